@@ -1,0 +1,146 @@
+//! What a run yields: totals per rank, the critical path, a deadlock, and records for probes.
+
+use units::Time;
+
+/// What one rank did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RankTotals {
+    /// When its last CPU became free for good.
+    pub finish: Time,
+    /// Time its CPUs were busy (computation, overheads, noise), summed over CPUs.
+    pub busy: Time,
+    /// Time its sends by rendezvous spent between the end of their overhead and their release.
+    pub blocked: Time,
+    /// Messages sent.
+    pub sent_messages: u64,
+    /// Bytes sent.
+    pub sent_bytes: u64,
+    /// Messages received (matched).
+    pub received_messages: u64,
+    /// Bytes received.
+    pub received_bytes: u64,
+}
+
+/// Where the time of the longest chain of causes went. The parts add up to the makespan.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CriticalPath {
+    /// The rank on which the path ends: the lowest of those that finish last.
+    pub rank: u32,
+    /// Computation.
+    pub compute: Time,
+    /// CPU overhead of messages: o and O.
+    pub overhead: Time,
+    /// Network latency: L.
+    pub latency: Time,
+    /// Time per byte: G.
+    pub bandwidth: Time,
+    /// Everything else: waiting for the gap g between messages, and noise.
+    pub waiting: Time,
+}
+
+/// An operation that can never finish.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PendingOp {
+    /// Its rank.
+    pub rank: u32,
+    /// Its index in the rank's program.
+    pub index: u32,
+    /// Whether it started (posted receive, unreleased send) or still waits for a dependency.
+    pub started: bool,
+}
+
+/// Ranks that can never finish.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Deadlock {
+    /// Simulated time of the last event.
+    pub at: Time,
+    /// How many ranks are stuck.
+    pub ranks: u64,
+    /// The stuck ranks' operations that started but cannot finish, or, for a rank with none of
+    /// those, the first that waits; ordered by rank and index; at most a thousand.
+    pub pending: Vec<PendingOp>,
+    /// Ranks of which each waits for the next, the last for the first; empty if there is none.
+    pub cycle: Vec<u32>,
+}
+
+/// The result of a simulation.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// Totals, by rank.
+    pub ranks: Vec<RankTotals>,
+    /// Number of events handled: operations started plus messages received.
+    pub events: u64,
+    /// The critical path; meaningless in a deadlock.
+    pub path: CriticalPath,
+    /// Set if the program cannot finish.
+    pub deadlock: Option<Deadlock>,
+    /// Remarks for the summary, such as "zero lookahead: delta rounds".
+    pub remarks: Vec<String>,
+}
+
+/// What occupies a CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Activity {
+    /// Computation.
+    Compute,
+    /// Overhead of sending.
+    Send,
+    /// Overhead of receiving.
+    Receive,
+}
+
+/// What happened on a rank, for timelines and message tables. A message is known by its source rank
+/// and its sequence number among that rank's sends, in the order in which they start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Record {
+    /// A CPU was busy from `start` to `end`, noise included.
+    Busy {
+        /// The rank.
+        rank: u32,
+        /// The CPU.
+        cpu: u8,
+        /// With what.
+        activity: Activity,
+        /// From when.
+        start: Time,
+        /// Until when.
+        end: Time,
+        /// The message: (source rank, sequence); `None` for computation.
+        message: Option<(u32, u32)>,
+    },
+    /// A send started.
+    Sent {
+        /// Source rank.
+        source: u32,
+        /// Number among the source's sends.
+        sequence: u32,
+        /// Destination rank.
+        destination: u32,
+        /// Tag.
+        tag: u32,
+        /// Bytes.
+        size: u64,
+        /// When its dependencies were met.
+        posted: Time,
+        /// When it entered the network.
+        injected: Time,
+    },
+    /// A message arrived at the interface of its destination.
+    Delivered {
+        /// Source rank.
+        source: u32,
+        /// Number among the source's sends.
+        sequence: u32,
+        /// When.
+        at: Time,
+    },
+    /// A message met its receive.
+    Matched {
+        /// Source rank.
+        source: u32,
+        /// Number among the source's sends.
+        sequence: u32,
+        /// When.
+        at: Time,
+    },
+}

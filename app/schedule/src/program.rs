@@ -1,0 +1,111 @@
+//! The contract between a static program and what executes it.
+
+/// The wildcard for a peer or a tag.
+pub const ANY: u32 = u32::MAX;
+
+/// What an operation does. The order is that in which operations that become ready at the same
+/// instant start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// Sends a message.
+    Send,
+    /// Receives a message.
+    Recv,
+    /// Computes.
+    Calc,
+}
+
+/// One operation of a rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Op {
+    /// What it does.
+    pub kind: Kind,
+    /// Destination of a send, source of a receive ([`ANY`] for any source); 0 for computation.
+    pub peer: u32,
+    /// Tag of a message ([`ANY`] for any tag); 0 for computation.
+    pub tag: u32,
+    /// Bytes of a message; duration of a computation in the schedule's time unit.
+    pub size: u64,
+    /// Index of the CPU that it occupies.
+    pub cpu: u8,
+    /// Index of the network interface that it uses; 0 for computation.
+    pub nic: u8,
+}
+
+/// What a dependent operation waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Edge {
+    /// `requires`: the end of the earlier operation.
+    Done,
+    /// `irequires`: the start of the earlier operation.
+    Started,
+}
+
+/// `count` operations `first`, `first + stride`, … of one rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// Index of the first operation.
+    pub first: u32,
+    /// Distance between the indices of neighbours; at least 1.
+    pub stride: u32,
+    /// How many there are; at least 1.
+    pub count: u32,
+}
+
+impl Run {
+    /// A single operation.
+    pub const fn one(op: u32) -> Self {
+        Self { first: op, stride: 1, count: 1 }
+    }
+}
+
+/// A program whose operations can be asked for by rank and index: a file in memory, or a pattern
+/// that computes each answer. Nothing here has state; answers never change.
+///
+/// Operations of a rank are numbered from 0 in the order of its GOAL text.
+pub trait Program: Sync {
+    /// Number of ranks.
+    fn ranks(&self) -> u32;
+
+    /// Number of CPUs per rank: the highest index used, plus one.
+    fn cpus(&self) -> u32 {
+        1
+    }
+
+    /// Number of network interfaces per rank: the highest index used, plus one.
+    fn nics(&self) -> u32 {
+        1
+    }
+
+    /// Number of operations of a rank.
+    fn ops(&self, rank: u32) -> u32;
+
+    /// One operation.
+    fn op(&self, rank: u32, index: u32) -> Op;
+
+    /// How many dependencies (`requires` and `irequires` lines, repeated ones counted each time)
+    /// an operation has.
+    fn dependencies(&self, rank: u32, index: u32) -> u32;
+
+    /// Calls `each` with every operation that waits for `index` by an edge of this sort, in the
+    /// order of the dependency lines, once per line.
+    fn dependents(&self, rank: u32, index: u32, edge: Edge, each: &mut impl FnMut(u32));
+
+    /// Calls `each` with the operations that have no dependency, grouped in runs of the same kind,
+    /// CPU and interface. Within such a group the indices ascend over all runs.
+    fn roots(&self, rank: u32, each: &mut impl FnMut(Run));
+
+    /// Whether [`Program::claim`] answers for every message. Then every receive is a root, names its
+    /// source, and is never posted explicitly.
+    fn claims(&self) -> bool {
+        false
+    }
+
+    /// The receive that the next message from `source` with `tag` matches, by MPI's order.
+    /// `memory` belongs to the rank and starts at 0; the program keeps there what it needs to tell
+    /// messages of one source apart. `None`: no receive is left for it.
+    fn claim(&self, rank: u32, memory: &mut u64, source: u32, tag: u32) -> Option<u32> {
+        let _ = (rank, memory, source, tag);
+        None
+    }
+}

@@ -1,0 +1,5 @@
+//! Executors and event queues.
+
+mod probe;
+
+pub use probe::{Probe, Silent};
