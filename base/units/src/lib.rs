@@ -4,8 +4,8 @@
 //! on the order of additions. Arithmetic never wraps: it is either checked or saturates at
 //! [`Time::MAX`], which the executors report as an overflow.
 
-mod time;
 mod rate;
+mod time;
 
 pub use rate::TimePerByte;
 pub use time::Time;

@@ -1,1 +1,5 @@
-//! loggops.
+//! The LogGOPS model of a network: a message takes L, whatever else travels.
+
+mod parameters;
+
+pub use parameters::{Costs, Inject, Parameters};

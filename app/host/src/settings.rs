@@ -1,0 +1,59 @@
+//! What a simulation can be told.
+
+use loggops::Parameters;
+use units::Time;
+
+use crate::Noise;
+
+/// How a message larger than the eager limit S waits for its receive.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Rendezvous {
+    /// The data travels at once; the sender is released at the match, with no message back.
+    #[default]
+    Abstract,
+    /// A request and a clear-to-send travel as messages before the data does.
+    RtsCts,
+}
+
+/// How messages travel between workers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Transport {
+    /// By reference, in shared memory.
+    #[default]
+    Shared,
+    /// As bytes: encoded by the sender, decoded by the receiver.
+    Serialised,
+}
+
+/// The settings of a simulation over LogGOPS.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Parameters of hosts and network.
+    pub parameters: Parameters,
+    /// Protocol of large messages.
+    pub rendezvous: Rendezvous,
+    /// Interruptions by the operating system.
+    pub noise: Noise,
+    /// Length of the schedule's time unit, in which `calc` counts.
+    pub time_unit: Time,
+    /// Worker threads; at least 1.
+    pub threads: usize,
+    /// How messages travel between workers.
+    pub transport: Transport,
+    /// Seed of all random streams.
+    pub seed: u64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            parameters: Parameters::default(),
+            rendezvous: Rendezvous::default(),
+            noise: Noise::default(),
+            time_unit: Time::from_ps(1_000),
+            threads: 1,
+            transport: Transport::default(),
+            seed: 1,
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! The parameters of the model.
+//!
+//! Source: Culler et al. 1993 (LogP), Alexandrov et al. 1995 (LogGP), Ino et al. 2001 (LogGPS),
+//! Hoefler, Schneider and Lumsdaine 2010 (LogGOPS).
+
+use units::{Time, TimePerByte};
+
+/// What one message costs. The letters are those of the papers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Costs {
+    /// L: time in the network, from injection to the first byte's arrival.
+    pub latency: Time,
+    /// o at the sender: CPU time per message.
+    pub send_overhead: Time,
+    /// o at the receiver: CPU time per message.
+    pub receive_overhead: Time,
+    /// g: time between the starts of two messages on one network interface.
+    pub gap: Time,
+    /// G: time per byte after the first on the network interface (and, as in `LogGOPSim`, on the
+    /// receiver's CPU unless O is larger).
+    pub gap_per_byte: TimePerByte,
+    /// O at the sender: CPU time per byte after the first.
+    pub send_overhead_per_byte: TimePerByte,
+    /// O at the receiver: CPU time per byte after the first.
+    pub receive_overhead_per_byte: TimePerByte,
+}
+
+/// When a message enters the network.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Inject {
+    /// At the start of the send's overhead.
+    Start,
+    /// o after its start.
+    #[default]
+    End,
+}
+
+/// A parameter set for small and one for large messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parameters {
+    /// For messages of at most `eager_limit` bytes.
+    pub small: Costs,
+    /// For larger messages.
+    pub large: Costs,
+    /// S: a message of S bytes is still eager; larger ones use rendezvous.
+    pub eager_limit: u64,
+    /// When a message enters the network.
+    pub inject: Inject,
+}
+
+impl Costs {
+    /// `LogGOPSim`'s defaults: L 2500 ns, o 1500 ns, g 1000 ns, G 6 ns/B, O 0.
+    pub const fn loggopsim() -> Self {
+        let o = Time::from_ps(1_500_000);
+        let per_byte = match TimePerByte::new(6_000, 1) {
+            Some(rate) => rate,
+            None => TimePerByte::ZERO,
+        };
+        Self {
+            latency: Time::from_ps(2_500_000),
+            send_overhead: o,
+            receive_overhead: o,
+            gap: Time::from_ps(1_000_000),
+            gap_per_byte: per_byte,
+            send_overhead_per_byte: TimePerByte::ZERO,
+            receive_overhead_per_byte: TimePerByte::ZERO,
+        }
+    }
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Self {
+            small: Costs::loggopsim(),
+            large: Costs::loggopsim(),
+            eager_limit: 65_535,
+            inject: Inject::End,
+        }
+    }
+}
+
+impl Parameters {
+    /// The set that applies to a message of `size` bytes.
+    #[inline]
+    pub fn costs(&self, size: u64) -> &Costs {
+        if size > self.eager_limit {
+            &self.large
+        } else {
+            &self.small
+        }
+    }
+}
