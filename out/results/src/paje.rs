@@ -11,8 +11,8 @@ use std::io::{self, Write};
 use host::Activity;
 use units::Time;
 
-use crate::Recorded;
 use crate::format::or_any;
+use crate::{Recorded, Slice};
 
 /// Text is handed on in pieces of at least this many bytes.
 const PIECE: usize = 1 << 16;
@@ -119,6 +119,11 @@ pub fn write_paje(out: &mut impl Write, ranks: u32, recorded: &Recorded) -> io::
         text.event(time, event, recorded, states)?;
     }
     let at = seconds(last);
+    if states == States::OfCpus {
+        for slice in one_per_cpu(recorded) {
+            text.put(&format!("5 {at} C r{}c{}\n", slice.rank, slice.cpu))?;
+        }
+    }
     for rank in 0..ranks {
         text.put(&format!("5 {at} R r{rank}\n"))?;
     }
@@ -169,18 +174,22 @@ fn containers(
         text.put(&format!("4 0.000000000000 r{rank} R p \"rank {rank}\"\n"))?;
     }
     if states == States::OfCpus {
-        let same = |a: &crate::Slice, b: &crate::Slice| (a.rank, a.cpu) == (b.rank, b.cpu);
-        for slices in recorded.slices.chunk_by(same) {
-            if let Some(slice) = slices.first() {
-                let (rank, cpu) = (slice.rank, slice.cpu);
-                let name = format!("\"rank {rank} cpu {cpu}\"");
-                text.put(&format!(
-                    "4 0.000000000000 r{rank}c{cpu} C r{rank} {name}\n"
-                ))?;
-            }
+        for slice in one_per_cpu(recorded) {
+            let (rank, cpu) = (slice.rank, slice.cpu);
+            let name = format!("\"rank {rank} cpu {cpu}\"");
+            text.put(&format!(
+                "4 0.000000000000 r{rank}c{cpu} C r{rank} {name}\n"
+            ))?;
         }
     }
     Ok(())
+}
+
+/// The first slice of each CPU.
+fn one_per_cpu(recorded: &Recorded) -> impl Iterator<Item = &Slice> {
+    let same = |a: &Slice, b: &Slice| (a.rank, a.cpu) == (b.rank, b.cpu);
+    let cpus = recorded.slices.chunk_by(same);
+    cpus.filter_map(|slices| slices.first())
 }
 
 struct Text<'a, W> {
