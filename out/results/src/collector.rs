@@ -140,7 +140,7 @@ impl Probe<Record> for Collector {
     fn record(&mut self, record: Record) {
         match record {
             Record::Busy { rank, cpu, activity, start, end, message } if self.wanted.slices => {
-                self.busy.push(Busy { rank, cpu, activity, start, end, message })
+                self.busy.push(Busy { rank, cpu, activity, start, end, message });
             }
             Record::Sent { source, sequence, destination, tag, size, posted, injected }
                 if self.wanted.messages =>
@@ -152,13 +152,13 @@ impl Probe<Record> for Collector {
                     size,
                     posted,
                     injected,
-                })
+                });
             }
             Record::Delivered { source, sequence, at } if self.wanted.messages => {
-                self.delivered.push(Mark { key: (source, sequence), at })
+                self.delivered.push(Mark { key: (source, sequence), at });
             }
             Record::Matched { source, sequence, at } if self.wanted.messages => {
-                self.matched.push(Mark { key: (source, sequence), at })
+                self.matched.push(Mark { key: (source, sequence), at });
             }
             _ => {}
         }
