@@ -44,7 +44,7 @@ threads() { # name, arguments of heddle run
     two=$(value simulation_seconds <"$scratch/best")
     awk -v name="$1" -v one="$one" -v two="$two" 'BEGIN {
         printf "%-38s %7.2f s %7.2f s %8.2f x  %s\n", name, one, two, one / two,
-            one / two >= 1.6 ? "ok" : "below 1.6"
+            (one / two >= 1.6 ? "ok" : "below 1.6")
     }'
 }
 

@@ -94,8 +94,9 @@ pub struct Slice {
     pub end: Time,
     /// With what.
     pub activity: Activity,
-    /// The message, as an index of [`Recorded::messages`]; `None` for computation, and where messages
-    /// were not collected.
+    /// The message, as an index of [`Recorded::messages`]. `None` for computation, for control
+    /// messages of a rendezvous that the engine does not assign to one, and where messages were not
+    /// collected.
     pub message: Option<u32>,
 }
 
