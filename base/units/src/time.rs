@@ -1,5 +1,12 @@
 //! Simulated time.
 
+use std::{fmt, str::FromStr};
+
+use crate::{
+    Error,
+    quantity::{Dimension, Unit},
+};
+
 /// A point in simulated time, or a span of it, in picoseconds.
 ///
 /// The range is 213 days. [`Time::MAX`] stands for "never" and for "past the range".
@@ -40,5 +47,37 @@ impl Time {
     #[must_use]
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
+    }
+}
+
+pub(crate) static TIME: Dimension = Dimension {
+    quantity: "time",
+    example: "2500 ns",
+    usual: "ns",
+    known: "ps, ns, us, ms, s, min, h",
+    units: &[
+        Unit::new("ps", 1, 0),
+        Unit::new("ns", 1_000, 3),
+        Unit::new("us", 1_000_000, 3),
+        Unit::new("ms", 1_000_000_000, 3),
+        Unit::new("s", 1_000_000_000_000, 3),
+        Unit::new("min", 60_000_000_000_000, 0),
+        Unit::new("h", 3_600_000_000_000_000, 0),
+    ],
+    resolution: "1 ps",
+    largest: "18446744.073709551615 s (213 days)",
+};
+
+impl FromStr for Time {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        TIME.read(text).map(Self)
+    }
+}
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        TIME.print(self.0, f)
     }
 }
