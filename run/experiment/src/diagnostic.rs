@@ -1,6 +1,6 @@
 //! Mistakes in what the user wrote, and how they are shown.
 
-use std::{fmt, ops::Range, path::PathBuf, rc::Rc};
+use std::{fmt, io, ops::Range, path::PathBuf, rc::Rc};
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
@@ -43,7 +43,21 @@ const SHOWN: usize = 20;
 #[derive(Debug)]
 pub struct Mistakes(pub(crate) Vec<Diagnostic>);
 
+/// What the system says, without its number for it.
+pub(crate) fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or_default().to_owned()
+}
+
 impl Place {
+    /// A part of the same text.
+    pub(crate) fn within(&self, part: &Range<usize>) -> Self {
+        match self {
+            Self::Text(source, _) => Self::Text(Rc::clone(source), part.clone()),
+            other => other.clone(),
+        }
+    }
+
     /// The line, counted from 1, for a place in a text.
     pub(crate) fn line(&self) -> Option<usize> {
         match self {
@@ -58,11 +72,7 @@ impl Place {
 
 impl Diagnostic {
     pub(crate) fn new(place: Place, message: impl Into<String>) -> Self {
-        Self {
-            place,
-            message: message.into(),
-            help: None,
-        }
+        Self { place, message: message.into(), help: None }
     }
 
     pub(crate) fn help(mut self, help: impl Into<Option<String>>) -> Self {
@@ -94,9 +104,7 @@ impl fmt::Display for Diagnostic {
 impl Diagnostic {
     fn excerpt(&self, source: &Source, span: &Range<usize>, f: &mut fmt::Formatter) -> fmt::Result {
         let mark = AnnotationKind::Primary.span(span.clone());
-        let snippet = Snippet::source(&source.text)
-            .path(&source.name)
-            .annotation(mark);
+        let snippet = Snippet::source(&source.text).path(&source.name).annotation(mark);
         let group = Group::with_title(Level::ERROR.primary_title(&self.message)).element(snippet);
         let group = match &self.help {
             Some(help) => group.element(Level::HELP.message(help)),

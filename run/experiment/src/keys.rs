@@ -3,7 +3,9 @@
 //! From this table come the reader of experiment files and of `--set`, the flags of the command
 //! line, the JSON schema, the reference chapter of the book and `--print-config`.
 
-use crate::value::{Kind, Words};
+use std::path::Path;
+
+use crate::value::{self, Kind, Words};
 
 /// A setting.
 #[derive(Debug)]
@@ -61,32 +63,20 @@ pub const TABLES: &[(&str, &str)] = &[
          (`interval` and `duration`). Without either there are none.",
     ),
     ("run", "How the simulation is carried out. Only `seed` can change its results."),
-    (
-        "output",
-        "The folder of results. Without one, a run prints its summary and writes nothing.",
-    ),
+    ("output", "The folder of results. Without one, a run prints its summary and writes nothing."),
 ];
 
 const COMPAT: Words = &[
     ("heddle", "the model with its corrections"),
-    (
-        "loggopsim",
-        "the rules and the order of events of LogGOPSim, literally; on one thread",
-    ),
+    ("loggopsim", "the rules and the order of events of LogGOPSim, literally; on one thread"),
 ];
-const INJECT: Words = &[
-    ("end", "at the end of the send's overhead o"),
-    ("start", "at its start"),
-];
+const INJECT: Words = &[("end", "at the end of the send's overhead o"), ("start", "at its start")];
 const RENDEZVOUS: Words = &[
     (
         "abstract",
         "the data travels at once, and the sender is released when the message is matched",
     ),
-    (
-        "rts-cts",
-        "a request and a clear-to-send cross the network before the data does",
-    ),
+    ("rts-cts", "a request and a clear-to-send cross the network before the data does"),
 ];
 const DISTRIBUTION: Words = &[
     ("fixed", "always `duration`"),
@@ -95,20 +85,11 @@ const DISTRIBUTION: Words = &[
 ];
 const TRANSPORT: Words = &[
     ("shared", "by reference, in shared memory"),
-    (
-        "serialised",
-        "as bytes, as between machines; slower, for tests",
-    ),
+    ("serialised", "as bytes, as between machines; slower, for tests"),
 ];
 const TABLE_NAMES: Words = &[
-    (
-        "ranks",
-        "`ranks.csv`: finish, busy and blocked times, messages and bytes of every rank",
-    ),
-    (
-        "messages",
-        "`messages.csv`: every message with the times of its stages",
-    ),
+    ("ranks", "`ranks.csv`: finish, busy and blocked times, messages and bytes of every rank"),
+    ("messages", "`messages.csv`: every message with the times of its stages"),
 ];
 const TIMELINE: Words = &[
     ("none", "no timeline"),
@@ -117,11 +98,7 @@ const TIMELINE: Words = &[
 ];
 
 const fn flag(long: &'static str, value: &'static str) -> Option<Flag> {
-    Some(Flag {
-        long,
-        short: None,
-        value,
-    })
+    Some(Flag { long, short: None, value })
 }
 
 const fn key(
@@ -131,13 +108,7 @@ const fn key(
     flag: Option<Flag>,
     doc: &'static str,
 ) -> Key {
-    Key {
-        name,
-        kind,
-        fallback,
-        doc,
-        flag,
-    }
+    Key { name, kind, fallback, doc, flag }
 }
 
 use Fallback::{Same, Unset, Value};
@@ -254,6 +225,14 @@ pub const KEYS: &[Key] = &[
 ];
 
 impl Key {
+    /// Its default, if that is a value of its own.
+    pub fn default_value(&self) -> Option<value::Value> {
+        match self.fallback {
+            Value(text) => self.kind.parse(text, Path::new("")).ok(),
+            Same(_) | Unset(_) => None,
+        }
+    }
+
     /// The table it stands in.
     pub fn table(&self) -> &'static str {
         self.name.rsplit_once('.').map_or("", |(table, _)| table)
@@ -278,11 +257,8 @@ pub(crate) fn is_table(name: &str) -> bool {
 /// What to say about a name that is neither a key nor a table: the nearest one in the same table,
 /// the same key in another table, or all there are.
 pub(crate) fn suggestion(table: &str, name: &str) -> String {
-    let inside: Vec<&'static str> = KEYS
-        .iter()
-        .filter(|key| key.table() == table)
-        .map(Key::short)
-        .collect();
+    let inside: Vec<&'static str> =
+        KEYS.iter().filter(|key| key.table() == table).map(Key::short).collect();
     let tables: Vec<&'static str> = TABLES
         .iter()
         .filter(|(other, _)| other.rsplit_once('.').map_or("", |(parent, _)| parent) == table)

@@ -21,23 +21,17 @@ pub(crate) struct Assignment {
 /// What a file says, and what is wrong with how it says it.
 pub(crate) fn read(source: &Rc<Source>) -> (Vec<Assignment>, Vec<Diagnostic>) {
     let (table, errors) = DeTable::parse_recoverable(&source.text);
-    let mut reader = Reader {
-        source,
-        assignments: Vec::new(),
-        diagnostics: errors.iter().map(|error| syntax(source, error)).collect(),
-    };
-    let syntax: Vec<_> = reader.diagnostics.iter().filter_map(|d| d.place.line()).collect();
+    let syntax: Vec<_> = errors.iter().map(|error| syntax(source, error)).collect();
+    let mut reader = Reader { source, assignments: Vec::new(), diagnostics: Vec::new() };
     reader.table(table.get_ref(), "");
-    // What recovery makes of a broken line is no mistake of its own.
-    let mut seen = reader.diagnostics.len().min(errors.len());
-    reader.diagnostics.retain(|diagnostic| {
-        let is_syntax = seen > 0;
-        seen = seen.saturating_sub(1);
-        is_syntax || diagnostic.place.line().is_none_or(|line| !syntax.contains(&line))
-    });
-    reader.assignments.retain(|assignment| {
-        assignment.place.line().is_none_or(|line| !syntax.contains(&line))
-    });
+    if !syntax.is_empty() {
+        // What recovery makes of a broken line is no mistake of its own.
+        let broken: Vec<_> = syntax.iter().filter_map(|d| d.place.line()).collect();
+        let sound = |place: &Place| place.line().is_none_or(|line| !broken.contains(&line));
+        reader.assignments.retain(|assignment| sound(&assignment.place));
+        reader.diagnostics.retain(|diagnostic| sound(&diagnostic.place));
+    }
+    reader.diagnostics.extend(syntax);
     (reader.assignments, reader.diagnostics)
 }
 
@@ -69,7 +63,8 @@ impl Reader<'_> {
                 let message = format!("`{full}` is a table of settings, found {found}");
                 let keys: Vec<_> = KEYS.iter().filter(|key| key.table() == full).collect();
                 let example = keys.first().map(|key| key.short()).unwrap_or_default();
-                let help = format!("write [{full}] on a line of its own, and `{example} = …` below it");
+                let help =
+                    format!("write [{full}] on a line of its own, and `{example} = …` below it");
                 let place = self.place(value.span());
                 self.diagnostics.push(Diagnostic::new(place, message).help(help));
             }
@@ -118,7 +113,9 @@ fn raw(value: &DeValue) -> Raw {
         DeValue::Float(number) => Raw::Float(number.as_str().to_owned()),
         DeValue::Boolean(value) => Raw::Switch(*value),
         DeValue::Datetime(_) => Raw::Other("a date or time of day"),
-        DeValue::Array(list) => Raw::List(list.iter().map(|item| raw(item.get_ref())).collect()),
+        DeValue::Array(list) => {
+            Raw::List(list.iter().map(|item| (raw(item.get_ref()), item.span())).collect())
+        }
         DeValue::Table(_) => Raw::Other("a table"),
     }
 }

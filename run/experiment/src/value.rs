@@ -1,7 +1,8 @@
 //! Values of settings: how they are read from text and written back.
 
 use std::{
-    fmt,
+    fmt, fs, io,
+    ops::Range,
     path::{Path, PathBuf},
     str::FromStr,
 };
@@ -77,7 +78,8 @@ pub(crate) enum Raw {
     /// A number with a fraction, as written.
     Float(String),
     Switch(bool),
-    List(Vec<Raw>),
+    /// Values with their places in the file's text.
+    List(Vec<(Raw, Range<usize>)>),
     /// Anything else, described with its article.
     Other(&'static str),
 }
@@ -95,11 +97,7 @@ pub(crate) struct Mistake {
 
 impl Mistake {
     fn new(message: String, help: impl Into<Option<String>>) -> Self {
-        Self {
-            message,
-            help: help.into(),
-            offset: None,
-        }
+        Self { message, help: help.into(), offset: None }
     }
 }
 
@@ -125,7 +123,7 @@ impl Kind {
                 .map(str::trim)
                 .filter(|text| !text.is_empty())
                 .map(|text| word(text, words))
-                .collect::<Result<_, _>>()
+                .collect::<Result<Vec<_>, _>>()
                 .map(|list| Value::Words(unique(list))),
         }
     }
@@ -133,16 +131,12 @@ impl Kind {
     /// Reads a value from a file, where its type must fit too.
     pub(crate) fn read(self, raw: &Raw, base: &Path) -> Result<Value, Mistake> {
         match (self, raw) {
-            (Self::Words(words), Raw::List(list)) => list
-                .iter()
-                .map(|item| match item {
-                    Raw::Text(text) => word(text, words),
-                    other => Err(Self::Word(words).mismatch(&other.describe())),
-                })
-                .collect::<Result<_, _>>()
-                .map(|list| Value::Words(unique(list))),
             (Self::Count(..), Raw::Integer(number)) => self.parse(number, base),
             (Self::Switch, Raw::Switch(value)) => Ok(Value::Switch(*value)),
+            (Self::Count(..) | Self::Switch, Raw::Text(text)) if self.parse(text, base).is_ok() => {
+                let help = format!("leave out the quotes: {text}");
+                Err(Mistake { help: Some(help), ..self.mismatch(&raw.describe()) })
+            }
             (Self::Count(..) | Self::Switch | Self::Words(_), _) => {
                 Err(self.mismatch(&raw.describe()))
             }
@@ -215,16 +209,12 @@ fn time_unit(text: &str) -> Result<Value, Mistake> {
         // A mistake's offset counts from the start of what is read here.
         return quantity(&format!("1{name}"))
             .map(Value::Time)
-            .map_err(|mistake| Mistake {
-                offset: None,
-                ..mistake
-            });
+            .map_err(|mistake| Mistake { offset: None, ..mistake });
     }
     match quantity(text)? {
-        Time::ZERO => Err(Mistake::new(
-            "a unit of time cannot be zero".into(),
-            Kind::TimeUnit.expects(),
-        )),
+        Time::ZERO => {
+            Err(Mistake::new("a unit of time cannot be zero".into(), Kind::TimeUnit.expects()))
+        }
         unit => Ok(Value::Time(unit)),
     }
 }
@@ -240,14 +230,12 @@ fn word(text: &str, words: Words) -> Result<&'static str, Mistake> {
     let names: Vec<&'static str> = words.iter().map(|&(name, _)| name).collect();
     names.iter().find(|&&name| name == text).copied().ok_or_else(|| {
         let help = units::nearest(text, &names).map(|near| format!("did you mean \"{near}\"?"));
-        Mistake {
-            help,
-            ..Kind::Word(words).mismatch(&format!("\"{text}\""))
-        }
+        Mistake { help, ..Kind::Word(words).mismatch(&format!("\"{text}\"")) }
     })
 }
 
-fn unique(list: Vec<&'static str>) -> Vec<&'static str> {
+/// The words in their first order, each once.
+fn unique(list: impl IntoIterator<Item = &'static str>) -> Vec<&'static str> {
     let mut seen = Vec::new();
     for word in list {
         if !seen.contains(&word) {
@@ -279,6 +267,30 @@ impl fmt::Display for Workload {
 }
 
 impl Value {
+    /// A list of words; `None` if one of them was not read.
+    pub(crate) fn list(words: Vec<Option<Self>>) -> Option<Self> {
+        let words: Option<Vec<_>> = words.into_iter().map(|word| word?.word()).collect();
+        words.map(|words| Self::Words(unique(words)))
+    }
+
+    fn word(self) -> Option<&'static str> {
+        match self {
+            Self::Word(word) => Some(word),
+            _ => None,
+        }
+    }
+
+    /// The same with an absolute path, free of links, if it is one.
+    pub(crate) fn absolute(self) -> io::Result<Self> {
+        Ok(match self {
+            Self::Path(path) => Self::Path(fs::canonicalize(path)?),
+            Self::Workload(Workload::File(path)) => {
+                Self::Workload(Workload::File(fs::canonicalize(path)?))
+            }
+            other => other,
+        })
+    }
+
     /// The value in JSON, as it would stand in a file in the folder `base`.
     pub(crate) fn json(&self, base: Option<&Path>) -> serde_json::Value {
         match self {
@@ -309,15 +321,11 @@ impl fmt::Display for Value {
 }
 
 /// A path as text, relative to the folder `base` if given; both must then be absolute.
-fn path_text(path: &Path, base: Option<&Path>) -> String {
+pub(crate) fn path_text(path: &Path, base: Option<&Path>) -> String {
     let Some(base) = base else {
         return path.display().to_string();
     };
-    let shared = path
-        .components()
-        .zip(base.components())
-        .take_while(|(a, b)| a == b)
-        .count();
+    let shared = path.components().zip(base.components()).take_while(|(a, b)| a == b).count();
     let up = base.components().skip(shared).map(|_| Path::new("..").as_os_str());
     let down = path.components().skip(shared).map(|part| part.as_os_str());
     up.chain(down).collect::<PathBuf>().display().to_string()
