@@ -1,1 +1,36 @@
-//! Results.
+//! What a run leaves behind: tables, summaries, timelines, and the folder that holds them.
+//!
+//! - [`Collector`] is the probe that keeps what happened to each message and each CPU;
+//!   [`Collector::merge`] joins the records of all workers into [`Recorded`].
+//! - [`write_ranks`] and [`write_messages`] write CSV; [`write_perfetto`] and [`write_paje`] write
+//!   timelines.
+//! - [`Summary`] holds the reproducible figures of a run, [`Performance`] those that differ from one
+//!   run to the next; [`write_json`] and [`write_terminal`] show both.
+//! - [`RunDirectory`] puts files in their place all at once; [`Progress`] reports while a run lasts.
+//!
+//! Everything but [`Performance`] and [`Progress`] is a function of the outcome and the records
+//! alone: the same data gives the same bytes, whatever the number of workers.
+
+mod collector;
+mod directory;
+mod format;
+mod json;
+mod paje;
+mod perfetto;
+mod performance;
+mod progress;
+mod protobuf;
+mod summary;
+mod table;
+mod terminal;
+
+pub use collector::{Collector, Message, Recorded, Slice, Wanted};
+pub use directory::{Artifact, Error, RunDirectory};
+pub use json::{write_json, write_pretty};
+pub use paje::write_paje;
+pub use perfetto::write_perfetto;
+pub use performance::Performance;
+pub use progress::{Progress, Snapshot};
+pub use summary::{CriticalPathSummary, DeadlockSummary, Pending, Summary};
+pub use table::{write_messages, write_ranks};
+pub use terminal::write_terminal;

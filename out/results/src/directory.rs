@@ -1,0 +1,183 @@
+//! The folder that a run leaves behind.
+//!
+//! Files are written under temporary names in the folder and put under their final names all
+//! together, by [`RunDirectory::finish`]. Until then an older run's files stay as they are; a run that
+//! fails or is stopped leaves them, and never a half-written file under a final name.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+/// A file of a run directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Artifact {
+    /// The experiment as it was run.
+    Manifest,
+    /// [`Summary`](crate::Summary).
+    Summary,
+    /// [`Performance`](crate::Performance).
+    Performance,
+    /// Table of ranks.
+    Ranks,
+    /// Table of messages.
+    Messages,
+    /// Timeline for Perfetto.
+    Perfetto,
+    /// Timeline in the Paje format.
+    Paje,
+}
+
+impl Artifact {
+    /// All that exist.
+    pub const ALL: [Self; 7] = [
+        Self::Manifest,
+        Self::Summary,
+        Self::Performance,
+        Self::Ranks,
+        Self::Messages,
+        Self::Perfetto,
+        Self::Paje,
+    ];
+
+    /// Its name in the folder.
+    pub const fn file_name(self) -> &'static str {
+        match self {
+            Self::Manifest => "manifest.json",
+            Self::Summary => "summary.json",
+            Self::Performance => "performance.json",
+            Self::Ranks => "ranks.csv",
+            Self::Messages => "messages.csv",
+            Self::Perfetto => "timeline.pftrace",
+            Self::Paje => "timeline.paje",
+        }
+    }
+
+    fn temporary_name(self) -> String {
+        format!(".{}.partial", self.file_name())
+    }
+}
+
+/// Why a run directory could not be made or filled.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The folder has something in it.
+    #[error("{} is not empty; --force replaces the files of an earlier run in it", .0.display())]
+    NotEmpty(PathBuf),
+    /// The path leads to something else than a folder.
+    #[error("{} exists and is not a folder", .0.display())]
+    NotAFolder(PathBuf),
+    /// The system refused.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+}
+
+/// A run directory that is being filled. Dropped before [`RunDirectory::finish`], it takes back what it
+/// did.
+#[derive(Debug)]
+pub struct RunDirectory {
+    path: PathBuf,
+    created: bool,
+    written: Vec<Artifact>,
+}
+
+impl RunDirectory {
+    /// Makes the folder if it does not exist, with those above it. One that holds anything is refused
+    /// unless `force` is given.
+    pub fn create(path: &Path, force: bool) -> Result<Self, Error> {
+        let created = match fs::read_dir(path) {
+            Ok(mut entries) => {
+                if entries.next().is_some() && !force {
+                    return Err(Error::NotEmpty(path.to_owned()));
+                }
+                false
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                fs::create_dir_all(path).map_err(at(path))?;
+                true
+            }
+            Err(error) if error.kind() == ErrorKind::NotADirectory => {
+                return Err(Error::NotAFolder(path.to_owned()));
+            }
+            Err(error) => return Err(at(path)(error)),
+        };
+        Ok(Self {
+            path: path.to_owned(),
+            created,
+            written: Vec::new(),
+        })
+    }
+
+    /// Writes one file; `content` fills it. It gets its final name in [`RunDirectory::finish`].
+    pub fn write(
+        &mut self,
+        artifact: Artifact,
+        content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+    ) -> Result<(), Error> {
+        let path = self.path.join(artifact.temporary_name());
+        if !self.written.contains(&artifact) {
+            self.written.push(artifact);
+        }
+        let fill = || {
+            let mut file = BufWriter::with_capacity(1 << 16, File::create(&path)?);
+            content(&mut file)?;
+            file.flush()?;
+            file.get_ref().sync_all()
+        };
+        fill().map_err(at(&self.path.join(artifact.file_name())))
+    }
+
+    /// Removes what an earlier run left under the names that heddle uses (and nothing else), and gives
+    /// the new files their final names.
+    pub fn finish(mut self) -> Result<(), Error> {
+        for artifact in Artifact::ALL {
+            remove(&self.path.join(artifact.file_name()))?;
+            if !self.written.contains(&artifact) {
+                remove(&self.path.join(artifact.temporary_name()))?;
+            }
+        }
+        while let Some(&artifact) = self.written.last() {
+            let path = self.path.join(artifact.file_name());
+            fs::rename(self.path.join(artifact.temporary_name()), &path).map_err(at(&path))?;
+            self.written.pop();
+        }
+        // The folder's entries are on disk once the folder itself is synced, where that is possible.
+        #[cfg(unix)]
+        File::open(&self.path)
+            .and_then(|folder| folder.sync_all())
+            .map_err(at(&self.path))?;
+        self.created = false;
+        Ok(())
+    }
+}
+
+impl Drop for RunDirectory {
+    fn drop(&mut self) {
+        // Whatever cannot be removed stays under its temporary name; there is nobody to tell.
+        for artifact in &self.written {
+            let _ = fs::remove_file(self.path.join(artifact.temporary_name()));
+        }
+        if self.created {
+            let _ = fs::remove_dir(&self.path);
+        }
+    }
+}
+
+fn remove(path: &Path) -> Result<(), Error> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(at(path)(error)),
+        _ => Ok(()),
+    }
+}
+
+fn at(path: &Path) -> impl Fn(io::Error) -> Error {
+    let path = path.to_owned();
+    move |source| Error::Io {
+        path: path.clone(),
+        source,
+    }
+}

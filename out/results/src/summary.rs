@@ -1,0 +1,149 @@
+//! The figures of a run that come out the same every time.
+
+use host::{Outcome, PendingOp};
+use schedule::{Kind, Op};
+use serde::Serialize;
+use units::Time;
+
+use crate::format::or_any;
+
+/// The contents of `summary.json`. The same experiment gives the same summary, on any machine and with
+/// any number of threads.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Summary {
+    /// When the last rank finished; `None` in a deadlock.
+    pub makespan_ps: Option<u64>,
+    /// Number of ranks.
+    pub ranks: u64,
+    /// Messages sent.
+    pub messages: u64,
+    /// Bytes sent.
+    pub bytes: u64,
+    /// Events handled: operations started plus messages received.
+    pub events: u64,
+    /// Where the time of the longest chain of causes went; `None` in a deadlock.
+    pub critical_path: Option<CriticalPathSummary>,
+    /// Set if the program cannot finish.
+    pub deadlock: Option<DeadlockSummary>,
+    /// What else the reader should know.
+    pub remarks: Vec<String>,
+}
+
+/// The critical path, in picoseconds. The parts add up to the makespan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct CriticalPathSummary {
+    /// The rank on which it ends.
+    pub rank: u32,
+    /// Computation.
+    pub compute_ps: u64,
+    /// CPU overhead of messages.
+    pub overhead_ps: u64,
+    /// Network latency.
+    pub latency_ps: u64,
+    /// Time per byte.
+    pub bandwidth_ps: u64,
+    /// Everything else.
+    pub waiting_ps: u64,
+}
+
+/// Ranks that can never finish.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct DeadlockSummary {
+    /// Simulated time of the last event.
+    pub at_ps: u64,
+    /// How many ranks are stuck.
+    pub ranks: u64,
+    /// What they wait for, at most a thousand operations.
+    pub pending: Vec<Pending>,
+    /// Ranks of which each waits for the next and the last for the first; empty if there is no cycle.
+    pub cycle: Vec<u32>,
+}
+
+/// An operation that can never finish.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Pending {
+    /// Its rank.
+    pub rank: u32,
+    /// Its index in the rank's program.
+    pub index: u32,
+    /// `send`, `recv` or `calc`.
+    pub kind: &'static str,
+    /// The other rank, -1 for any; `None` for computation.
+    pub peer: Option<i64>,
+    /// The tag, -1 for any; `None` for computation.
+    pub tag: Option<i64>,
+    /// Bytes of a message; length of a computation in the schedule's time unit.
+    pub size: u64,
+    /// Whether it started, or still waits for operations before it.
+    pub started: bool,
+    /// Line in the schedule's text, from 1, if it came from text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u64>,
+    /// The statement on that line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+}
+
+impl Pending {
+    /// Describes a pending operation. Line and text of its statement can be added to the result.
+    pub fn new(pending: &PendingOp, op: &Op) -> Self {
+        let message = op.kind != Kind::Calc;
+        Self {
+            rank: pending.rank,
+            index: pending.index,
+            kind: match op.kind {
+                Kind::Send => "send",
+                Kind::Recv => "recv",
+                Kind::Calc => "calc",
+            },
+            peer: message.then(|| or_any(op.peer)),
+            tag: message.then(|| or_any(op.tag)),
+            size: op.size,
+            started: pending.started,
+            line: None,
+            text: None,
+        }
+    }
+}
+
+impl Summary {
+    /// Summarises an outcome. `describe` looks a pending operation up in the program, see
+    /// [`Pending::new`]. Sums of messages and bytes stop at 2^64 - 1.
+    pub fn new(outcome: &Outcome, describe: impl FnMut(&PendingOp) -> Pending) -> Self {
+        let total = |part: fn(&host::RankTotals) -> u64| {
+            outcome.ranks.iter().map(part).fold(0, u64::saturating_add)
+        };
+        let deadlock = outcome.deadlock.as_ref().map(|deadlock| DeadlockSummary {
+            at_ps: deadlock.at.ps(),
+            ranks: deadlock.ranks,
+            pending: deadlock.pending.iter().map(describe).collect(),
+            cycle: deadlock.cycle.clone(),
+        });
+        let finish = outcome.ranks.iter().map(|totals| totals.finish).max();
+        Self {
+            makespan_ps: deadlock
+                .is_none()
+                .then(|| finish.unwrap_or(Time::ZERO).ps()),
+            ranks: outcome.ranks.len() as u64,
+            messages: total(|rank| rank.sent_messages),
+            bytes: total(|rank| rank.sent_bytes),
+            events: outcome.events,
+            critical_path: deadlock.is_none().then(|| (&outcome.path).into()),
+            deadlock,
+            remarks: outcome.remarks.clone(),
+        }
+    }
+}
+
+impl From<&host::CriticalPath> for CriticalPathSummary {
+    fn from(path: &host::CriticalPath) -> Self {
+        Self {
+            rank: path.rank,
+            compute_ps: path.compute.ps(),
+            overhead_ps: path.overhead.ps(),
+            latency_ps: path.latency.ps(),
+            bandwidth_ps: path.bandwidth.ps(),
+            waiting_ps: path.waiting.ps(),
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! The table on the terminal after a run.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use units::Time;
+
+use crate::format::{bytes, count, plural, seconds, time};
+use crate::{CriticalPathSummary, DeadlockSummary, Pending, Performance, Summary};
+
+/// How many pending operations of a deadlock are shown; `summary.json` has more.
+const SHOWN: usize = 20;
+/// Ranks of a cycle that are shown.
+const CYCLE: usize = 40;
+/// Width of the labels.
+const LABEL: usize = 15;
+
+/// Writes what a person wants to know about a run.
+pub fn write_terminal(
+    out: &mut impl Write,
+    summary: &Summary,
+    performance: &Performance,
+) -> io::Result<()> {
+    let mut text = String::new();
+    // Writing into a string does not fail.
+    let _ = render(&mut text, summary, performance);
+    out.write_all(text.as_bytes())
+}
+
+fn render(text: &mut String, summary: &Summary, performance: &Performance) -> std::fmt::Result {
+    if let Some(deadlock) = &summary.deadlock {
+        render_deadlock(text, deadlock, summary.ranks)?;
+    }
+    if let (Some(makespan), Some(path)) = (summary.makespan_ps, &summary.critical_path) {
+        render_path(text, makespan, path, summary.ranks)?;
+    }
+    let rate = |value| format!("{}/s", count(value));
+    let messages = format!(
+        "{} ({}), {}",
+        summary.messages,
+        bytes(summary.bytes),
+        rate(performance.messages_per_second)
+    );
+    row(text, "messages", &messages)?;
+    let events = format!(
+        "{}, {}",
+        summary.events,
+        rate(performance.events_per_second)
+    );
+    row(text, "events", &events)?;
+    let time = format!(
+        "{} simulating, {} in all, {} CPU, {}",
+        seconds(performance.simulation_seconds),
+        seconds(performance.wall_seconds),
+        seconds(performance.cpu_seconds),
+        plural(performance.threads as u64, "thread")
+    );
+    row(text, "time", &time)?;
+    if let Some(peak) = performance.peak_rss_bytes {
+        row(text, "peak memory", &bytes(peak))?;
+    }
+    for remark in &summary.remarks {
+        row(text, "remark", remark)?;
+    }
+    Ok(())
+}
+
+fn row(text: &mut String, label: &str, value: &str) -> std::fmt::Result {
+    writeln!(text, "{label:LABEL$} {value}")
+}
+
+fn render_path(
+    text: &mut String,
+    makespan: u64,
+    path: &CriticalPathSummary,
+    ranks: u64,
+) -> std::fmt::Result {
+    row(text, "makespan", &time(Time::from_ps(makespan)))?;
+    let ends = format!("ends on rank {} of {ranks}", path.rank);
+    row(text, "critical path", &ends)?;
+    let parts = [
+        ("  compute", path.compute_ps),
+        ("  overhead", path.overhead_ps),
+        ("  latency", path.latency_ps),
+        ("  bandwidth", path.bandwidth_ps),
+        ("  waiting", path.waiting_ps),
+    ]
+    .map(|(label, ps)| (label, ps, time(Time::from_ps(ps))));
+    let width = parts.iter().map(|part| part.2.len()).max().unwrap_or(0);
+    for (label, ps, shown) in parts {
+        let share = 100.0 * ps as f64 / makespan.max(1) as f64;
+        row(text, label, &format!("{shown:>width$}  {share:5.1} %"))?;
+    }
+    Ok(())
+}
+
+fn render_deadlock(text: &mut String, deadlock: &DeadlockSummary, ranks: u64) -> std::fmt::Result {
+    let at = time(Time::from_ps(deadlock.at_ps));
+    let stuck = deadlock.ranks;
+    let all = plural(ranks, "rank");
+    writeln!(text, "deadlock at {at}: {stuck} of {all} can never finish")?;
+    for pending in deadlock.pending.iter().take(SHOWN) {
+        render_pending(text, pending)?;
+    }
+    let further = deadlock.pending.len().saturating_sub(SHOWN);
+    if further > 0 {
+        writeln!(
+            text,
+            "  and {}",
+            plural(further as u64, "further operation")
+        )?;
+    }
+    if let Some(first) = deadlock.cycle.first() {
+        let mut shown: Vec<String> = deadlock
+            .cycle
+            .iter()
+            .take(CYCLE)
+            .map(u32::to_string)
+            .collect();
+        let hidden = deadlock.cycle.len().saturating_sub(CYCLE);
+        if hidden > 0 {
+            shown.push(format!("({hidden} more)"));
+        }
+        shown.push(first.to_string());
+        row(text, "cycle", &shown.join(" -> "))?;
+    }
+    Ok(())
+}
+
+/// One line such as `  rank 3 waits in recv of 10 B from rank 1, tag 7 (line 12: l1: recv 10b from 1 tag 7)`.
+fn render_pending(text: &mut String, pending: &Pending) -> std::fmt::Result {
+    let state = if pending.started {
+        "waits in"
+    } else {
+        "has not started"
+    };
+    write!(text, "  rank {} {state} {}", pending.rank, pending.kind)?;
+    let any = |value: i64, name: &str| match value {
+        -1 => format!("any {name}"),
+        value => format!("{name} {value}"),
+    };
+    if let Some(peer) = pending.peer {
+        let preposition = if pending.kind == "send" { "to" } else { "from" };
+        let peer = any(peer, "rank");
+        write!(text, " of {} B {preposition} {peer}", pending.size)?;
+    }
+    if let Some(tag) = pending.tag {
+        write!(text, ", {}", any(tag, "tag"))?;
+    }
+    match (pending.line, &pending.text) {
+        (Some(line), Some(source)) => write!(text, " (line {line}: {})", source.trim())?,
+        (Some(line), None) => write!(text, " (line {line})")?,
+        (None, _) => write!(text, " (operation {})", pending.index)?,
+    }
+    writeln!(text)
+}

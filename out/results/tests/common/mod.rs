@@ -1,0 +1,134 @@
+//! One message of 10 bytes under the default parameters,
+//! L = 2500 ns, o = 1500 ns, G = 6 ns/B, O = 0.
+//!
+//! Rank 0 computes 100 ns and sends; rank 1 posts its receive at 0. The send's overhead ends at
+//! 100 + 1500 = 1600 ns, the message arrives at 1600 + 2500 = 4100 ns, and rank 1 is busy with it for
+//! o + 9 G = 1554 ns, until 5654 ns.
+
+// Not every test file uses every item.
+#![allow(dead_code)]
+
+use host::{Activity, CriticalPath, Outcome, RankTotals, Record};
+use kernel::Probe;
+use results::{Collector, Performance, Recorded, Wanted};
+use units::Time;
+
+pub const EVERYTHING: Wanted = Wanted {
+    messages: true,
+    slices: true,
+};
+
+pub const fn ns(ns: u64) -> Time {
+    Time::from_ps(ns * 1000)
+}
+
+pub fn outcome() -> Outcome {
+    let sender = RankTotals {
+        finish: ns(1600),
+        busy: ns(1600),
+        sent_messages: 1,
+        sent_bytes: 10,
+        ..RankTotals::default()
+    };
+    let receiver = RankTotals {
+        finish: ns(5654),
+        busy: ns(1554),
+        received_messages: 1,
+        received_bytes: 10,
+        ..RankTotals::default()
+    };
+    Outcome {
+        ranks: vec![sender, receiver],
+        events: 4,
+        path: CriticalPath {
+            rank: 1,
+            compute: ns(100),
+            overhead: ns(3000),
+            latency: ns(2500),
+            bandwidth: ns(54),
+            waiting: Time::ZERO,
+        },
+        deadlock: None,
+        remarks: Vec::new(),
+    }
+}
+
+pub fn busy(
+    (rank, cpu): (u32, u8),
+    activity: Activity,
+    (start, end): (Time, Time),
+    message: Option<(u32, u32)>,
+) -> Record {
+    Record::Busy {
+        rank,
+        cpu,
+        activity,
+        start,
+        end,
+        message,
+    }
+}
+
+/// What rank 0 records.
+pub fn of_sender() -> Vec<Record> {
+    vec![
+        busy((0, 0), Activity::Compute, (ns(0), ns(100)), None),
+        busy((0, 0), Activity::Send, (ns(100), ns(1600)), Some((0, 0))),
+        Record::Sent {
+            source: 0,
+            sequence: 0,
+            destination: 1,
+            tag: 7,
+            size: 10,
+            posted: ns(100),
+            injected: ns(1600),
+        },
+    ]
+}
+
+/// What rank 1 records.
+pub fn of_receiver() -> Vec<Record> {
+    vec![
+        Record::Delivered {
+            source: 0,
+            sequence: 0,
+            at: ns(4100),
+        },
+        busy(
+            (1, 0),
+            Activity::Receive,
+            (ns(4100), ns(5654)),
+            Some((0, 0)),
+        ),
+        Record::Matched {
+            source: 0,
+            sequence: 0,
+            at: ns(4100),
+        },
+    ]
+}
+
+pub fn collect(wanted: Wanted, workers: &[Vec<Record>]) -> Recorded {
+    let workers = workers.iter().map(|records| {
+        let mut collector = Collector::new(wanted);
+        records.iter().for_each(|&record| collector.record(record));
+        collector
+    });
+    Collector::merge(workers.collect())
+}
+
+pub fn recorded() -> Recorded {
+    collect(EVERYTHING, &[of_sender(), of_receiver()])
+}
+
+pub const fn performance() -> Performance {
+    Performance {
+        wall_seconds: 0.5,
+        simulation_seconds: 0.25,
+        cpu_seconds: 0.4,
+        peak_rss_bytes: Some(3 << 20),
+        events_per_second: 16.0,
+        messages_per_second: 4.0,
+        threads: 2,
+    }
+}
