@@ -99,9 +99,26 @@ impl Configuration {
         }
     }
 
-    /// Whether something was said about a setting.
-    pub(crate) fn is_set(&self, name: &str) -> bool {
+    /// Whether a setting has a value of its own.
+    fn is_set(&self, name: &str) -> bool {
         self.entry(name).is_some()
+    }
+
+    /// Whether the user said something about a setting. A manifest also repeats defaults, which says
+    /// nothing.
+    pub(crate) fn is_said(&self, name: &str) -> bool {
+        self.is_set(name) && !(self.is_from_manifest(name) && self.is_default(name))
+    }
+
+    /// Whether a setting has the value that it would have if nothing was said.
+    pub(crate) fn is_default(&self, name: &str) -> bool {
+        let default = keys::find(name).and_then(|index| KEYS.get(index)?.default_value());
+        self.entry(name).is_none_or(|entry| default.as_ref() == Some(&entry.value))
+    }
+
+    /// Whether the value of a setting comes from a manifest.
+    pub(crate) fn is_from_manifest(&self, name: &str) -> bool {
+        self.entry(name).is_some_and(|entry| matches!(entry.origin, Origin::File(_, None)))
     }
 
     fn entry(&self, name: &str) -> Option<&Entry> {
@@ -142,6 +159,13 @@ impl Configuration {
     pub(crate) fn count(&self, name: &str) -> Option<u64> {
         match self.get(name)?.0 {
             Value::Count(count) => Some(count),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn grid(&self, name: &str) -> Option<Vec<u32>> {
+        match self.get(name)?.0 {
+            Value::Grid(extents) => Some(extents),
             _ => None,
         }
     }

@@ -17,7 +17,7 @@ const RANDOM: &[&str] =
 /// The noise of an experiment, with its trace read.
 pub(crate) fn resolve(configuration: &Configuration) -> Result<Noise, Vec<Diagnostic>> {
     let coscheduled = configuration.switch("noise.coscheduled");
-    let random: Vec<_> = RANDOM.iter().filter(|key| configuration.is_set(key)).collect();
+    let random: Vec<_> = RANDOM.iter().filter(|key| configuration.is_said(key)).collect();
     match (configuration.path("noise.trace"), random.first()) {
         (Some(_), Some(key)) => Err(vec![
             configuration
@@ -30,7 +30,7 @@ pub(crate) fn resolve(configuration: &Configuration) -> Result<Noise, Vec<Diagno
             Ok(Noise::Trace { events, coscheduled })
         }
         (None, Some(_)) => random_noise(configuration, coscheduled),
-        (None, None) if configuration.is_set("noise.coscheduled") && coscheduled => {
+        (None, None) if configuration.is_said("noise.coscheduled") && coscheduled => {
             let message = "there is no noise that could be coscheduled";
             Err(vec![
                 configuration
@@ -48,7 +48,7 @@ fn random_noise(
 ) -> Result<Noise, Vec<Diagnostic>> {
     let needed = |name: &'static str| {
         configuration.time(name).ok_or_else(|| {
-            let set = RANDOM.iter().find(|key| configuration.is_set(key)).unwrap_or(&name);
+            let set = RANDOM.iter().find(|key| configuration.is_said(key)).unwrap_or(&name);
             vec![configuration.mistake(set, format!("`{set}` is of no use without `{name}`"))]
         })
     };

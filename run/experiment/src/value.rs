@@ -26,6 +26,8 @@ pub enum Kind {
     Bytes,
     /// A whole number between the two, inclusive.
     Count(u64, u64),
+    /// Extents of a grid.
+    Grid,
     /// Yes or no.
     Switch,
     /// One of some words, each with its meaning.
@@ -61,6 +63,8 @@ pub enum Value {
     Bytes(Bytes),
     /// A whole number.
     Count(u64),
+    /// Extents of a grid.
+    Grid(Vec<u32>),
     /// Yes or no.
     Switch(bool),
     /// One word.
@@ -112,6 +116,12 @@ impl Kind {
             Self::TimePerByte => quantity(text).map(Value::TimePerByte),
             Self::Bytes => quantity(text).map(Value::Bytes),
             Self::Count(least, most) => count(text, least, most),
+            Self::Grid => text
+                .split('x')
+                .map(|extent| extent.trim().parse().ok().filter(|&extent: &u32| extent > 0))
+                .collect::<Option<_>>()
+                .map(Value::Grid)
+                .ok_or_else(|| self.mismatch(&format!("\"{text}\""))),
             Self::Switch => match text {
                 "true" => Ok(Value::Switch(true)),
                 "false" => Ok(Value::Switch(false)),
@@ -168,6 +178,7 @@ impl Kind {
             Self::Bytes => "a size with its unit, such as \"64 KiB\"".into(),
             Self::Count(least, u64::MAX) => format!("a whole number, at least {least}"),
             Self::Count(least, most) => format!("a whole number from {least} to {most}"),
+            Self::Grid => "extents of a grid, such as \"8x4x4\"".into(),
             Self::Switch => "true or false".into(),
             Self::Word(words) => format!("one of {}", list(words)),
             Self::Words(words) => format!("a list of {}", list(words)),
@@ -300,6 +311,10 @@ impl Value {
             Self::TimePerByte(rate) => rate.to_string().into(),
             Self::Bytes(bytes) => bytes.to_string().into(),
             Self::Count(number) => (*number).into(),
+            Self::Grid(extents) => {
+                let texts: Vec<_> = extents.iter().map(ToString::to_string).collect();
+                texts.join("x").into()
+            }
             Self::Switch(value) => (*value).into(),
             Self::Word(word) => (*word).into(),
             Self::Words(words) => words.clone().into(),
