@@ -1,35 +1,34 @@
 //! Hosts: ranks, their CPUs and network interfaces, and what they do in time.
+//!
+//! [`simulate`] runs a program by the rules of LogGOPS on any number of threads;
+//! [`simulate_loggopsim`] imitates the simulator `LogGOPSim`, defects included, on one.
+//!
+//! Modelled: CPU overheads (o, O), gaps (g, G) of interfaces with a sending and a receiving side,
+//! eager messages and rendezvous, matching with wildcards, noise. Not modelled here: the network
+//! (that is the [`network::Network`]'s), memory, and contention within a host beyond its CPUs and
+//! interfaces.
 
+mod activity;
+mod deadlock;
+mod engine;
+mod message;
 mod noise;
 mod outcome;
+mod path;
+mod queues;
+mod rank;
 mod settings;
+mod simulate;
+mod source;
 
+pub use kernel::Transport;
 pub use noise::{Duration, Noise};
 pub use outcome::{Activity, CriticalPath, Deadlock, Outcome, PendingOp, RankTotals, Record};
-pub use settings::{Rendezvous, Settings, Transport};
+pub use settings::{Meter, Rendezvous, Settings};
+pub use simulate::{Error, simulate};
 
 use kernel::Probe;
 use schedule::Program;
-
-/// Why a simulation could not be carried out.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// Simulated time left its range.
-    #[error(
-        "simulated time overflows: an event lies more than 213 days after the start (last event handled at {0:?})"
-    )]
-    Overflow(units::Time),
-}
-
-/// Simulates a program. `probe` makes the probe of each worker; they come back with the outcome.
-pub fn simulate<P: Program, B: Probe<Record>>(
-    program: &P,
-    settings: &Settings,
-    probe: impl Fn() -> B,
-) -> Result<(Outcome, Vec<B>), Error> {
-    let _ = (program, settings, probe);
-    Err(Error::Overflow(units::Time::ZERO))
-}
 
 /// Simulates a program exactly as `LogGOPSim` does, on one thread. `settings.threads`,
 /// `settings.transport` and `settings.rendezvous` do not apply.
@@ -39,5 +38,5 @@ pub fn simulate_loggopsim<P: Program, B: Probe<Record>>(
     probe: B,
 ) -> Result<(Outcome, B), Error> {
     let _ = (program, settings, probe);
-    Err(Error::Overflow(units::Time::ZERO))
+    Err(Error::Overflow { at: units::Time::ZERO })
 }

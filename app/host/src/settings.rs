@@ -1,5 +1,9 @@
 //! What a simulation can be told.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use kernel::Transport;
 use loggops::Parameters;
 use units::Time;
 
@@ -15,14 +19,20 @@ pub enum Rendezvous {
     RtsCts,
 }
 
-/// How messages travel between workers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Transport {
-    /// By reference, in shared memory.
-    #[default]
-    Shared,
-    /// As bytes: encoded by the sender, decoded by the receiver.
-    Serialised,
+/// How far a simulation has come, for whoever watches from another thread.
+#[derive(Debug, Default)]
+pub struct Meter {
+    /// Events handled.
+    pub events: AtomicU64,
+    /// Simulated time, in picoseconds.
+    pub time_ps: AtomicU64,
+}
+
+impl Meter {
+    pub(crate) fn advance(&self, events: u64, time: Time) {
+        self.events.fetch_add(events, Ordering::Relaxed);
+        self.time_ps.fetch_max(time.ps(), Ordering::Relaxed);
+    }
 }
 
 /// The settings of a simulation over LogGOPS.
@@ -42,6 +52,8 @@ pub struct Settings {
     pub transport: Transport,
     /// Seed of all random streams.
     pub seed: u64,
+    /// Where to tell how far the simulation has come.
+    pub progress: Option<Arc<Meter>>,
 }
 
 impl Default for Settings {
@@ -54,6 +66,7 @@ impl Default for Settings {
             threads: 1,
             transport: Transport::default(),
             seed: 1,
+            progress: None,
         }
     }
 }

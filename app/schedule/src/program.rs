@@ -55,11 +55,7 @@ pub struct Run {
 impl Run {
     /// A single operation.
     pub const fn one(op: u32) -> Self {
-        Self {
-            first: op,
-            stride: 1,
-            count: 1,
-        }
+        Self { first: op, stride: 1, count: 1 }
     }
 }
 

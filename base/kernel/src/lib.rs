@@ -1,5 +1,23 @@
-//! Executors and event queues.
+//! Executors and event queues: everything that decides what happens when.
+//!
+//! A [`Model`] supplies processes and a lookahead; [`execute`] runs them window by window on one
+//! worker or several. The result depends on neither the number of workers nor on how messages
+//! travel between them.
 
+mod barrier;
+mod block;
+mod event;
+mod exchange;
+mod executor;
+mod mail;
 mod probe;
+mod queue;
+mod random;
 
+pub use event::{Event, Model, Next, Wire};
+pub use exchange::Transport;
+pub use executor::{Config, Finished, Overflow, execute};
+pub use mail::Outbox;
 pub use probe::{Probe, Silent};
+pub use queue::{Ready, ReadyQueue};
+pub use random::Random;

@@ -30,10 +30,7 @@ impl TimePerByte {
         while b != 0 {
             (a, b) = (b, a % b);
         }
-        Some(Self {
-            ps: ps / a,
-            bytes: bytes / a,
-        })
+        Some(Self { ps: ps / a, bytes: bytes / a })
     }
 
     /// The fraction as (picoseconds, bytes), in lowest terms.

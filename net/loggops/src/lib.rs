@@ -1,5 +1,6 @@
 //! The LogGOPS model of a network: a message takes L, whatever else travels.
 
+mod network;
 mod parameters;
 
 pub use parameters::{Costs, Inject, Parameters};

@@ -83,10 +83,6 @@ impl Parameters {
     /// The set that applies to a message of `size` bytes.
     #[inline]
     pub fn costs(&self, size: u64) -> &Costs {
-        if size > self.eager_limit {
-            &self.large
-        } else {
-            &self.small
-        }
+        if size > self.eager_limit { &self.large } else { &self.small }
     }
 }

@@ -1,0 +1,433 @@
+//! What a rank does when something starts: computation, sends, receives, and matching.
+
+use kernel::{Event, Probe};
+use loggops::{Costs, Inject};
+use network::{Network, Parcel};
+use schedule::Edge;
+use units::Time;
+
+use crate::engine::Turn;
+use crate::message::{Kind, Message};
+use crate::path::{Path, Stamp};
+use crate::queues::{Arrived, Class, Rank as Place, Task, Work};
+use crate::rank::{Unexpected, Unreleased};
+use crate::source::Source;
+use crate::{Activity, Error, Record, Rendezvous};
+
+/// What an activity has done to its CPU.
+struct Charge {
+    /// How its start came about.
+    start: Path,
+    /// From when the CPU is free again, and how that comes about.
+    end: Stamp,
+}
+
+impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
+    pub fn compute(&mut self, index: u32, task: &Task, at: Time, cpu: u32) {
+        let units = self.op(index).size;
+        let unit = self.engine.settings.time_unit.ps();
+        let length = Time::from_ps(units.saturating_mul(unit));
+        let end = at.saturating_add(length);
+        let end = end.saturating_add(self.noise(at, end));
+        let clock = self.rank.clocks.cpu(cpu);
+        let start = if task.at.time == at { task.at.path } else { clock.path };
+        clock.free = end;
+        clock.path = start.compute(length);
+        let done = Stamp { time: end, cause: at, path: clock.path };
+        self.occupied(cpu, Activity::Compute, at, end, None);
+        self.crew.events += 1;
+        self.reached(index, Edge::Started, &Stamp { time: at, cause: at, path: start });
+        self.reached(index, Edge::Done, &done);
+    }
+
+    /// Charges a message of `size` bytes that leaves to CPU and interface.
+    fn charge_send(
+        &mut self,
+        (costs, size): (&Costs, u64),
+        task: &Task,
+        at: Time,
+        (cpu, nic): (u32, u32),
+    ) -> Charge {
+        let shape = self.engine.shape;
+        let rest = size.saturating_sub(1);
+        let overhead = costs.send_overhead.saturating_add(costs.send_overhead_per_byte.cost(rest));
+        let noise = self.noise(at, at.saturating_add(costs.send_overhead));
+        let bytes = costs.gap_per_byte.cost(rest);
+        let clocks = &mut self.rank.clocks;
+        let sending = *clocks.sending(shape, nic);
+        let clock = clocks.cpu(cpu);
+        let start = if task.at.time == at {
+            task.at.path
+        } else if clock.free == at {
+            clock.path
+        } else {
+            sending.path
+        };
+        clock.free = at.saturating_add(overhead).saturating_add(noise);
+        clock.path = start.overhead(overhead);
+        let end = Stamp { time: clock.free, cause: at, path: clock.path };
+        let sending = clocks.sending(shape, nic);
+        sending.free = at.saturating_add(costs.gap).saturating_add(bytes);
+        sending.path = start.bandwidth(bytes);
+        Charge { start, end }
+    }
+
+    /// Charges a message that is received.
+    fn charge_receive(
+        &mut self,
+        (costs, size): (&Costs, u64),
+        (arrival, path): (Time, Path),
+        at: Time,
+        (cpu, nic): (u32, u32),
+    ) -> Charge {
+        let shape = self.engine.shape;
+        let rest = size.saturating_sub(1);
+        let per_byte = costs.receive_overhead_per_byte.cost(rest);
+        let bytes = costs.gap_per_byte.cost(rest);
+        let noise = self.noise(at, at.saturating_add(costs.receive_overhead));
+        let clocks = &mut self.rank.clocks;
+        let receiving = *clocks.receiving(shape, nic);
+        let clock = clocks.cpu(cpu);
+        let start = if arrival == at {
+            path
+        } else if clock.free == at {
+            clock.path
+        } else {
+            receiving.path
+        };
+        let started = at.saturating_add(costs.receive_overhead).saturating_add(noise);
+        clock.free = started.saturating_add(per_byte.max(bytes));
+        let met = start.overhead(costs.receive_overhead);
+        clock.path = if bytes > per_byte { met.bandwidth(bytes) } else { met.overhead(per_byte) };
+        let end = Stamp { time: clock.free, cause: at, path: clock.path };
+        let receiving = clocks.receiving(shape, nic);
+        receiving.free = at.saturating_add(costs.gap).saturating_add(bytes);
+        receiving.path = start.bandwidth(bytes);
+        Charge { start, end }
+    }
+
+    /// Puts a message of `bytes` bytes into the network.
+    fn inject(
+        &mut self,
+        destination: u32,
+        bytes: u64,
+        at: Time,
+        charge: &Charge,
+        message: Message,
+    ) {
+        let parameters = &self.engine.settings.parameters;
+        let overhead = match parameters.inject {
+            Inject::Start => Time::ZERO,
+            Inject::End => parameters.costs(bytes).send_overhead,
+        };
+        let entry = at.saturating_add(overhead);
+        let parcel = Parcel { source: self.id, destination, bytes };
+        let arrival = self.engine.network.inject(&mut self.rank.interface, entry, parcel);
+        let path = charge.start.overhead(overhead).latency(arrival.saturating_sub(entry));
+        let sequence = self.rank.next_sequence();
+        let message = Message { cause: at, path, ..message };
+        let source = self.id;
+        self.out.send(Event { time: arrival, source, sequence, destination, message });
+    }
+
+    pub fn send(&mut self, index: u32, task: &Task, at: Time, cpu: u32, nic: u32) {
+        let op = self.op(index);
+        let parameters = &self.engine.settings.parameters;
+        let eager = op.size <= parameters.eager_limit;
+        let request = !eager && self.engine.settings.rendezvous == Rendezvous::RtsCts;
+        // A request to send is a short message, whatever it announces.
+        let bytes = if request { 0 } else { op.size };
+        let costs = *parameters.costs(bytes);
+        let charge = self.charge_send((&costs, bytes), task, at, (cpu, nic));
+        let kind = match (eager, request) {
+            (true, _) => Kind::Eager,
+            (_, true) => Kind::Request,
+            _ => Kind::Rendezvous,
+        };
+        self.record_sent(&op, task, at, costs.send_overhead);
+        let message = outgoing(kind, index, &op);
+        let sequence = self.rank.sequence;
+        let known = (!request).then_some((self.id, sequence));
+        self.occupied(cpu, Activity::Send, at, charge.end.time, known);
+        self.inject(op.peer, bytes, at, &charge, message);
+        self.crew.events += 1;
+        self.rank.sent_messages = self.rank.sent_messages.wrapping_add(1);
+        self.rank.sent_bytes = self.rank.sent_bytes.saturating_add(op.size);
+        let started = Stamp { time: at, cause: at, path: charge.start };
+        self.reached(index, Edge::Started, &started);
+        if eager {
+            self.reached(index, Edge::Done, &charge.end);
+        } else {
+            let (since, destination) = (charge.end.time, op.peer);
+            let waiting = Unreleased { send: index, destination, sequence, since };
+            self.rank.matching().unreleased.push(waiting);
+        }
+    }
+
+    /// A receive is posted: it costs nothing.
+    pub fn post_receive(&mut self, index: u32, task: &Task) {
+        let op = self.op(index);
+        let at = task.at.time;
+        self.crew.events += 1;
+        self.reached(index, Edge::Started, &Stamp { cause: at, ..task.at });
+        let matching = self.rank.matching();
+        let Some(message) = matching.unexpected.take(op.peer, op.tag) else {
+            matching.posted.insert(op.peer, op.tag, index);
+            return;
+        };
+        let here = Stamp { cause: at, ..task.at };
+        if message.kind == Kind::Request {
+            self.clear(index, (message.source, message.sequence, message.send), here);
+            return;
+        }
+        if message.kind == Kind::Rendezvous {
+            self.release(message.source, message.send, here);
+        }
+        let received = Stamp { time: message.end, cause: at, path: message.path };
+        let done = if received.time > at { received } else { here };
+        self.matched(index, (message.source, message.sequence, message.size), at, &done);
+    }
+
+    /// Decides what a message that has just arrived is charged to.
+    pub fn classify(&mut self, event: Event<Message>, at: Time) {
+        let shape = self.engine.shape;
+        let message = &event.message;
+        let (mut cpu, mut nic) = (u32::from(message.cpu), u32::from(message.nic));
+        match message.kind {
+            Kind::Release => return self.released(&event, at),
+            Kind::Data => {
+                let op = self.op(message.tag);
+                (cpu, nic) = (op.cpu.into(), op.nic.into());
+            }
+            Kind::Clear => {
+                let op = self.op(message.send);
+                (cpu, nic) = (op.cpu.into(), op.nic.into());
+            }
+            Kind::Eager | Kind::Rendezvous | Kind::Request => {
+                let posted = self.rank.matching.as_mut();
+                let met = posted.and_then(|m| m.posted.peek(event.source, message.tag)).copied();
+                if let Some(receive) = met {
+                    let op = self.op(receive);
+                    (cpu, nic) = (op.cpu.into(), op.nic.into());
+                }
+            }
+        }
+        self.queues.push_message(shape.number(Class::Messages { cpu, nic }), Arrived(event));
+    }
+
+    /// A message is received.
+    pub fn receive(&mut self, event: &Event<Message>, at: Time, cpu: u32, nic: u32) {
+        let message = &event.message;
+        let size = match message.kind {
+            Kind::Request | Kind::Clear => 0,
+            _ => message.size,
+        };
+        let costs = *self.engine.settings.parameters.costs(size);
+        let arrival = (event.time, message.path);
+        let charge = self.charge_receive((&costs, size), arrival, at, (cpu, nic));
+        let known = self.identity(event);
+        self.occupied(cpu, Activity::Receive, at, charge.end.time, known);
+        self.crew.events += 1;
+        match message.kind {
+            Kind::Clear => {
+                let work = Work::Data { send: message.send, receive: message.tag };
+                self.protocol(work, (cpu, nic), charge.end);
+            }
+            Kind::Data => self.data_received(event, &charge.end),
+            _ => self.search(event, at, &charge),
+        }
+    }
+
+    /// Looks for the receive of a message.
+    fn search(&mut self, event: &Event<Message>, at: Time, charge: &Charge) {
+        let (source, message) = (event.source, &event.message);
+        if message.kind != Kind::Request {
+            self.record_delivered(source, event.sequence, event.time);
+        }
+        let found = if self.engine.source.claims() {
+            self.engine.source.claim(&mut self.rank.source, self.id, source, message.tag)
+        } else {
+            self.rank.matching().posted.take(source, message.tag)
+        };
+        let start = Stamp { time: at, cause: at, path: charge.start };
+        let Some(receive) = found else {
+            let Message { kind, send, size, .. } = *message;
+            let (sequence, end, path) = (event.sequence, charge.end.time, charge.end.path);
+            let unexpected = Unexpected { kind, source, sequence, send, size, end, path };
+            self.rank.matching().unexpected.insert(source, message.tag, unexpected);
+            return;
+        };
+        if message.kind == Kind::Request {
+            self.clear(receive, (source, event.sequence, message.send), charge.end);
+            return;
+        }
+        if message.kind == Kind::Rendezvous {
+            self.release(source, message.send, start);
+        }
+        self.matched(receive, (source, event.sequence, message.size), at, &charge.end);
+    }
+
+    /// A receive has got its message.
+    fn matched(&mut self, receive: u32, sent: (u32, u32, u64), at: Time, done: &Stamp) {
+        let (source, sequence, size) = sent;
+        let room = self.op(receive).size;
+        if room < size {
+            self.fail(at, Error::Truncated { rank: self.id, receive, sender: source, size, room });
+        }
+        self.rank.received_messages = self.rank.received_messages.wrapping_add(1);
+        self.rank.received_bytes = self.rank.received_bytes.saturating_add(size);
+        if B::LISTENS {
+            self.crew.probe.record(Record::Matched { source, sequence, at });
+        }
+        self.reached(receive, Edge::Done, done);
+    }
+
+    /// Tells the sender of a message by abstract rendezvous that it has met its receive.
+    fn release(&mut self, source: u32, send: u32, at: Stamp) {
+        self.rank.urgent = self.rank.urgent.saturating_sub(1);
+        let (kind, time, cause, path) = (Kind::Release, at.time, at.time, at.path);
+        let (cpu, nic, tag, size) = (0, 0, 0, 0);
+        let message = Message { kind, cpu, nic, send, tag, size, cause, path };
+        let sequence = self.rank.next_sequence();
+        self.out.send(Event { time, source: self.id, sequence, destination: source, message });
+    }
+
+    /// The receive of a send has been found: the send is done.
+    fn released(&mut self, event: &Event<Message>, at: Time) {
+        let send = event.message.send;
+        let cpu = u32::from(self.op(send).cpu);
+        let Some(waiting) = self.take_unreleased(send) else { return };
+        let end = if at > waiting.since {
+            self.rank.matching().blocked =
+                self.rank.matching().blocked.saturating_add(at.saturating_sub(waiting.since));
+            at
+        } else {
+            waiting.since
+        };
+        let clock = self.rank.clocks.cpu(cpu);
+        if at > clock.free {
+            clock.free = at;
+            clock.path = event.message.path;
+        }
+        let path = if at > waiting.since { event.message.path } else { clock.path };
+        self.reached(send, Edge::Done, &Stamp { time: end, cause: event.message.cause, path });
+    }
+
+    fn take_unreleased(&mut self, send: u32) -> Option<Unreleased> {
+        let list = &mut self.rank.matching.as_mut()?.unreleased;
+        let position = list.iter().position(|waiting| waiting.send == send)?;
+        Some(list.swap_remove(position))
+    }
+
+    /// Queues a step of the rendezvous protocol.
+    fn protocol(&mut self, work: Work, (cpu, nic): (u32, u32), at: Stamp) {
+        self.rank.batches = self.rank.batches.wrapping_add(1).max(1);
+        let task = Task { at, batch: self.rank.batches, kind: Place::Send, work };
+        self.queues.push_task(self.engine.shape.number(Class::Sends { cpu, nic }), task);
+    }
+
+    /// A request to send has met its receive.
+    fn clear(&mut self, receive: u32, (to, sequence, send): (u32, u32, u32), at: Stamp) {
+        let op = self.op(receive);
+        self.rank.matching().cleared.push((receive, to, sequence));
+        let work = Work::Clear { to, send, receive };
+        self.protocol(work, (op.cpu.into(), op.nic.into()), at);
+    }
+
+    pub fn send_clear(
+        &mut self,
+        to: u32,
+        (send, receive): (u32, u32),
+        task: &Task,
+        at: Time,
+        unit: (u32, u32),
+    ) {
+        let costs = *self.engine.settings.parameters.costs(0);
+        let charge = self.charge_send((&costs, 0), task, at, unit);
+        self.occupied(unit.0, Activity::Send, at, charge.end.time, None);
+        let (cpu, nic, tag, size) = (0, 0, receive, 0);
+        let (cause, path) = (Time::ZERO, Path::default());
+        let message = Message { kind: Kind::Clear, cpu, nic, send, tag, size, cause, path };
+        self.inject(to, 0, at, &charge, message);
+    }
+
+    pub fn send_data(&mut self, send: u32, receive: u32, task: &Task, at: Time, unit: (u32, u32)) {
+        let op = self.op(send);
+        let costs = *self.engine.settings.parameters.costs(op.size);
+        let charge = self.charge_send((&costs, op.size), task, at, unit);
+        let message = Message { tag: receive, ..outgoing(Kind::Data, send, &op) };
+        self.inject(op.peer, op.size, at, &charge, message);
+        if let Some(waiting) = self.take_unreleased(send) {
+            let known = (self.id, waiting.sequence);
+            self.occupied(unit.0, Activity::Send, at, charge.end.time, Some(known));
+            let blocked = at.saturating_sub(waiting.since);
+            let matching = self.rank.matching();
+            matching.blocked = matching.blocked.saturating_add(blocked);
+        }
+        self.reached(send, Edge::Done, &charge.end);
+    }
+
+    fn data_received(&mut self, event: &Event<Message>, end: &Stamp) {
+        let receive = event.message.tag;
+        let Some((_, sequence)) = self.identity(event) else { return };
+        self.rank.matching().cleared.retain(|entry| entry.0 != receive);
+        self.record_delivered(event.source, sequence, event.time);
+        self.matched(receive, (event.source, sequence, event.message.size), end.cause, end);
+    }
+
+    /// The message whose payload an event brings: source and number. Data that follows a request
+    /// counts as the message that was requested.
+    fn identity(&self, event: &Event<Message>) -> Option<(u32, u32)> {
+        match event.message.kind {
+            Kind::Eager | Kind::Rendezvous => Some((event.source, event.sequence)),
+            Kind::Data => {
+                let mut cleared = self.rank.matching.as_ref()?.cleared.iter();
+                let entry = cleared.find(|entry| entry.0 == event.message.tag)?;
+                Some((event.source, entry.2))
+            }
+            Kind::Release | Kind::Request | Kind::Clear => None,
+        }
+    }
+
+    fn occupied(
+        &mut self,
+        cpu: u32,
+        activity: Activity,
+        start: Time,
+        end: Time,
+        message: Option<(u32, u32)>,
+    ) {
+        self.rank.busy = self.rank.busy.saturating_add(end.saturating_sub(start));
+        if B::LISTENS {
+            let (rank, cpu) = (self.id, cpu as u8);
+            self.crew.probe.record(Record::Busy { rank, cpu, activity, start, end, message });
+        }
+    }
+
+    fn record_sent(&mut self, op: &schedule::Op, task: &Task, at: Time, overhead: Time) {
+        if B::LISTENS {
+            let injected = match self.engine.settings.parameters.inject {
+                Inject::Start => at,
+                Inject::End => at.saturating_add(overhead),
+            };
+            let (source, sequence) = (self.id, self.rank.sequence);
+            let (destination, tag, size, posted) = (op.peer, op.tag, op.size, task.at.time);
+            let record =
+                Record::Sent { source, sequence, destination, tag, size, posted, injected };
+            self.crew.probe.record(record);
+        }
+    }
+
+    fn record_delivered(&mut self, source: u32, sequence: u32, at: Time) {
+        if B::LISTENS {
+            self.crew.probe.record(Record::Delivered { source, sequence, at });
+        }
+    }
+}
+
+/// A message of an operation; what the network and the moment add comes later.
+fn outgoing(kind: Kind, send: u32, op: &schedule::Op) -> Message {
+    let (cpu, nic, tag, size) = (op.cpu, op.nic, op.tag, op.size);
+    let (cause, path) = (Time::ZERO, Path::default());
+    Message { kind, cpu, nic, send, tag, size, cause, path }
+}

@@ -1,0 +1,73 @@
+//! Moments, and the chains of causes that lead to them.
+
+use units::Time;
+
+/// Where the time of a chain of causes went. What is missing to the moment at its end was spent
+/// waiting for a gap, or in noise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Path {
+    /// In computation, in picoseconds, like the others.
+    pub compute: u64,
+    /// In overheads o and O.
+    pub overhead: u64,
+    /// In latency L.
+    pub latency: u64,
+    /// In time per byte G.
+    pub bandwidth: u64,
+}
+
+impl Path {
+    /// The chain, longer by so much computation.
+    pub const fn compute(mut self, time: Time) -> Self {
+        self.compute = self.compute.saturating_add(time.ps());
+        self
+    }
+
+    /// The chain, longer by so much overhead.
+    pub const fn overhead(mut self, time: Time) -> Self {
+        self.overhead = self.overhead.saturating_add(time.ps());
+        self
+    }
+
+    /// The chain, longer by so much latency.
+    pub const fn latency(mut self, time: Time) -> Self {
+        self.latency = self.latency.saturating_add(time.ps());
+        self
+    }
+
+    /// The chain, longer by so much time per byte.
+    pub const fn bandwidth(mut self, time: Time) -> Self {
+        self.bandwidth = self.bandwidth.saturating_add(time.ps());
+        self
+    }
+}
+
+/// A moment at which something may start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stamp {
+    /// When.
+    pub time: Time,
+    /// When that was caused: the start of what led to it.
+    pub cause: Time,
+    /// How it came about.
+    pub path: Path,
+}
+
+impl Stamp {
+    /// The moment at which both have come.
+    #[must_use]
+    pub fn join(self, other: Self) -> Self {
+        let cause = self.cause.max(other.cause);
+        let last = if other.time > self.time { other } else { self };
+        Self { cause, ..last }
+    }
+}
+
+/// A resource that is used by one thing at a time.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Clock {
+    /// From when it is free.
+    pub free: Time,
+    /// How that came about.
+    pub path: Path,
+}

@@ -1,0 +1,105 @@
+//! The state of a rank.
+
+use mpi::Store;
+use units::Time;
+
+use crate::message::Kind;
+use crate::path::Path;
+use crate::queues::{Clocks, Queues, Task};
+
+/// A rank: at present a host has exactly one.
+///
+/// Ranks are many and most are idle between two windows, so what is rarely needed is boxed.
+pub struct Rank<S, I> {
+    pub source: S,
+    pub interface: I,
+    pub clocks: Clocks,
+    /// What waits, if it is a single task: its class and itself.
+    pub light: Option<(u32, Task)>,
+    /// What waits, otherwise.
+    pub heavy: Option<Box<Queues>>,
+    /// What is matched by search, once there is any.
+    pub matching: Option<Box<Matching>>,
+    /// Messages by abstract rendezvous that have arrived but not met their receive.
+    pub urgent: u32,
+    /// Postings so far.
+    pub batches: u32,
+    /// Messages to other processes so far.
+    pub sequence: u32,
+    pub sent_messages: u32,
+    pub received_messages: u32,
+    pub sent_bytes: u64,
+    pub received_bytes: u64,
+    pub busy: Time,
+}
+
+/// What waits for a partner.
+#[derive(Default)]
+pub struct Matching {
+    /// Receives, by index.
+    pub posted: Store<u32>,
+    pub unexpected: Store<Unexpected>,
+    /// Sends that wait for their receive.
+    pub unreleased: Vec<Unreleased>,
+    /// Receives that have cleared a send and wait for its data: receive, sender, number of the
+    /// request.
+    pub cleared: Vec<(u32, u32, u32)>,
+    /// Time between the end of a send's overhead and its release.
+    pub blocked: Time,
+}
+
+/// A message that has met no receive.
+#[derive(Clone, Copy, Debug)]
+pub struct Unexpected {
+    pub kind: Kind,
+    pub source: u32,
+    pub sequence: u32,
+    pub send: u32,
+    pub size: u64,
+    /// When it has been received, and how that came about.
+    pub end: Time,
+    pub path: Path,
+}
+
+/// A send that waits for its receive.
+#[derive(Clone, Copy, Debug)]
+pub struct Unreleased {
+    pub send: u32,
+    pub destination: u32,
+    /// Its number among the rank's messages.
+    pub sequence: u32,
+    /// End of its overhead.
+    pub since: Time,
+}
+
+impl<S, I> Rank<S, I> {
+    pub fn new(source: S, interface: I, clocks: Clocks) -> Self {
+        Self {
+            source,
+            interface,
+            clocks,
+            light: None,
+            heavy: None,
+            matching: None,
+            urgent: 0,
+            batches: 0,
+            sequence: 0,
+            sent_messages: 0,
+            received_messages: 0,
+            sent_bytes: 0,
+            received_bytes: 0,
+            busy: Time::ZERO,
+        }
+    }
+
+    pub fn matching(&mut self) -> &mut Matching {
+        self.matching.get_or_insert_default()
+    }
+
+    /// The number of the next message.
+    pub fn next_sequence(&mut self) -> u32 {
+        let sequence = self.sequence;
+        self.sequence = self.sequence.wrapping_add(1);
+        sequence
+    }
+}

@@ -1,0 +1,169 @@
+//! Running a program, and adding up what came of it.
+
+use std::marker::PhantomData;
+
+use kernel::{Config, Finished, Model, Probe, execute};
+use loggops::Parameters;
+use schedule::Program;
+use units::Time;
+
+use crate::deadlock;
+use crate::engine::{Crew, Engine, Watched};
+use crate::path::Clock;
+use crate::queues::Shape;
+use crate::rank::Rank;
+use crate::source::{Scheduled, Source};
+use crate::{CriticalPath, Outcome, RankTotals, Record, Rendezvous, Settings};
+
+/// Why a simulation could not be carried out.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// Simulated time left its range.
+    #[error(
+        "simulated time overflows: an event after {} ps would lie beyond the range of 213 days",
+        at.ps()
+    )]
+    Overflow {
+        /// Time of an event shortly before.
+        at: Time,
+    },
+    /// A message is larger than its receive: MPI's truncation error.
+    #[error(
+        "rank {rank}: operation {receive} receives {room} bytes, but the message from rank \
+         {sender} that it matches has {size} (MPI_ERR_TRUNCATE)"
+    )]
+    Truncated {
+        /// Receiving rank.
+        rank: u32,
+        /// Index of the receive.
+        receive: u32,
+        /// Sending rank.
+        sender: u32,
+        /// Bytes of the message.
+        size: u64,
+        /// Bytes of the receive.
+        room: u64,
+    },
+}
+
+/// Simulates a program. `probe` makes the probe of each worker; they come back with the outcome.
+pub fn simulate<P: Program, B: Probe<Record>>(
+    program: &P,
+    settings: &Settings,
+    probe: impl Fn() -> B,
+) -> Result<(Outcome, Vec<B>), Error> {
+    let shape = Shape { cpus: program.cpus().max(1), nics: program.nics().max(1) };
+    let run = |source, quiet| {
+        let engine = Engine {
+            source,
+            network: &settings.parameters,
+            settings,
+            ranks: program.ranks(),
+            shape,
+        };
+        run(engine, program.ranks(), settings, &probe, quiet)
+    };
+    let (mut outcome, probes) = run(Scheduled::new(program), program.claims())?;
+    if outcome.deadlock.is_some() && program.claims() {
+        // Claimed receives leave no trace; posted ones can be named.
+        outcome.deadlock = run(Scheduled::posting_all(program), false)?.0.deadlock;
+    }
+    Ok((outcome, probes))
+}
+
+fn run<'a, P: Program, B: Probe<Record>>(
+    engine: Engine<'a, Scheduled<'a, P>, Parameters>,
+    ranks: u32,
+    settings: &Settings,
+    probe: &impl Fn() -> B,
+    claimed: bool,
+) -> Result<(Outcome, Vec<B>), Error> {
+    let model = Watched { engine, probe: PhantomData::<fn() -> B> };
+    let config = Config { workers: settings.threads, transport: settings.transport };
+    let mut finished = execute(&model, ranks, config, || Crew::new(probe()))
+        .map_err(|overflow| Error::Overflow { at: overflow.at })?;
+    let errors = finished.workers.iter_mut().filter_map(|crew| crew.error.take());
+    if let Some((.., error)) = errors.min_by_key(|(at, rank, _)| (*at, *rank)) {
+        return Err(error);
+    }
+    let outcome = outcome(&model, &finished, settings, claimed);
+    Ok((outcome, finished.workers.into_iter().map(|crew| crew.probe).collect()))
+}
+
+fn outcome<'a, S: Source, B: Probe<Record>>(
+    model: &Watched<'a, S, Parameters, B>,
+    finished: &Finished<Watched<'a, S, Parameters, B>>,
+    settings: &Settings,
+    claimed: bool,
+) -> Outcome {
+    let engine = &model.engine;
+    let mut ranks = Vec::with_capacity(engine.ranks as usize);
+    let (mut last, mut ends_on) = (Clock::default(), 0);
+    let (mut stuck, mut unreceived) = (0u64, 0u64);
+    for (id, rank) in (0..).zip(finished.parts.iter().flatten()) {
+        let end = rank.clocks.last_cpu(engine.shape);
+        if end.free > last.free {
+            (last, ends_on) = (end, id);
+        }
+        stuck += u64::from(engine.source.unfinished(&rank.source, id));
+        unreceived += rank.matching.as_ref().map_or(0, |m| m.unexpected.len() as u64);
+        ranks.push(totals(rank, end.free));
+    }
+    let deadlock =
+        (stuck > 0).then(|| deadlock::describe(engine, &finished.parts, last.free, claimed));
+    Outcome {
+        events: finished.workers.iter().map(|crew| crew.events).sum(),
+        path: critical_path(ends_on, last),
+        deadlock,
+        remarks: remarks(model, finished, settings, unreceived),
+        ranks,
+    }
+}
+
+fn totals<S, I>(rank: &Rank<S, I>, finish: Time) -> RankTotals {
+    RankTotals {
+        finish,
+        busy: rank.busy,
+        blocked: rank.matching.as_ref().map_or(Time::ZERO, |matching| matching.blocked),
+        sent_messages: rank.sent_messages.into(),
+        sent_bytes: rank.sent_bytes,
+        received_messages: rank.received_messages.into(),
+        received_bytes: rank.received_bytes,
+    }
+}
+
+/// The chain of causes that ends at a clock.
+pub fn critical_path(rank: u32, end: Clock) -> CriticalPath {
+    let path = end.path;
+    let known = [path.compute, path.overhead, path.latency, path.bandwidth];
+    let known = known.into_iter().fold(0u64, u64::saturating_add);
+    CriticalPath {
+        rank,
+        compute: Time::from_ps(path.compute),
+        overhead: Time::from_ps(path.overhead),
+        latency: Time::from_ps(path.latency),
+        bandwidth: Time::from_ps(path.bandwidth),
+        waiting: end.free.saturating_sub(Time::from_ps(known)),
+    }
+}
+
+fn remarks<M: Model>(
+    model: &M,
+    finished: &Finished<M>,
+    settings: &Settings,
+    unreceived: u64,
+) -> Vec<String> {
+    let mut remarks = Vec::new();
+    if model.lookahead() == Time::ZERO {
+        remarks.push("no lookahead (L + o = 0): simulated in delta rounds".to_owned());
+    } else if settings.rendezvous == Rendezvous::Abstract && finished.instants > 0 {
+        remarks.push(format!(
+            "abstract rendezvous: {} of {} windows were delta rounds of one instant",
+            finished.instants, finished.windows
+        ));
+    }
+    if unreceived > 0 {
+        remarks.push(format!("messages that were never received: {unreceived}"));
+    }
+    remarks
+}

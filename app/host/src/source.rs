@@ -1,0 +1,179 @@
+//! Where operations come from.
+
+use schedule::{Edge, Op, Program, Run};
+use units::Time;
+
+use crate::path::Stamp;
+
+/// What supplies a rank's operations. Whatever it is, it hears of starts and ends and answers with
+/// operations that may start from some moment on; nothing below assumes that it knows more than
+/// that in advance.
+pub trait Source: Sync {
+    /// What it keeps for each rank.
+    type State: Send;
+
+    /// The state of a rank before anything has happened.
+    fn state(&self, rank: u32) -> Self::State;
+
+    /// An operation that was posted.
+    fn op(&self, state: &Self::State, rank: u32, index: u32) -> Op;
+
+    /// Calls `post` with everything that may start at time zero.
+    fn start(&self, state: &mut Self::State, rank: u32, post: impl FnMut(Run));
+
+    /// An operation has started or will be done at a moment; calls `post` with what may start now.
+    fn reached(
+        &self,
+        state: &mut Self::State,
+        rank: u32,
+        index: u32,
+        edge: Edge,
+        at: &Stamp,
+        post: impl FnMut(u32, &Stamp),
+    );
+
+    /// Whether receives are never posted but claimed (see [`Program::claims`]).
+    fn claims(&self) -> bool;
+
+    /// The receive that the next message from `source` matches.
+    fn claim(&self, state: &mut Self::State, rank: u32, source: u32, tag: u32) -> Option<u32>;
+
+    /// Whether operations of the rank are left.
+    fn unfinished(&self, state: &Self::State, rank: u32) -> bool;
+
+    /// The first operation that can never start because it waits, through others, for itself.
+    fn first_blocked(&self, state: &Self::State, rank: u32) -> Option<u32>;
+}
+
+/// A static program as a source.
+pub struct Scheduled<'a, P> {
+    program: &'a P,
+    /// Whether the program's claims are used; if not, all receives are posted.
+    claims: bool,
+}
+
+impl<'a, P: Program> Scheduled<'a, P> {
+    pub fn new(program: &'a P) -> Self {
+        Self { program, claims: program.claims() }
+    }
+
+    /// The same, with every receive posted, so that those left over can be named.
+    pub const fn posting_all(program: &'a P) -> Self {
+        Self { program, claims: false }
+    }
+}
+
+/// What a static program keeps for a rank: memory grows with what is in flight.
+#[derive(Debug, Default)]
+pub struct Progress {
+    memory: u64,
+    done: u32,
+    /// Operations of which some dependencies are met.
+    joins: Vec<Join>,
+}
+
+#[derive(Debug)]
+struct Join {
+    index: u32,
+    missing: u32,
+    at: Stamp,
+}
+
+impl Progress {
+    /// A dependency of an operation with several is met; returns the moment at which it may start
+    /// if that was the last.
+    fn meet(&mut self, index: u32, dependencies: u32, at: &Stamp) -> Option<Stamp> {
+        // Usually one or two operations wait at a time; the newest is the likeliest.
+        let Some(position) = self.joins.iter().rposition(|join| join.index == index) else {
+            self.joins.push(Join { index, missing: dependencies - 1, at: *at });
+            return None;
+        };
+        let join = &mut self.joins[position];
+        join.at = join.at.join(*at);
+        join.missing -= 1;
+        if join.missing > 0 {
+            return None;
+        }
+        Some(self.joins.swap_remove(position).at)
+    }
+}
+
+impl<P: Program> Source for Scheduled<'_, P> {
+    type State = Progress;
+
+    fn state(&self, _: u32) -> Progress {
+        Progress::default()
+    }
+
+    #[inline]
+    fn op(&self, _: &Progress, rank: u32, index: u32) -> Op {
+        self.program.op(rank, index)
+    }
+
+    fn start(&self, _: &mut Progress, rank: u32, mut post: impl FnMut(Run)) {
+        self.program.roots(rank, &mut post);
+    }
+
+    #[inline]
+    fn reached(
+        &self,
+        state: &mut Progress,
+        rank: u32,
+        index: u32,
+        edge: Edge,
+        at: &Stamp,
+        mut post: impl FnMut(u32, &Stamp),
+    ) {
+        state.done += u32::from(edge == Edge::Done);
+        self.program.dependents(rank, index, edge, &mut |dependent| match self
+            .program
+            .dependencies(rank, dependent)
+        {
+            0 | 1 => post(dependent, at),
+            several => {
+                if let Some(at) = state.meet(dependent, several, at) {
+                    post(dependent, &at);
+                }
+            }
+        });
+    }
+
+    fn claims(&self) -> bool {
+        self.claims
+    }
+
+    #[inline]
+    fn claim(&self, state: &mut Progress, rank: u32, source: u32, tag: u32) -> Option<u32> {
+        self.program.claim(rank, &mut state.memory, source, tag)
+    }
+
+    fn unfinished(&self, state: &Progress, rank: u32) -> bool {
+        state.done < self.program.ops(rank)
+    }
+
+    fn first_blocked(&self, _: &Progress, rank: u32) -> Option<u32> {
+        let program = self.program;
+        let count = program.ops(rank);
+        let mut missing: Vec<u32> = (0..count).map(|op| program.dependencies(rank, op)).collect();
+        let mut free: Vec<u32> = (0..count).filter(|&op| missing[op as usize] == 0).collect();
+        while let Some(op) = free.pop() {
+            for edge in [Edge::Started, Edge::Done] {
+                program.dependents(rank, op, edge, &mut |dependent| {
+                    let missing = &mut missing[dependent as usize];
+                    *missing = missing.saturating_sub(1);
+                    if *missing == 0 {
+                        free.push(dependent);
+                    }
+                });
+            }
+        }
+        missing.iter().position(|&missing| missing > 0).map(|op| op as u32)
+    }
+}
+
+/// The moment at which a program starts.
+pub const START: Stamp = Stamp {
+    time: Time::ZERO,
+    cause: Time::ZERO,
+    path: crate::path::Path { compute: 0, overhead: 0, latency: 0, bandwidth: 0 },
+};

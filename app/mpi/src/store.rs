@@ -1,0 +1,97 @@
+//! Posted receives, or unexpected messages, in the order in which they came.
+
+use crate::index::Index;
+
+/// The wildcard for a source or a tag.
+pub const ANY: u32 = u32::MAX;
+
+/// Up to this many entries a list is searched from the front; it then fits a few cache lines.
+const FEW: usize = 24;
+
+/// Entries with a source and a tag, of which the earliest match can be taken.
+///
+/// Either side of a match may hold wildcards, so the same store serves for posted receives (asked
+/// by messages) and for unexpected messages (asked by receives). Adding and taking cost constant
+/// expected time however many entries there are.
+#[derive(Debug)]
+pub struct Store<V> {
+    few: Vec<Entry<V>>,
+    many: Option<Box<Index<V>>>,
+}
+
+#[derive(Debug)]
+struct Entry<V> {
+    source: u32,
+    tag: u32,
+    value: V,
+}
+
+/// Whether two sources, or two tags, match.
+#[inline]
+const fn equal(a: u32, b: u32) -> bool {
+    a == b || a == ANY || b == ANY
+}
+
+impl<V> Default for Store<V> {
+    fn default() -> Self {
+        Self { few: Vec::new(), many: None }
+    }
+}
+
+impl<V> Store<V> {
+    /// Adds an entry behind all others.
+    pub fn insert(&mut self, source: u32, tag: u32, value: V) {
+        if let Some(many) = &mut self.many {
+            many.insert(source, tag, value);
+        } else if self.few.len() < FEW {
+            self.few.push(Entry { source, tag, value });
+        } else {
+            let mut many = Box::new(Index::default());
+            for entry in std::mem::take(&mut self.few) {
+                many.insert(entry.source, entry.tag, entry.value);
+            }
+            many.insert(source, tag, value);
+            self.many = Some(many);
+        }
+    }
+
+    /// Removes and returns the earliest entry that matches.
+    pub fn take(&mut self, source: u32, tag: u32) -> Option<V> {
+        if let Some(many) = &mut self.many {
+            let value = many.take(source, tag);
+            if many.len() == 0 {
+                self.many = None;
+            }
+            return value;
+        }
+        let here = |e: &Entry<V>| equal(e.source, source) && equal(e.tag, tag);
+        let position = self.few.iter().position(here)?;
+        Some(self.few.remove(position).value)
+    }
+
+    /// The earliest entry that matches, left where it is.
+    pub fn peek(&mut self, source: u32, tag: u32) -> Option<&V> {
+        if let Some(many) = &mut self.many {
+            many.peek(source, tag)
+        } else {
+            let here = |e: &&Entry<V>| equal(e.source, source) && equal(e.tag, tag);
+            self.few.iter().find(here).map(|entry| &entry.value)
+        }
+    }
+
+    /// Number of entries.
+    pub fn len(&self) -> usize {
+        self.many.as_ref().map_or(self.few.len(), |many| many.len())
+    }
+
+    /// Whether there is no entry.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// All entries as (source, tag, value), in no particular order.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, u32, &V)> {
+        let few = self.few.iter().map(|entry| (entry.source, entry.tag, &entry.value));
+        few.chain(self.many.iter().flat_map(|many| many.iter()))
+    }
+}

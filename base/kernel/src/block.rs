@@ -1,0 +1,229 @@
+//! A block of neighbouring processes that is run by one worker at a time.
+//!
+//! A block is small enough for its processes to stay in a core's cache while a window is worked
+//! off. Times of next events are kept in groups of 64, so that a window in which little happens
+//! costs little.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use units::Time;
+
+use crate::mail::Mail;
+use crate::{Event, Model, Next, Outbox};
+
+/// Processes per group, and most groups per block: a set of groups fits a word.
+const GROUP: usize = 64;
+
+/// Most processes per block, as a power of two.
+pub const MOST_SHIFT: u32 = 11;
+
+/// No slot.
+const NONE: u32 = u32::MAX;
+
+pub struct Block<P, M> {
+    first: u32,
+    processes: Vec<P>,
+    /// Time of the next event, by process.
+    next: Vec<Time>,
+    /// The earliest of each group.
+    groups: Vec<Time>,
+    /// Processes whose next event is urgent, by group.
+    urgent: Vec<u64>,
+    /// Earliest event of a process.
+    earliest: Time,
+    /// Mail that has arrived and may be due in the next window.
+    pub mail: Mail<M>,
+    /// Mail that is known to lie beyond it.
+    later: BinaryHeap<Reverse<Later<M>>>,
+    /// Times of the urgent messages in `later`.
+    later_urgent: BinaryHeap<Reverse<Time>>,
+}
+
+/// An event ordered by when it is due.
+struct Later<M>(Event<M>);
+
+impl<M> PartialEq for Later<M> {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.order() == other.0.order()
+    }
+}
+impl<M> Eq for Later<M> {}
+impl<M> PartialOrd for Later<M> {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl<M> Ord for Later<M> {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.0.order().cmp(&other.0.order())
+    }
+}
+
+/// What a worker needs to run a block, whichever it is.
+pub struct Desk<M> {
+    /// First slot of each process's mail, and the next slot of the same process.
+    heads: Vec<u32>,
+    links: Vec<u32>,
+    inbox: Vec<Event<M>>,
+    due: Mail<M>,
+}
+
+impl<M: crate::Wire> Desk<M> {
+    pub fn new() -> Self {
+        Self {
+            heads: vec![NONE; 1 << MOST_SHIFT],
+            links: Vec::new(),
+            inbox: Vec::new(),
+            due: Mail::new(),
+        }
+    }
+}
+
+impl<P, M: crate::Wire> Block<P, M> {
+    pub fn new(first: u32, processes: Vec<P>) -> Self {
+        let count = processes.len();
+        Self {
+            first,
+            processes,
+            next: vec![Time::ZERO; count],
+            groups: vec![Time::ZERO; count.div_ceil(GROUP)],
+            urgent: vec![0; count.div_ceil(GROUP)],
+            earliest: Time::ZERO,
+            mail: Mail::new(),
+            later: BinaryHeap::new(),
+            later_urgent: BinaryHeap::new(),
+        }
+    }
+
+    pub fn into_processes(self) -> Vec<P> {
+        self.processes
+    }
+
+    /// The earliest event of a process or in the mail.
+    pub fn earliest(&self) -> Time {
+        let later = self.later.peek().map_or(Time::MAX, |event| event.0.0.time);
+        self.earliest.min(self.mail.earliest).min(later)
+    }
+
+    /// The earliest time at which a message may be caused that takes effect without delay.
+    pub fn urgent(&self) -> Time {
+        let later = self.later_urgent.peek().map_or(Time::MAX, |time| time.0);
+        let mut earliest = self.mail.urgent.min(later);
+        for (group, &bits) in self.urgent.iter().enumerate() {
+            let mut bits = bits;
+            while bits != 0 {
+                let local = group * GROUP + bits.trailing_zeros() as usize;
+                earliest = earliest.min(self.next[local]);
+                bits &= bits - 1;
+            }
+        }
+        earliest
+    }
+
+    /// Runs everything before `until`.
+    pub fn run<Mo>(
+        &mut self,
+        model: &Mo,
+        until: Time,
+        worker: &mut Mo::Worker,
+        desk: &mut Desk<M>,
+        out: &mut Outbox<M>,
+    ) where
+        Mo: Model<Process = P, Message = M>,
+    {
+        self.take_later(until, &mut out.spare);
+        std::mem::swap(&mut desk.due, &mut self.mail);
+        let mut active = [0u64; (1 << MOST_SHIFT) / GROUP];
+        self.sort_mail(until, desk, &mut active);
+        for (group, &earliest) in self.groups.iter().enumerate() {
+            if earliest < until {
+                for (bit, time) in self.next[group * GROUP..].iter().take(GROUP).enumerate() {
+                    active[group] |= u64::from(*time < until) << bit;
+                }
+            }
+        }
+        for (group, mut bits) in active.into_iter().enumerate() {
+            if bits == 0 {
+                continue;
+            }
+            while bits != 0 {
+                let local = group * GROUP + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                self.run_process(model, local, until, worker, desk, out);
+            }
+            let end = self.next.len().min((group + 1) * GROUP);
+            self.groups[group] =
+                self.next[group * GROUP..end].iter().copied().min().unwrap_or(Time::MAX);
+        }
+        self.earliest = self.groups.iter().copied().min().unwrap_or(Time::MAX);
+        desk.due.recycle(&mut out.spare);
+    }
+
+    #[inline]
+    fn run_process<Mo>(
+        &mut self,
+        model: &Mo,
+        local: usize,
+        until: Time,
+        worker: &mut Mo::Worker,
+        desk: &mut Desk<M>,
+        out: &mut Outbox<M>,
+    ) where
+        Mo: Model<Process = P, Message = M>,
+    {
+        desk.inbox.clear();
+        let mut slot = std::mem::replace(&mut desk.heads[local], NONE);
+        while slot != NONE {
+            if let Some(event) = desk.due.get(slot) {
+                desk.inbox.push(*event);
+            }
+            slot = desk.links[slot as usize];
+        }
+        if desk.inbox.len() > 1 {
+            desk.inbox.sort_unstable_by_key(Event::order);
+        }
+        let id = self.first + local as u32;
+        let process = &mut self.processes[local];
+        let Next { time, urgent } = model.run(id, process, until, &desk.inbox, worker, out);
+        self.next[local] = time;
+        let (group, bit) = (local / GROUP, 1 << (local % GROUP));
+        if urgent {
+            self.urgent[group] |= bit;
+        } else {
+            self.urgent[group] &= !bit;
+        }
+    }
+
+    /// Distributes the due mail over its processes; what is not due is kept for later.
+    fn sort_mail(&mut self, until: Time, desk: &mut Desk<M>, active: &mut [u64]) {
+        if desk.links.len() < desk.due.slot_count() {
+            desk.links.resize(desk.due.slot_count(), NONE);
+        }
+        let Desk { heads, links, due, .. } = desk;
+        due.slots(|slot, event| {
+            if event.time < until {
+                let local = (event.destination - self.first) as usize;
+                links[slot as usize] = std::mem::replace(&mut heads[local], slot);
+                active[local / GROUP] |= 1 << (local % GROUP);
+            } else {
+                if event.message.urgent() {
+                    self.later_urgent.push(Reverse(event.time));
+                }
+                self.later.push(Reverse(Later(*event)));
+            }
+        });
+    }
+
+    /// Puts what has become due back into the mail.
+    fn take_later(&mut self, until: Time, spare: &mut Vec<Vec<Event<M>>>) {
+        while self.later.peek().is_some_and(|event| event.0.0.time < until) {
+            if let Some(Reverse(Later(event))) = self.later.pop() {
+                self.mail.push(event, spare);
+            }
+        }
+        while self.later_urgent.peek().is_some_and(|time| time.0 < until) {
+            self.later_urgent.pop();
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! The contract between a model and the executor.
+
+use units::Time;
+
+use crate::Outbox;
+
+/// A message on its way to a process. Those that reach a process in the same window are handed over
+/// in the order (time, source, sequence).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event<M> {
+    /// When it takes effect.
+    pub time: Time,
+    /// The process that sent it.
+    pub source: u32,
+    /// Its number among the source's messages.
+    pub sequence: u32,
+    /// The process that it is for.
+    pub destination: u32,
+    /// What it says.
+    pub message: M,
+}
+
+impl<M> Event<M> {
+    pub(crate) fn order(&self) -> (Time, u32, u32) {
+        (self.time, self.source, self.sequence)
+    }
+}
+
+/// Plain data that may cross threads and machines.
+pub trait Wire: Copy + Send + 'static {
+    /// Appends the message to `bytes`.
+    fn encode(&self, bytes: &mut Vec<u8>);
+
+    /// Reads a message from the front of `bytes` and advances it; `None` if it is not one.
+    fn decode(bytes: &mut &[u8]) -> Option<Self>;
+
+    /// Whether its receiver may react to it without delay, so that no window may reach beyond the
+    /// time at which it takes effect.
+    fn urgent(&self) -> bool {
+        false
+    }
+}
+
+/// When a process wants to run again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Next {
+    /// The time of its next event; [`Time::MAX`] if it waits for messages only.
+    pub time: Time,
+    /// Whether it may then send messages that take effect without delay.
+    pub urgent: bool,
+}
+
+impl Next {
+    /// It waits for messages.
+    pub const NEVER: Self = Self { time: Time::MAX, urgent: false };
+}
+
+/// What the executor runs: a number of like processes, known by dense numbers from 0.
+pub trait Model: Sync {
+    /// The state of one process.
+    type Process: Send;
+    /// What processes say to each other.
+    type Message: Wire;
+    /// What a worker keeps for itself: scratch space, a probe, an error.
+    type Worker: Send;
+
+    /// The state of a process at the start. Every process runs once at time zero.
+    fn process(&self, id: u32) -> Self::Process;
+
+    /// The least time between an event and any message that it causes, urgent ones excepted. Zero
+    /// is allowed; then every window is one instant.
+    fn lookahead(&self) -> Time;
+
+    /// Handles everything that happens at process `id` before `until`: its own events and those of
+    /// the inbox, which all lie before `until` and come in order. Messages go to `out`.
+    fn run(
+        &self,
+        id: u32,
+        process: &mut Self::Process,
+        until: Time,
+        inbox: &[Event<Self::Message>],
+        worker: &mut Self::Worker,
+        out: &mut Outbox<Self::Message>,
+    ) -> Next;
+
+    /// Whether a worker has met an error and the run should end after the current window.
+    fn failed(&self, worker: &Self::Worker) -> bool {
+        let _ = worker;
+        false
+    }
+
+    /// Called by each worker after a window, for progress reports.
+    fn window_done(&self, worker: &mut Self::Worker, until: Time) {
+        let _ = (worker, until);
+    }
+}

@@ -1,0 +1,240 @@
+//! The executor: windows of one lookahead, worked off block by block.
+//!
+//! A window reaches from the earliest event T of all processes to T plus the lookahead. Whatever
+//! happens inside cannot be influenced by anything else inside, so the processes may run one after
+//! the other or at the same time. Two things make a window shorter: a lookahead of zero makes it one
+//! instant, repeated until nothing happens at that instant; and an event that may cause an urgent
+//! message ends the window before it, and then has a window of one instant for itself.
+//!
+//! One worker runs the same program as several: there is no other executor.
+
+use units::Time;
+
+use crate::block::{Block, Desk, MOST_SHIFT};
+use crate::exchange::{Exchange, Notice, Parcel, Transport};
+use crate::{Model, Outbox};
+
+/// How to execute a model.
+#[derive(Clone, Copy, Debug)]
+pub struct Config {
+    /// Number of worker threads; 0 counts as 1.
+    pub workers: usize,
+    /// How messages travel.
+    pub transport: Transport,
+}
+
+/// What is left when nothing happens any more.
+#[derive(Debug)]
+pub struct Finished<M: Model> {
+    /// The processes, by number, in consecutive parts.
+    pub parts: Vec<Vec<M::Process>>,
+    /// The workers.
+    pub workers: Vec<M::Worker>,
+    /// Start of the last window.
+    pub last: Time,
+    /// How many windows there were.
+    pub windows: u64,
+    /// How many of them were a single instant.
+    pub instants: u64,
+}
+
+/// An event fell outside the range of simulated time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Overflow {
+    /// Start of the window in which that happened.
+    pub at: Time,
+}
+
+/// Runs `count` processes until nothing happens any more or a worker has failed. `worker` makes
+/// what each worker keeps for itself.
+pub fn execute<M: Model>(
+    model: &M,
+    count: u32,
+    config: Config,
+    worker: impl Fn() -> M::Worker,
+) -> Result<Finished<M>, Overflow> {
+    let workers = config.workers.max(1).min(count.max(1) as usize);
+    let shift = block_shift(count, workers);
+    let blocks = (count as usize).div_ceil(1 << shift);
+    // No worker is without a block, so that none waits for nothing.
+    let workers = workers.min(blocks.max(1));
+    let exchange = Exchange::new(workers);
+    let layout = Layout { count, shift, blocks, workers, transport: config.transport };
+    let crews: Vec<M::Worker> = (0..workers).map(|_| worker()).collect();
+    let shares = if workers == 1 {
+        crews.into_iter().map(|crew| work(model, &layout, &exchange, 0, crew)).collect()
+    } else {
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = crews
+                .into_iter()
+                .enumerate()
+                .map(|(me, crew)| {
+                    let (layout, exchange) = (&layout, &exchange);
+                    scope.spawn(move || work(model, layout, exchange, me, crew))
+                })
+                .collect();
+            threads
+                .into_iter()
+                .map(|thread| thread.join().unwrap_or_else(|e| std::panic::resume_unwind(e)))
+                .collect::<Vec<_>>()
+        })
+    };
+    finish(shares)
+}
+
+fn finish<M: Model>(shares: Vec<Share<M>>) -> Result<Finished<M>, Overflow> {
+    let mut finished = Finished {
+        parts: Vec::new(),
+        workers: Vec::new(),
+        last: Time::ZERO,
+        windows: 0,
+        instants: 0,
+    };
+    for share in shares {
+        if share.overflow {
+            return Err(Overflow { at: share.last });
+        }
+        finished.parts.extend(share.blocks.into_iter().map(Block::into_processes));
+        finished.workers.push(share.worker);
+        finished.last = share.last;
+        finished.windows = share.windows;
+        finished.instants = share.instants;
+    }
+    Ok(finished)
+}
+
+/// Processes per block: as many as stay in a cache, but several blocks per worker.
+fn block_shift(count: u32, workers: usize) -> u32 {
+    if workers == 1 {
+        return MOST_SHIFT;
+    }
+    let wanted = (count as usize / (workers * 8)).max(1);
+    wanted.ilog2().min(MOST_SHIFT)
+}
+
+/// Who has which block: contiguous shares of nearly equal size.
+struct Layout {
+    count: u32,
+    shift: u32,
+    blocks: usize,
+    workers: usize,
+    transport: Transport,
+}
+
+impl Layout {
+    fn share(&self, worker: usize) -> std::ops::Range<usize> {
+        self.blocks * worker / self.workers..self.blocks * (worker + 1) / self.workers
+    }
+
+    fn owner(&self, block: usize) -> usize {
+        // The inverse of `share`: the last worker whose share starts at or before the block.
+        ((block + 1) * self.workers - 1) / self.blocks
+    }
+}
+
+/// What one worker brings home.
+struct Share<M: Model> {
+    blocks: Vec<Block<M::Process, M::Message>>,
+    worker: M::Worker,
+    last: Time,
+    windows: u64,
+    instants: u64,
+    overflow: bool,
+}
+
+fn work<M: Model>(
+    model: &M,
+    layout: &Layout,
+    exchange: &Exchange<M::Message>,
+    me: usize,
+    mut worker: M::Worker,
+) -> Share<M> {
+    let mine = layout.share(me);
+    let mut blocks: Vec<_> = mine
+        .clone()
+        .map(|block| {
+            let first = (block as u32) << layout.shift;
+            let end = (first + (1 << layout.shift)).min(layout.count);
+            Block::new(first, (first..end).map(|id| model.process(id)).collect())
+        })
+        .collect();
+    let mut earliest = vec![Time::ZERO; blocks.len()];
+    let mut urgent = vec![Time::MAX; blocks.len()];
+    let mut out = Outbox::new(layout.blocks, layout.shift);
+    let mut desk = Desk::new();
+    let (mut last, mut windows, mut instants) = (Time::ZERO, 0, 0);
+    let lookahead = model.lookahead();
+    for turn in 0.. {
+        let sent = deliver(layout, exchange, turn, me, &mut out, |block, mail| {
+            let local = block - mine.start;
+            earliest[local] = earliest[local].min(mail.earliest);
+            urgent[local] = urgent[local].min(mail.urgent);
+            mail.move_to(&mut blocks[local].mail);
+        });
+        let notice = Notice {
+            earliest: earliest.iter().copied().min().unwrap_or(Time::MAX).min(sent.earliest),
+            urgent: urgent.iter().copied().min().unwrap_or(Time::MAX).min(sent.urgent),
+            stop: out.overflow || model.failed(&worker),
+        };
+        let all = exchange.agree(turn, me, notice);
+        if all.stop || all.earliest == Time::MAX {
+            break;
+        }
+        exchange.collect(turn, me, |parcel| {
+            let local = parcel.block() as usize - mine.start;
+            let block = &mut blocks[local];
+            parcel.unpack(&mut block.mail, &mut out.spare);
+            earliest[local] = earliest[local].min(block.mail.earliest);
+            urgent[local] = urgent[local].min(block.mail.urgent);
+        });
+        last = all.earliest;
+        let instant = last.saturating_add(Time::from_ps(1));
+        let until = last.saturating_add(lookahead).min(all.urgent).max(instant);
+        windows += 1;
+        instants += u64::from(until == instant);
+        for (local, block) in blocks.iter_mut().enumerate() {
+            if earliest[local] < until {
+                block.run(model, until, &mut worker, &mut desk, &mut out);
+                earliest[local] = block.earliest();
+                urgent[local] = block.urgent();
+            }
+        }
+        model.window_done(&mut worker, until);
+    }
+    Share { blocks, worker, last, windows, instants, overflow: out.overflow }
+}
+
+/// Hands over what has been sent: to `keep` for the worker's own blocks, else to the exchange.
+/// Returns the earliest of what has left.
+fn deliver<M: crate::Wire>(
+    layout: &Layout,
+    exchange: &Exchange<M>,
+    turn: usize,
+    me: usize,
+    out: &mut Outbox<M>,
+    mut keep: impl FnMut(usize, &mut crate::mail::Mail<M>),
+) -> Notice {
+    let mut sent = Notice::NONE;
+    if out.addressed.is_empty() {
+        return sent;
+    }
+    let mut parcels: Vec<Vec<Parcel<M>>> = (0..layout.workers).map(|_| Vec::new()).collect();
+    for block in std::mem::take(&mut out.addressed) {
+        let mail = &mut out.mail[block as usize];
+        let owner = layout.owner(block as usize);
+        if owner == me && layout.transport == Transport::Shared {
+            keep(block as usize, mail);
+            continue;
+        }
+        sent.earliest = sent.earliest.min(mail.earliest);
+        sent.urgent = sent.urgent.min(mail.urgent);
+        parcels[owner].push(Parcel::pack(block, mail, layout.transport));
+        mail.recycle(&mut out.spare);
+    }
+    for (to, parcels) in parcels.into_iter().enumerate() {
+        if !parcels.is_empty() {
+            exchange.post(turn, me, to, parcels);
+        }
+    }
+    sent
+}

@@ -1,0 +1,145 @@
+//! Messages waiting for a block of processes.
+//!
+//! Mail is kept in small chunks that circulate between the blocks: what one block has read is
+//! written again by the next, so that memory follows the number of messages in flight and a
+//! scattered pattern still writes and reads memory in order.
+
+use units::Time;
+
+use crate::{Event, Wire};
+
+/// Events per chunk.
+const CHUNK: usize = 64;
+
+/// Mail for one block.
+pub struct Mail<M> {
+    chunks: Vec<Vec<Event<M>>>,
+    /// Earliest event.
+    pub earliest: Time,
+    /// Earliest urgent event.
+    pub urgent: Time,
+}
+
+impl<M: Wire> Mail<M> {
+    pub const fn new() -> Self {
+        Self { chunks: Vec::new(), earliest: Time::MAX, urgent: Time::MAX }
+    }
+
+    #[inline]
+    pub fn push(&mut self, event: Event<M>, spare: &mut Vec<Vec<Event<M>>>) {
+        self.earliest = self.earliest.min(event.time);
+        if event.message.urgent() {
+            self.urgent = self.urgent.min(event.time);
+        }
+        match self.chunks.last_mut() {
+            Some(chunk) if chunk.len() < CHUNK => chunk.push(event),
+            _ => self.push_chunk(event, spare),
+        }
+    }
+
+    #[cold]
+    fn push_chunk(&mut self, event: Event<M>, spare: &mut Vec<Vec<Event<M>>>) {
+        let mut chunk = spare.pop().unwrap_or_else(|| Vec::with_capacity(CHUNK));
+        chunk.push(event);
+        self.chunks.push(chunk);
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.chunks.is_empty()
+    }
+
+    /// Moves everything to `other`, which keeps what it has.
+    pub fn move_to(&mut self, other: &mut Self) {
+        // The last chunk of either side may be partly filled; a reader copes with that, a writer
+        // goes on with the last one.
+        if other.chunks.is_empty() {
+            std::mem::swap(&mut self.chunks, &mut other.chunks);
+        } else {
+            other.chunks.append(&mut self.chunks);
+        }
+        other.earliest = other.earliest.min(self.earliest);
+        other.urgent = other.urgent.min(self.urgent);
+        self.clear_times();
+    }
+
+    pub fn clear_times(&mut self) {
+        self.earliest = Time::MAX;
+        self.urgent = Time::MAX;
+    }
+
+    /// The events, in the order of arrival at this block.
+    pub fn iter(&self) -> impl Iterator<Item = &Event<M>> {
+        self.chunks.iter().flatten()
+    }
+
+    /// The event at a slot: slots are numbered `CHUNK` per chunk.
+    #[inline]
+    pub fn get(&self, slot: u32) -> Option<&Event<M>> {
+        self.chunks.get(slot as usize / CHUNK)?.get(slot as usize % CHUNK)
+    }
+
+    /// Calls `each` with the slot of every event.
+    #[inline]
+    pub fn slots(&self, mut each: impl FnMut(u32, &Event<M>)) {
+        for (index, chunk) in self.chunks.iter().enumerate() {
+            for (offset, event) in chunk.iter().enumerate() {
+                each((index * CHUNK + offset) as u32, event);
+            }
+        }
+    }
+
+    /// An upper bound of the slots in use.
+    pub fn slot_count(&self) -> usize {
+        self.chunks.len() * CHUNK
+    }
+
+    /// Empties the mail; its chunks become spare.
+    pub fn recycle(&mut self, spare: &mut Vec<Vec<Event<M>>>) {
+        for mut chunk in self.chunks.drain(..) {
+            chunk.clear();
+            spare.push(chunk);
+        }
+        self.clear_times();
+    }
+}
+
+/// Where a process puts what it sends.
+pub struct Outbox<M> {
+    /// By destination block.
+    pub(crate) mail: Vec<Mail<M>>,
+    /// The blocks for which there is mail.
+    pub(crate) addressed: Vec<u32>,
+    pub(crate) spare: Vec<Vec<Event<M>>>,
+    pub(crate) shift: u32,
+    pub(crate) overflow: bool,
+}
+
+impl<M: Wire> Outbox<M> {
+    pub(crate) fn new(blocks: usize, shift: u32) -> Self {
+        let mail = (0..blocks).map(|_| Mail::new()).collect();
+        Self { mail, addressed: Vec::new(), spare: Vec::new(), shift, overflow: false }
+    }
+
+    /// Sends a message. It must take effect at the end of the current window or later, unless the
+    /// sender has said that it is urgent; then it may take effect at the current instant. A time of
+    /// [`Time::MAX`] ends the run with an overflow.
+    #[inline]
+    pub fn send(&mut self, event: Event<M>) {
+        if event.time == Time::MAX {
+            self.overflow = true;
+            return;
+        }
+        let block = event.destination >> self.shift;
+        if let Some(mail) = self.mail.get_mut(block as usize) {
+            if mail.is_empty() {
+                self.addressed.push(block);
+            }
+            mail.push(event, &mut self.spare);
+        }
+    }
+
+    /// Reports that some clock of a process has left the range of simulated time.
+    pub fn overflow(&mut self) {
+        self.overflow = true;
+    }
+}

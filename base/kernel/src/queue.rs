@@ -1,0 +1,178 @@
+//! A queue for what waits for the same resource.
+//!
+//! An entry has the time from which it may start and an order. Once the resource is free at time
+//! f, the entries that could have started by f compete by order alone; before that, the earliest
+//! goes first. Entries usually come in both orders at once, and then the queue is a plain FIFO; only
+//! those that do not pass through heaps.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use units::Time;
+
+/// An entry of a [`ReadyQueue`].
+pub trait Ready {
+    /// What decides between entries that could start at the same time.
+    type Order: Ord + Copy;
+
+    /// From when it may start.
+    fn ready(&self) -> Time;
+
+    /// Its order; no two entries of a queue are equal.
+    fn order(&self) -> Self::Order;
+
+    /// If the entry stands for several, takes out the first and leaves the rest. The rest may start
+    /// at the same time and directly follows in order.
+    fn split(&mut self) -> Option<Self>
+    where
+        Self: Sized,
+    {
+        None
+    }
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct ReadyQueue<T> {
+    fifo: VecDeque<T>,
+    strays: Option<Box<Strays<T>>>,
+}
+
+/// Entries that came out of order.
+#[derive(Debug)]
+struct Strays<T> {
+    /// Not known to be able to start: by (time, order).
+    early: BinaryHeap<Reverse<Early<T>>>,
+    /// Known to be able to start: by order.
+    due: BinaryHeap<Reverse<Due<T>>>,
+}
+
+#[derive(Debug)]
+struct Early<T>(T);
+#[derive(Debug)]
+struct Due<T>(T);
+
+macro_rules! ordered {
+    ($name:ident, $key:expr) => {
+        impl<T: Ready> PartialEq for $name<T> {
+            fn eq(&self, other: &Self) -> bool {
+                self.cmp(other).is_eq()
+            }
+        }
+        impl<T: Ready> Eq for $name<T> {}
+        impl<T: Ready> PartialOrd for $name<T> {
+            fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+                Some(self.cmp(other))
+            }
+        }
+        impl<T: Ready> Ord for $name<T> {
+            fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+                $key(&self.0).cmp(&$key(&other.0))
+            }
+        }
+    };
+}
+
+ordered!(Early, |entry: &T| (entry.ready(), entry.order()));
+ordered!(Due, T::order);
+
+impl<T> Default for ReadyQueue<T> {
+    fn default() -> Self {
+        Self { fifo: VecDeque::new(), strays: None }
+    }
+}
+
+impl<T: Ready> ReadyQueue<T> {
+    /// Adds an entry.
+    #[inline]
+    pub fn push(&mut self, entry: T) {
+        match self.fifo.back() {
+            Some(last) if entry.ready() < last.ready() || entry.order() < last.order() => {
+                let strays = self.strays.get_or_insert_with(|| {
+                    Box::new(Strays { early: BinaryHeap::new(), due: BinaryHeap::new() })
+                });
+                strays.early.push(Reverse(Early(entry)));
+            }
+            _ => self.fifo.push_back(entry),
+        }
+    }
+
+    /// Whether nothing waits.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.fifo.is_empty() && self.strays.is_none()
+    }
+
+    /// When the next entry starts if the resource is free from `free` on, and its order.
+    #[inline]
+    pub fn head(&mut self, free: Time) -> Option<(Time, T::Order)> {
+        let first = self.fifo.front().map(|entry| (entry.ready().max(free), entry.order()));
+        if self.strays.is_none() {
+            return first;
+        }
+        [first, self.stray_head(free)].into_iter().flatten().min()
+    }
+
+    #[cold]
+    fn stray_head(&mut self, free: Time) -> Option<(Time, T::Order)> {
+        let strays = self.strays.as_mut()?;
+        while strays.early.peek().is_some_and(|entry| entry.0.0.ready() <= free) {
+            if let Some(Reverse(Early(entry))) = strays.early.pop() {
+                strays.due.push(Reverse(Due(entry)));
+            }
+        }
+        let due = strays.due.peek().map(|entry| (free, entry.0.0.order()));
+        due.or_else(|| strays.early.peek().map(|e| (e.0.0.ready(), e.0.0.order())))
+    }
+
+    /// Removes the entry that [`ReadyQueue::head`] tells of.
+    #[inline]
+    pub fn pop(&mut self, free: Time) -> Option<T> {
+        if self.strays.is_some() {
+            let first = self.fifo.front().map(|entry| (entry.ready().max(free), entry.order()));
+            let stray = self.stray_head(free);
+            if stray.is_some() && (first.is_none() || stray < first) {
+                return self.pop_stray();
+            }
+        }
+        match self.fifo.front_mut()?.split() {
+            Some(entry) => Some(entry),
+            None => self.fifo.pop_front(),
+        }
+    }
+
+    #[cold]
+    fn pop_stray(&mut self) -> Option<T> {
+        let strays = self.strays.as_mut()?;
+        let entry = if let Some(mut top) = strays.due.peek_mut() {
+            match top.0.0.split() {
+                Some(entry) => Some(entry),
+                None => Some(std::collections::binary_heap::PeekMut::pop(top).0.0),
+            }
+        } else {
+            let mut top = strays.early.peek_mut()?;
+            match top.0.0.split() {
+                Some(entry) => Some(entry),
+                None => Some(std::collections::binary_heap::PeekMut::pop(top).0.0),
+            }
+        };
+        if strays.due.is_empty() && strays.early.is_empty() {
+            self.strays = None;
+        }
+        entry
+    }
+
+    /// Removes the first entry without splitting it, if it came in order.
+    pub fn take_whole(&mut self) -> Option<T> {
+        self.fifo.pop_front()
+    }
+
+    /// The entries, in no particular order.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        let strays = self.strays.iter().flat_map(|strays| {
+            let early = strays.early.iter().map(|entry| &entry.0.0);
+            early.chain(strays.due.iter().map(|entry| &entry.0.0))
+        });
+        self.fifo.iter().chain(strays)
+    }
+}

@@ -1,0 +1,1 @@
+//! The suite that every model of a network passes.
