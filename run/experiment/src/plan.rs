@@ -76,13 +76,15 @@ impl Plan {
     /// mistake.
     pub fn new(configuration: Configuration) -> Result<Self, Mistakes> {
         let mut mistakes = Vec::new();
-        let mut take = |found: Result<(), Vec<Diagnostic>>| mistakes.extend(found.err().into_iter().flatten());
+        let mut take =
+            |found: Result<(), Vec<Diagnostic>>| mistakes.extend(found.err().into_iter().flatten());
         let mut noise = Noise::None;
         let mut workload = None;
         take(noise::resolve(&configuration).map(|found| noise = found));
         take(workload_of(&configuration).map(|found| workload = Some(found)));
         take(compatible(&configuration));
-        let output = output(&configuration).map_err(|mistake| mistakes.push(mistake)).ok().flatten();
+        let output =
+            output(&configuration).map_err(|mistake| mistakes.push(mistake)).ok().flatten();
         let mut warnings = Vec::new();
         let inputs = inputs(&configuration);
         unchanged(&configuration, &inputs, &mut warnings, &mut mistakes);
@@ -120,6 +122,7 @@ fn settings(configuration: &Configuration, noise: Noise) -> Settings {
             _ => Transport::Shared,
         },
         seed: configuration.count("run.seed").unwrap_or(default.seed),
+        progress: None,
     }
 }
 
@@ -153,9 +156,8 @@ fn parameters(configuration: &Configuration) -> Parameters {
 fn workload_of(configuration: &Configuration) -> Result<registry::Workload, Vec<Diagnostic>> {
     match configuration.workload() {
         None => Err(vec![
-            Diagnostic::new(Place::Nowhere, "there is no workload").help(
-                "set `source` in [workload] to a GOAL file or \"pattern:NAME\"".to_owned(),
-            ),
+            Diagnostic::new(Place::Nowhere, "there is no workload")
+                .help("set `source` in [workload] to a GOAL file or \"pattern:NAME\"".to_owned()),
         ]),
         Some(Workload::Pattern(name)) => {
             registry::pattern(&name, configuration).map(registry::Workload::Pattern)
@@ -200,7 +202,9 @@ fn output(configuration: &Configuration) -> Result<Option<Output>, Diagnostic> {
             .find(|key| configuration.is_said(key) && !configuration.is_from_manifest(key));
         return wanted.map_or(Ok(None), |key| {
             let message = format!("`{key}` needs a folder to write to");
-            Err(configuration.mistake(key, message).help("add -o DIR, or set output.directory".to_owned()))
+            Err(configuration
+                .mistake(key, message)
+                .help("add -o DIR, or set output.directory".to_owned()))
         });
     };
     let tables = configuration.words("output.tables");

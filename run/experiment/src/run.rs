@@ -6,18 +6,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-use host::{Outcome, RankTotals, Record};
+use host::{Outcome, RankTotals, Record, Settings};
 use kernel::{Probe, Silent};
-use results::{
-    Artifact, Collector, Pending, Performance, Recorded, RunDirectory, Summary, Wanted,
-};
+use results::{Artifact, Collector, Pending, Performance, Recorded, RunDirectory, Summary, Wanted};
 use schedule::{Program, goal};
 
 use crate::{
     diagnostic::{Mistakes, reason},
     manifest,
-    meter::Meter,
     plan::{Output, Plan, Timeline},
+    progress,
     registry::Workload,
 };
 
@@ -73,8 +71,11 @@ pub fn run(plan: &Plan) -> Result<Report, Failure> {
         }
         Workload::Goal(path) => {
             let reading = read_goal(path)?;
-            let simulated = simulate(plan, &reading.image)?;
-            let mut lines = lines(path, reading.form, &simulated.outcome).into_iter();
+            let simulated = simulate(plan, &reading.image)
+                .map_err(|error| locate(error, path, reading.form))?;
+            let pending = simulated.outcome.deadlock.iter().flat_map(|deadlock| &deadlock.pending);
+            let pending: Vec<_> = pending.map(|op| (op.rank, op.index)).collect();
+            let mut lines = lines(path, reading.form, &pending).into_iter();
             let mut report = finish(plan, start, directory, simulated, |op| {
                 let pending = describe(&reading.image, op);
                 match lines.next().flatten() {
@@ -90,7 +91,8 @@ pub fn run(plan: &Plan) -> Result<Report, Failure> {
 
 /// Reads a GOAL file in either form. The failure shows every error.
 pub fn read_goal(path: &Path) -> Result<goal::Reading, Failure> {
-    goal::read(path).map_err(|error| Failure::Input(goal_errors(&path.display().to_string(), error)))
+    goal::read(path)
+        .map_err(|error| Failure::Input(goal_errors(&path.display().to_string(), error)))
 }
 
 /// Everything that is wrong with a GOAL file of this name.
@@ -112,56 +114,60 @@ fn summary_of(warnings: &[goal::Diagnostic], path: &Path) -> Option<String> {
     }
 }
 
-fn simulate(plan: &Plan, program: &impl Program) -> Result<Simulated, Failure> {
+fn simulate(plan: &Plan, program: &impl Program) -> Result<Simulated, host::Error> {
     let timeline = plan.output.as_ref().is_some_and(|output| output.timeline.is_some());
     let messages = plan.output.as_ref().is_some_and(|output| output.messages);
     let wanted = Wanted { messages: messages || timeline, slices: timeline };
-    let meter = Meter::new(program);
-    match (wanted == Wanted::default(), meter.is_watched()) {
-        (true, false) => {
-            let (outcome, _, took) = timed(plan, program, || Silent)?;
-            Ok(Simulated { outcome, recorded: Recorded::default(), took })
-        }
-        (_, false) => {
-            let (outcome, collectors, took) = timed(plan, program, || Collector::new(wanted))?;
-            Ok(Simulated { outcome, recorded: Collector::merge(collectors), took })
-        }
-        (_, true) => {
-            let probe = || meter.probe(Collector::new(wanted));
-            let (outcome, probes, took) = meter.during(|| timed(plan, program, probe))?;
-            let collectors = probes.into_iter().map(|probe| probe.inner).collect();
-            Ok(Simulated { outcome, recorded: Collector::merge(collectors), took })
-        }
-    }
+    progress::during(program, &plan.settings, |settings| {
+        let start = Instant::now();
+        let (outcome, recorded) = if wanted == Wanted::default() {
+            let (outcome, _) = by_rules(plan.loggopsim, program, settings, || Silent)?;
+            (outcome, Recorded::default())
+        } else {
+            let probe = || Collector::new(wanted);
+            let (outcome, collectors) = by_rules(plan.loggopsim, program, settings, probe)?;
+            (outcome, Collector::merge(collectors))
+        };
+        Ok(Simulated { outcome, recorded, took: start.elapsed() })
+    })
 }
 
-fn timed<B: Probe<Record>>(
-    plan: &Plan,
+fn by_rules<B: Probe<Record>>(
+    loggopsim: bool,
     program: &impl Program,
+    settings: &Settings,
     probe: impl Fn() -> B,
-) -> Result<(Outcome, Vec<B>, Duration), host::Error> {
-    let start = Instant::now();
-    let (outcome, probes) = if plan.loggopsim {
-        let (outcome, probe) = host::simulate_loggopsim(program, &plan.settings, probe())?;
-        (outcome, vec![probe])
+) -> Result<(Outcome, Vec<B>), host::Error> {
+    if loggopsim {
+        let (outcome, probe) = host::simulate_loggopsim(program, settings, probe())?;
+        Ok((outcome, vec![probe]))
     } else {
-        host::simulate(program, &plan.settings, probe)?
-    };
-    Ok((outcome, probes, start.elapsed()))
+        host::simulate(program, settings, probe)
+    }
 }
 
 fn describe(program: &impl Program, op: &host::PendingOp) -> Pending {
     Pending::new(op, &program.op(op.rank, op.index))
 }
 
-/// The lines of the pending operations, if the schedule was a text and still is there.
-fn lines(path: &Path, form: goal::Form, outcome: &Outcome) -> Vec<Option<(u64, String)>> {
-    match (&outcome.deadlock, form) {
-        (Some(deadlock), goal::Form::Text) => {
-            let ops: Vec<_> = deadlock.pending.iter().map(|op| (op.rank, op.index)).collect();
-            goal::source_line(&fs::read(path).unwrap_or_default(), &ops)
+/// The lines of operations, given as (rank, index), if the schedule was a text and still is there.
+fn lines(path: &Path, form: goal::Form, ops: &[(u32, u32)]) -> Vec<Option<(u64, String)>> {
+    if form == goal::Form::Binary || ops.is_empty() {
+        return Vec::new();
+    }
+    goal::source_line(&fs::read(path).unwrap_or_default(), ops)
+}
+
+/// Adds to an error that concerns one operation where that stands.
+fn locate(error: host::Error, path: &Path, form: goal::Form) -> Failure {
+    let host::Error::Truncated { rank, receive, .. } = error else {
+        return error.into();
+    };
+    match lines(path, form, &[(rank, receive)]).into_iter().flatten().next() {
+        Some((line, text)) => {
+            Failure::Input(format!("error: {error}\n  at {}:{line}: {text}", path.display()))
         }
-        _ => Vec::new(),
+        None => error.into(),
     }
 }
 
@@ -212,8 +218,9 @@ fn write(
             .write(Artifact::Messages, |out| results::write_messages(out, &recorded.messages))?;
     }
     match output.timeline {
-        Some(Timeline::Perfetto) => directory
-            .write(Artifact::Perfetto, |out| results::write_perfetto(out, ranks, recorded)),
+        Some(Timeline::Perfetto) => {
+            directory.write(Artifact::Perfetto, |out| results::write_perfetto(out, ranks, recorded))
+        }
         Some(Timeline::Paje) => {
             directory.write(Artifact::Paje, |out| results::write_paje(out, ranks, recorded))
         }
