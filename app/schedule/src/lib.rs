@@ -1,6 +1,7 @@
 //! The operation graph of a parallel program (GOAL) and where it comes from: text and binary files,
 //! and patterns that are known by rule.
 
+pub mod goal;
 mod program;
 
 pub use program::{ANY, Edge, Kind, Op, Program, Run};

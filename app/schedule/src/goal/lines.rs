@@ -1,0 +1,73 @@
+//! Where operations stand in a text: an image does not keep it.
+
+use super::diagnostic::{Faults, Mark, line_at};
+use super::parse::{Label, Sink, parse};
+use crate::{Edge, Op};
+
+/// The line of each operation, given as (rank, index): its number, from 1, and its text. `None` for
+/// operations that are not there. Reads the text once more, for the few operations that a message
+/// names.
+pub fn source_line(text: &[u8], ops: &[(u32, u32)]) -> Vec<Option<(u64, String)>> {
+    let mut wanted: Vec<_> = (0..ops.len()).collect();
+    wanted.sort_by_key(|which| ops[*which]);
+    let mut finder = Finder {
+        ops,
+        wanted: &wanted,
+        rest: &[],
+        next: 0,
+        found: vec![None; ops.len()],
+    };
+    parse(text, &mut finder);
+    let show = |mark: Mark| {
+        let line = String::from_utf8_lossy(line_at(text, mark.line_start));
+        (mark.line, line.trim().to_owned())
+    };
+    finder
+        .found
+        .into_iter()
+        .map(|mark| mark.map(show))
+        .collect()
+}
+
+struct Finder<'o> {
+    ops: &'o [(u32, u32)],
+    /// Indices into `ops`, ascending by rank and operation.
+    wanted: &'o [usize],
+    /// Those of the current rank that are still to come.
+    rest: &'o [usize],
+    /// Index of the next operation.
+    next: u32,
+    found: Vec<Option<Mark>>,
+}
+
+impl<'a> Sink<'a> for Finder<'_> {
+    fn ranks(&mut self, _: u32, _: Mark) {}
+
+    fn begin(&mut self, rank: Option<u32>, _: Mark, _: &mut Faults<'a>) {
+        self.next = 0;
+        self.rest = rank.map_or(&[], |rank| {
+            let first = self
+                .wanted
+                .partition_point(|which| self.ops[*which].0 < rank);
+            let end = self
+                .wanted
+                .partition_point(|which| self.ops[*which].0 <= rank);
+            &self.wanted[first..end]
+        });
+    }
+
+    #[inline]
+    fn op(&mut self, _: Option<Label<'a>>, _: Op, mark: Mark, _: &mut Faults<'a>) {
+        while let Some((which, rest)) = self.rest.split_first()
+            && self.ops[*which].1 == self.next
+        {
+            self.found[*which] = Some(mark);
+            self.rest = rest;
+        }
+        self.next = self.next.saturating_add(1);
+    }
+
+    fn depend(&mut self, _: Label<'a>, _: Label<'a>, _: Edge, _: &mut Faults<'a>) {}
+
+    fn end(&mut self, _: &mut Faults<'a>) {}
+}
