@@ -93,7 +93,7 @@ pub struct Generate {
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
     /// Where to write: a .bin file is binary, any other is text; - is standard output, in text
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub output: String,
     #[command(flatten)]
     pub flags: PatternFlags,

@@ -1,7 +1,10 @@
 //! The flags that set keys of an experiment, made from the table of keys.
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches, value_parser};
-use experiment::keys::{KEYS, Key};
+use experiment::{
+    Kind,
+    keys::{KEYS, Key},
+};
 
 /// Keys that were set by flags, with the texts of their values, in the order of the table.
 #[derive(Debug, Default)]
@@ -26,7 +29,8 @@ fn keys(pattern_only: bool) -> impl Iterator<Item = &'static Key> {
 impl<const PATTERN_ONLY: bool> FromArgMatches for Flags<PATTERN_ONLY> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
         let text = |key: &Key| {
-            let given = matches.value_source(key.name) == Some(clap::parser::ValueSource::CommandLine);
+            let given =
+                matches.value_source(key.name) == Some(clap::parser::ValueSource::CommandLine);
             if !given {
                 return None;
             }
@@ -62,8 +66,12 @@ fn argument(key: &'static Key) -> Option<Arg> {
         _ => "Simulation",
     };
     let mut doc = key.doc.trim_end_matches('.').replace('`', "");
+    if let Kind::Word(words) | Kind::Words(words) = key.kind {
+        let names: Vec<_> = words.iter().map(|&(name, _)| name).collect();
+        doc += &format!(" [possible: {}]", names.join(", "));
+    }
     if let Some(value) = key.default_value().filter(|_| !flag.value.is_empty()) {
-        doc += &format!(" [default: {}]", value.to_string().replace('"', ""));
+        doc += &format!(" [default: {}]", value.to_string().replace(['"', '[', ']'], ""));
     }
     let argument = Arg::new(key.name).long(flag.long).help(doc).help_heading(heading);
     let argument = match flag.short {

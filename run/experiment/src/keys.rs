@@ -212,7 +212,7 @@ pub const KEYS: &[Key] = &[
         "Whether all ranks are interrupted at the same times."),
 
     key("run.threads", Kind::Count(1, 1024), Value("1"), flag("threads", "N"),
-        "Worker threads. Their number does not change the results."),
+        "Worker threads; their number does not change the results."),
     key("run.seed", SEED, Value("1"), flag("seed", "N"),
         "Seed of all random streams."),
     key("run.transport", Kind::Word(TRANSPORT), Value("shared"), None,
@@ -222,11 +222,11 @@ pub const KEYS: &[Key] = &[
         Some(Flag { long: "output", short: Some('o'), value: "DIR" }),
         "Folder for manifest, summary, tables and timeline."),
     key("output.tables", Kind::Words(TABLE_NAMES), Value("ranks"), flag("tables", "LIST"),
-        "Tables to write."),
+        "Tables to write into the folder."),
     key("output.timeline", Kind::Word(TIMELINE), Value("none"), flag("timeline", "FORMAT"),
-        "Timeline to write."),
+        "Timeline to write into the folder."),
     key("output.force", Kind::Switch, Value("false"), flag("force", ""),
-        "Whether to write into a folder that is not empty."),
+        "Writes into a folder that is not empty, and runs a manifest although its inputs have changed."),
 ];
 
 impl Key {

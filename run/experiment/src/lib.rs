@@ -23,5 +23,6 @@ pub use configuration::{Configuration, Origin, Request};
 pub use diagnostic::{Diagnostic, Mistakes};
 pub use manifest::VERSION;
 pub use plan::{Output, Plan, Timeline};
+pub use registry::pattern;
 pub use run::{Failure, Report, goal_errors, read_goal, run};
 pub use value::{Kind, Value, Words, Workload};

@@ -160,7 +160,7 @@ fn workload_of(configuration: &Configuration) -> Result<registry::Workload, Vec<
                 .help("set `source` in [workload] to a GOAL file or \"pattern:NAME\"".to_owned()),
         ]),
         Some(Workload::Pattern(name)) => {
-            registry::pattern(&name, configuration).map(registry::Workload::Pattern)
+            registry::build(&name, configuration).map(registry::Workload::Pattern)
         }
         Some(Workload::File(path)) => {
             let useless = PATTERN_KEYS.iter().filter(|key| configuration.is_said(key));

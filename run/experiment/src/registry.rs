@@ -5,7 +5,12 @@ use std::{fmt::Write as _, path::PathBuf};
 use schedule::pattern::{self, NAMES, Options, Pattern};
 use units::Time;
 
-use crate::{configuration::Configuration, diagnostic::Diagnostic};
+use crate::{
+    configuration::{Configuration, Request},
+    diagnostic::{Diagnostic, Mistakes},
+    keys::KEYS,
+    value,
+};
 
 /// What runs.
 #[derive(Debug)]
@@ -53,11 +58,33 @@ fn description(name: &str) -> &'static str {
     }
 }
 
+/// Builds the pattern that a request describes; settings that say nothing of patterns are mistakes.
+pub fn pattern(request: &Request) -> Result<Pattern, Mistakes> {
+    let configuration = Configuration::read(request)?;
+    let foreign = KEYS.iter().filter(|key| {
+        key.table() != "workload" && key.name != "run.seed" && configuration.is_said(key.name)
+    });
+    let mut mistakes: Vec<_> = foreign
+        .map(|key| {
+            let message = format!("`{}` does not belong to a pattern", key.name);
+            configuration.mistake(key.name, message)
+        })
+        .collect();
+    let built = match configuration.workload() {
+        Some(value::Workload::Pattern(name)) => build(&name, &configuration),
+        _ => Err(vec![configuration.mistake("workload.source", "this is no pattern")]),
+    };
+    match built {
+        Ok(pattern) if mistakes.is_empty() => Ok(pattern),
+        built => {
+            mistakes.extend(built.err().unwrap_or_default());
+            Err(Mistakes(mistakes))
+        }
+    }
+}
+
 /// Builds the pattern that an experiment describes.
-pub(crate) fn pattern(
-    name: &str,
-    configuration: &Configuration,
-) -> Result<Pattern, Vec<Diagnostic>> {
+pub(crate) fn build(name: &str, configuration: &Configuration) -> Result<Pattern, Vec<Diagnostic>> {
     let options = options(configuration).map_err(|mistake| vec![mistake])?;
     Pattern::build(name, &options).map_err(|error| {
         let option = match &error {
