@@ -2,6 +2,7 @@
 //! and patterns that are known by rule.
 
 pub mod goal;
+pub mod pattern;
 mod program;
 
 pub use program::{ANY, Edge, Kind, Op, Program, Run};
