@@ -1,3 +1,32 @@
 //! The heddle command.
 
-fn main() {}
+mod arguments;
+mod exit;
+mod files;
+mod flags;
+mod simulate;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use arguments::{Arguments, Command};
+use exit::Exit;
+
+fn main() -> ExitCode {
+    let exit = match Arguments::parse().command {
+        Command::Run(arguments) => simulate::run(&arguments),
+        Command::Check(arguments) => files::check(&arguments),
+        Command::Gen(arguments) => files::generate(&arguments),
+        Command::Convert(arguments) => files::convert(&arguments),
+        Command::Patterns => exit::print(&experiment::registry::patterns()),
+        Command::Schema(arguments) if arguments.reference => {
+            exit::print(&experiment::document::reference())
+        }
+        Command::Schema(_) => exit::print(&experiment::document::schema()),
+    };
+    match exit {
+        Ok(()) => Exit::Success.into(),
+        Err(failure) => failure.report(),
+    }
+}

@@ -1,1 +1,28 @@
-//! Experiment.
+//! The experiment: what runs, on what, and what is written about it.
+//!
+//! A [`Request`] names a file and what the command line adds; [`Configuration::read`] turns it into
+//! settings of known type, [`Plan::new`] checks these against each other, and [`run`] carries the
+//! plan out. All mistakes of an experiment are reported at once, as [`Mistakes`].
+//!
+//! This is the only crate that knows every model by name; the names are in [`registry`].
+
+mod configuration;
+mod diagnostic;
+pub mod document;
+pub mod keys;
+mod manifest;
+mod noise;
+mod plan;
+mod progress;
+pub mod registry;
+mod run;
+mod toml_file;
+mod value;
+
+pub use configuration::{Configuration, Origin, Request};
+pub use diagnostic::{Diagnostic, Mistakes};
+pub use manifest::VERSION;
+pub use plan::{Output, Plan, Timeline};
+pub use registry::pattern;
+pub use run::{Failure, Report, goal_errors, read_goal, run};
+pub use value::{Kind, Value, Words, Workload};

@@ -1,0 +1,124 @@
+//! What can be said on the command line.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::{
+    exit::EXIT_CODES,
+    flags::{AllFlags, PatternFlags},
+};
+
+/// Predicts how a parallel program behaves on an interconnect.
+#[derive(Debug, Parser)]
+#[command(name = "heddle", version, max_term_width = 100, after_help = EXIT_CODES)]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Simulate a schedule, a pattern, an experiment or an earlier run
+    Run(Run),
+    /// Report all errors and warnings of a GOAL file, without simulating it
+    Check(Check),
+    /// Write a pattern as a GOAL file
+    Gen(Generate),
+    /// Convert a GOAL file between its text and its binary form
+    Convert(Convert),
+    /// List the patterns
+    Patterns,
+    /// Print the JSON schema of experiment files
+    Schema(Schema),
+}
+
+const RUN_EXAMPLES: &str = "\
+Examples:
+  heddle run app.goal --set loggops.L=2500ns --set loggops.o=1500ns --set loggops.G=6ns/B
+  heddle run app.goal --set workload.time-unit=ps
+  heddle run pattern:dissemination --ranks 1048576 --size 15B
+  heddle run experiment.toml --threads 2 -o out
+  heddle run out/manifest.json";
+
+#[derive(Debug, Args)]
+#[command(after_help = format!("{RUN_EXAMPLES}\n\n{EXIT_CODES}"))]
+pub struct Run {
+    /// A GOAL file, pattern:NAME, an experiment file (.toml) or a manifest (.json)
+    pub source: String,
+    /// Set a key of the experiment, such as loggops.L=2500ns; can be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// How to print the summary
+    #[arg(long, value_enum, default_value_t = Format::Table, help_heading = "Output")]
+    pub format: Format,
+    /// Also print when each rank finishes
+    #[arg(long, help_heading = "Output")]
+    pub per_rank: bool,
+    /// Print nothing but errors
+    #[arg(short, long, help_heading = "Output", conflicts_with_all = ["format", "per_rank"])]
+    pub quiet: bool,
+    /// Print every setting and where it comes from, and do not simulate
+    #[arg(long)]
+    pub print_config: bool,
+    #[command(flatten)]
+    pub flags: AllFlags,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// A table for people
+    Table,
+    /// One JSON object
+    Json,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub struct Check {
+    /// A GOAL file, text or binary; - is standard input
+    pub file: String,
+}
+
+const GEN_EXAMPLES: &str = "\
+Examples:
+  heddle gen allreduce-ring --ranks 64 --size 4MiB -o ring.goal
+  heddle gen dissemination --ranks 131072 --size 15B -o dissemination.bin
+  heddle gen gather --ranks 4 --size 1KiB -o -";
+
+#[derive(Debug, Args)]
+#[command(after_help = format!("{GEN_EXAMPLES}\n\n{EXIT_CODES}"))]
+pub struct Generate {
+    /// Name of the pattern; `heddle patterns` lists them
+    pub pattern: String,
+    /// Set a key of [workload] or run.seed; can be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Where to write: a .bin file is binary, any other is text; - is standard output, in text
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    pub output: String,
+    #[command(flatten)]
+    pub flags: PatternFlags,
+}
+
+const CONVERT_EXAMPLES: &str = "\
+Examples:
+  heddle convert app.goal app.bin
+  heddle convert app.bin app.goal
+  heddle convert - app.bin < app.goal
+  heddle convert app.bin - | head";
+
+#[derive(Debug, Args)]
+#[command(after_help = format!("{CONVERT_EXAMPLES}\n\n{EXIT_CODES}"))]
+pub struct Convert {
+    /// A GOAL file, text or binary; - is standard input
+    pub input: String,
+    /// Where to write: a .bin file is binary, any other is text; - is standard output, in the form
+    /// that the input is not
+    pub output: String,
+}
+
+#[derive(Debug, Args)]
+pub struct Schema {
+    /// Print the reference chapter of the book instead, in Markdown
+    #[arg(long)]
+    pub reference: bool,
+}

@@ -1,0 +1,105 @@
+//! How the command ends: exit codes, and what is said before.
+
+use std::{
+    fmt::Display,
+    io::{self, ErrorKind, Write},
+    process::ExitCode,
+};
+
+use experiment::Failure;
+
+/// The exit codes. `EXIT_CODES` and the book's chapter on the command line list them too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// Everything went well.
+    Success = 0,
+    /// An input is wrong or cannot be read.
+    Input = 1,
+    /// The command line is wrong.
+    Usage = 2,
+    /// The program that was simulated can never finish.
+    Deadlock = 3,
+    /// A result could not be written.
+    Output = 4,
+}
+
+/// The exit codes, for help texts.
+pub const EXIT_CODES: &str = "\
+Exit codes:
+  0  success; for `check`, also with warnings
+  1  an input (schedule, experiment file, manifest, trace) is wrong or cannot be read
+  2  the command line is wrong
+  3  the simulated program can never finish (deadlock)
+  4  a result cannot be written";
+
+/// An end that is not a success.
+#[derive(Debug)]
+pub struct Ending {
+    exit: Exit,
+    /// What to say on standard error.
+    message: Option<String>,
+}
+
+impl Ending {
+    /// Says something on standard error.
+    pub fn new(exit: Exit, message: impl Display) -> Self {
+        Self { exit, message: Some(message.to_string()) }
+    }
+
+    /// Says nothing more.
+    pub const fn silent(exit: Exit) -> Self {
+        Self { exit, message: None }
+    }
+
+    /// Says what there is to say and gives the exit code.
+    pub fn report(self) -> ExitCode {
+        if let Some(message) = self.message {
+            complain(&message);
+        }
+        self.exit.into()
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+impl From<Failure> for Ending {
+    fn from(failure: Failure) -> Self {
+        let exit = match &failure {
+            Failure::Mistakes(mistakes) if mistakes.are_usage() => Exit::Usage,
+            Failure::Mistakes(_) | Failure::Input(_) | Failure::Simulation(_) => Exit::Input,
+            Failure::Output(_) => Exit::Output,
+        };
+        Self::new(exit, failure)
+    }
+}
+
+impl From<experiment::Mistakes> for Ending {
+    fn from(mistakes: experiment::Mistakes) -> Self {
+        Failure::Mistakes(mistakes).into()
+    }
+}
+
+/// Writes to standard error; if that is closed, nobody reads it.
+pub fn complain(message: &str) {
+    let _ = writeln!(io::stderr(), "{}", message.trim_end());
+}
+
+/// Writes a text to standard output.
+pub fn print(text: &str) -> Result<(), Ending> {
+    written(io::stdout().write_all(text.as_bytes()), "standard output")
+}
+
+/// Judges the result of writing to `name`. A reader that has seen enough, as `head` does, is no
+/// failure.
+pub fn written(result: io::Result<()>, name: &str) -> Result<(), Ending> {
+    match result {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Ending::new(Exit::Output, format!("error: {name}: {error}")))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,156 @@
+//! `heddle check`, `heddle gen` and `heddle convert`.
+
+use std::{
+    ffi::OsString,
+    fs::{self, File},
+    io::{self, BufWriter, IsTerminal, Read, Write},
+    path::{Path, PathBuf},
+};
+
+use experiment::{Failure, Request};
+use schedule::{
+    Program,
+    goal::{self, Form, Reading, Severity},
+};
+
+use crate::{
+    arguments::{Check, Convert, Generate},
+    exit::{Ending, Exit, complain, print, written},
+};
+
+/// What stands for standard input or output.
+const STANDARD: &str = "-";
+
+/// Reports everything that is wrong or odd about a GOAL file.
+pub fn check(arguments: &Check) -> Result<(), Ending> {
+    let name = &arguments.file;
+    let bytes = contents(name)?;
+    let report = match Form::of(&bytes) {
+        Form::Text => goal::check_text(&bytes),
+        Form::Binary => {
+            let reading = goal::read_bytes(bytes).map_err(|error| wrong(name, error))?;
+            goal::Report { findings: goal::check(&reading.image), ..goal::Report::default() }
+        }
+    };
+    let mut counts = [0_u64; 3];
+    for diagnostic in &report.diagnostics {
+        counts[diagnostic.severity as usize] += 1;
+        complain(&diagnostic.render(name));
+    }
+    for finding in &report.findings {
+        counts[finding.rule.severity() as usize] += 1;
+        complain(&format!("{name}: {finding}"));
+    }
+    let count = |severity: Severity| match counts[severity as usize] {
+        1 => format!("1 {severity}"),
+        count => format!("{count} {severity}s"),
+    };
+    let counts = [Severity::Error, Severity::Warning, Severity::Note].map(count);
+    print(&format!("{name}: {}\n", counts.join(", ")))?;
+    if counts[0].starts_with("0 ") { Ok(()) } else { Err(Ending::silent(Exit::Input)) }
+}
+
+/// Writes a pattern as a GOAL file.
+pub fn generate(arguments: &Generate) -> Result<(), Ending> {
+    let request = Request {
+        subject: Some(format!("pattern:{}", arguments.pattern)),
+        set: arguments.set.clone(),
+        flags: arguments.flags.0.clone(),
+    };
+    let pattern = experiment::pattern(&request)?;
+    write(&pattern, &arguments.output, form_of(&arguments.output).unwrap_or(Form::Text))
+}
+
+/// Converts a GOAL file from one form to the other.
+pub fn convert(arguments: &Convert) -> Result<(), Ending> {
+    let Reading { image, form, warnings } = read(&arguments.input)?;
+    for warning in &warnings {
+        complain(&warning.render(&arguments.input));
+    }
+    let other = match form {
+        Form::Text => Form::Binary,
+        Form::Binary => Form::Text,
+    };
+    write(&image, &arguments.output, form_of(&arguments.output).unwrap_or(other))
+}
+
+/// The form that a file's name asks for; none for standard output.
+fn form_of(name: &str) -> Option<Form> {
+    let extension = Path::new(name).extension();
+    let binary = extension.is_some_and(|extension| extension.eq_ignore_ascii_case("bin"));
+    (name != STANDARD).then_some(if binary { Form::Binary } else { Form::Text })
+}
+
+fn read(name: &str) -> Result<Reading, Ending> {
+    let reading = match name {
+        STANDARD => goal::read_bytes(contents(name)?),
+        _ => goal::read(Path::new(name)),
+    };
+    reading.map_err(|error| wrong(name, error))
+}
+
+fn contents(name: &str) -> Result<Vec<u8>, Ending> {
+    let mut bytes = Vec::new();
+    let result = match name {
+        STANDARD => io::stdin().lock().read_to_end(&mut bytes),
+        _ => File::open(name).and_then(|mut file| file.read_to_end(&mut bytes)),
+    };
+    result.map(|_| bytes).map_err(|error| wrong(name, error.into()))
+}
+
+fn wrong(name: &str, error: goal::ReadError) -> Ending {
+    let name = if name == STANDARD { "standard input" } else { name };
+    Failure::Input(experiment::goal_errors(name, error)).into()
+}
+
+fn write(program: &impl Program, name: &str, form: Form) -> Result<(), Ending> {
+    if name != STANDARD {
+        return to_file(Path::new(name), |out| write_form(program, form, out));
+    }
+    let stdout = io::stdout();
+    if form == Form::Binary && stdout.is_terminal() {
+        let message = "error: the binary form is not for terminals; give a file instead of `-`";
+        return Err(Ending::new(Exit::Usage, message));
+    }
+    let mut out = BufWriter::new(stdout.lock());
+    written(write_form(program, form, &mut out), "standard output")
+}
+
+fn write_form(program: &impl Program, form: Form, out: &mut impl Write) -> io::Result<()> {
+    match form {
+        Form::Text => goal::write_text(program, out),
+        Form::Binary => goal::write_binary(program, out),
+    }
+}
+
+/// Writes a file under a temporary name and gives it its own once it is complete. What is not a
+/// regular file, such as a pipe, is written to directly.
+fn to_file(
+    path: &Path,
+    content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> Result<(), Ending> {
+    let name = path.display().to_string();
+    let fill = |path: &Path| {
+        let mut out = BufWriter::with_capacity(1 << 16, File::create(path)?);
+        content(&mut out)?;
+        out.flush()
+    };
+    if path.metadata().is_ok_and(|data| !data.is_file()) {
+        return written(fill(path), &name);
+    }
+    let partial = partial(path);
+    let result = fill(&partial).and_then(|()| fs::rename(&partial, path));
+    if result.is_err() {
+        // If it cannot be removed either, there is nothing left to do.
+        let _ = fs::remove_file(&partial);
+    }
+    written(result, &name)
+}
+
+/// The temporary name of a file, in the same folder.
+fn partial(path: &Path) -> PathBuf {
+    let mut name = OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(format!(".{}.partial", std::process::id()));
+    path.with_file_name(name)
+}

@@ -1,0 +1,85 @@
+//! The flags that set keys of an experiment, made from the table of keys.
+
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches, value_parser};
+use experiment::{
+    Kind,
+    keys::{KEYS, Key},
+};
+
+/// Keys that were set by flags, with the texts of their values, in the order of the table.
+#[derive(Debug, Default)]
+pub struct Flags<const PATTERN_ONLY: bool>(pub Vec<(&'static str, String)>);
+
+/// Flags for every key that has one.
+pub type AllFlags = Flags<false>;
+
+/// Flags for the keys that say what a pattern is.
+pub type PatternFlags = Flags<true>;
+
+/// Keys besides those of `[workload]` that a pattern depends on.
+const PATTERN_KEYS: &[&str] = &["run.seed"];
+
+fn keys(pattern_only: bool) -> impl Iterator<Item = &'static Key> {
+    KEYS.iter().filter(move |key| {
+        let pattern = key.table() == "workload" || PATTERN_KEYS.contains(&key.name);
+        key.flag.is_some() && (pattern || !pattern_only)
+    })
+}
+
+impl<const PATTERN_ONLY: bool> FromArgMatches for Flags<PATTERN_ONLY> {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        let text = |key: &Key| {
+            let given =
+                matches.value_source(key.name) == Some(clap::parser::ValueSource::CommandLine);
+            if !given {
+                return None;
+            }
+            match key.flag?.value {
+                "" => Some("true".to_owned()),
+                _ => matches.get_one::<String>(key.name).cloned(),
+            }
+        };
+        Ok(Self(keys(PATTERN_ONLY).filter_map(|key| Some((key.name, text(key)?))).collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl<const PATTERN_ONLY: bool> Args for Flags<PATTERN_ONLY> {
+    fn augment_args(command: Command) -> Command {
+        keys(PATTERN_ONLY).fold(command, |command, key| command.args(argument(key)))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+fn argument(key: &'static Key) -> Option<Arg> {
+    let flag = key.flag?;
+    let heading = match key.table() {
+        "workload" => "Pattern",
+        "output" => "Output",
+        _ => "Simulation",
+    };
+    let mut doc = key.doc.trim_end_matches('.').replace('`', "");
+    if let Kind::Word(words) | Kind::Words(words) = key.kind {
+        let names: Vec<_> = words.iter().map(|&(name, _)| name).collect();
+        doc += &format!(" [possible: {}]", names.join(", "));
+    }
+    if let Some(value) = key.default_value().filter(|_| !flag.value.is_empty()) {
+        doc += &format!(" [default: {}]", value.to_string().replace(['"', '[', ']'], ""));
+    }
+    let argument = Arg::new(key.name).long(flag.long).help(doc).help_heading(heading);
+    let argument = match flag.short {
+        Some(short) => argument.short(short),
+        None => argument,
+    };
+    Some(match flag.value {
+        "" => argument.action(ArgAction::SetTrue),
+        value => argument.value_name(value).value_parser(value_parser!(String)),
+    })
+}

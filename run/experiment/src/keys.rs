@@ -1,0 +1,287 @@
+//! Every setting of an experiment, declared once.
+//!
+//! From this table come the reader of experiment files and of `--set`, the flags of the command
+//! line, the JSON schema, the reference chapter of the book and `--print-config`.
+
+use std::path::Path;
+
+use crate::value::{self, Kind, Words};
+
+/// A setting.
+#[derive(Debug)]
+pub struct Key {
+    /// Its name: the table, a dot, and the key in it.
+    pub name: &'static str,
+    /// What it can be.
+    pub kind: Kind,
+    /// Its value if nothing is said.
+    pub fallback: Fallback,
+    /// What it means; in Markdown.
+    pub doc: &'static str,
+    /// The flag of the command line that sets it, besides `--set`.
+    pub flag: Option<Flag>,
+}
+
+/// The value of a setting about which nothing is said.
+#[derive(Clone, Copy, Debug)]
+pub enum Fallback {
+    /// This one, written as on a command line.
+    Value(&'static str),
+    /// That of the first of these that is set, or else of the last.
+    Same(&'static [&'static str]),
+    /// None; the text says what that means.
+    Unset(&'static str),
+}
+
+/// A flag of the command line.
+#[derive(Clone, Copy, Debug)]
+pub struct Flag {
+    /// Its name, without the dashes.
+    pub long: &'static str,
+    /// Its letter.
+    pub short: Option<char>,
+    /// What its value is called in a help text.
+    pub value: &'static str,
+}
+
+/// What a table of settings is about.
+pub const TABLES: &[(&str, &str)] = &[
+    ("workload", "What runs: a schedule in a file, or a pattern."),
+    (
+        "loggops",
+        "What a message costs its sender, the network and its receiver: the parameters of the \
+         LogGOPS model. The defaults are LogGOPSim's; setting some leaves the others as they are.",
+    ),
+    (
+        "loggops.large",
+        "Other costs for messages of more than S bytes. What is not set here is as in `[loggops]`.",
+    ),
+    ("protocol", "How hosts agree on a message."),
+    (
+        "noise",
+        "Interruptions by the operating system, from a recorded trace (`trace`) or at random \
+         (`interval` and `duration`). Without either there are none.",
+    ),
+    ("run", "How the simulation is carried out. Only `seed` can change its results."),
+    ("output", "The folder of results. Without one, a run prints its summary and writes nothing."),
+];
+
+const COMPAT: Words = &[
+    ("heddle", "the model with its corrections"),
+    ("loggopsim", "the rules and the order of events of LogGOPSim, literally; on one thread"),
+];
+const INJECT: Words = &[("end", "at the end of the send's overhead o"), ("start", "at its start")];
+const RENDEZVOUS: Words = &[
+    (
+        "abstract",
+        "the data travels at once, and the sender is released when the message is matched",
+    ),
+    ("rts-cts", "a request and a clear-to-send cross the network before the data does"),
+];
+const DISTRIBUTION: Words = &[
+    ("fixed", "always `duration`"),
+    ("uniform", "between `duration` and `duration-max`"),
+    ("exponential", "exponential with the mean `duration`"),
+];
+const TRANSPORT: Words = &[
+    ("shared", "by reference, in shared memory"),
+    ("serialised", "as bytes, as between machines; slower, for tests"),
+];
+const TABLE_NAMES: Words = &[
+    ("ranks", "`ranks.csv`: finish, busy and blocked times, messages and bytes of every rank"),
+    ("messages", "`messages.csv`: every message with the times of its stages"),
+];
+const TIMELINE: Words = &[
+    ("none", "no timeline"),
+    ("perfetto", "a trace for the Perfetto viewer"),
+    ("paje", "a trace in Pajé's format, for ViTE"),
+];
+
+const fn flag(long: &'static str, value: &'static str) -> Option<Flag> {
+    Some(Flag { long, short: None, value })
+}
+
+const fn key(
+    name: &'static str,
+    kind: Kind,
+    fallback: Fallback,
+    flag: Option<Flag>,
+    doc: &'static str,
+) -> Key {
+    Key { name, kind, fallback, doc, flag }
+}
+
+use Fallback::{Same, Unset, Value};
+
+const COUNT: Kind = Kind::Count(1, u32::MAX as u64);
+const SEED: Kind = Kind::Count(0, u64::MAX);
+
+/// All settings, in the order of their tables.
+#[rustfmt::skip]
+pub const KEYS: &[Key] = &[
+    key("workload.source", Kind::Workload, Unset("required"), None,
+        "A GOAL file, text or binary, or `pattern:NAME`. `heddle patterns` lists the patterns."),
+    key("workload.time-unit", Kind::TimeUnit, Value("ns"), None,
+        "The unit in which the `calc` operations of a GOAL file count."),
+    key("workload.ranks", COUNT, Value("8"), flag("ranks", "N"),
+        "Number of ranks of a pattern."),
+    key("workload.size", Kind::Bytes, Value("1 B"), flag("size", "SIZE"),
+        "Size of one message of a pattern; of the whole vector for `allreduce-*` and \
+         `pipelined-ring`; the upper limit for `alltoallv`."),
+    key("workload.root", Kind::Count(0, u32::MAX as u64 - 1), Value("0"), flag("root", "RANK"),
+        "Root of a tree, of `gather` or `scatter`; head of `pipelined-ring`; the rank to which \
+         `alltoallv` sends messages of the full size."),
+    key("workload.ways", COUNT, Value("1"), flag("ways", "N"),
+        "Messages that a rank sends per round of `nway-dissemination`."),
+    key("workload.segment", Kind::Bytes, Value("1 B"), flag("segment", "SIZE"),
+        "Size of a segment of `pipelined-ring`."),
+    key("workload.skew", Kind::Count(1, u64::MAX), Value("1"), flag("skew", "N"),
+        "Messages of `alltoallv` have from 1 to size / skew bytes."),
+    key("workload.steps", COUNT, Value("1"), flag("steps", "N"),
+        "Steps of `halo1d`, `halo2d`, `halo3d` and `random`."),
+    key("workload.compute", Kind::Time, Value("0 ns"), flag("compute", "TIME"),
+        "Computation at the start of a step of `halo1d`, `halo2d` and `halo3d`; a multiple of \
+         the time unit."),
+    key("workload.allreduce", Kind::Bytes, Unset("no allreduce"), flag("allreduce", "SIZE"),
+        "Size of an allreduce at the end of a step of `halo1d`, `halo2d` and `halo3d`."),
+    key("workload.grid", Kind::Grid, Unset("as near to a cube as can be"), flag("grid", "GRID"),
+        "Extents of the grid of `halo1d`, `halo2d` and `halo3d`."),
+    key("workload.seed", SEED, Same(&["run.seed"]), None,
+        "Seed of `alltoallv`, `random-bisection` and `random`."),
+    key("workload.permute", SEED, Unset("ranks keep their places"), flag("permute", "SEED"),
+        "Permutes the ranks of a pattern at random, by this seed."),
+
+    key("loggops.L", Kind::Time, Value("2500 ns"), None,
+        "L: time in the network from a message's injection to its arrival."),
+    key("loggops.o", Kind::Time, Value("1500 ns"), None,
+        "o: CPU time per message, at the sender and at the receiver."),
+    key("loggops.g", Kind::Time, Value("1000 ns"), None,
+        "g: time between the starts of two messages on one network interface."),
+    key("loggops.G", Kind::TimePerByte, Value("6 ns/B"), None,
+        "G: time per byte after the first, on the network interface and the receiver's CPU."),
+    key("loggops.O", Kind::TimePerByte, Value("0 ns/B"), None,
+        "O: CPU time per byte after the first, at the sender and at the receiver."),
+    key("loggops.S", Kind::Bytes, Value("65535 B"), None,
+        "S: the eager limit. A message of S bytes is still eager, a larger one uses rendezvous."),
+    key("loggops.o-send", Kind::Time, Same(&["loggops.o"]), None,
+        "o of the sender, where it differs from the receiver's."),
+    key("loggops.o-recv", Kind::Time, Same(&["loggops.o"]), None,
+        "o of the receiver."),
+    key("loggops.O-send", Kind::TimePerByte, Same(&["loggops.O"]), None,
+        "O of the sender."),
+    key("loggops.O-recv", Kind::TimePerByte, Same(&["loggops.O"]), None,
+        "O of the receiver."),
+    key("loggops.inject", Kind::Word(INJECT), Value("end"), None,
+        "When a message enters the network."),
+    key("loggops.compat", Kind::Word(COMPAT), Value("heddle"), None,
+        "Whose rules apply."),
+
+    key("loggops.large.L", Kind::Time, Same(&["loggops.L"]), None, "L of large messages."),
+    key("loggops.large.o", Kind::Time, Same(&["loggops.o"]), None, "o of large messages."),
+    key("loggops.large.g", Kind::Time, Same(&["loggops.g"]), None, "g of large messages."),
+    key("loggops.large.G", Kind::TimePerByte, Same(&["loggops.G"]), None, "G of large messages."),
+    key("loggops.large.O", Kind::TimePerByte, Same(&["loggops.O"]), None, "O of large messages."),
+    key("loggops.large.o-send", Kind::Time,
+        Same(&["loggops.large.o", "loggops.o-send", "loggops.o"]), None,
+        "o of the sender of a large message."),
+    key("loggops.large.o-recv", Kind::Time,
+        Same(&["loggops.large.o", "loggops.o-recv", "loggops.o"]), None,
+        "o of the receiver of a large message."),
+    key("loggops.large.O-send", Kind::TimePerByte,
+        Same(&["loggops.large.O", "loggops.O-send", "loggops.O"]), None,
+        "O of the sender of a large message."),
+    key("loggops.large.O-recv", Kind::TimePerByte,
+        Same(&["loggops.large.O", "loggops.O-recv", "loggops.O"]), None,
+        "O of the receiver of a large message."),
+
+    key("protocol.rendezvous", Kind::Word(RENDEZVOUS), Value("abstract"), None,
+        "How a message of more than S bytes waits for its receive."),
+
+    key("noise.trace", Kind::Path, Unset("no trace"), None,
+        "A file with one interruption per line, its start and its duration in nanoseconds; \
+         LogGOPSim's format."),
+    key("noise.interval", Kind::Time, Unset("no random noise"), None,
+        "One interruption falls into each interval of this length, at a random place in it."),
+    key("noise.duration", Kind::Time, Unset("no random noise"), None,
+        "Length of a random interruption."),
+    key("noise.duration-max", Kind::Time, Unset("only for `uniform`"), None,
+        "Greatest length of an interruption of the distribution `uniform`."),
+    key("noise.distribution", Kind::Word(DISTRIBUTION), Value("fixed"), None,
+        "Distribution of the length of random interruptions."),
+    key("noise.coscheduled", Kind::Switch, Value("false"), None,
+        "Whether all ranks are interrupted at the same times."),
+
+    key("run.threads", Kind::Count(1, 1024), Value("1"), flag("threads", "N"),
+        "Worker threads; their number does not change the results."),
+    key("run.seed", SEED, Value("1"), flag("seed", "N"),
+        "Seed of all random streams."),
+    key("run.transport", Kind::Word(TRANSPORT), Value("shared"), None,
+        "How messages travel between threads."),
+
+    key("output.directory", Kind::Path, Unset("nothing is written"),
+        Some(Flag { long: "output", short: Some('o'), value: "DIR" }),
+        "Folder for manifest, summary, tables and timeline."),
+    key("output.tables", Kind::Words(TABLE_NAMES), Value("ranks"), flag("tables", "LIST"),
+        "Tables to write into the folder."),
+    key("output.timeline", Kind::Word(TIMELINE), Value("none"), flag("timeline", "FORMAT"),
+        "Timeline to write into the folder."),
+    key("output.force", Kind::Switch, Value("false"), flag("force", ""),
+        "Writes into a folder that is not empty, and runs a manifest although its inputs have changed."),
+];
+
+impl Key {
+    /// Its default, if that is a value of its own.
+    pub fn default_value(&self) -> Option<value::Value> {
+        match self.fallback {
+            Value(text) => self.kind.parse(text, Path::new("")).ok(),
+            Same(_) | Unset(_) => None,
+        }
+    }
+
+    /// The table it stands in.
+    pub fn table(&self) -> &'static str {
+        self.name.rsplit_once('.').map_or("", |(table, _)| table)
+    }
+
+    /// Its name in its table.
+    pub fn short(&self) -> &'static str {
+        self.name.rsplit_once('.').map_or(self.name, |(_, key)| key)
+    }
+}
+
+/// The place of a key in [`KEYS`].
+pub(crate) fn find(name: &str) -> Option<usize> {
+    KEYS.iter().position(|key| key.name == name)
+}
+
+/// Whether a table of this name exists, perhaps only as part of a longer name.
+pub(crate) fn is_table(name: &str) -> bool {
+    TABLES.iter().any(|&(table, _)| table == name)
+}
+
+/// What to say about a name that is neither a key nor a table: the nearest one in the same table,
+/// the same key in another table, or all there are.
+pub(crate) fn suggestion(table: &str, name: &str) -> String {
+    let inside: Vec<&'static str> =
+        KEYS.iter().filter(|key| key.table() == table).map(Key::short).collect();
+    let tables: Vec<&'static str> = TABLES
+        .iter()
+        .filter(|(other, _)| other.rsplit_once('.').map_or("", |(parent, _)| parent) == table)
+        .map(|&(other, _)| other)
+        .collect();
+    if let Some(near) = units::nearest(name, &inside) {
+        return format!("did you mean `{near}`?");
+    }
+    if let Some(key) = KEYS.iter().find(|key| key.short() == name) {
+        return format!("`{name}` belongs to the table [{}]", key.table());
+    }
+    let full = if table.is_empty() { name.to_owned() } else { format!("{table}.{name}") };
+    if let Some(near) = units::nearest(&full, &tables) {
+        return format!("did you mean the table [{near}]?");
+    }
+    if inside.is_empty() {
+        format!("known tables: {}", tables.join(", "))
+    } else {
+        format!("known keys of [{table}]: {}", inside.join(", "))
+    }
+}

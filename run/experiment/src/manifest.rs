@@ -1,0 +1,173 @@
+//! The manifest of a run: its settings and the hashes of its inputs, so that it can be run again.
+
+use std::{
+    fs::{self, File},
+    io,
+    ops::Range,
+    path::{Path, PathBuf},
+    rc::Rc,
+};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::{
+    configuration::{Configuration, Origin},
+    diagnostic::{Diagnostic, Mistakes, Place, Source, reason},
+    keys::{self, KEYS},
+    toml_file::Assignment,
+    value::Raw,
+};
+
+/// The version of this program, which stands in every manifest.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Keys that say where results go rather than what they are, and so stand in no manifest.
+const NOT_KEPT: &[&str] = &["output.directory", "output.force"];
+
+/// What stands in `manifest.json`.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Contents {
+    /// Version of the program that wrote it.
+    heddle: String,
+    /// The settings by full name. What is as another setting is not repeated.
+    experiment: serde_json::Map<String, serde_json::Value>,
+    /// The files that the run read.
+    inputs: Vec<Input>,
+}
+
+/// A file that a run read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    /// Where it is, from the manifest's folder.
+    path: String,
+    /// SHA-256 of its contents, in hexadecimal.
+    sha256: String,
+}
+
+/// A manifest that was read.
+#[derive(Debug)]
+pub(crate) struct Manifest {
+    /// Where it is.
+    pub path: PathBuf,
+    inputs: Vec<Input>,
+}
+
+impl Manifest {
+    /// Reads a manifest and the settings in it.
+    pub fn read(path: &Path) -> Result<(Self, Vec<Assignment>), Mistakes> {
+        let whole = |message: String| Diagnostic::new(Place::File(path.to_owned()), message);
+        let text = fs::read_to_string(path).map_err(|error| whole(reason(&error)))?;
+        let contents: Contents = serde_json::from_str(&text).map_err(|error| {
+            let source = Source { name: path.display().to_string(), text: text.clone() };
+            let span = position(&text, error.line(), error.column());
+            Diagnostic::new(Place::Text(Rc::new(source), span), message(&error))
+                .help("this is not a manifest as `heddle run -o` writes it".to_owned())
+        })?;
+        let mut assignments = Vec::new();
+        let mut mistakes = Vec::new();
+        for (name, value) in &contents.experiment {
+            match keys::find(name) {
+                Some(key) => assignments.push(Assignment {
+                    key,
+                    raw: raw(value),
+                    place: Place::File(path.to_owned()),
+                }),
+                None => mistakes.push(whole(format!("unknown key `{name}`")).help(format!(
+                    "the manifest was written by heddle {}, this is heddle {VERSION}",
+                    contents.heddle
+                ))),
+            }
+        }
+        let inputs = contents.inputs;
+        let path = path.to_owned();
+        if mistakes.is_empty() {
+            Ok((Self { path, inputs }, assignments))
+        } else {
+            Err(Mistakes(mistakes))
+        }
+    }
+
+    /// Whether a file is as it was when the manifest was written; a file that did not belong to that
+    /// run is.
+    pub fn vouches_for(&self, file: &Path) -> io::Result<bool> {
+        let folder = self.path.parent().unwrap_or(Path::new(""));
+        let same = |input: &&Input| folder.join(&input.path) == file;
+        match self.inputs.iter().find(same) {
+            Some(input) => Ok(hash(file)? == input.sha256),
+            None => Ok(true),
+        }
+    }
+}
+
+/// The text of a manifest that will lie in `folder`, for a run that reads the files `inputs`.
+pub(crate) fn write(
+    configuration: &Configuration,
+    inputs: &[PathBuf],
+    folder: &Path,
+) -> io::Result<String> {
+    let folder =
+        std::path::absolute(folder).and_then(|folder| fs::canonicalize(&folder).or(Ok(folder)))?;
+    let mut experiment = serde_json::Map::new();
+    for key in KEYS.iter().filter(|key| !NOT_KEPT.contains(&key.name)) {
+        match configuration.get(key.name) {
+            None | Some((_, Origin::Same(_))) => {}
+            Some((value, _)) => {
+                let value = value.absolute()?.json(Some(&folder));
+                experiment.insert(key.name.to_owned(), value);
+            }
+        }
+    }
+    let inputs = inputs.iter().map(|file| {
+        Ok(Input {
+            path: crate::value::path_text(&fs::canonicalize(file)?, Some(&folder)),
+            sha256: hash(file)?,
+        })
+    });
+    let contents = Contents {
+        heddle: VERSION.to_owned(),
+        experiment,
+        inputs: inputs.collect::<io::Result<_>>()?,
+    };
+    Ok(serde_json::to_string_pretty(&contents)? + "\n")
+}
+
+/// SHA-256 of a file's contents, in hexadecimal.
+fn hash(file: &Path) -> io::Result<String> {
+    let mut hasher = Sha256::new();
+    io::copy(&mut File::open(file)?, &mut hasher)?;
+    Ok(format!("{:x}", hasher.finalize()))
+}
+
+fn raw(value: &serde_json::Value) -> Raw {
+    match value {
+        serde_json::Value::Null => Raw::Other("null"),
+        serde_json::Value::Bool(value) => Raw::Switch(*value),
+        serde_json::Value::Number(number) if number.is_f64() => Raw::Float(number.to_string()),
+        serde_json::Value::Number(number) => Raw::Integer(number.to_string()),
+        serde_json::Value::String(text) => Raw::Text(text.clone()),
+        serde_json::Value::Array(list) => {
+            Raw::List(list.iter().map(|item| (raw(item), 0..0)).collect())
+        }
+        serde_json::Value::Object(_) => Raw::Other("an object"),
+    }
+}
+
+/// The byte at a line and column, both from 1, as `serde_json` counts them.
+fn position(text: &str, line: usize, column: usize) -> Range<usize> {
+    let before = text.split_inclusive('\n').take(line.saturating_sub(1));
+    let start = before.map(str::len).sum::<usize>() + column.saturating_sub(1);
+    let start = text.floor_char_boundary(start);
+    start..text.ceil_char_boundary(start + 1)
+}
+
+/// What is wrong, without the place, which is shown apart.
+fn message(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    match text.rfind(" at line ") {
+        Some(end) => text[..end].to_owned(),
+        None => text,
+    }
+}

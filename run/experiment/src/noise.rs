@@ -1,0 +1,146 @@
+//! The noise that an experiment asks for.
+
+use std::{fs, ops::Range, path::Path, rc::Rc};
+
+use host::{Duration, Noise};
+use units::Time;
+
+use crate::{
+    configuration::Configuration,
+    diagnostic::{Diagnostic, Place, Source, reason},
+};
+
+/// Keys that only random noise has.
+const RANDOM: &[&str] =
+    &["noise.interval", "noise.duration", "noise.duration-max", "noise.distribution"];
+
+/// The noise of an experiment, with its trace read.
+pub(crate) fn resolve(configuration: &Configuration) -> Result<Noise, Vec<Diagnostic>> {
+    let coscheduled = configuration.switch("noise.coscheduled");
+    let random: Vec<_> = RANDOM.iter().filter(|key| configuration.is_said(key)).collect();
+    match (configuration.path("noise.trace"), random.first()) {
+        (Some(_), Some(key)) => Err(vec![
+            configuration
+                .mistake(key, format!("`{key}` and `noise.trace` exclude each other"))
+                .help("noise is either recorded or random".to_owned()),
+        ]),
+        (Some(path), None) => {
+            let place = configuration.place("noise.trace");
+            let events = trace(&path, &place)?;
+            Ok(Noise::Trace { events, coscheduled })
+        }
+        (None, Some(_)) => random_noise(configuration, coscheduled),
+        (None, None) if configuration.is_said("noise.coscheduled") && coscheduled => {
+            let message = "there is no noise that could be coscheduled";
+            Err(vec![
+                configuration
+                    .mistake("noise.coscheduled", message)
+                    .help("set noise.trace, or noise.interval and noise.duration".to_owned()),
+            ])
+        }
+        (None, None) => Ok(Noise::None),
+    }
+}
+
+fn random_noise(
+    configuration: &Configuration,
+    coscheduled: bool,
+) -> Result<Noise, Vec<Diagnostic>> {
+    let needed = |name: &'static str| {
+        configuration.time(name).ok_or_else(|| {
+            let set = RANDOM.iter().find(|key| configuration.is_said(key)).unwrap_or(&name);
+            vec![configuration.mistake(set, format!("`{set}` is of no use without `{name}`"))]
+        })
+    };
+    let interval = needed("noise.interval")?;
+    let shortest = needed("noise.duration")?;
+    let longest = configuration.time("noise.duration-max");
+    let wrong = |name, message: String| Err(vec![configuration.mistake(name, message)]);
+    if interval == Time::ZERO {
+        return wrong("noise.interval", "an interval cannot be zero".to_owned());
+    }
+    let (duration, most) = match (configuration.word("noise.distribution"), longest) {
+        ("uniform", None) => {
+            let message = "the distribution `uniform` needs `noise.duration-max`".to_owned();
+            return wrong("noise.distribution", message);
+        }
+        ("uniform", Some(longest)) if longest < shortest => {
+            let message = format!("`noise.duration-max` is less than `noise.duration`, {shortest}");
+            return wrong("noise.duration-max", message);
+        }
+        ("uniform", Some(longest)) => (Duration::Uniform(shortest, longest), longest),
+        (_, Some(_)) => {
+            let message = "only the distribution `uniform` has a greatest duration".to_owned();
+            return wrong("noise.duration-max", message);
+        }
+        ("exponential", None) => (Duration::Exponential(shortest), shortest),
+        (_, None) => (Duration::Fixed(shortest), shortest),
+    };
+    if most > interval {
+        let message =
+            format!("an interruption of {most} does not fit into `noise.interval`, {interval}");
+        return wrong("noise.duration", message);
+    }
+    Ok(Noise::Random { interval, duration, coscheduled })
+}
+
+/// Reads a noise trace in `LogGOPSim`'s format: one interruption per line, its start and its
+/// duration in nanoseconds; `#` begins a comment.
+fn trace(path: &Path, place: &Place) -> Result<Vec<(Time, Time)>, Vec<Diagnostic>> {
+    let text = fs::read_to_string(path).map_err(|error| {
+        let message = format!("{}: {}", path.display(), reason(&error));
+        vec![Diagnostic::new(place.clone(), message)]
+    })?;
+    let name = path.display().to_string();
+    let source = Rc::new(Source { name, text });
+    let mut events: Vec<(Time, Time)> = Vec::new();
+    let mut mistakes = Vec::new();
+    let mut start = 0;
+    for line in source.text.split_inclusive('\n') {
+        let content = line.split('#').next().unwrap_or_default().trim_end();
+        let span = start..start + content.len();
+        start += line.len();
+        let Some(event) = interruption(content) else {
+            if !content.trim().is_empty() {
+                let message = "expected the start and the duration of an interruption";
+                mistakes.push(wrong_line(
+                    &source,
+                    span,
+                    message,
+                    "two whole numbers of nanoseconds",
+                ));
+            }
+            continue;
+        };
+        let free = events.last().map_or(Time::ZERO, |last| last.0.saturating_add(last.1));
+        if event.0 < free {
+            let message = format!("this begins before the last interruption ends, at {free}");
+            let help = "interruptions ascend and do not overlap";
+            mistakes.push(wrong_line(&source, span, message, help));
+        }
+        events.push(event);
+    }
+    if mistakes.is_empty() && events.is_empty() {
+        let message = format!("{}: a noise trace without interruptions", path.display());
+        mistakes.push(Diagnostic::new(place.clone(), message));
+    }
+    if mistakes.is_empty() { Ok(events) } else { Err(mistakes) }
+}
+
+fn wrong_line(
+    source: &Rc<Source>,
+    span: Range<usize>,
+    message: impl Into<String>,
+    help: &str,
+) -> Diagnostic {
+    Diagnostic::new(Place::Text(Rc::clone(source), span), message).help(help.to_owned())
+}
+
+fn interruption(line: &str) -> Option<(Time, Time)> {
+    let mut fields = line.split_whitespace().map(|field| {
+        let ns: u64 = field.parse().ok()?;
+        ns.checked_mul(1_000).map(Time::from_ps)
+    });
+    let event = (fields.next()??, fields.next()??);
+    fields.next().is_none().then_some(event)
+}

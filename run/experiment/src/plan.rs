@@ -1,0 +1,254 @@
+//! A checked experiment: everything in the types of those who carry it out.
+
+use std::path::PathBuf;
+
+use host::{Noise, Rendezvous, Settings, Transport};
+use loggops::{Costs, Inject, Parameters};
+use units::{Time, TimePerByte};
+
+use crate::{
+    configuration::Configuration,
+    diagnostic::{Diagnostic, Mistakes, Place},
+    noise, registry,
+    value::Workload,
+};
+
+/// Keys that only a pattern has.
+const PATTERN_KEYS: &[&str] = &[
+    "workload.ranks",
+    "workload.size",
+    "workload.root",
+    "workload.ways",
+    "workload.segment",
+    "workload.steps",
+    "workload.compute",
+    "workload.allreduce",
+    "workload.grid",
+    "workload.skew",
+    "workload.seed",
+    "workload.permute",
+];
+
+/// An experiment that can be run.
+#[derive(Debug)]
+pub struct Plan {
+    /// What runs.
+    pub(crate) workload: registry::Workload,
+    /// How it is simulated.
+    pub settings: Settings,
+    /// Whether by the rules of `LogGOPSim`.
+    pub loggopsim: bool,
+    /// What is written.
+    pub output: Option<Output>,
+    /// What is odd about it, though it can be run.
+    pub warnings: Vec<String>,
+    /// The files that it reads.
+    pub(crate) inputs: Vec<PathBuf>,
+    pub(crate) configuration: Configuration,
+}
+
+/// What a run writes, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Output {
+    /// The folder.
+    pub directory: PathBuf,
+    /// Whether it may hold something already.
+    pub force: bool,
+    /// Whether there is a table of ranks.
+    pub ranks: bool,
+    /// Whether there is a table of messages.
+    pub messages: bool,
+    /// The timeline.
+    pub timeline: Option<Timeline>,
+}
+
+/// A format of timelines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Timeline {
+    /// Perfetto's protobuf format.
+    Perfetto,
+    /// Pajé's text format.
+    Paje,
+}
+
+impl Plan {
+    /// Checks the settings against each other and against what they name. The error lists every
+    /// mistake.
+    pub fn new(configuration: Configuration) -> Result<Self, Mistakes> {
+        let mut mistakes = Vec::new();
+        let mut take =
+            |found: Result<(), Vec<Diagnostic>>| mistakes.extend(found.err().into_iter().flatten());
+        let mut noise = Noise::None;
+        let mut workload = None;
+        take(noise::resolve(&configuration).map(|found| noise = found));
+        take(workload_of(&configuration).map(|found| workload = Some(found)));
+        take(compatible(&configuration));
+        let output =
+            output(&configuration).map_err(|mistake| mistakes.push(mistake)).ok().flatten();
+        let mut warnings = Vec::new();
+        let inputs = inputs(&configuration);
+        unchanged(&configuration, &inputs, &mut warnings, &mut mistakes);
+        let Some(workload) = workload.filter(|_| mistakes.is_empty()) else {
+            return Err(Mistakes(mistakes));
+        };
+        let loggopsim = configuration.word("loggops.compat") == "loggopsim";
+        if loggopsim && configuration.count("run.threads") != Some(1) {
+            let reason = "loggops.compat = \"loggopsim\" runs on one thread";
+            warnings.push(format!("run.threads has no effect: {reason}"));
+        }
+        let settings = settings(&configuration, noise);
+        Ok(Self { workload, settings, loggopsim, output, warnings, inputs, configuration })
+    }
+
+    /// The settings that it was made from.
+    pub const fn configuration(&self) -> &Configuration {
+        &self.configuration
+    }
+}
+
+fn settings(configuration: &Configuration, noise: Noise) -> Settings {
+    let default = Settings::default();
+    Settings {
+        parameters: parameters(configuration),
+        rendezvous: match configuration.word("protocol.rendezvous") {
+            "rts-cts" => Rendezvous::RtsCts,
+            _ => Rendezvous::Abstract,
+        },
+        noise,
+        time_unit: configuration.time("workload.time-unit").unwrap_or(default.time_unit),
+        threads: configuration.count("run.threads").map_or(1, |count| count as usize),
+        transport: match configuration.word("run.transport") {
+            "serialised" => Transport::Serialised,
+            _ => Transport::Shared,
+        },
+        seed: configuration.count("run.seed").unwrap_or(default.seed),
+        progress: None,
+    }
+}
+
+fn parameters(configuration: &Configuration) -> Parameters {
+    let time = |table: &str, key: &str| {
+        configuration.time(&format!("{table}.{key}")).unwrap_or(Time::ZERO)
+    };
+    let rate = |table: &str, key: &str| {
+        configuration.per_byte(&format!("{table}.{key}")).unwrap_or(TimePerByte::ZERO)
+    };
+    let costs = |table: &str| Costs {
+        latency: time(table, "L"),
+        send_overhead: time(table, "o-send"),
+        receive_overhead: time(table, "o-recv"),
+        gap: time(table, "g"),
+        gap_per_byte: rate(table, "G"),
+        send_overhead_per_byte: rate(table, "O-send"),
+        receive_overhead_per_byte: rate(table, "O-recv"),
+    };
+    Parameters {
+        small: costs("loggops"),
+        large: costs("loggops.large"),
+        eager_limit: configuration.bytes("loggops.S").map_or(u64::MAX, units::Bytes::get),
+        inject: match configuration.word("loggops.inject") {
+            "start" => Inject::Start,
+            _ => Inject::End,
+        },
+    }
+}
+
+fn workload_of(configuration: &Configuration) -> Result<registry::Workload, Vec<Diagnostic>> {
+    match configuration.workload() {
+        None => Err(vec![
+            Diagnostic::new(Place::Nowhere, "there is no workload")
+                .help("set `source` in [workload] to a GOAL file or \"pattern:NAME\"".to_owned()),
+        ]),
+        Some(Workload::Pattern(name)) => {
+            registry::build(&name, configuration).map(registry::Workload::Pattern)
+        }
+        Some(Workload::File(path)) => {
+            let useless = PATTERN_KEYS.iter().filter(|key| configuration.is_said(key));
+            let mistakes: Vec<_> = useless
+                .map(|key| {
+                    let message = format!("`{key}` applies to patterns only");
+                    let help = format!("the workload is the file {}", path.display());
+                    configuration.mistake(key, message).help(help)
+                })
+                .collect();
+            if mistakes.is_empty() { Ok(registry::Workload::Goal(path)) } else { Err(mistakes) }
+        }
+    }
+}
+
+/// Refuses what `LogGOPSim` cannot do.
+fn compatible(configuration: &Configuration) -> Result<(), Vec<Diagnostic>> {
+    if configuration.word("loggops.compat") != "loggopsim" {
+        return Ok(());
+    }
+    let beyond = ["protocol.rendezvous", "loggops.inject", "run.transport"];
+    let mistakes: Vec<_> = beyond
+        .iter()
+        .filter(|key| !configuration.is_default(key))
+        .map(|key| {
+            let message = format!("`{key}` has no counterpart in LogGOPSim");
+            let help = "leave it out, or leave out loggops.compat = \"loggopsim\"".to_owned();
+            configuration.mistake(key, message).help(help)
+        })
+        .collect();
+    if mistakes.is_empty() { Ok(()) } else { Err(mistakes) }
+}
+
+fn output(configuration: &Configuration) -> Result<Option<Output>, Diagnostic> {
+    let Some(directory) = configuration.path("output.directory") else {
+        // A manifest never names a folder; without one, its tables and timeline are not asked for.
+        let wanted = ["output.tables", "output.timeline"]
+            .into_iter()
+            .find(|key| configuration.is_said(key) && !configuration.is_from_manifest(key));
+        return wanted.map_or(Ok(None), |key| {
+            let message = format!("`{key}` needs a folder to write to");
+            Err(configuration
+                .mistake(key, message)
+                .help("add -o DIR, or set output.directory".to_owned()))
+        });
+    };
+    let tables = configuration.words("output.tables");
+    Ok(Some(Output {
+        directory,
+        force: configuration.switch("output.force"),
+        ranks: tables.contains(&"ranks"),
+        messages: tables.contains(&"messages"),
+        timeline: match configuration.word("output.timeline") {
+            "perfetto" => Some(Timeline::Perfetto),
+            "paje" => Some(Timeline::Paje),
+            _ => None,
+        },
+    }))
+}
+
+/// The files that the run reads.
+fn inputs(configuration: &Configuration) -> Vec<PathBuf> {
+    let source = match configuration.workload() {
+        Some(Workload::File(path)) => Some(path),
+        _ => None,
+    };
+    source.into_iter().chain(configuration.path("noise.trace")).collect()
+}
+
+/// Compares the inputs with what the manifest says of them.
+fn unchanged(
+    configuration: &Configuration,
+    inputs: &[PathBuf],
+    warnings: &mut Vec<String>,
+    mistakes: &mut Vec<Diagnostic>,
+) {
+    let Some(manifest) = &configuration.manifest else {
+        return;
+    };
+    // A file that cannot be read is reported where it is opened.
+    for input in inputs.iter().filter(|input| matches!(manifest.vouches_for(input), Ok(false))) {
+        let written = manifest.path.display();
+        let message = format!("{} has changed since {written} was written", input.display());
+        if configuration.switch("output.force") {
+            warnings.push(message);
+        } else {
+            let help = "--force runs it with the file as it is now".to_owned();
+            mistakes.push(Diagnostic::new(Place::Nowhere, message).help(help));
+        }
+    }
+}

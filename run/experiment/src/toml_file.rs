@@ -1,0 +1,126 @@
+//! Reading of experiment files: all mistakes at once, each with its place.
+
+use std::{ops::Range, rc::Rc};
+
+use toml::de::{DeTable, DeValue};
+
+use crate::{
+    diagnostic::{Diagnostic, Place, Source},
+    keys::{self, KEYS},
+    value::Raw,
+};
+
+/// A key of the table of settings, with the value that a file gives it.
+pub(crate) struct Assignment {
+    /// Place in [`KEYS`].
+    pub key: usize,
+    pub raw: Raw,
+    pub place: Place,
+}
+
+/// What a file says, and what is wrong with how it says it.
+pub(crate) fn read(source: &Rc<Source>) -> (Vec<Assignment>, Vec<Diagnostic>) {
+    let (table, errors) = DeTable::parse_recoverable(&source.text);
+    let syntax: Vec<_> = errors.iter().map(|error| syntax(source, error)).collect();
+    let mut reader = Reader { source, assignments: Vec::new(), diagnostics: Vec::new() };
+    reader.table(table.get_ref(), "");
+    if !syntax.is_empty() {
+        // What recovery makes of a broken line is no mistake of its own.
+        let broken: Vec<_> = syntax.iter().filter_map(|d| d.place.line()).collect();
+        let sound = |place: &Place| place.line().is_none_or(|line| !broken.contains(&line));
+        reader.assignments.retain(|assignment| sound(&assignment.place));
+        reader.diagnostics.retain(|diagnostic| sound(&diagnostic.place));
+    }
+    reader.diagnostics.extend(syntax);
+    (reader.assignments, reader.diagnostics)
+}
+
+struct Reader<'a> {
+    source: &'a Rc<Source>,
+    assignments: Vec<Assignment>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Reader<'_> {
+    fn table(&mut self, table: &DeTable, name: &str) {
+        for (key, value) in table {
+            let full = match name {
+                "" => key.get_ref().to_string(),
+                _ => format!("{name}.{}", key.get_ref()),
+            };
+            if let Some(index) = keys::find(&full) {
+                self.assignments.push(Assignment {
+                    key: index,
+                    raw: raw(value.get_ref()),
+                    place: self.place(value.span()),
+                });
+            } else if !keys::is_table(&full) {
+                self.unknown(name, key.get_ref(), value.get_ref(), key.span());
+            } else if let DeValue::Table(inner) = value.get_ref() {
+                self.table(inner, &full);
+            } else {
+                let found = raw(value.get_ref()).describe();
+                let message = format!("`{full}` is a table of settings, found {found}");
+                let keys: Vec<_> = KEYS.iter().filter(|key| key.table() == full).collect();
+                let example = keys.first().map(|key| key.short()).unwrap_or_default();
+                let help =
+                    format!("write [{full}] on a line of its own, and `{example} = …` below it");
+                let place = self.place(value.span());
+                self.diagnostics.push(Diagnostic::new(place, message).help(help));
+            }
+        }
+    }
+
+    fn unknown(&mut self, table: &str, name: &str, value: &DeValue, span: Range<usize>) {
+        let what = if value.is_table() { "table" } else { "key" };
+        let message = match table {
+            "" => format!("unknown {what} `{name}`"),
+            _ => format!("unknown {what} `{name}` in [{table}]"),
+        };
+        let help = keys::suggestion(table, name);
+        let place = self.place(span);
+        self.diagnostics.push(Diagnostic::new(place, message).help(help));
+    }
+
+    fn place(&self, span: Range<usize>) -> Place {
+        Place::Text(Rc::clone(self.source), span)
+    }
+}
+
+/// A mistake in the file's TOML.
+fn syntax(source: &Rc<Source>, error: &toml::de::Error) -> Diagnostic {
+    let end = source.text.len();
+    let span = error.span().unwrap_or(end..end);
+    let help = unquoted(&source.text, span.start);
+    Diagnostic::new(Place::Text(Rc::clone(source), span), error.message()).help(help)
+}
+
+/// What to write instead, if the line gives a key a text without quotes.
+fn unquoted(text: &str, at: usize) -> Option<String> {
+    let start = text.get(..at)?.rfind('\n').map_or(0, |newline| newline + 1);
+    let line = text.get(start..)?.lines().next()?;
+    let (key, value) = line.split_once('=')?;
+    let value = value.split('#').next()?.trim();
+    let plain = |c: char| c.is_alphanumeric() || " ./:_-".contains(c);
+    (!value.is_empty() && value.chars().all(plain))
+        .then(|| format!("a text stands in quotes: {} = \"{value}\"", key.trim()))
+}
+
+fn raw(value: &DeValue) -> Raw {
+    match value {
+        DeValue::String(text) => Raw::Text(text.to_string()),
+        DeValue::Integer(number) => Raw::Integer(integer(number.as_str(), number.radix())),
+        DeValue::Float(number) => Raw::Float(number.as_str().to_owned()),
+        DeValue::Boolean(value) => Raw::Switch(*value),
+        DeValue::Datetime(_) => Raw::Other("a date or time of day"),
+        DeValue::Array(list) => {
+            Raw::List(list.iter().map(|item| (raw(item.get_ref()), item.span())).collect())
+        }
+        DeValue::Table(_) => Raw::Other("a table"),
+    }
+}
+
+/// The number in decimal, or as it stands if it is too large for that.
+fn integer(text: &str, radix: u32) -> String {
+    u64::from_str_radix(text, radix).map_or_else(|_| text.to_owned(), |number| number.to_string())
+}

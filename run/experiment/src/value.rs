@@ -1,0 +1,347 @@
+//! Values of settings: how they are read from text and written back.
+
+use std::{
+    fmt, fs, io,
+    ops::Range,
+    path::{Path, PathBuf},
+    str::FromStr,
+};
+
+use units::{Bytes, Time, TimePerByte};
+
+/// The type of a setting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A workload: a file, or `pattern:NAME`.
+    Workload,
+    /// A file or folder.
+    Path,
+    /// A time with its unit.
+    Time,
+    /// The length of a unit: a unit of time (`ps`), or a time (`10 ns`); not zero.
+    TimeUnit,
+    /// A time per byte, or a bandwidth.
+    TimePerByte,
+    /// A number of bytes with its unit.
+    Bytes,
+    /// A whole number between the two, inclusive.
+    Count(u64, u64),
+    /// Extents of a grid.
+    Grid,
+    /// Yes or no.
+    Switch,
+    /// One of some words, each with its meaning.
+    Word(Words),
+    /// Any number of these words.
+    Words(Words),
+}
+
+/// Words that a setting can be, each with its meaning.
+pub type Words = &'static [(&'static str, &'static str)];
+
+/// What a schedule comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Workload {
+    /// A pattern of this name.
+    Pattern(String),
+    /// A GOAL file, text or binary.
+    File(PathBuf),
+}
+
+/// The value of a setting.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// A workload.
+    Workload(Workload),
+    /// A file or folder.
+    Path(PathBuf),
+    /// A time.
+    Time(Time),
+    /// A time per byte.
+    TimePerByte(TimePerByte),
+    /// A number of bytes.
+    Bytes(Bytes),
+    /// A whole number.
+    Count(u64),
+    /// Extents of a grid.
+    Grid(Vec<u32>),
+    /// Yes or no.
+    Switch(bool),
+    /// One word.
+    Word(&'static str),
+    /// Several words.
+    Words(Vec<&'static str>),
+}
+
+/// A value as it stands in a file: its type is that of the file's language.
+#[derive(Clone, Debug)]
+pub(crate) enum Raw {
+    Text(String),
+    /// A number, as written.
+    Integer(String),
+    /// A number with a fraction, as written.
+    Float(String),
+    Switch(bool),
+    /// Values with their places in the file's text.
+    List(Vec<(Raw, Range<usize>)>),
+    /// Anything else, described with its article.
+    Other(&'static str),
+}
+
+/// Why a text is not a value of the kind asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Mistake {
+    /// What is wrong.
+    pub message: String,
+    /// What would be right, if the message does not say so.
+    pub help: Option<String>,
+    /// Where in the text it is wrong, in bytes, if not as a whole.
+    pub offset: Option<usize>,
+}
+
+impl Mistake {
+    fn new(message: String, help: impl Into<Option<String>>) -> Self {
+        Self { message, help: help.into(), offset: None }
+    }
+}
+
+impl Kind {
+    /// Reads a value from plain text, as on a command line. Relative paths are relative to `base`.
+    pub(crate) fn parse(self, text: &str, base: &Path) -> Result<Value, Mistake> {
+        match self {
+            Self::Workload => Ok(Value::Workload(workload(text, base))),
+            Self::Path => Ok(Value::Path(base.join(text))),
+            Self::Time => quantity(text).map(Value::Time),
+            Self::TimeUnit => time_unit(text),
+            Self::TimePerByte => quantity(text).map(Value::TimePerByte),
+            Self::Bytes => quantity(text).map(Value::Bytes),
+            Self::Count(least, most) => count(text, least, most),
+            Self::Grid => text
+                .split('x')
+                .map(|extent| extent.trim().parse().ok().filter(|&extent: &u32| extent > 0))
+                .collect::<Option<_>>()
+                .map(Value::Grid)
+                .ok_or_else(|| self.mismatch(&format!("\"{text}\""))),
+            Self::Switch => match text {
+                "true" => Ok(Value::Switch(true)),
+                "false" => Ok(Value::Switch(false)),
+                _ => Err(self.mismatch(&format!("\"{text}\""))),
+            },
+            Self::Word(words) => word(text, words).map(Value::Word),
+            Self::Words(words) => text
+                .split(',')
+                .map(str::trim)
+                .filter(|text| !text.is_empty())
+                .map(|text| word(text, words))
+                .collect::<Result<Vec<_>, _>>()
+                .map(|list| Value::Words(unique(list))),
+        }
+    }
+
+    /// Reads a value from a file, where its type must fit too.
+    pub(crate) fn read(self, raw: &Raw, base: &Path) -> Result<Value, Mistake> {
+        match (self, raw) {
+            (Self::Count(..), Raw::Integer(number)) => self.parse(number, base),
+            (Self::Switch, Raw::Switch(value)) => Ok(Value::Switch(*value)),
+            (Self::Count(..) | Self::Switch, Raw::Text(text)) if self.parse(text, base).is_ok() => {
+                let help = format!("leave out the quotes: {text}");
+                Err(Mistake { help: Some(help), ..self.mismatch(&raw.describe()) })
+            }
+            (Self::Count(..) | Self::Switch | Self::Words(_), _) => {
+                Err(self.mismatch(&raw.describe()))
+            }
+            // A number where a quantity is meant lacks its unit, and the unit's reader says so.
+            (
+                Self::Time | Self::TimeUnit | Self::TimePerByte | Self::Bytes,
+                Raw::Integer(number) | Raw::Float(number),
+            ) => self.parse(number, base),
+            (_, Raw::Text(text)) if text.is_empty() => Err(self.mismatch("an empty text")),
+            (_, Raw::Text(text)) => self.parse(text, base),
+            _ => Err(self.mismatch(&raw.describe())),
+        }
+    }
+
+    fn mismatch(self, found: &str) -> Mistake {
+        Mistake::new(format!("expected {}, found {found}", self.expects()), None)
+    }
+
+    /// What a value must be, in words.
+    pub fn expects(self) -> String {
+        match self {
+            Self::Workload => "the path of a GOAL file, or \"pattern:NAME\"".into(),
+            Self::Path => "a path in quotes".into(),
+            Self::Time => "a time with its unit, such as \"2500 ns\"".into(),
+            Self::TimeUnit => "a unit of time such as \"ps\", or a time such as \"10 ns\"".into(),
+            Self::TimePerByte => {
+                "a time per byte such as \"6 ns/B\", or a bandwidth such as \"100 Gb/s\"".into()
+            }
+            Self::Bytes => "a size with its unit, such as \"64 KiB\"".into(),
+            Self::Count(least, u64::MAX) => format!("a whole number, at least {least}"),
+            Self::Count(least, most) => format!("a whole number from {least} to {most}"),
+            Self::Grid => "extents of a grid, such as \"8x4x4\"".into(),
+            Self::Switch => "true or false".into(),
+            Self::Word(words) => format!("one of {}", list(words)),
+            Self::Words(words) => format!("a list of {}", list(words)),
+        }
+    }
+}
+
+impl Raw {
+    /// What it is, for an error.
+    pub(crate) fn describe(&self) -> String {
+        match self {
+            Self::Text(text) => format!("the text \"{text}\""),
+            Self::Integer(text) | Self::Float(text) => format!("the number {text}"),
+            Self::Switch(value) => value.to_string(),
+            Self::List(_) => "a list".into(),
+            Self::Other(what) => (*what).into(),
+        }
+    }
+}
+
+fn workload(text: &str, base: &Path) -> Workload {
+    match text.strip_prefix("pattern:") {
+        Some(name) => Workload::Pattern(name.to_owned()),
+        None => Workload::File(base.join(text)),
+    }
+}
+
+fn quantity<T: FromStr<Err = units::Error>>(text: &str) -> Result<T, Mistake> {
+    text.parse().map_err(|error: units::Error| Mistake {
+        message: error.to_string(),
+        help: None,
+        offset: Some(error.offset()),
+    })
+}
+
+fn time_unit(text: &str) -> Result<Value, Mistake> {
+    let name = text.trim();
+    if name.starts_with(|first: char| first.is_alphabetic()) {
+        // A mistake's offset counts from the start of what is read here.
+        return quantity(&format!("1{name}"))
+            .map(Value::Time)
+            .map_err(|mistake| Mistake { offset: None, ..mistake });
+    }
+    match quantity(text)? {
+        Time::ZERO => {
+            Err(Mistake::new("a unit of time cannot be zero".into(), Kind::TimeUnit.expects()))
+        }
+        unit => Ok(Value::Time(unit)),
+    }
+}
+
+fn count(text: &str, least: u64, most: u64) -> Result<Value, Mistake> {
+    match text.parse() {
+        Ok(number) if (least..=most).contains(&number) => Ok(Value::Count(number)),
+        _ => Err(Kind::Count(least, most).mismatch(text)),
+    }
+}
+
+fn word(text: &str, words: Words) -> Result<&'static str, Mistake> {
+    let names: Vec<&'static str> = words.iter().map(|&(name, _)| name).collect();
+    names.iter().find(|&&name| name == text).copied().ok_or_else(|| {
+        let help = units::nearest(text, &names).map(|near| format!("did you mean \"{near}\"?"));
+        Mistake { help, ..Kind::Word(words).mismatch(&format!("\"{text}\"")) }
+    })
+}
+
+/// The words in their first order, each once.
+fn unique(list: impl IntoIterator<Item = &'static str>) -> Vec<&'static str> {
+    let mut seen = Vec::new();
+    for word in list {
+        if !seen.contains(&word) {
+            seen.push(word);
+        }
+    }
+    seen
+}
+
+fn list(words: Words) -> String {
+    let quoted: Vec<String> = words.iter().map(|(name, _)| format!("\"{name}\"")).collect();
+    quoted.join(", ")
+}
+
+impl Workload {
+    /// As it is written in an experiment file, a path relative to `base` if given.
+    fn text(&self, base: Option<&Path>) -> String {
+        match self {
+            Self::Pattern(name) => format!("pattern:{name}"),
+            Self::File(path) => path_text(path, base),
+        }
+    }
+}
+
+impl fmt::Display for Workload {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(&self.text(None))
+    }
+}
+
+impl Value {
+    /// A list of words; `None` if one of them was not read.
+    pub(crate) fn list(words: Vec<Option<Self>>) -> Option<Self> {
+        let words: Option<Vec<_>> = words.into_iter().map(|word| word?.word()).collect();
+        words.map(|words| Self::Words(unique(words)))
+    }
+
+    fn word(self) -> Option<&'static str> {
+        match self {
+            Self::Word(word) => Some(word),
+            _ => None,
+        }
+    }
+
+    /// The same with an absolute path, free of links, if it is one.
+    pub(crate) fn absolute(self) -> io::Result<Self> {
+        Ok(match self {
+            Self::Path(path) => Self::Path(fs::canonicalize(path)?),
+            Self::Workload(Workload::File(path)) => {
+                Self::Workload(Workload::File(fs::canonicalize(path)?))
+            }
+            other => other,
+        })
+    }
+
+    /// The value in JSON, as it would stand in a file in the folder `base`.
+    pub(crate) fn json(&self, base: Option<&Path>) -> serde_json::Value {
+        match self {
+            Self::Workload(workload) => workload.text(base).into(),
+            Self::Path(path) => path_text(path, base).into(),
+            Self::Time(time) => time.to_string().into(),
+            Self::TimePerByte(rate) => rate.to_string().into(),
+            Self::Bytes(bytes) => bytes.to_string().into(),
+            Self::Count(number) => (*number).into(),
+            Self::Grid(extents) => {
+                let texts: Vec<_> = extents.iter().map(ToString::to_string).collect();
+                texts.join("x").into()
+            }
+            Self::Switch(value) => (*value).into(),
+            Self::Word(word) => (*word).into(),
+            Self::Words(words) => words.clone().into(),
+        }
+    }
+}
+
+impl fmt::Display for Value {
+    /// The value in TOML. JSON's texts, numbers, truth values and lists are also TOML's.
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Self::Words(words) => {
+                let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+                write!(f, "[{}]", quoted.join(", "))
+            }
+            other => other.json(None).fmt(f),
+        }
+    }
+}
+
+/// A path as text, relative to the folder `base` if given; both must then be absolute.
+pub(crate) fn path_text(path: &Path, base: Option<&Path>) -> String {
+    let Some(base) = base else {
+        return path.display().to_string();
+    };
+    let shared = path.components().zip(base.components()).take_while(|(a, b)| a == b).count();
+    let up = base.components().skip(shared).map(|_| Path::new("..").as_os_str());
+    let down = path.components().skip(shared).map(|part| part.as_os_str());
+    up.chain(down).collect::<PathBuf>().display().to_string()
+}
