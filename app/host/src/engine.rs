@@ -108,8 +108,11 @@ impl<S: Source, N: Network, B: Probe<Record>> Model for Watched<'_, S, N, B> {
         if turn.rank.batches == 0 {
             turn.start();
         }
-        for event in inbox {
-            turn.arrive(event);
+        let alone = turn.queues.is_empty();
+        match inbox {
+            // By far the commonest: one message, and nothing else that could come before it.
+            [event] if alone => turn.take(event, until),
+            _ => inbox.iter().for_each(|event| turn.arrive(event)),
         }
         let time = turn.work(until);
         let next = Next { time, urgent: rank.urgent() };
@@ -144,6 +147,18 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
         engine.source.start(&mut rank.source, *id, |run, op| {
             queue(engine, queues, 1, op, run, &START);
         });
+    }
+
+    /// The only thing that can happen next is a message: handles it at once if that is possible.
+    #[inline]
+    fn take(&mut self, event: &Event<Message>, until: Time) {
+        let class = Class::Messages { cpu: 0, nic: 0 };
+        let at = event.time.max(self.rank.clocks.free(class));
+        if at < until && event.message.kind == Kind::Eager && !self.engine.shape.several() {
+            self.receive(event, at, (0, 0));
+        } else {
+            self.arrive(event);
+        }
     }
 
     /// A message reaches the interface.

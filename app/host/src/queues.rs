@@ -349,6 +349,7 @@ impl Queues {
         self.enqueue(class, entry);
     }
 
+    #[inline(never)]
     fn enqueue(&mut self, class: Class, entry: Entry) {
         let number = self.shape.number(class);
         let first = match entry {
@@ -375,6 +376,9 @@ impl Queues {
     pub fn next(&mut self, clocks: &Clocks) -> Option<(Time, Class)> {
         if let Some((class, entry)) = &self.only {
             return Some((entry.ready().max(clocks.free(*class)), *class));
+        }
+        if self.active.is_empty() {
+            return None;
         }
         self.compare(clocks).map(|(time, _, class)| (time, class))
     }
@@ -408,15 +412,18 @@ impl Queues {
     /// Removes what [`Queues::next`] tells of.
     #[inline]
     pub fn pop(&mut self, class: Class, clocks: &Clocks) -> Option<Entry> {
-        if let Some((class, mut entry)) = self.only.take() {
-            if let Entry::Task(task) = &mut entry
-                && let Some(first) = task.split()
-            {
-                self.only = Some((class, entry));
-                return Some(Entry::Task(first));
+        match &mut self.only {
+            Some((_, Entry::Task(task))) => {
+                let first = task.split();
+                return first.map(Entry::Task).or_else(|| self.only.take().map(|only| only.1));
             }
-            return Some(entry);
+            Some(_) => return self.only.take().map(|only| only.1),
+            None => {}
         }
+        self.pop_queued(class, clocks)
+    }
+
+    fn pop_queued(&mut self, class: Class, clocks: &Clocks) -> Option<Entry> {
         let free = clocks.free(class);
         let number = self.shape.number(class);
         let (entry, last) = match class {
@@ -433,6 +440,12 @@ impl Queues {
             self.active.retain(|&active| active != class);
         }
         entry
+    }
+
+    /// Whether nothing waits.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.only.is_none() && self.active.is_empty()
     }
 
     /// If all that waits is a single thing: takes it out.

@@ -32,6 +32,9 @@ pub trait Source: Sync {
         post: impl FnMut(u32, Op, &Stamp),
     );
 
+    /// Whether starts of operations need to be told.
+    fn wants_starts(&self) -> bool;
+
     /// Whether receives are never posted but claimed (see [`Program::claims`]).
     fn claims(&self) -> bool;
 
@@ -50,16 +53,17 @@ pub struct Scheduled<'a, P> {
     program: &'a P,
     /// Whether the program's claims are used; if not, all receives are posted.
     claims: bool,
+    starts: bool,
 }
 
 impl<'a, P: Program> Scheduled<'a, P> {
     pub fn new(program: &'a P) -> Self {
-        Self { program, claims: program.claims() }
+        Self { program, claims: program.claims(), starts: program.has_start_edges() }
     }
 
     /// The same, with every receive posted, so that those left over can be named.
-    pub const fn posting_all(program: &'a P) -> Self {
-        Self { program, claims: false }
+    pub fn posting_all(program: &'a P) -> Self {
+        Self { program, claims: false, starts: program.has_start_edges() }
     }
 }
 
@@ -136,6 +140,12 @@ impl<P: Program> Source for Scheduled<'_, P> {
         });
     }
 
+    #[inline]
+    fn wants_starts(&self) -> bool {
+        self.starts
+    }
+
+    #[inline]
     fn claims(&self) -> bool {
         self.claims
     }

@@ -95,7 +95,14 @@ pub trait Program: Sync {
     /// CPU and interface. Within such a group the indices ascend over all runs.
     fn roots(&self, rank: u32, each: &mut impl FnMut(Run));
 
-    /// Whether [`Program::claim`] answers for every message. Then every receive is a root, names its
+    /// Whether any operation waits for the start of another. If not, [`Program::dependents`] is not
+    /// asked for [`Edge::Started`].
+    fn has_start_edges(&self) -> bool {
+        true
+    }
+
+    /// Whether [`Program::claim`] answers for every message, and the receive it names is as large as
+    /// the message. Then every receive is a root, names its
     /// source, and is never posted explicitly.
     fn claims(&self) -> bool {
         false
