@@ -128,6 +128,21 @@ impl<S: Source, N: Network, B: Probe<Record>> Model for Watched<'_, S, N, B> {
         next
     }
 
+    #[inline]
+    fn soon(&self, id: u32, rank: &Self::Process, stage: usize) {
+        self.engine.source.soon(&rank.source, id, stage);
+        if let Waiting::Many(queues) = &rank.waiting {
+            queues.soon(stage);
+        }
+        if let Some(matching) = &rank.matching {
+            if stage == 0 {
+                kernel::prefetch(&**matching);
+            } else {
+                matching.posted.soon(kernel::prefetch);
+            }
+        }
+    }
+
     fn failed(&self, crew: &Crew<B>) -> bool {
         crew.error.is_some()
     }
@@ -196,12 +211,20 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
     }
 
     fn perform(&mut self, task: &Task, at: Time, class: Class) {
+        let (index, op) = match task.work {
+            Work::One(index, op) => (index, op),
+            Work::Ops(run) => (run.first, self.op(run.first)),
+            Work::Clear { .. } | Work::Data { .. } => return self.protocol_step(task, at, class),
+        };
+        match class {
+            Class::Compute { cpu } => self.compute((index, &op), task, at, cpu),
+            Class::Sends { cpu, nic } => self.send((index, &op), task, at, (cpu, nic)),
+            _ => self.post_receive((index, &op), task),
+        }
+    }
+
+    fn protocol_step(&mut self, task: &Task, at: Time, class: Class) {
         match (task.work, class) {
-            (Work::Ops(run), Class::Compute { cpu }) => self.compute(run.first, task, at, cpu),
-            (Work::Ops(run), Class::Sends { cpu, nic }) => {
-                self.send(run.first, task, at, (cpu, nic));
-            }
-            (Work::Ops(run), _) => self.post_receive(run.first, task),
             (Work::Clear { to, send, receive }, Class::Sends { cpu, nic }) => {
                 self.send_clear(to, (send, receive), task, at, (cpu, nic));
             }
@@ -264,5 +287,6 @@ fn queue<S: Source, N>(
         Operation::Recv => (Class::Receives, Place::Receive),
         Operation::Calc => (Class::Compute { cpu: op.cpu }, Place::Compute),
     };
-    queues.push(class, Entry::Task(Task { at: *at, batch, kind, work: Work::Ops(run) }));
+    let work = if run.count == 1 { Work::One(run.first, op) } else { Work::Ops(run) };
+    queues.push(class, Entry::Task(Task { at: *at, batch, kind, work }));
 }

@@ -5,7 +5,8 @@
 //! (time, cause, kind, source, sequence).
 
 use kernel::{Event, Ready, ReadyQueue};
-use schedule::Run;
+use schedule::{Op, Run};
+use smallvec::SmallVec;
 use units::Time;
 
 use crate::message::Message;
@@ -42,7 +43,9 @@ pub struct Task {
 
 #[derive(Clone, Copy, Debug)]
 pub enum Work {
-    /// Operations of the program.
+    /// An operation of the program.
+    One(u32, Op),
+    /// Several operations of the program.
     Ops(Run),
     /// Tell rank `to` that its send `send` may go on, for our receive.
     Clear { to: u32, send: u32, receive: u32 },
@@ -61,6 +64,7 @@ impl Ready for Task {
     #[inline]
     fn order(&self) -> Order {
         let minor = match self.work {
+            Work::One(index, _) => index,
             Work::Ops(run) => run.first,
             Work::Clear { send, .. } | Work::Data { send, .. } => send,
         };
@@ -319,10 +323,11 @@ pub struct Queues {
     /// The only thing that waits: then the queues are empty. Most ranks of most programs never
     /// have more.
     only: Option<(Class, Entry)>,
-    tasks: Vec<ReadyQueue<Task>>,
-    messages: Vec<ReadyQueue<Arrived>>,
+    // As many as one CPU and one interface need stand here, so that a rank's queues are together.
+    tasks: SmallVec<[ReadyQueue<Task>; 3]>,
+    messages: SmallVec<[ReadyQueue<Arrived>; 2]>,
     /// Classes whose queues are not empty.
-    active: Vec<Class>,
+    active: SmallVec<[Class; 4]>,
 }
 
 impl Queues {
@@ -333,7 +338,7 @@ impl Queues {
             only: None,
             tasks: (0..1 + shape.cpus + pairs).map(|_| ReadyQueue::default()).collect(),
             messages: (0..=pairs).map(|_| ReadyQueue::default()).collect(),
-            active: Vec::with_capacity(4),
+            active: SmallVec::new(),
         }
     }
 
@@ -437,9 +442,28 @@ impl Queues {
             }
         };
         if last {
-            self.active.retain(|&active| active != class);
+            self.active.retain(|active| *active != class);
         }
         entry
+    }
+
+    /// Prefetches what will be looked at first.
+    #[inline]
+    pub fn soon(&self, stage: usize) {
+        if stage == 0 {
+            kernel::prefetch(&self.only);
+            kernel::prefetch(&self.tasks);
+            kernel::prefetch(&self.messages);
+            kernel::prefetch(&self.active);
+        } else {
+            for class in &self.active {
+                let number = self.shape.number(*class);
+                match class {
+                    Class::Messages { .. } | Class::Arrivals => self.messages[number].soon(),
+                    _ => self.tasks[number].soon(),
+                }
+            }
+        }
     }
 
     /// Whether nothing waits.

@@ -32,6 +32,9 @@ pub trait Source: Sync {
         post: impl FnMut(u32, Op, &Stamp),
     );
 
+    /// Something will happen at the rank soon.
+    fn soon(&self, state: &Self::State, rank: u32, stage: usize);
+
     /// Whether starts of operations need to be told.
     fn wants_starts(&self) -> bool;
 
@@ -138,6 +141,12 @@ impl<P: Program> Source for Scheduled<'_, P> {
                 }
             }
         });
+    }
+
+    /// Programs are mostly worked off in the order in which they stand.
+    #[inline]
+    fn soon(&self, state: &Progress, rank: u32, stage: usize) {
+        self.program.soon(rank, state.done, stage);
     }
 
     #[inline]

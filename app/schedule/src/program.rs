@@ -95,6 +95,12 @@ pub trait Program: Sync {
     /// CPU and interface. Within such a group the indices ascend over all runs.
     fn roots(&self, rank: u32, each: &mut impl FnMut(Run));
 
+    /// The operation will be asked for soon: a chance to prefetch it. It need not exist. In stage 1
+    /// what stage 0 asked for has arrived.
+    fn soon(&self, rank: u32, index: u32, stage: usize) {
+        let _ = (rank, index, stage);
+    }
+
     /// Whether any operation waits for the start of another. If not, [`Program::dependents`] is not
     /// asked for [`Edge::Started`].
     fn has_start_edges(&self) -> bool {
