@@ -278,14 +278,13 @@ impl<'a> Compiler<'a> {
             .position(|part| part.line == 0)
             .unwrap_or(self.parts.len());
         if missing > MISSING {
-            let message = format!("num_ranks is {ranks}, but only {present} ranks have a block");
+            let message = format!("num_ranks is {ranks}, but the file has only {present} blocks");
             faults.error(&Fault::new(mark, 9, message));
-        } else if missing == 1 {
-            let message = format!("rank {first} has no block and does nothing");
-            faults.warning(&Fault::new(mark, 9, message));
-        } else if missing > 1 {
-            let message =
-                format!("{missing} ranks have no block and do nothing, rank {first} first");
+        } else if missing > 0 && !faults.failed() {
+            let message = match missing {
+                1 => format!("rank {first} has no block and does nothing"),
+                _ => format!("{missing} ranks have no block and do nothing, rank {first} first"),
+            };
             faults.warning(&Fault::new(mark, 9, message));
         }
     }
