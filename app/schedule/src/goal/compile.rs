@@ -10,7 +10,7 @@ use crate::{Edge, Op};
 
 /// How many ranks without a block a text may have: a number of ranks that is off by more is a
 /// mistake, and would cost memory without end.
-const MISSING: usize = 1 << 20;
+const MISSING: usize = 1 << 16;
 /// Bytes of the shortest block, `rank 0{}`.
 const BLOCK: usize = 8;
 /// How many unused labels are listed.
