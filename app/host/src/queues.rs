@@ -451,7 +451,6 @@ impl Queues {
     #[inline]
     pub fn soon(&self, stage: usize) {
         if stage == 0 {
-            kernel::prefetch(&self.only);
             kernel::prefetch(&self.tasks);
             kernel::prefetch(&self.messages);
             kernel::prefetch(&self.active);

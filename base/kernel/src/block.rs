@@ -10,7 +10,7 @@ use std::collections::BinaryHeap;
 use units::Time;
 
 use crate::mail::Mail;
-use crate::{AHEAD, Event, Model, Next, Outbox};
+use crate::{AHEAD, Event, Model, Next, Outbox, prefetch};
 
 /// Processes per group, and most groups per block: a set of groups fits a word.
 const GROUP: usize = 64;
@@ -155,6 +155,9 @@ impl<P, M: crate::Wire> Block<P, M> {
             }
         }
         for (position, &local) in order.iter().enumerate() {
+            if let Some(&soon) = order.get(position + 2 * AHEAD) {
+                prefetch(&self.processes[soon as usize]);
+            }
             for stage in 0..2 {
                 if let Some(&soon) = order.get(position + (AHEAD >> stage)) {
                     let process = &self.processes[soon as usize];

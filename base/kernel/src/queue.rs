@@ -164,8 +164,6 @@ impl<T: Ready> ReadyQueue<T> {
     pub fn soon(&self) {
         for entry in [self.fifo.front(), self.fifo.back()].into_iter().flatten() {
             prefetch(entry);
-            // The end of one entry is the start of the next.
-            prefetch(&std::slice::from_ref(entry)[1..]);
         }
     }
 
