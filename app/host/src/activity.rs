@@ -36,19 +36,19 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
         self.occupied(cpu, Activity::Compute, at, end, None);
         self.crew.events += 1;
         self.started(index, at, start);
-        self.reached(index, Edge::Done, &done);
+        self.reached_rarely(index, Edge::Done, &done);
     }
 
     /// An operation has started.
     #[inline]
     fn started(&mut self, index: u32, at: Time, path: Path) {
         if self.engine.source.wants_starts() {
-            self.reached(index, Edge::Started, &Stamp { time: at, cause: at, path });
+            self.reached_rarely(index, Edge::Started, &Stamp { time: at, cause: at, path });
         }
     }
 
     /// Charges a message of `size` bytes that leaves to CPU and interface.
-    #[inline]
+    #[inline(always)]
     fn charge_send(
         &mut self,
         (costs, size): (&Costs, u64),
@@ -72,7 +72,7 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
     }
 
     /// Charges a message that is received.
-    #[inline]
+    #[inline(always)]
     fn charge_receive(
         &mut self,
         (costs, size): (&Costs, u64),
@@ -98,7 +98,7 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
     }
 
     /// Puts a message of `bytes` bytes into the network.
-    #[inline]
+    #[inline(always)]
     fn inject(
         &mut self,
         destination: u32,
@@ -147,7 +147,7 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
         self.rank.sent_bytes = self.rank.sent_bytes.saturating_add(op.size);
         self.started(index, at, charge.start);
         if eager {
-            self.reached(index, Edge::Done, &charge.end);
+            self.reached_rarely(index, Edge::Done, &charge.end);
         } else {
             let (since, destination) = (charge.end.time, op.peer);
             let waiting = Unreleased { send: index, destination, sequence, since };
@@ -210,7 +210,14 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
         self.queues.push(Class::Messages { cpu, nic }, Entry::Message(Arrived(event)));
     }
 
+    /// The same as [`Turn::receive`], for all but the place where most messages are received.
+    #[inline(never)]
+    pub fn receive_queued(&mut self, event: &Event<Message>, at: Time, unit: (u8, u8)) {
+        self.receive(event, at, unit);
+    }
+
     /// A message is received.
+    #[inline(always)]
     pub fn receive(&mut self, event: &Event<Message>, at: Time, (cpu, nic): (u8, u8)) {
         let message = &event.message;
         let size = match message.kind {
@@ -235,6 +242,7 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
     }
 
     /// Looks for the receive of a message.
+    #[inline(always)]
     fn search(&mut self, event: &Event<Message>, at: Time, charge: &Charge) {
         let (source, message) = (event.source, &event.message);
         if message.kind != Kind::Request {
@@ -266,6 +274,7 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
     }
 
     /// A receive has got its message.
+    #[inline(always)]
     fn matched(&mut self, receive: Posted, sent: (u32, u32, u64), at: Time, done: &Stamp) {
         let (source, sequence, size) = sent;
         if size > u64::from(receive.room) && !self.engine.source.claims() {
@@ -317,7 +326,11 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
             self.rank.clocks.set_cpu(cpu, clock);
         }
         let path = if at > waiting.since { event.message.path } else { clock.path };
-        self.reached(send, Edge::Done, &Stamp { time: end, cause: event.message.cause, path });
+        self.reached_rarely(
+            send,
+            Edge::Done,
+            &Stamp { time: end, cause: event.message.cause, path },
+        );
     }
 
     fn take_unreleased(&mut self, send: u32) -> Option<Unreleased> {
@@ -375,7 +388,7 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
             matching.controls += 1;
             matching.blocked = matching.blocked.saturating_add(blocked);
         }
-        self.reached(send, Edge::Done, &charge.end);
+        self.reached_rarely(send, Edge::Done, &charge.end);
     }
 
     fn data_received(&mut self, event: &Event<Message>, end: &Stamp) {
@@ -401,6 +414,7 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
         }
     }
 
+    #[inline(always)]
     fn occupied(
         &mut self,
         cpu: u8,

@@ -200,7 +200,7 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
             }
             match self.queues.pop(class, &self.rank.clocks) {
                 Some(Entry::Message(Arrived(event))) => match class {
-                    Class::Messages { cpu, nic } => self.receive(&event, at, (cpu, nic)),
+                    Class::Messages { cpu, nic } => self.receive_queued(&event, at, (cpu, nic)),
                     _ => self.classify(event, at),
                 },
                 Some(Entry::Task(task)) => self.perform(&task, at, class),
@@ -236,8 +236,14 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
         }
     }
 
+    /// The same as [`Turn::reached`], for all but the place where most operations are set free.
+    #[inline(never)]
+    pub fn reached_rarely(&mut self, index: u32, edge: Edge, at: &Stamp) {
+        self.reached(index, edge, at);
+    }
+
     /// An operation has started or will be done at a moment: queues what waited for that.
-    #[inline]
+    #[inline(always)]
     pub fn reached(&mut self, index: u32, edge: Edge, at: &Stamp) {
         if edge == Edge::Done && at.time == Time::MAX {
             self.out.overflow();

@@ -133,11 +133,11 @@ impl<P: Program> Source for Scheduled<'_, P> {
     ) {
         state.done += u32::from(edge == Edge::Done);
         let program = self.program;
-        program.dependents(rank, index, edge, &mut |next| match program.dependencies(rank, next) {
-            0 | 1 => post(next, program.op(rank, next), at),
+        program.successors(rank, index, edge, &mut |next, dependencies, op| match dependencies {
+            0 | 1 => post(next, op, at),
             several => {
                 if let Some(at) = state.meet(next, several, at) {
-                    post(next, program.op(rank, next), &at);
+                    post(next, op, &at);
                 }
             }
         });

@@ -91,6 +91,15 @@ pub trait Program: Sync {
     /// order of the dependency lines, once per line.
     fn dependents(&self, rank: u32, index: u32, edge: Edge, each: &mut impl FnMut(u32));
 
+    /// [`Program::dependents`], each with its number of dependencies and itself: what an executor
+    /// asks together.
+    #[inline]
+    fn successors(&self, rank: u32, index: u32, edge: Edge, each: &mut impl FnMut(u32, u32, Op)) {
+        self.dependents(rank, index, edge, &mut |next| {
+            each(next, self.dependencies(rank, next), self.op(rank, next));
+        });
+    }
+
     /// Calls `each` with the operations that have no dependency, grouped in runs of the same kind,
     /// CPU and interface. Within such a group the indices ascend over all runs.
     fn roots(&self, rank: u32, each: &mut impl FnMut(Run));

@@ -142,6 +142,16 @@ impl Program for Image {
     }
 
     #[inline]
+    fn successors(&self, rank: u32, index: u32, edge: Edge, each: &mut impl FnMut(u32, u32, Op)) {
+        let blob = self.blob(rank);
+        self.dependents(rank, index, edge, &mut |next| {
+            if let Some(node) = self.node(blob, next) {
+                each(next, node.dependencies, node.op());
+            }
+        });
+    }
+
+    #[inline]
     fn soon(&self, rank: u32, index: u32, stage: usize) {
         let blob = self.blob(rank);
         let node = blob.nodes as usize + NODE * index as usize;

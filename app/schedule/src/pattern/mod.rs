@@ -209,6 +209,21 @@ impl Program for Pattern {
     }
 
     #[inline]
+    fn successors(&self, rank: u32, index: u32, edge: Edge, each: &mut impl FnMut(u32, u32, Op)) {
+        if edge == Edge::Started {
+            return;
+        }
+        let role = self.roles.role(rank);
+        with_shape!(&self.shape, shape => shape.dependents(role, index, &mut |next| {
+            let mut op = Shape::op(shape, role, next);
+            if op.kind != Kind::Calc {
+                op.peer = self.roles.rank(op.peer);
+            }
+            each(next, shape.dependencies(role, next), op);
+        }));
+    }
+
+    #[inline]
     fn roots(&self, rank: u32, each: &mut impl FnMut(Run)) {
         let role = self.roles.role(rank);
         with_shape!(&self.shape, shape => shape.roots(role, each));
