@@ -44,7 +44,7 @@ const SHOWN: usize = 20;
 pub struct Mistakes(pub(crate) Vec<Diagnostic>);
 
 /// What the system says, without its number for it.
-pub(crate) fn reason(error: &io::Error) -> String {
+pub fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or_default().to_owned()
 }
