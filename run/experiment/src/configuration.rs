@@ -10,7 +10,7 @@ use std::{
 use units::{Bytes, Time, TimePerByte};
 
 use crate::{
-    diagnostic::{Diagnostic, Mistakes, Place, Source, reason},
+    diagnostic::{self, Diagnostic, Mistakes, Place, Source, reason},
     keys::{self, Fallback, KEYS, Key, TABLES},
     manifest,
     toml_file::{self, Assignment},
@@ -257,10 +257,7 @@ impl Reader {
         let before = self.diagnostics.len();
         self.diagnostics.extend(mistakes);
         self.assign_all(assignments, path);
-        self.diagnostics[before..].sort_by_key(|mistake| match &mistake.place {
-            Place::Text(_, span) => span.start,
-            _ => 0,
-        });
+        diagnostic::sort(&mut self.diagnostics[before..]);
     }
 
     fn manifest(&mut self, path: &Path) {

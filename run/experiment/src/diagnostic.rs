@@ -126,6 +126,14 @@ impl Mistakes {
     }
 }
 
+/// Puts mistakes in the order of the file.
+pub(crate) fn sort(mistakes: &mut [Diagnostic]) {
+    mistakes.sort_by_key(|mistake| match &mistake.place {
+        Place::Text(_, span) => span.start,
+        _ => 0,
+    });
+}
+
 impl From<Diagnostic> for Mistakes {
     fn from(diagnostic: Diagnostic) -> Self {
         Self(vec![diagnostic])

@@ -8,7 +8,7 @@ use units::{Time, TimePerByte};
 
 use crate::{
     configuration::Configuration,
-    diagnostic::{Diagnostic, Mistakes, Place},
+    diagnostic::{self, Diagnostic, Mistakes, Place},
     noise, registry,
     value::Workload,
 };
@@ -89,6 +89,7 @@ impl Plan {
         let inputs = inputs(&configuration);
         unchanged(&configuration, &inputs, &mut warnings, &mut mistakes);
         let Some(workload) = workload.filter(|_| mistakes.is_empty()) else {
+            diagnostic::sort(&mut mistakes);
             return Err(Mistakes(mistakes));
         };
         let loggopsim = configuration.word("loggops.compat") == "loggopsim";
