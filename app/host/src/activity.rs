@@ -8,8 +8,8 @@ use units::Time;
 
 use crate::engine::Turn;
 use crate::message::{Kind, Message};
-use crate::path::{Path, Stamp};
-use crate::queues::{Arrived, Class, Rank as Place, Task, Work};
+use crate::path::{Clock, Path, Stamp};
+use crate::queues::{Arrived, Class, Entry, Rank as Place, Side, Task, Work};
 use crate::rank::{Unexpected, Unreleased};
 use crate::source::Source;
 use crate::{Activity, Error, Record, Rendezvous};
@@ -23,17 +23,17 @@ struct Charge {
 }
 
 impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
-    pub fn compute(&mut self, index: u32, task: &Task, at: Time, cpu: u32) {
+    pub fn compute(&mut self, index: u32, task: &Task, at: Time, cpu: u8) {
         let units = self.op(index).size;
         let unit = self.engine.settings.time_unit.ps();
         let length = Time::from_ps(units.saturating_mul(unit));
         let end = at.saturating_add(length);
         let end = end.saturating_add(self.noise(at, end));
-        let clock = self.rank.clocks.cpu(cpu);
-        let start = if task.at.time == at { task.at.path } else { clock.path };
-        clock.free = end;
-        clock.path = start.compute(length);
-        let done = Stamp { time: end, cause: at, path: clock.path };
+        let clocks = &mut self.rank.clocks;
+        let start = if task.at.time == at { task.at.path } else { clocks.cpu(cpu).path };
+        let path = start.compute(length);
+        clocks.set_cpu(cpu, Clock { free: end, path });
+        let done = Stamp { time: end, cause: at, path };
         self.occupied(cpu, Activity::Compute, at, end, None);
         self.crew.events += 1;
         self.reached(index, Edge::Started, &Stamp { time: at, cause: at, path: start });
@@ -46,29 +46,20 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
         (costs, size): (&Costs, u64),
         task: &Task,
         at: Time,
-        (cpu, nic): (u32, u32),
+        (cpu, nic): (u8, u8),
     ) -> Charge {
-        let shape = self.engine.shape;
         let rest = size.saturating_sub(1);
         let overhead = costs.send_overhead.saturating_add(costs.send_overhead_per_byte.cost(rest));
         let noise = self.noise(at, at.saturating_add(costs.send_overhead));
         let bytes = costs.gap_per_byte.cost(rest);
         let clocks = &mut self.rank.clocks;
-        let sending = *clocks.sending(shape, nic);
-        let clock = clocks.cpu(cpu);
-        let start = if task.at.time == at {
-            task.at.path
-        } else if clock.free == at {
-            clock.path
-        } else {
-            sending.path
-        };
-        clock.free = at.saturating_add(overhead).saturating_add(noise);
-        clock.path = start.overhead(overhead);
-        let end = Stamp { time: clock.free, cause: at, path: clock.path };
-        let sending = clocks.sending(shape, nic);
-        sending.free = at.saturating_add(costs.gap).saturating_add(bytes);
-        sending.path = start.bandwidth(bytes);
+        let start = clocks.start((task.at.time, task.at.path), at, (cpu, nic), Side::Sending);
+        let free = at.saturating_add(overhead).saturating_add(noise);
+        let path = start.overhead(overhead);
+        clocks.set_cpu(cpu, Clock { free, path });
+        let end = Stamp { time: free, cause: at, path };
+        let free = at.saturating_add(costs.gap).saturating_add(bytes);
+        clocks.set_nic(nic, Side::Sending, Clock { free, path: start.bandwidth(bytes) });
         Charge { start, end }
     }
 
@@ -78,31 +69,22 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
         (costs, size): (&Costs, u64),
         (arrival, path): (Time, Path),
         at: Time,
-        (cpu, nic): (u32, u32),
+        (cpu, nic): (u8, u8),
     ) -> Charge {
-        let shape = self.engine.shape;
         let rest = size.saturating_sub(1);
         let per_byte = costs.receive_overhead_per_byte.cost(rest);
         let bytes = costs.gap_per_byte.cost(rest);
         let noise = self.noise(at, at.saturating_add(costs.receive_overhead));
         let clocks = &mut self.rank.clocks;
-        let receiving = *clocks.receiving(shape, nic);
-        let clock = clocks.cpu(cpu);
-        let start = if arrival == at {
-            path
-        } else if clock.free == at {
-            clock.path
-        } else {
-            receiving.path
-        };
+        let start = clocks.start((arrival, path), at, (cpu, nic), Side::Receiving);
         let started = at.saturating_add(costs.receive_overhead).saturating_add(noise);
-        clock.free = started.saturating_add(per_byte.max(bytes));
+        let free = started.saturating_add(per_byte.max(bytes));
         let met = start.overhead(costs.receive_overhead);
-        clock.path = if bytes > per_byte { met.bandwidth(bytes) } else { met.overhead(per_byte) };
-        let end = Stamp { time: clock.free, cause: at, path: clock.path };
-        let receiving = clocks.receiving(shape, nic);
-        receiving.free = at.saturating_add(costs.gap).saturating_add(bytes);
-        receiving.path = start.bandwidth(bytes);
+        let path = if bytes > per_byte { met.bandwidth(bytes) } else { met.overhead(per_byte) };
+        clocks.set_cpu(cpu, Clock { free, path });
+        let end = Stamp { time: free, cause: at, path };
+        let free = at.saturating_add(costs.gap).saturating_add(bytes);
+        clocks.set_nic(nic, Side::Receiving, Clock { free, path: start.bandwidth(bytes) });
         Charge { start, end }
     }
 
@@ -115,7 +97,8 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
         charge: &Charge,
         message: Message,
     ) {
-        let parameters = &self.engine.settings.parameters;
+        let engine = self.engine;
+        let parameters = &engine.settings.parameters;
         let overhead = match parameters.inject {
             Inject::Start => Time::ZERO,
             Inject::End => parameters.costs(bytes).send_overhead,
@@ -130,15 +113,16 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
         self.out.send(Event { time: arrival, source, sequence, destination, message });
     }
 
-    pub fn send(&mut self, index: u32, task: &Task, at: Time, cpu: u32, nic: u32) {
+    pub fn send(&mut self, index: u32, task: &Task, at: Time, (cpu, nic): (u8, u8)) {
         let op = self.op(index);
-        let parameters = &self.engine.settings.parameters;
+        let engine = self.engine;
+        let parameters = &engine.settings.parameters;
         let eager = op.size <= parameters.eager_limit;
         let request = !eager && self.engine.settings.rendezvous == Rendezvous::RtsCts;
         // A request to send is a short message, whatever it announces.
         let bytes = if request { 0 } else { op.size };
-        let costs = *parameters.costs(bytes);
-        let charge = self.charge_send((&costs, bytes), task, at, (cpu, nic));
+        let costs = parameters.costs(bytes);
+        let charge = self.charge_send((costs, bytes), task, at, (cpu, nic));
         let kind = match (eager, request) {
             (true, _) => Kind::Eager,
             (_, true) => Kind::Request,
@@ -151,7 +135,6 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
         self.occupied(cpu, Activity::Send, at, charge.end.time, known);
         self.inject(op.peer, bytes, at, &charge, message);
         self.crew.events += 1;
-        self.rank.sent_messages = self.rank.sent_messages.wrapping_add(1);
         self.rank.sent_bytes = self.rank.sent_bytes.saturating_add(op.size);
         let started = Stamp { time: at, cause: at, path: charge.start };
         self.reached(index, Edge::Started, &started);
@@ -190,41 +173,42 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
 
     /// Decides what a message that has just arrived is charged to.
     pub fn classify(&mut self, event: Event<Message>, at: Time) {
-        let shape = self.engine.shape;
         let message = &event.message;
-        let (mut cpu, mut nic) = (u32::from(message.cpu), u32::from(message.nic));
+        let mut unit = (message.cpu, message.nic);
         match message.kind {
             Kind::Release => return self.released(&event, at),
             Kind::Data => {
                 let op = self.op(message.tag);
-                (cpu, nic) = (op.cpu.into(), op.nic.into());
+                unit = (op.cpu, op.nic);
             }
             Kind::Clear => {
                 let op = self.op(message.send);
-                (cpu, nic) = (op.cpu.into(), op.nic.into());
+                unit = (op.cpu, op.nic);
             }
             Kind::Eager | Kind::Rendezvous | Kind::Request => {
                 let posted = self.rank.matching.as_mut();
                 let met = posted.and_then(|m| m.posted.peek(event.source, message.tag)).copied();
                 if let Some(receive) = met {
                     let op = self.op(receive);
-                    (cpu, nic) = (op.cpu.into(), op.nic.into());
+                    unit = (op.cpu, op.nic);
                 }
             }
         }
-        self.queues.push_message(shape.number(Class::Messages { cpu, nic }), Arrived(event));
+        let (cpu, nic) = unit;
+        self.queues.push(Class::Messages { cpu, nic }, Entry::Message(Arrived(event)));
     }
 
     /// A message is received.
-    pub fn receive(&mut self, event: &Event<Message>, at: Time, cpu: u32, nic: u32) {
+    pub fn receive(&mut self, event: &Event<Message>, at: Time, (cpu, nic): (u8, u8)) {
         let message = &event.message;
         let size = match message.kind {
             Kind::Request | Kind::Clear => 0,
             _ => message.size,
         };
-        let costs = *self.engine.settings.parameters.costs(size);
+        let engine = self.engine;
+        let costs = engine.settings.parameters.costs(size);
         let arrival = (event.time, message.path);
-        let charge = self.charge_receive((&costs, size), arrival, at, (cpu, nic));
+        let charge = self.charge_receive((costs, size), arrival, at, (cpu, nic));
         let known = self.identity(event);
         self.occupied(cpu, Activity::Receive, at, charge.end.time, known);
         self.crew.events += 1;
@@ -284,7 +268,9 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
 
     /// Tells the sender of a message by abstract rendezvous that it has met its receive.
     fn release(&mut self, source: u32, send: u32, at: Stamp) {
-        self.rank.urgent = self.rank.urgent.saturating_sub(1);
+        let matching = self.rank.matching();
+        matching.urgent = matching.urgent.saturating_sub(1);
+        matching.controls += 1;
         let (kind, time, cause, path) = (Kind::Release, at.time, at.time, at.path);
         let (cpu, nic, tag, size) = (0, 0, 0, 0);
         let message = Message { kind, cpu, nic, send, tag, size, cause, path };
@@ -295,7 +281,7 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
     /// The receive of a send has been found: the send is done.
     fn released(&mut self, event: &Event<Message>, at: Time) {
         let send = event.message.send;
-        let cpu = u32::from(self.op(send).cpu);
+        let cpu = self.op(send).cpu;
         let Some(waiting) = self.take_unreleased(send) else { return };
         let end = if at > waiting.since {
             self.rank.matching().blocked =
@@ -304,10 +290,10 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
         } else {
             waiting.since
         };
-        let clock = self.rank.clocks.cpu(cpu);
+        let mut clock = self.rank.clocks.cpu(cpu);
         if at > clock.free {
-            clock.free = at;
-            clock.path = event.message.path;
+            clock = Clock { free: at, path: event.message.path };
+            self.rank.clocks.set_cpu(cpu, clock);
         }
         let path = if at > waiting.since { event.message.path } else { clock.path };
         self.reached(send, Edge::Done, &Stamp { time: end, cause: event.message.cause, path });
@@ -320,10 +306,10 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
     }
 
     /// Queues a step of the rendezvous protocol.
-    fn protocol(&mut self, work: Work, (cpu, nic): (u32, u32), at: Stamp) {
+    fn protocol(&mut self, work: Work, (cpu, nic): (u8, u8), at: Stamp) {
         self.rank.batches = self.rank.batches.wrapping_add(1).max(1);
         let task = Task { at, batch: self.rank.batches, kind: Place::Send, work };
-        self.queues.push_task(self.engine.shape.number(Class::Sends { cpu, nic }), task);
+        self.queues.push(Class::Sends { cpu, nic }, Entry::Task(task));
     }
 
     /// A request to send has met its receive.
@@ -331,7 +317,7 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
         let op = self.op(receive);
         self.rank.matching().cleared.push((receive, to, sequence));
         let work = Work::Clear { to, send, receive };
-        self.protocol(work, (op.cpu.into(), op.nic.into()), at);
+        self.protocol(work, (op.cpu, op.nic), at);
     }
 
     pub fn send_clear(
@@ -340,21 +326,24 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
         (send, receive): (u32, u32),
         task: &Task,
         at: Time,
-        unit: (u32, u32),
+        unit: (u8, u8),
     ) {
-        let costs = *self.engine.settings.parameters.costs(0);
-        let charge = self.charge_send((&costs, 0), task, at, unit);
+        let engine = self.engine;
+        let costs = engine.settings.parameters.costs(0);
+        let charge = self.charge_send((costs, 0), task, at, unit);
         self.occupied(unit.0, Activity::Send, at, charge.end.time, None);
+        self.rank.matching().controls += 1;
         let (cpu, nic, tag, size) = (0, 0, receive, 0);
         let (cause, path) = (Time::ZERO, Path::default());
         let message = Message { kind: Kind::Clear, cpu, nic, send, tag, size, cause, path };
         self.inject(to, 0, at, &charge, message);
     }
 
-    pub fn send_data(&mut self, send: u32, receive: u32, task: &Task, at: Time, unit: (u32, u32)) {
+    pub fn send_data(&mut self, send: u32, receive: u32, task: &Task, at: Time, unit: (u8, u8)) {
         let op = self.op(send);
-        let costs = *self.engine.settings.parameters.costs(op.size);
-        let charge = self.charge_send((&costs, op.size), task, at, unit);
+        let engine = self.engine;
+        let costs = engine.settings.parameters.costs(op.size);
+        let charge = self.charge_send((costs, op.size), task, at, unit);
         let message = Message { tag: receive, ..outgoing(Kind::Data, send, &op) };
         self.inject(op.peer, op.size, at, &charge, message);
         if let Some(waiting) = self.take_unreleased(send) {
@@ -362,6 +351,7 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
             self.occupied(unit.0, Activity::Send, at, charge.end.time, Some(known));
             let blocked = at.saturating_sub(waiting.since);
             let matching = self.rank.matching();
+            matching.controls += 1;
             matching.blocked = matching.blocked.saturating_add(blocked);
         }
         self.reached(send, Edge::Done, &charge.end);
@@ -391,7 +381,7 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
 
     fn occupied(
         &mut self,
-        cpu: u32,
+        cpu: u8,
         activity: Activity,
         start: Time,
         end: Time,
@@ -399,7 +389,7 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
     ) {
         self.rank.busy = self.rank.busy.saturating_add(end.saturating_sub(start));
         if B::LISTENS {
-            let (rank, cpu) = (self.id, cpu as u8);
+            let rank = self.id;
             self.crew.probe.record(Record::Busy { rank, cpu, activity, start, end, message });
         }
     }

@@ -6,18 +6,18 @@
 //! Single eager message of s bytes between idle hosts: the sender's CPU is free at o + (s-1)O, the
 //! receive ends at o + L + o + max((s-1)O, (s-1)G). Seed 000 section 3.1 computes one case by hand.
 
-use kernel::{Event, Model, Next, Outbox, Probe};
+use kernel::{Event, Model, Next, Outbox, Probe, Wire};
 use loggops::{Inject, Parameters};
 use network::Network;
-use schedule::{ANY, Edge, Kind as Operation, Op, Run};
+use schedule::{Edge, Kind as Operation, Op, Run};
 use topology::Complete;
 use units::Time;
 
-use crate::message::Message;
+use crate::message::{Kind, Message};
 use crate::path::Stamp;
 use crate::queues::Rank as Place;
-use crate::queues::{Arrived, Class, Clocks, Queues, Shape, Task, Work};
-use crate::rank::Rank;
+use crate::queues::{Arrived, Class, Clocks, Entry, Queues, Shape, Task, Work};
+use crate::rank::{Rank, Waiting};
 use crate::source::{START, Source};
 use crate::{Error, Record, Settings};
 
@@ -94,13 +94,16 @@ impl<S: Source, N: Network, B: Probe<Record>> Model for Watched<'_, S, N, B> {
         out: &mut Outbox<Message>,
     ) -> Next {
         let engine = &self.engine;
-        let shape = engine.shape;
-        let own = rank.heavy.take();
-        let mut queues =
-            own.or_else(|| crew.desk.take()).unwrap_or_else(|| Box::new(Queues::new(shape)));
-        if let Some((class, task)) = rank.light.take() {
-            queues.push_task(class, task);
-        }
+        let fresh = || Box::new(Queues::new(engine.shape));
+        let mut queues = match std::mem::replace(&mut rank.waiting, Waiting::Nothing) {
+            Waiting::Many(queues) => queues,
+            Waiting::Nothing => crew.desk.take().unwrap_or_else(fresh),
+            Waiting::One(only) => {
+                let mut queues = crew.desk.take().unwrap_or_else(fresh);
+                queues.put_only(*only);
+                queues
+            }
+        };
         let mut turn = Turn { engine, id, rank, queues: &mut queues, crew, out };
         if turn.rank.batches == 0 {
             turn.start();
@@ -108,16 +111,18 @@ impl<S: Source, N: Network, B: Probe<Record>> Model for Watched<'_, S, N, B> {
         for event in inbox {
             turn.arrive(event);
         }
-        let next = turn.work(until);
-        let urgent = rank.urgent > 0;
-        if let Some(light) = queues.take_only() {
-            rank.light = Some(light);
-        } else if !queues.is_empty() {
-            rank.heavy = Some(queues);
-            return Next { time: next, urgent };
+        let time = turn.work(until);
+        let next = Next { time, urgent: rank.urgent() };
+        if time < Time::MAX {
+            if let Some(only) = queues.take_only() {
+                rank.waiting = Waiting::One(Box::new(only));
+            } else {
+                rank.waiting = Waiting::Many(queues);
+                return next;
+            }
         }
         crew.desk = Some(queues);
-        Next { time: next, urgent }
+        next
     }
 
     fn failed(&self, crew: &Crew<B>) -> bool {
@@ -134,71 +139,54 @@ impl<S: Source, N: Network, B: Probe<Record>> Model for Watched<'_, S, N, B> {
 
 impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
     fn start(&mut self) {
-        let (engine, id) = (self.engine, self.id);
-        self.rank.batches = 1;
-        let Rank { source, .. } = &mut *self.rank;
-        let mut runs = smallvec::SmallVec::<[Run; 4]>::new();
-        engine.source.start(source, id, |run| runs.push(run));
-        for run in runs {
-            self.post(run, &START);
-        }
+        let Self { engine, id, rank, queues, .. } = self;
+        rank.batches = 1;
+        engine.source.start(&mut rank.source, *id, |run, op| {
+            queue(engine, queues, 1, op, run, &START);
+        });
     }
 
     /// A message reaches the interface.
     fn arrive(&mut self, event: &Event<Message>) {
-        let shape = self.engine.shape;
         let message = &event.message;
-        self.rank.urgent += u32::from(kernel::Wire::urgent(message));
+        if message.urgent() {
+            self.rank.matching().urgent += 1;
+        }
         // A release costs nothing; and which CPU and interface a message is charged to may depend
         // on a receive that is posted before it arrives. Both are decided when its time has come.
-        let released = message.kind == crate::message::Kind::Release;
-        let class = if released || shape.several() {
+        let class = if message.kind == Kind::Release || self.engine.shape.several() {
             Class::Arrivals
         } else {
             Class::Messages { cpu: 0, nic: 0 }
         };
-        self.queues.push_message(shape.number(class), Arrived(*event));
+        self.queues.push(class, Entry::Message(Arrived(*event)));
     }
 
     /// Handles everything before `until`; returns when the next thing happens.
     fn work(&mut self, until: Time) -> Time {
-        let shape = self.engine.shape;
-        loop {
-            let Some((at, number)) = self.queues.next(shape, &self.rank.clocks) else {
-                return Time::MAX;
-            };
+        while let Some((at, class)) = self.queues.next(&self.rank.clocks) {
             if at >= until {
                 return at;
             }
-            let class = shape.class(number);
-            let free = self.rank.clocks.free(shape, class);
-            match class {
-                Class::Messages { cpu, nic } => {
-                    if let Some(Arrived(event)) = self.queues.pop_message(number, free) {
-                        self.receive(&event, at, cpu, nic);
-                    }
-                }
-                Class::Arrivals => {
-                    if let Some(Arrived(event)) = self.queues.pop_message(number, free) {
-                        self.classify(event, at);
-                    }
-                }
-                _ => {
-                    if let Some(task) = self.queues.pop_task(number, free) {
-                        self.perform(&task, at, class);
-                    }
-                }
+            match self.queues.pop(class, &self.rank.clocks) {
+                Some(Entry::Message(Arrived(event))) => match class {
+                    Class::Messages { cpu, nic } => self.receive(&event, at, (cpu, nic)),
+                    _ => self.classify(event, at),
+                },
+                Some(Entry::Task(task)) => self.perform(&task, at, class),
+                None => return Time::MAX,
             }
         }
+        Time::MAX
     }
 
     fn perform(&mut self, task: &Task, at: Time, class: Class) {
         match (task.work, class) {
             (Work::Ops(run), Class::Compute { cpu }) => self.compute(run.first, task, at, cpu),
-            (Work::Ops(run), Class::Receives) => self.post_receive(run.first, task),
             (Work::Ops(run), Class::Sends { cpu, nic }) => {
-                self.send(run.first, task, at, cpu, nic);
+                self.send(run.first, task, at, (cpu, nic));
             }
+            (Work::Ops(run), _) => self.post_receive(run.first, task),
             (Work::Clear { to, send, receive }, Class::Sends { cpu, nic }) => {
                 self.send_clear(to, (send, receive), task, at, (cpu, nic));
             }
@@ -210,34 +198,21 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
         }
     }
 
-    /// Puts operations that may start at a moment into their class.
-    pub fn post(&mut self, run: Run, at: &Stamp) {
-        let (engine, id) = (self.engine, self.id);
-        let op = engine.source.op(&self.rank.source, id, run.first);
-        let batch = self.rank.batches;
-        post(engine, self.queues, batch, op, run, at);
-    }
-
-    /// An operation has started or will be done at a moment: posts what waited for that.
+    /// An operation has started or will be done at a moment: queues what waited for that.
+    #[inline]
     pub fn reached(&mut self, index: u32, edge: Edge, at: &Stamp) {
-        let (engine, id) = (self.engine, self.id);
         if edge == Edge::Done && at.time == Time::MAX {
             self.out.overflow();
         }
-        self.rank.batches = self.rank.batches.wrapping_add(1).max(1);
-        let batch = self.rank.batches;
-        // The source's state is lent to it while its answers are posted.
-        let queues = &mut *self.queues;
-        let mut posted = smallvec::SmallVec::<[(u32, Stamp); 2]>::new();
-        engine.source.reached(&mut self.rank.source, id, index, edge, at, |dependent, at| {
-            posted.push((dependent, *at));
+        let Self { engine, id, rank, queues, .. } = self;
+        rank.batches = rank.batches.wrapping_add(1).max(1);
+        let batch = rank.batches;
+        engine.source.reached(&mut rank.source, *id, (index, edge), at, |next, op, at| {
+            queue(engine, queues, batch, op, Run::one(next), at);
         });
-        for (dependent, at) in posted {
-            let op = engine.source.op(&self.rank.source, id, dependent);
-            post(engine, queues, batch, op, Run::one(dependent), &at);
-        }
     }
 
+    #[inline]
     pub fn op(&self, index: u32) -> Op {
         self.engine.source.op(&self.rank.source, self.id, index)
     }
@@ -257,7 +232,9 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
     }
 }
 
-fn post<S: Source, N>(
+/// Puts operations that may start at a moment into the queue of their class.
+#[inline]
+fn queue<S: Source, N>(
     engine: &Engine<'_, S, N>,
     queues: &mut Queues,
     batch: u32,
@@ -266,15 +243,11 @@ fn post<S: Source, N>(
     at: &Stamp,
 ) {
     let (class, kind) = match op.kind {
-        Operation::Send => (Class::Sends { cpu: op.cpu.into(), nic: op.nic.into() }, Place::Send),
-        Operation::Recv => {
-            if engine.source.claims() && op.peer != ANY {
-                return;
-            }
-            (Class::Receives, Place::Receive)
-        }
-        Operation::Calc => (Class::Compute { cpu: op.cpu.into() }, Place::Compute),
+        Operation::Send => (Class::Sends { cpu: op.cpu, nic: op.nic }, Place::Send),
+        // A receive that will be claimed is not posted.
+        Operation::Recv if engine.source.claims() => return,
+        Operation::Recv => (Class::Receives, Place::Receive),
+        Operation::Calc => (Class::Compute { cpu: op.cpu }, Place::Compute),
     };
-    let task = Task { at: *at, batch, kind, work: Work::Ops(run) };
-    queues.push_task(engine.shape.number(class), task);
+    queues.push(class, Entry::Task(Task { at: *at, batch, kind, work: Work::Ops(run) }));
 }

@@ -11,6 +11,7 @@
 mod activity;
 mod deadlock;
 mod engine;
+mod loggopsim;
 mod message;
 mod noise;
 mod outcome;
@@ -22,21 +23,8 @@ mod simulate;
 mod source;
 
 pub use kernel::Transport;
+pub use loggopsim::simulate_loggopsim;
 pub use noise::{Duration, Noise};
 pub use outcome::{Activity, CriticalPath, Deadlock, Outcome, PendingOp, RankTotals, Record};
 pub use settings::{Meter, Rendezvous, Settings};
 pub use simulate::{Error, simulate};
-
-use kernel::Probe;
-use schedule::Program;
-
-/// Simulates a program exactly as `LogGOPSim` does, on one thread. `settings.threads`,
-/// `settings.transport` and `settings.rendezvous` do not apply.
-pub fn simulate_loggopsim<P: Program, B: Probe<Record>>(
-    program: &P,
-    settings: &Settings,
-    probe: B,
-) -> Result<(Outcome, B), Error> {
-    let _ = (program, settings, probe);
-    Err(Error::Overflow { at: units::Time::ZERO })
-}

@@ -28,8 +28,9 @@ impl Kind {
         [Self::Eager, Self::Rendezvous, Self::Release, Self::Request, Self::Clear, Self::Data];
 }
 
-/// A message between hosts.
+/// A message between hosts. Packed, because it is copied often and many are in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C, packed(4))]
 pub struct Message {
     /// Which.
     pub kind: Kind,
@@ -52,10 +53,11 @@ pub struct Message {
 impl Wire for Message {
     fn encode(&self, bytes: &mut Vec<u8>) {
         bytes.extend_from_slice(&[self.kind as u8, self.cpu, self.nic]);
-        bytes.extend_from_slice(&self.send.to_le_bytes());
-        bytes.extend_from_slice(&self.tag.to_le_bytes());
-        let Path { compute, overhead, latency, bandwidth } = self.path;
-        for word in [self.size, self.cause.ps(), compute, overhead, latency, bandwidth] {
+        bytes.extend_from_slice(&{ self.send }.to_le_bytes());
+        bytes.extend_from_slice(&{ self.tag }.to_le_bytes());
+        let Self { size, cause, path, .. } = *self;
+        let Path { compute, overhead, latency, bandwidth } = path;
+        for word in [size, cause.ps(), compute, overhead, latency, bandwidth] {
             bytes.extend_from_slice(&word.to_le_bytes());
         }
     }

@@ -6,11 +6,10 @@
 
 use kernel::{Event, Ready, ReadyQueue};
 use schedule::Run;
-use smallvec::SmallVec;
 use units::Time;
 
 use crate::message::Message;
-use crate::path::{Clock, Stamp};
+use crate::path::{Clock, Path, Stamp};
 
 /// Decides between what could start at the same time at one rank: what was caused first; then sends,
 /// receives, computation, messages; then in order of posting, or by source and sequence.
@@ -105,63 +104,39 @@ impl Ready for Arrived {
     }
 }
 
-/// The numbers of CPUs and interfaces, and the classes that follow from them: receives; computation
-/// by CPU; sends by (CPU, interface); messages by (CPU, interface); arrivals, which need nothing.
+/// The numbers of CPUs and interfaces of a rank.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     pub cpus: u32,
     pub nics: u32,
 }
 
-/// A class, taken apart.
+/// What needs the same resources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
+    /// Receives to be posted: they need nothing.
     Receives,
-    Compute { cpu: u32 },
-    Sends { cpu: u32, nic: u32 },
-    Messages { cpu: u32, nic: u32 },
+    /// Computation.
+    Compute { cpu: u8 },
+    /// Sends and steps of protocols.
+    Sends { cpu: u8, nic: u8 },
+    /// Messages to be received.
+    Messages { cpu: u8, nic: u8 },
+    /// Arrivals of which it is not known yet what they need; what is left of them needs nothing.
     Arrivals,
 }
 
 impl Shape {
-    const fn pairs(self) -> u32 {
-        self.cpus * self.nics
-    }
-
+    /// The number of a class of tasks, or of a class of messages, each counted from 0.
     #[inline]
-    pub const fn number(self, class: Class) -> u32 {
+    fn number(self, class: Class) -> usize {
+        let (cpus, nics) = (self.cpus as usize, self.nics as usize);
         match class {
-            Class::Receives => 0,
-            Class::Compute { cpu } => 1 + cpu,
-            Class::Sends { cpu, nic } => 1 + self.cpus + cpu * self.nics + nic,
-            Class::Messages { cpu, nic } => 1 + self.cpus + self.pairs() + cpu * self.nics + nic,
-            Class::Arrivals => 1 + self.cpus + 2 * self.pairs(),
+            Class::Receives | Class::Arrivals => 0,
+            Class::Compute { cpu } => 1 + usize::from(cpu),
+            Class::Sends { cpu, nic } => 1 + cpus + usize::from(cpu) * nics + usize::from(nic),
+            Class::Messages { cpu, nic } => 1 + usize::from(cpu) * nics + usize::from(nic),
         }
-    }
-
-    #[inline]
-    pub const fn class(self, number: u32) -> Class {
-        if number == 0 {
-            return Class::Receives;
-        }
-        let mut rest = number - 1;
-        if rest < self.cpus {
-            return Class::Compute { cpu: rest };
-        }
-        rest -= self.cpus;
-        if rest < self.pairs() {
-            return Class::Sends { cpu: rest / self.nics, nic: rest % self.nics };
-        }
-        rest -= self.pairs();
-        if rest < self.pairs() {
-            return Class::Messages { cpu: rest / self.nics, nic: rest % self.nics };
-        }
-        Class::Arrivals
-    }
-
-    /// Number of classes of tasks; those of messages follow.
-    const fn task_classes(self) -> u32 {
-        1 + self.cpus + self.pairs()
     }
 
     /// Whether which CPU and interface a message is charged to depends on its receive.
@@ -170,36 +145,116 @@ impl Shape {
     }
 }
 
-/// The clocks of a rank: CPUs, then the sending and the receiving side of each interface.
-#[derive(Debug)]
-pub struct Clocks(SmallVec<[Clock; 3]>);
+/// The clocks of a rank: CPUs, and the sending and the receiving side of each interface.
+///
+/// Nearly all programs use one CPU and one interface, and there are many ranks, so that case is
+/// kept small: an interface that is free before the CPU is needs no path, because it never decides.
+#[derive(Debug, Default)]
+pub struct Clocks {
+    cpu: Clock,
+    sending: Time,
+    receiving: Time,
+    more: Option<Box<MoreClocks>>,
+}
+
+/// What most ranks do not need.
+#[derive(Debug, Default)]
+struct MoreClocks {
+    /// How the first interface's two sides come to be free.
+    paths: [Path; 2],
+    /// The CPUs after the first.
+    cpus: Vec<Clock>,
+    /// The two sides of the interfaces after the first.
+    nics: Vec<[Clock; 2]>,
+}
 
 impl Clocks {
     pub fn new(shape: Shape) -> Self {
-        let count = shape.cpus + 2 * shape.nics;
-        Self(SmallVec::from_elem(Clock::default(), count as usize))
+        let (cpus, nics) = (shape.cpus as usize - 1, shape.nics as usize - 1);
+        let more = (cpus + nics > 0).then(|| {
+            let (cpus, nics) = (vec![Clock::default(); cpus], vec![[Clock::default(); 2]; nics]);
+            Box::new(MoreClocks { cpus, nics, ..MoreClocks::default() })
+        });
+        Self { more, ..Self::default() }
     }
 
-    /// The clock of a CPU. Indices were checked when the program was read.
+    /// A CPU.
     #[inline]
-    pub fn cpu(&mut self, cpu: u32) -> &mut Clock {
-        &mut self.0[cpu as usize]
+    pub fn cpu(&self, cpu: u8) -> Clock {
+        match (cpu, &self.more) {
+            (1.., Some(more)) => more.cpus.get(usize::from(cpu) - 1).copied().unwrap_or_default(),
+            _ => self.cpu,
+        }
     }
 
+    /// Charges a CPU.
     #[inline]
-    pub fn sending(&mut self, shape: Shape, nic: u32) -> &mut Clock {
-        &mut self.0[(shape.cpus + 2 * nic) as usize]
+    pub fn set_cpu(&mut self, cpu: u8, clock: Clock) {
+        match (cpu, &mut self.more) {
+            (1.., Some(more)) => {
+                if let Some(place) = more.cpus.get_mut(usize::from(cpu) - 1) {
+                    *place = clock;
+                }
+            }
+            _ => self.cpu = clock,
+        }
     }
 
+    /// One side of an interface.
     #[inline]
-    pub fn receiving(&mut self, shape: Shape, nic: u32) -> &mut Clock {
-        &mut self.0[(shape.cpus + 2 * nic + 1) as usize]
+    pub fn nic(&self, nic: u8, side: Side) -> Clock {
+        match (nic, &self.more) {
+            (1.., Some(more)) => {
+                more.nics.get(usize::from(nic) - 1).map_or(Clock::default(), |n| n[side as usize])
+            }
+            (_, more) => {
+                let free = self.side(side);
+                let path = more.as_ref().map_or(Path::default(), |more| more.paths[side as usize]);
+                Clock { free, path }
+            }
+        }
+    }
+
+    /// Charges one side of an interface, after the CPU.
+    #[inline]
+    pub fn set_nic(&mut self, nic: u8, side: Side, clock: Clock) {
+        if let (1.., Some(more)) = (nic, &mut self.more) {
+            if let Some(sides) = more.nics.get_mut(usize::from(nic) - 1) {
+                sides[side as usize] = clock;
+            }
+            return;
+        }
+        match side {
+            Side::Sending => self.sending = clock.free,
+            Side::Receiving => self.receiving = clock.free,
+        }
+        if clock.free > self.cpu.free || self.more.is_some() {
+            self.more.get_or_insert_default().paths[side as usize] = clock.path;
+        }
+    }
+
+    const fn side(&self, side: Side) -> Time {
+        match side {
+            Side::Sending => self.sending,
+            Side::Receiving => self.receiving,
+        }
+    }
+
+    /// How the start of an activity at time `at` came about: by what it waited for itself, ready
+    /// at a moment of its own, by the CPU, or by the interface.
+    #[inline]
+    pub fn start(&self, own: (Time, Path), at: Time, (cpu, nic): (u8, u8), side: Side) -> Path {
+        if own.0 == at {
+            return own.1;
+        }
+        let cpu = self.cpu(cpu);
+        if cpu.free == at { cpu.path } else { self.nic(nic, side).path }
     }
 
     /// The CPU that is busy longest, the lowest of several.
-    pub fn last_cpu(&self, shape: Shape) -> Clock {
-        let mut last = Clock::default();
-        for clock in &self.0[..shape.cpus as usize] {
+    pub fn last_cpu(&self) -> Clock {
+        let mut last = self.cpu;
+        for clock in self.more.iter().flat_map(|more| &more.cpus) {
             if clock.free > last.free {
                 last = *clock;
             }
@@ -209,13 +264,50 @@ impl Clocks {
 
     /// When everything that a class needs is free.
     #[inline]
-    pub fn free(&self, shape: Shape, class: Class) -> Time {
-        let clock = |index: u32| self.0[index as usize].free;
+    pub fn free(&self, class: Class) -> Time {
         match class {
             Class::Receives | Class::Arrivals => Time::ZERO,
-            Class::Compute { cpu } => clock(cpu),
-            Class::Sends { cpu, nic } => clock(cpu).max(clock(shape.cpus + 2 * nic)),
-            Class::Messages { cpu, nic } => clock(cpu).max(clock(shape.cpus + 2 * nic + 1)),
+            Class::Compute { cpu } => self.cpu(cpu).free,
+            Class::Sends { cpu, nic } => self.cpu(cpu).free.max(self.nic_free(nic, Side::Sending)),
+            Class::Messages { cpu, nic } => {
+                self.cpu(cpu).free.max(self.nic_free(nic, Side::Receiving))
+            }
+        }
+    }
+
+    #[inline]
+    fn nic_free(&self, nic: u8, side: Side) -> Time {
+        if nic == 0 { self.side(side) } else { self.nic(nic, side).free }
+    }
+}
+
+/// The sides of an interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    Sending,
+    Receiving,
+}
+
+/// Something that waits.
+#[derive(Clone, Copy, Debug)]
+pub enum Entry {
+    Task(Task),
+    Message(Arrived),
+}
+
+impl Entry {
+    #[inline]
+    fn ready(&self) -> Time {
+        match self {
+            Self::Task(task) => task.ready(),
+            Self::Message(message) => message.ready(),
+        }
+    }
+
+    fn order(&self) -> Order {
+        match self {
+            Self::Task(task) => task.order(),
+            Self::Message(message) => message.order(),
         }
     }
 }
@@ -223,50 +315,86 @@ impl Clocks {
 /// The queues of a rank.
 #[derive(Debug)]
 pub struct Queues {
+    shape: Shape,
+    /// The only thing that waits: then the queues are empty. Most ranks of most programs never
+    /// have more.
+    only: Option<(Class, Entry)>,
     tasks: Vec<ReadyQueue<Task>>,
     messages: Vec<ReadyQueue<Arrived>>,
-    /// Classes that are not empty.
-    active: Vec<u32>,
+    /// Classes whose queues are not empty.
+    active: Vec<Class>,
 }
 
 impl Queues {
     pub fn new(shape: Shape) -> Self {
-        let classes = shape.number(Class::Arrivals) + 1;
-        let tasks = shape.task_classes();
+        let pairs = shape.cpus * shape.nics;
         Self {
-            tasks: (0..tasks).map(|_| ReadyQueue::default()).collect(),
-            messages: (tasks..classes).map(|_| ReadyQueue::default()).collect(),
+            shape,
+            only: None,
+            tasks: (0..1 + shape.cpus + pairs).map(|_| ReadyQueue::default()).collect(),
+            messages: (0..=pairs).map(|_| ReadyQueue::default()).collect(),
             active: Vec::with_capacity(4),
         }
     }
 
     #[inline]
-    pub fn push_task(&mut self, class: u32, task: Task) {
-        let queue = &mut self.tasks[class as usize];
-        if queue.is_empty() {
-            self.active.push(class);
+    pub fn push(&mut self, class: Class, entry: Entry) {
+        if self.only.is_none() && self.active.is_empty() {
+            self.only = Some((class, entry));
+            return;
         }
-        queue.push(task);
+        if let Some((class, entry)) = self.only.take() {
+            self.enqueue(class, entry);
+        }
+        self.enqueue(class, entry);
     }
 
-    #[inline]
-    pub fn push_message(&mut self, class: u32, message: Arrived) {
-        let queue = &mut self.messages[class as usize - self.tasks.len()];
-        if queue.is_empty() {
+    fn enqueue(&mut self, class: Class, entry: Entry) {
+        let number = self.shape.number(class);
+        let first = match entry {
+            Entry::Task(task) => {
+                let queue = &mut self.tasks[number];
+                let first = queue.is_empty();
+                queue.push(task);
+                first
+            }
+            Entry::Message(message) => {
+                let queue = &mut self.messages[number];
+                let first = queue.is_empty();
+                queue.push(message);
+                first
+            }
+        };
+        if first {
             self.active.push(class);
         }
-        queue.push(message);
     }
 
     /// When the next thing happens, and of which class it is.
     #[inline]
-    pub fn next(&mut self, shape: Shape, clocks: &Clocks) -> Option<(Time, u32)> {
-        let mut best: Option<(Time, Order, u32)> = None;
+    pub fn next(&mut self, clocks: &Clocks) -> Option<(Time, Class)> {
+        if let Some((class, entry)) = &self.only {
+            return Some((entry.ready().max(clocks.free(*class)), *class));
+        }
+        self.compare(clocks).map(|(time, _, class)| (time, class))
+    }
+
+    /// The same, with its order.
+    pub fn next_in_order(&mut self, clocks: &Clocks) -> Option<(Time, Order)> {
+        if let Some((class, entry)) = &self.only {
+            return Some((entry.ready().max(clocks.free(*class)), entry.order()));
+        }
+        self.compare(clocks).map(|(time, order, _)| (time, order))
+    }
+
+    fn compare(&mut self, clocks: &Clocks) -> Option<(Time, Order, Class)> {
+        let mut best: Option<(Time, Order, Class)> = None;
         for &class in &self.active {
-            let free = clocks.free(shape, shape.class(class));
-            let head = match self.tasks.get_mut(class as usize) {
-                Some(queue) => queue.head(free),
-                None => self.messages[class as usize - self.tasks.len()].head(free),
+            let free = clocks.free(class);
+            let number = self.shape.number(class);
+            let head = match class {
+                Class::Messages { .. } | Class::Arrivals => self.messages[number].head(free),
+                _ => self.tasks[number].head(free),
             };
             if let Some((time, order)) = head
                 && best.is_none_or(|(t, o, _)| (time, order) < (t, o))
@@ -274,45 +402,46 @@ impl Queues {
                 best = Some((time, order, class));
             }
         }
-        best.map(|(time, _, class)| (time, class))
+        best
     }
 
+    /// Removes what [`Queues::next`] tells of.
     #[inline]
-    pub fn pop_task(&mut self, class: u32, free: Time) -> Option<Task> {
-        let queue = &mut self.tasks[class as usize];
-        let task = queue.pop(free);
-        if queue.is_empty() {
+    pub fn pop(&mut self, class: Class, clocks: &Clocks) -> Option<Entry> {
+        if let Some((class, mut entry)) = self.only.take() {
+            if let Entry::Task(task) = &mut entry
+                && let Some(first) = task.split()
+            {
+                self.only = Some((class, entry));
+                return Some(Entry::Task(first));
+            }
+            return Some(entry);
+        }
+        let free = clocks.free(class);
+        let number = self.shape.number(class);
+        let (entry, last) = match class {
+            Class::Messages { .. } | Class::Arrivals => {
+                let queue = &mut self.messages[number];
+                (queue.pop(free).map(Entry::Message), queue.is_empty())
+            }
+            _ => {
+                let queue = &mut self.tasks[number];
+                (queue.pop(free).map(Entry::Task), queue.is_empty())
+            }
+        };
+        if last {
             self.active.retain(|&active| active != class);
         }
-        task
+        entry
     }
 
-    #[inline]
-    pub fn pop_message(&mut self, class: u32, free: Time) -> Option<Arrived> {
-        let queue = &mut self.messages[class as usize - self.tasks.len()];
-        let message = queue.pop(free);
-        if queue.is_empty() {
-            self.active.retain(|&active| active != class);
-        }
-        message
+    /// If all that waits is a single thing: takes it out.
+    pub fn take_only(&mut self) -> Option<(Class, Entry)> {
+        self.only.take()
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.active.is_empty()
-    }
-
-    /// If all that waits is a single task: takes it out.
-    pub fn take_only(&mut self) -> Option<(u32, Task)> {
-        let &[class] = self.active.as_slice() else { return None };
-        let queue = self.tasks.get_mut(class as usize)?;
-        let mut entries = queue.iter();
-        if entries.next().is_none() || entries.next().is_some() {
-            return None;
-        }
-        // One entry may stand for several operations; it must come out whole.
-        drop(entries);
-        let task = queue.take_whole()?;
-        self.active.clear();
-        Some((class, task))
+    /// Puts a single thing back into empty queues.
+    pub fn put_only(&mut self, only: (Class, Entry)) {
+        self.only = Some(only);
     }
 }

@@ -5,32 +5,34 @@ use units::Time;
 
 use crate::message::Kind;
 use crate::path::Path;
-use crate::queues::{Clocks, Queues, Task};
+use crate::queues::{Class, Clocks, Entry, Queues};
 
 /// A rank: at present a host has exactly one.
 ///
-/// Ranks are many and most are idle between two windows, so what is rarely needed is boxed.
+/// Ranks are many and most are idle between two windows, so what is rarely needed is boxed: a rank
+/// of a simple program fills three cache lines.
 pub struct Rank<S, I> {
     pub source: S,
     pub interface: I,
     pub clocks: Clocks,
-    /// What waits, if it is a single task: its class and itself.
-    pub light: Option<(u32, Task)>,
-    /// What waits, otherwise.
-    pub heavy: Option<Box<Queues>>,
+    pub waiting: Waiting,
     /// What is matched by search, once there is any.
     pub matching: Option<Box<Matching>>,
-    /// Messages by abstract rendezvous that have arrived but not met their receive.
-    pub urgent: u32,
     /// Postings so far.
     pub batches: u32,
     /// Messages to other processes so far.
     pub sequence: u32,
-    pub sent_messages: u32,
     pub received_messages: u32,
     pub sent_bytes: u64,
     pub received_bytes: u64,
     pub busy: Time,
+}
+
+/// What waits from one window to the next.
+pub enum Waiting {
+    Nothing,
+    One(Box<(Class, Entry)>),
+    Many(Box<Queues>),
 }
 
 /// What waits for a partner.
@@ -44,6 +46,10 @@ pub struct Matching {
     /// Receives that have cleared a send and wait for its data: receive, sender, number of the
     /// request.
     pub cleared: Vec<(u32, u32, u32)>,
+    /// Messages by abstract rendezvous that have arrived but not met their receive.
+    pub urgent: u32,
+    /// Messages sent that are steps of a protocol and not counted as messages of the program.
+    pub controls: u32,
     /// Time between the end of a send's overhead and its release.
     pub blocked: Time,
 }
@@ -78,18 +84,25 @@ impl<S, I> Rank<S, I> {
             source,
             interface,
             clocks,
-            light: None,
-            heavy: None,
+            waiting: Waiting::Nothing,
             matching: None,
-            urgent: 0,
             batches: 0,
             sequence: 0,
-            sent_messages: 0,
             received_messages: 0,
             sent_bytes: 0,
             received_bytes: 0,
             busy: Time::ZERO,
         }
+    }
+
+    /// Whether a message has arrived whose sender may be released without delay.
+    pub fn urgent(&self) -> bool {
+        self.matching.as_ref().is_some_and(|matching| matching.urgent > 0)
+    }
+
+    /// Messages of the program that it has sent.
+    pub fn sent_messages(&self) -> u32 {
+        self.sequence - self.matching.as_ref().map_or(0, |matching| matching.controls)
     }
 
     pub fn matching(&mut self) -> &mut Matching {

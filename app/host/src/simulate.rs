@@ -27,6 +27,9 @@ pub enum Error {
         /// Time of an event shortly before.
         at: Time,
     },
+    /// Something was asked for that LogGOPSim does not have.
+    #[error("compat = \"loggopsim\" needs {0}: LogGOPSim knows nothing else")]
+    Compat(&'static str),
     /// A message is larger than its receive: MPI's truncation error.
     #[error(
         "rank {rank}: operation {receive} receives {room} bytes, but the message from rank \
@@ -101,7 +104,7 @@ fn outcome<'a, S: Source, B: Probe<Record>>(
     let (mut last, mut ends_on) = (Clock::default(), 0);
     let (mut stuck, mut unreceived) = (0u64, 0u64);
     for (id, rank) in (0..).zip(finished.parts.iter().flatten()) {
-        let end = rank.clocks.last_cpu(engine.shape);
+        let end = rank.clocks.last_cpu();
         if end.free > last.free {
             (last, ends_on) = (end, id);
         }
@@ -125,7 +128,7 @@ fn totals<S, I>(rank: &Rank<S, I>, finish: Time) -> RankTotals {
         finish,
         busy: rank.busy,
         blocked: rank.matching.as_ref().map_or(Time::ZERO, |matching| matching.blocked),
-        sent_messages: rank.sent_messages.into(),
+        sent_messages: rank.sent_messages().into(),
         sent_bytes: rank.sent_bytes,
         received_messages: rank.received_messages.into(),
         received_bytes: rank.received_bytes,
@@ -136,7 +139,7 @@ fn totals<S, I>(rank: &Rank<S, I>, finish: Time) -> RankTotals {
 pub fn critical_path(rank: u32, end: Clock) -> CriticalPath {
     let path = end.path;
     let known = [path.compute, path.overhead, path.latency, path.bandwidth];
-    let known = known.into_iter().fold(0u64, u64::saturating_add);
+    let known = known.into_iter().fold(0u64, u64::wrapping_add);
     CriticalPath {
         rank,
         compute: Time::from_ps(path.compute),

@@ -18,18 +18,18 @@ pub trait Source: Sync {
     /// An operation that was posted.
     fn op(&self, state: &Self::State, rank: u32, index: u32) -> Op;
 
-    /// Calls `post` with everything that may start at time zero.
-    fn start(&self, state: &mut Self::State, rank: u32, post: impl FnMut(Run));
+    /// Calls `post` with everything that may start at time zero, and the first operation of each
+    /// run.
+    fn start(&self, state: &mut Self::State, rank: u32, post: impl FnMut(Run, Op));
 
     /// An operation has started or will be done at a moment; calls `post` with what may start now.
     fn reached(
         &self,
         state: &mut Self::State,
         rank: u32,
-        index: u32,
-        edge: Edge,
+        event: (u32, Edge),
         at: &Stamp,
-        post: impl FnMut(u32, &Stamp),
+        post: impl FnMut(u32, Op, &Stamp),
     );
 
     /// Whether receives are never posted but claimed (see [`Program::claims`]).
@@ -84,17 +84,18 @@ impl Progress {
     /// if that was the last.
     fn meet(&mut self, index: u32, dependencies: u32, at: &Stamp) -> Option<Stamp> {
         // Usually one or two operations wait at a time; the newest is the likeliest.
-        let Some(position) = self.joins.iter().rposition(|join| join.index == index) else {
-            self.joins.push(Join { index, missing: dependencies - 1, at: *at });
+        let joins = &mut self.joins;
+        let Some(position) = joins.iter().rposition(|join| join.index == index) else {
+            joins.push(Join { index, missing: dependencies - 1, at: *at });
             return None;
         };
-        let join = &mut self.joins[position];
+        let join = &mut joins[position];
         join.at = join.at.join(*at);
         join.missing -= 1;
         if join.missing > 0 {
             return None;
         }
-        Some(self.joins.swap_remove(position).at)
+        Some(joins.swap_remove(position).at)
     }
 }
 
@@ -110,8 +111,8 @@ impl<P: Program> Source for Scheduled<'_, P> {
         self.program.op(rank, index)
     }
 
-    fn start(&self, _: &mut Progress, rank: u32, mut post: impl FnMut(Run)) {
-        self.program.roots(rank, &mut post);
+    fn start(&self, _: &mut Progress, rank: u32, mut post: impl FnMut(Run, Op)) {
+        self.program.roots(rank, &mut |run| post(run, self.program.op(rank, run.first)));
     }
 
     #[inline]
@@ -119,20 +120,17 @@ impl<P: Program> Source for Scheduled<'_, P> {
         &self,
         state: &mut Progress,
         rank: u32,
-        index: u32,
-        edge: Edge,
+        (index, edge): (u32, Edge),
         at: &Stamp,
-        mut post: impl FnMut(u32, &Stamp),
+        mut post: impl FnMut(u32, Op, &Stamp),
     ) {
         state.done += u32::from(edge == Edge::Done);
-        self.program.dependents(rank, index, edge, &mut |dependent| match self
-            .program
-            .dependencies(rank, dependent)
-        {
-            0 | 1 => post(dependent, at),
+        let program = self.program;
+        program.dependents(rank, index, edge, &mut |next| match program.dependencies(rank, next) {
+            0 | 1 => post(next, program.op(rank, next), at),
             several => {
-                if let Some(at) = state.meet(dependent, several, at) {
-                    post(dependent, &at);
+                if let Some(at) = state.meet(next, several, at) {
+                    post(next, program.op(rank, next), &at);
                 }
             }
         });

@@ -12,22 +12,15 @@ use schedule::goal::{Image, check, write_binary, write_text};
 use schedule::{Edge, Program};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let ranks = std::env::args()
-        .nth(1)
-        .map_or(Ok(131_072), |ranks| ranks.parse())?;
+    let ranks = std::env::args().nth(1).map_or(Ok(131_072), |ranks| ranks.parse())?;
     let text = dissemination(ranks)?;
-    let (image, _) = timed("text to binary", text.len(), || {
-        Image::from_text(text.as_bytes())
-    })
-    .map_err(|errors| errors[0].to_string())?;
+    let (image, _) = timed("text to binary", text.len(), || Image::from_text(text.as_bytes()))
+        .map_err(|errors| errors[0].to_string())?;
     drop(text);
     let size = image.bytes().len();
     let path = std::env::temp_dir().join(format!("heddle-goal-speed-{}.bin", std::process::id()));
     timed("binary to file", size, || {
-        write_binary(
-            &image,
-            &mut fs::File::create(&path).map(std::io::BufWriter::new)?,
-        )
+        write_binary(&image, &mut fs::File::create(&path).map(std::io::BufWriter::new)?)
     })?;
     drop(image);
     let image = timed("open and validate", size, || Image::open(&path))?;
@@ -38,11 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     timed("walk", size, || walk(&image));
     timed("roots", size, || roots(&image));
     timed("check", size, || check(&image));
-    println!(
-        "{:<20}{:>10.1} MB",
-        "peak memory",
-        peak_megabytes().unwrap_or(f64::NAN)
-    );
+    println!("{:<20}{:>10.1} MB", "peak memory", peak_megabytes().unwrap_or(f64::NAN));
     Ok(())
 }
 
@@ -51,16 +40,10 @@ fn dissemination(ranks: u64) -> Result<String, std::fmt::Error> {
     let mut text = format!("num_ranks {ranks}\n");
     for rank in 0..ranks {
         write!(text, "\nrank {rank} {{\n")?;
-        let distances = (0..)
-            .map(|round| 1 << round)
-            .take_while(|distance| *distance < ranks);
+        let distances = (0..).map(|round| 1 << round).take_while(|distance| *distance < ranks);
         for (round, distance) in (0_u64..).zip(distances) {
             let (send, receive) = (2 * round + 1, 2 * round + 2);
-            writeln!(
-                text,
-                "l{send}: send 15b to {} tag 0",
-                (rank + distance) % ranks
-            )?;
+            writeln!(text, "l{send}: send 15b to {} tag 0", (rank + distance) % ranks)?;
             if round > 0 {
                 writeln!(text, "l{send} requires l{}", send - 1)?;
             }
@@ -109,9 +92,7 @@ fn timed<T>(what: &str, bytes: usize, work: impl FnOnce() -> T) -> T {
 /// Peak resident memory of this process, where the system tells.
 fn peak_megabytes() -> Option<f64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     let kilobytes: f64 = line.split_whitespace().next()?.parse().ok()?;
     Some(kilobytes / 1e3)
 }

@@ -34,8 +34,68 @@ pub trait Ready {
 /// See the module.
 #[derive(Debug)]
 pub struct ReadyQueue<T> {
-    fifo: VecDeque<T>,
+    fifo: Fifo<T>,
     strays: Option<Box<Strays<T>>>,
+}
+
+/// A queue in pieces, so that a long one grows without being moved and gives back what is read.
+#[derive(Debug)]
+struct Fifo<T> {
+    first: VecDeque<T>,
+    /// Pieces behind the first, each full but for the last.
+    rest: VecDeque<VecDeque<T>>,
+}
+
+/// Entries per piece.
+const PIECE: usize = 48;
+
+impl<T> Fifo<T> {
+    const fn new() -> Self {
+        Self { first: VecDeque::new(), rest: VecDeque::new() }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.first.is_empty()
+    }
+
+    fn front(&self) -> Option<&T> {
+        self.first.front()
+    }
+
+    fn front_mut(&mut self) -> Option<&mut T> {
+        self.first.front_mut()
+    }
+
+    fn back(&self) -> Option<&T> {
+        self.rest.back().unwrap_or(&self.first).back()
+    }
+
+    #[inline]
+    fn push_back(&mut self, entry: T) {
+        let last = self.rest.back_mut().unwrap_or(&mut self.first);
+        if last.len() < PIECE {
+            last.push_back(entry);
+        } else {
+            let mut piece = VecDeque::with_capacity(PIECE);
+            piece.push_back(entry);
+            self.rest.push_back(piece);
+        }
+    }
+
+    #[inline]
+    fn pop_front(&mut self) -> Option<T> {
+        let entry = self.first.pop_front();
+        if self.first.is_empty()
+            && let Some(piece) = self.rest.pop_front()
+        {
+            self.first = piece;
+        }
+        entry
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &T> {
+        self.first.iter().chain(self.rest.iter().flatten())
+    }
 }
 
 /// Entries that came out of order.
@@ -78,7 +138,7 @@ ordered!(Due, T::order);
 
 impl<T> Default for ReadyQueue<T> {
     fn default() -> Self {
-        Self { fifo: VecDeque::new(), strays: None }
+        Self { fifo: Fifo::new(), strays: None }
     }
 }
 
@@ -160,11 +220,6 @@ impl<T: Ready> ReadyQueue<T> {
             self.strays = None;
         }
         entry
-    }
-
-    /// Removes the first entry without splitting it, if it came in order.
-    pub fn take_whole(&mut self) -> Option<T> {
-        self.fifo.pop_front()
     }
 
     /// The entries, in no particular order.

@@ -51,16 +51,9 @@ pub(crate) static BYTES: Dimension = Dimension {
 /// The factor of a unit of bytes, with an error of its own for one of bits.
 pub(crate) fn factor(unit: Piece) -> Result<u64, Error> {
     BYTES.factor(unit).map_err(|error| {
-        let bytes = unit
-            .text
-            .strip_suffix('b')
-            .map(|prefix| format!("{prefix}B"));
+        let bytes = unit.text.strip_suffix('b').map(|prefix| format!("{prefix}B"));
         match bytes.filter(|name| BYTES.units.iter().any(|unit| unit.name == name)) {
-            Some(bytes) => Error::Bits {
-                offset: unit.offset,
-                unit: unit.text.to_owned(),
-                bytes,
-            },
+            Some(bytes) => Error::Bits { offset: unit.offset, unit: unit.text.to_owned(), bytes },
             None => error,
         }
     })

@@ -16,19 +16,11 @@ pub(crate) struct Unit {
 
 impl Unit {
     pub const fn new(name: &'static str, factor: u64, decimals: u32) -> Self {
-        Self {
-            name,
-            factor,
-            decimals: Some(decimals),
-        }
+        Self { name, factor, decimals: Some(decimals) }
     }
 
     pub const fn read_only(name: &'static str, factor: u64) -> Self {
-        Self {
-            name,
-            factor,
-            decimals: None,
-        }
+        Self { name, factor, decimals: None }
     }
 }
 
@@ -69,19 +61,13 @@ pub(crate) struct Piece<'a> {
 impl<'a> Piece<'a> {
     pub fn new(offset: usize, text: &'a str) -> Self {
         let blanks = text.len() - text.trim_start().len();
-        Self {
-            offset: offset + blanks,
-            text: text.trim(),
-        }
+        Self { offset: offset + blanks, text: text.trim() }
     }
 
     /// The part before byte `at` and the part from there on.
     pub fn split(self, at: usize) -> (Self, Self) {
         let (left, right) = self.text.split_at(at);
-        (
-            Self::new(self.offset, left),
-            Self::new(self.offset + at, right),
-        )
+        (Self::new(self.offset, left), Self::new(self.offset + at, right))
     }
 }
 
@@ -103,18 +89,11 @@ impl Dimension {
     /// Splits the text of a quantity into number and unit, neither of them empty.
     pub fn split<'a>(&self, piece: Piece<'a>) -> Result<Text<'a>, Error> {
         if piece.text.is_empty() {
-            return Err(Error::Empty {
-                quantity: self.quantity,
-                example: self.example,
-            });
+            return Err(Error::Empty { quantity: self.quantity, example: self.example });
         }
         let unit = |c: char| c.is_alphabetic() || c.is_whitespace() || c == '/';
         let (digits, unit) = piece.split(piece.text.find(unit).unwrap_or(piece.text.len()));
-        let number = self.number(if digits.text.is_empty() {
-            piece
-        } else {
-            digits
-        })?;
+        let number = self.number(if digits.text.is_empty() { piece } else { digits })?;
         if unit.text.is_empty() {
             return Err(Error::NoUnit {
                 offset: unit.offset,
@@ -124,11 +103,7 @@ impl Dimension {
                 known: self.known,
             });
         }
-        Ok(Text {
-            number,
-            digits,
-            unit,
-        })
+        Ok(Text { number, digits, unit })
     }
 
     /// Reads `12` or `1.5`: digits on both sides of the point.
@@ -136,10 +111,7 @@ impl Dimension {
         let digits = |s: &str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit());
         let (whole, fraction) = piece.text.split_once('.').unwrap_or((piece.text, "0"));
         if !digits(whole) || !digits(fraction) {
-            return Err(Error::NotANumber {
-                offset: piece.offset,
-                found: piece.text.to_owned(),
-            });
+            return Err(Error::NotANumber { offset: piece.offset, found: piece.text.to_owned() });
         }
         let append =
             |value: u128, digit: u8| value.checked_mul(10)?.checked_add(u128::from(digit - b'0'));
@@ -152,10 +124,7 @@ impl Dimension {
             return Err(self.too_fine(piece.offset));
         };
         let common = gcd(numerator, denominator);
-        Ok(Number {
-            numerator: numerator / common,
-            denominator: denominator / common,
-        })
+        Ok(Number { numerator: numerator / common, denominator: denominator / common })
     }
 
     /// The factor of a unit.
@@ -181,10 +150,7 @@ impl Dimension {
 
     /// The number times `factor`, if that is whole and in range.
     pub fn scale(&self, text: &Text, factor: u64) -> Result<u64, Error> {
-        let Number {
-            numerator,
-            denominator,
-        } = text.number;
+        let Number { numerator, denominator } = text.number;
         let factor = u128::from(factor);
         if !factor.is_multiple_of(denominator) {
             return Err(self.too_fine(text.digits.offset));
@@ -196,19 +162,11 @@ impl Dimension {
     }
 
     pub fn out_of_range(&self, offset: usize) -> Error {
-        Error::OutOfRange {
-            offset,
-            quantity: self.quantity,
-            largest: self.largest,
-        }
+        Error::OutOfRange { offset, quantity: self.quantity, largest: self.largest }
     }
 
     pub fn too_fine(&self, offset: usize) -> Error {
-        Error::TooFine {
-            offset,
-            quantity: self.quantity,
-            resolution: self.resolution,
-        }
+        Error::TooFine { offset, quantity: self.quantity, resolution: self.resolution }
     }
 
     /// Prints `value` in the largest unit, not larger than the value, that shows it exactly with

@@ -83,10 +83,7 @@ impl FromStr for TimePerByte {
 fn from_bandwidth(text: &str, split: &Text) -> Result<TimePerByte, Error> {
     let bits = BANDWIDTH.read(text)?;
     let rate = Bandwidth::from_bits_per_second(bits).time_per_byte();
-    rate.ok_or_else(|| Error::Zero {
-        offset: split.digits.offset,
-        found: text.trim().to_owned(),
-    })
+    rate.ok_or_else(|| Error::Zero { offset: split.digits.offset, found: text.trim().to_owned() })
 }
 
 fn from_fraction(split: &Text, time: Piece, bytes: Piece) -> Result<TimePerByte, Error> {
@@ -97,10 +94,7 @@ fn from_fraction(split: &Text, time: Piece, bytes: Piece) -> Result<TimePerByte,
         bytes::factor(bytes)?
     };
     if per == 0 {
-        return Err(Error::Zero {
-            offset: bytes.offset,
-            found: bytes.text.to_owned(),
-        });
+        return Err(Error::Zero { offset: bytes.offset, found: bytes.text.to_owned() });
     }
     let number = split.number;
     let per = u128::from(per);
@@ -113,8 +107,7 @@ fn from_fraction(split: &Text, time: Piece, bytes: Piece) -> Result<TimePerByte,
     let ps = narrow(number.numerator / a, ps / c);
     let per = narrow(number.denominator / b, per / c);
     let ps = ps.ok_or_else(|| TIME_PER_BYTE.out_of_range(offset))?;
-    per.and_then(|per| TimePerByte::new(ps, per))
-        .ok_or_else(|| TIME_PER_BYTE.too_fine(offset))
+    per.and_then(|per| TimePerByte::new(ps, per)).ok_or_else(|| TIME_PER_BYTE.too_fine(offset))
 }
 
 impl fmt::Display for TimePerByte {
@@ -134,10 +127,6 @@ impl fmt::Display for TimePerByte {
         {
             return Bandwidth::from_bits_per_second(bits).fmt(f);
         }
-        f.pad(&format!(
-            "{}/{}",
-            Time::from_ps(self.ps),
-            Bytes::new(self.bytes)
-        ))
+        f.pad(&format!("{}/{}", Time::from_ps(self.ps), Bytes::new(self.bytes)))
     }
 }

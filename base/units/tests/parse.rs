@@ -88,10 +88,7 @@ fn bare_numbers() {
     check("2500", ps("2500"), "", text);
     check("2500  ", ps("2500  "), "  ", text);
     assert!(matches!(bytes("0"), Err(Error::NoUnit { unit: "B", .. })));
-    assert!(matches!(
-        bits("1.5"),
-        Err(Error::NoUnit { unit: "b/s", .. })
-    ));
+    assert!(matches!(bits("1.5"), Err(Error::NoUnit { unit: "b/s", .. })));
     assert!(matches!(rate("6"), Err(Error::NoUnit { unit: "ns/B", .. })));
 }
 
@@ -113,18 +110,8 @@ fn not_numbers() {
         check(input, ps(input), at, &expected(found));
         assert_eq!(rate(input).map_err(|e| e.to_string()), Err(expected(found)));
     }
-    check(
-        "",
-        ps(""),
-        "",
-        "there is no time here: write it as \"2500 ns\"",
-    );
-    check(
-        "  ",
-        bytes("  "),
-        "  ",
-        "there is no size here: write it as \"64 KiB\"",
-    );
+    check("", ps(""), "", "there is no time here: write it as \"2500 ns\"");
+    check("  ", bytes("  "), "  ", "there is no size here: write it as \"64 KiB\"");
 }
 
 #[test]
@@ -146,11 +133,7 @@ fn unknown_units() {
         _ => None,
     };
     assert_eq!(nearest(bytes("1 KB")), Some("kB"));
-    assert_eq!(
-        nearest(bytes("1 Mib")),
-        None,
-        "bits, which have an error of their own"
-    );
+    assert_eq!(nearest(bytes("1 Mib")), None, "bits, which have an error of their own");
     assert_eq!(nearest(bits("1 Gbps")), Some("Gb/s"));
     assert_eq!(nearest(bits("100 Gb/sec")), Some("Gb/s"));
     assert_eq!(nearest(ps("3 NS")), Some("ns"));
@@ -164,11 +147,7 @@ fn unknown_units() {
     assert_eq!(rate("6 ns/kib").unwrap_err().offset(), 5);
     assert!(matches!(
         rate("6 ns"),
-        Err(Error::UnknownUnit {
-            nearest: Some("ns/B"),
-            offset: 2,
-            ..
-        })
+        Err(Error::UnknownUnit { nearest: Some("ns/B"), offset: 2, .. })
     ));
 }
 
@@ -177,12 +156,7 @@ fn bits_are_not_bytes() {
     let text = "\"b\" counts bits: write \"B\" for bytes";
     check("10 b", bytes("10 b"), "b", text);
     check("6 ns/b", rate("6 ns/b"), "b", text);
-    check(
-        "10Mib",
-        bytes("10Mib"),
-        "Mib",
-        "\"Mib\" counts bits: write \"MiB\" for bytes",
-    );
+    check("10Mib", bytes("10Mib"), "Mib", "\"Mib\" counts bits: write \"MiB\" for bytes");
 }
 
 #[test]
@@ -203,10 +177,7 @@ fn out_of_range() {
         "16 EiB",
         "out of range: the largest size is 18446744073709551615 B",
     );
-    assert!(matches!(
-        rate("99999999999 s/B"),
-        Err(Error::OutOfRange { .. })
-    ));
+    assert!(matches!(rate("99999999999 s/B"), Err(Error::OutOfRange { .. })));
 }
 
 #[test]
@@ -223,22 +194,14 @@ fn too_fine() {
         "below the resolution: a size is a whole multiple of 1 B",
     );
     assert!(matches!(bits("0.1 b/s"), Err(Error::TooFine { .. })));
-    assert!(matches!(
-        rate("0.0000000000001 ps/EiB"),
-        Err(Error::TooFine { .. })
-    ));
+    assert!(matches!(rate("0.0000000000001 ps/EiB"), Err(Error::TooFine { .. })));
 }
 
 #[test]
 fn zero_has_no_inverse() {
     let text = "\"0 Gb/s\" is zero and gives no time per byte";
     check(" 0 Gb/s", rate(" 0 Gb/s"), "0 Gb/s", text);
-    check(
-        "1 s/ 0 B",
-        rate("1 s/ 0 B"),
-        "0 B",
-        "\"0 B\" is zero and gives no time per byte",
-    );
+    check("1 s/ 0 B", rate("1 s/ 0 B"), "0 B", "\"0 B\" is zero and gives no time per byte");
 }
 
 #[test]

@@ -22,10 +22,7 @@ fn times() {
     ] {
         assert_eq!(Time::from_ps(ps).to_string(), text);
     }
-    assert_eq!(
-        format!("{:>8}|{:<7}|", Time::from_ps(1_000), Time::ZERO),
-        "    1 ns|0 ns   |"
-    );
+    assert_eq!(format!("{:>8}|{:<7}|", Time::from_ps(1_000), Time::ZERO), "    1 ns|0 ns   |");
 }
 
 #[test]

@@ -94,8 +94,9 @@ pub struct Slice {
     pub end: Time,
     /// With what.
     pub activity: Activity,
-    /// The message, as an index of [`Recorded::messages`]; `None` for computation, and where messages
-    /// were not collected.
+    /// The message, as an index of [`Recorded::messages`]. `None` for computation, for control
+    /// messages of a rendezvous that the engine does not assign to one, and where messages were not
+    /// collected.
     pub message: Option<u32>,
 }
 
@@ -112,10 +113,7 @@ pub struct Recorded {
 impl Collector {
     /// An empty collector.
     pub fn new(wanted: Wanted) -> Self {
-        Self {
-            wanted,
-            ..Self::default()
-        }
+        Self { wanted, ..Self::default() }
     }
 
     /// Joins the records of several workers. The result does not depend on how they were divided.
@@ -131,10 +129,7 @@ impl Collector {
         let order = by_injection(&by_key);
         Recorded {
             slices: resolve(all.busy, &by_key, &order),
-            messages: order
-                .iter()
-                .filter_map(|&row| by_key.get(row as usize).copied())
-                .collect(),
+            messages: order.iter().filter_map(|&row| by_key.get(row as usize).copied()).collect(),
         }
     }
 }
@@ -145,53 +140,27 @@ impl Probe<Record> for Collector {
     #[inline]
     fn record(&mut self, record: Record) {
         match record {
-            Record::Busy {
-                rank,
-                cpu,
-                activity,
-                start,
-                end,
-                message,
-            } if self.wanted.slices => self.busy.push(Busy {
-                rank,
-                cpu,
-                activity,
-                start,
-                end,
-                message,
-            }),
-            Record::Sent {
-                source,
-                sequence,
-                destination,
-                tag,
-                size,
-                posted,
-                injected,
-            } if self.wanted.messages => self.sent.push(Sent {
-                key: (source, sequence),
-                destination,
-                tag,
-                size,
-                posted,
-                injected,
-            }),
-            Record::Delivered {
-                source,
-                sequence,
-                at,
-            } if self.wanted.messages => self.delivered.push(Mark {
-                key: (source, sequence),
-                at,
-            }),
-            Record::Matched {
-                source,
-                sequence,
-                at,
-            } if self.wanted.messages => self.matched.push(Mark {
-                key: (source, sequence),
-                at,
-            }),
+            Record::Busy { rank, cpu, activity, start, end, message } if self.wanted.slices => {
+                self.busy.push(Busy { rank, cpu, activity, start, end, message });
+            }
+            Record::Sent { source, sequence, destination, tag, size, posted, injected }
+                if self.wanted.messages =>
+            {
+                self.sent.push(Sent {
+                    key: (source, sequence),
+                    destination,
+                    tag,
+                    size,
+                    posted,
+                    injected,
+                });
+            }
+            Record::Delivered { source, sequence, at } if self.wanted.messages => {
+                self.delivered.push(Mark { key: (source, sequence), at });
+            }
+            Record::Matched { source, sequence, at } if self.wanted.messages => {
+                self.matched.push(Mark { key: (source, sequence), at });
+            }
             _ => {}
         }
     }

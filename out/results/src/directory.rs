@@ -105,11 +105,7 @@ impl RunDirectory {
             }
             Err(error) => return Err(at(path)(error)),
         };
-        Ok(Self {
-            path: path.to_owned(),
-            created,
-            written: Vec::new(),
-        })
+        Ok(Self { path: path.to_owned(), created, written: Vec::new() })
     }
 
     /// Writes one file; `content` fills it. It gets its final name in [`RunDirectory::finish`].
@@ -147,9 +143,7 @@ impl RunDirectory {
         }
         // The folder's entries are on disk once the folder itself is synced, where that is possible.
         #[cfg(unix)]
-        File::open(&self.path)
-            .and_then(|folder| folder.sync_all())
-            .map_err(at(&self.path))?;
+        File::open(&self.path).and_then(|folder| folder.sync_all()).map_err(at(&self.path))?;
         self.created = false;
         Ok(())
     }
@@ -176,8 +170,5 @@ fn remove(path: &Path) -> Result<(), Error> {
 
 fn at(path: &Path) -> impl Fn(io::Error) -> Error {
     let path = path.to_owned();
-    move |source| Error::Io {
-        path: path.clone(),
-        source,
-    }
+    move |source| Error::Io { path: path.clone(), source }
 }

@@ -43,11 +43,9 @@ pub(crate) fn seconds(value: f64) -> String {
         v if v < 0.999_5 => format!("{:.1} ms", v * 1e3),
         v if v < 99.5 => format!("{v:.2} s"),
         v if v < 3599.5 => format!("{:.0} min {:.0} s", (whole / 60.0).floor(), whole % 60.0),
-        _ => format!(
-            "{:.0} h {:.0} min",
-            (whole / 3600.0).floor(),
-            (whole % 3600.0 / 60.0).floor()
-        ),
+        _ => {
+            format!("{:.0} h {:.0} min", (whole / 3600.0).floor(), (whole % 3600.0 / 60.0).floor())
+        }
     }
 }
 
@@ -72,11 +70,7 @@ pub(crate) fn time(time: units::Time) -> String {
 
 /// A peer or a tag as GOAL writes it: -1 for the wildcard.
 pub(crate) fn or_any(value: u32) -> i64 {
-    if value == schedule::ANY {
-        -1
-    } else {
-        i64::from(value)
-    }
+    if value == schedule::ANY { -1 } else { i64::from(value) }
 }
 
 /// `1 thread`, `2 threads`.
@@ -92,35 +86,19 @@ mod tests {
     #[test]
     fn counts_have_three_digits() {
         let shown = [0.0, 950.4, 999.6, 1234.0, 45_600.0, 999_600.0, 1.5e9].map(count);
-        assert_eq!(
-            shown,
-            ["0", "950", "1.00 k", "1.23 k", "45.6 k", "1.00 M", "1.50 G"]
-        );
+        assert_eq!(shown, ["0", "950", "1.00 k", "1.23 k", "45.6 k", "1.00 M", "1.50 G"]);
     }
 
     #[test]
     fn bytes_use_binary_prefixes() {
         let shown = [0, 1023, 1024, 1536, 1 << 20, 3 << 30].map(bytes);
-        assert_eq!(
-            shown,
-            ["0 B", "1023 B", "1.0 KiB", "1.5 KiB", "1.0 MiB", "3.0 GiB"]
-        );
+        assert_eq!(shown, ["0 B", "1023 B", "1.0 KiB", "1.5 KiB", "1.0 MiB", "3.0 GiB"]);
     }
 
     #[test]
     fn real_time_loses_digits_as_it_grows() {
         let shown = [0.000_012, 0.012_34, 4.561, 179.7, 725.0, 10_920.0].map(seconds);
-        assert_eq!(
-            shown,
-            [
-                "12 us",
-                "12.3 ms",
-                "4.56 s",
-                "3 min 0 s",
-                "12 min 5 s",
-                "3 h 2 min"
-            ]
-        );
+        assert_eq!(shown, ["12 us", "12.3 ms", "4.56 s", "3 min 0 s", "12 min 5 s", "3 h 2 min"]);
     }
 
     #[test]
@@ -129,14 +107,7 @@ mod tests {
             [0, 999, 1_000, 5_654_000, 1_000_000_001, u64::MAX].map(|ps| time(Time::from_ps(ps)));
         assert_eq!(
             shown,
-            [
-                "0 ps",
-                "999 ps",
-                "1 ns",
-                "5.654 us",
-                "1.000000001 ms",
-                "18446744.073709551615 s"
-            ]
+            ["0 ps", "999 ps", "1 ns", "5.654 us", "1.000000001 ms", "18446744.073709551615 s"]
         );
     }
 }

@@ -21,11 +21,7 @@ pub fn write_json(
     performance: &Performance,
     per_rank: Option<&[RankTotals]>,
 ) -> io::Result<()> {
-    let all = All {
-        summary,
-        performance,
-        finish_ps: per_rank.map(FinishTimes),
-    };
+    let all = All { summary, performance, finish_ps: per_rank.map(FinishTimes) };
     serde_json::to_writer(&mut *out, &all)?;
     out.write_all(b"\n")
 }

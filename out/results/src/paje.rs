@@ -102,10 +102,7 @@ const HEADER: &str = "\
 /// Writes a timeline of `ranks` ranks in the Paje format. Needs 16 bytes of memory for each start and
 /// end of a slice or a message, because the format wants events in the order of time.
 pub fn write_paje(out: &mut impl Write, ranks: u32, recorded: &Recorded) -> io::Result<()> {
-    let mut text = Text {
-        out,
-        buffer: Vec::with_capacity(2 * PIECE),
-    };
+    let mut text = Text { out, buffer: Vec::with_capacity(2 * PIECE) };
     let states = if recorded.slices.iter().any(|slice| slice.cpu > 0) {
         States::OfCpus
     } else {
@@ -177,9 +174,7 @@ fn containers(
         for slice in one_per_cpu(recorded) {
             let (rank, cpu) = (slice.rank, slice.cpu);
             let name = format!("\"rank {rank} cpu {cpu}\"");
-            text.put(&format!(
-                "4 0.000000000000 r{rank}c{cpu} C r{rank} {name}\n"
-            ))?;
+            text.put(&format!("4 0.000000000000 r{rank}c{cpu} C r{rank} {name}\n"))?;
         }
     }
     Ok(())
@@ -235,9 +230,7 @@ impl<W: Write> Text<'_, W> {
                     self.put(&format!("9 {at} L p r{to} message {message}\n"))
                 } else {
                     let (from, tag, size) = (row.source, or_any(row.tag), row.size);
-                    self.put(&format!(
-                        "8 {at} L p r{from} message {message} {tag} {size}\n"
-                    ))
+                    self.put(&format!("8 {at} L p r{from} message {message} {tag} {size}\n"))
                 }
             }
         }

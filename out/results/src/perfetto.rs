@@ -83,11 +83,7 @@ mod field {
 pub fn write_perfetto(out: &mut impl Write, ranks: u32, recorded: &Recorded) -> io::Result<()> {
     let several_cpus = recorded.slices.iter().any(|slice| slice.cpu > 0);
     let last_receives = last_receives(recorded);
-    let mut trace = Trace {
-        out,
-        packets: Vec::with_capacity(2 * PIECE),
-        tracks: 0,
-    };
+    let mut trace = Trace { out, packets: Vec::with_capacity(2 * PIECE), tracks: 0 };
     trace.header();
     let mut slices = (0..).zip(&recorded.slices).peekable();
     for rank in 0..ranks {
@@ -170,11 +166,7 @@ impl<W: Write> Trace<'_, W> {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
         }
         let uuid = PROCESS + thread;
-        let name = if name_cpu {
-            format!("rank {rank} cpu {cpu}")
-        } else {
-            format!("rank {rank}")
-        };
+        let name = if name_cpu { format!("rank {rank} cpu {cpu}") } else { format!("rank {rank}") };
         self.packet(|packet| {
             message(packet, field::PACKET_TRACK_DESCRIPTOR, |track| {
                 uint(track, field::TRACK_UUID, uuid);
@@ -234,20 +226,12 @@ impl<W: Write> Trace<'_, W> {
 /// Adds the message's annotations and its arrow to a slice.
 fn describe(event: &mut Vec<u8>, slice: &Slice, flow: &Flow) {
     let Flow { id, message, last } = flow;
-    let peer = if slice.rank == message.source {
-        message.destination
-    } else {
-        message.source
-    };
+    let peer = if slice.rank == message.source { message.destination } else { message.source };
     annotate(event, 3, u64::from(*id));
     annotate(event, 4, u64::from(peer));
     annotate(event, 5, message.size);
     annotate_signed(event, 6, or_any(message.tag));
-    let arrow = if *last {
-        field::EVENT_FLOW_END
-    } else {
-        field::EVENT_FLOW
-    };
+    let arrow = if *last { field::EVENT_FLOW_END } else { field::EVENT_FLOW };
     // Flow ids begin at 1: 0 means none.
     fixed64(event, arrow, u64::from(*id) + 1);
 }

@@ -103,11 +103,7 @@ impl std::fmt::Display for Snapshot {
             write!(f, "{:.1} %, ", share.min(100.0))?;
         }
         let simulated = format::time(Time::from_ps(self.simulated_ps));
-        write!(
-            f,
-            "{simulated} simulated, {} operations/s",
-            format::count(rate)
-        )?;
+        write!(f, "{simulated} simulated, {} operations/s", format::count(rate))?;
         match self.total {
             Some(total) if rate > 0.0 => {
                 let left = (total as f64 - done).max(0.0) / rate;

@@ -56,10 +56,7 @@ mod tests {
         uint(&mut out, 1, 150);
         string(&mut out, 2, "testing");
         message(&mut out, 3, |out| uint(out, 1, 150));
-        assert_eq!(
-            out,
-            b"\x08\x96\x01\x12\x07testing\x1a\x03\x08\x96\x01".as_slice()
-        );
+        assert_eq!(out, b"\x08\x96\x01\x12\x07testing\x1a\x03\x08\x96\x01".as_slice());
     }
 
     /// 300 = 2 * 128 + 44: ac 02, in front of 300 bytes. Field 47 of type 1: 47 * 8 + 1 = 377 =

@@ -121,9 +121,7 @@ impl Summary {
         });
         let finish = outcome.ranks.iter().map(|totals| totals.finish).max();
         Self {
-            makespan_ps: deadlock
-                .is_none()
-                .then(|| finish.unwrap_or(Time::ZERO).ps()),
+            makespan_ps: deadlock.is_none().then(|| finish.unwrap_or(Time::ZERO).ps()),
             ranks: outcome.ranks.len() as u64,
             messages: total(|rank| rank.sent_messages),
             bytes: total(|rank| rank.sent_bytes),

@@ -22,10 +22,7 @@ pub fn write_ranks(out: &mut impl Write, ranks: &[RankTotals]) -> io::Result<()>
          received_messages,received_bytes\n",
     );
     for (rank, totals) in (0_u64..).zip(ranks) {
-        let waiting = totals
-            .finish
-            .saturating_sub(totals.busy)
-            .saturating_sub(totals.blocked);
+        let waiting = totals.finish.saturating_sub(totals.busy).saturating_sub(totals.blocked);
         rows.number(rank);
         rows.number(totals.finish.ps());
         rows.number(totals.busy.ps());
@@ -75,16 +72,11 @@ impl<'a, W: Write> Rows<'a, W> {
     fn new(out: &'a mut W, header: &str) -> Self {
         let mut text = Vec::with_capacity(2 * PIECE);
         text.extend_from_slice(header.as_bytes());
-        Self {
-            out,
-            text,
-            digits: itoa::Buffer::new(),
-        }
+        Self { out, text, digits: itoa::Buffer::new() }
     }
 
     fn number(&mut self, number: impl itoa::Integer) {
-        self.text
-            .extend_from_slice(self.digits.format(number).as_bytes());
+        self.text.extend_from_slice(self.digits.format(number).as_bytes());
         self.text.push(b',');
     }
 

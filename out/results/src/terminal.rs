@@ -42,11 +42,7 @@ fn render(text: &mut String, summary: &Summary, performance: &Performance) -> st
         rate(performance.messages_per_second)
     );
     row(text, "messages", &messages)?;
-    let events = format!(
-        "{}, {}",
-        summary.events,
-        rate(performance.events_per_second)
-    );
+    let events = format!("{}, {}", summary.events, rate(performance.events_per_second));
     row(text, "events", &events)?;
     let time = format!(
         "{} simulating, {} in all, {} CPU, {}",
@@ -104,19 +100,11 @@ fn render_deadlock(text: &mut String, deadlock: &DeadlockSummary, ranks: u64) ->
     }
     let further = deadlock.pending.len().saturating_sub(SHOWN);
     if further > 0 {
-        writeln!(
-            text,
-            "  and {}",
-            plural(further as u64, "further operation")
-        )?;
+        writeln!(text, "  and {}", plural(further as u64, "further operation"))?;
     }
     if let Some(first) = deadlock.cycle.first() {
-        let mut shown: Vec<String> = deadlock
-            .cycle
-            .iter()
-            .take(CYCLE)
-            .map(u32::to_string)
-            .collect();
+        let mut shown: Vec<String> =
+            deadlock.cycle.iter().take(CYCLE).map(u32::to_string).collect();
         let hidden = deadlock.cycle.len().saturating_sub(CYCLE);
         if hidden > 0 {
             shown.push(format!("({hidden} more)"));
@@ -129,11 +117,7 @@ fn render_deadlock(text: &mut String, deadlock: &DeadlockSummary, ranks: u64) ->
 
 /// One line such as `  rank 3 waits in recv of 10 B from rank 1, tag 7 (line 12: l1: recv 10b from 1 tag 7)`.
 fn render_pending(text: &mut String, pending: &Pending) -> std::fmt::Result {
-    let state = if pending.started {
-        "waits in"
-    } else {
-        "has not started"
-    };
+    let state = if pending.started { "waits in" } else { "has not started" };
     write!(text, "  rank {} {state} {}", pending.rank, pending.kind)?;
     let any = |value: i64, name: &str| match value {
         -1 => format!("any {name}"),

@@ -87,34 +87,18 @@ fn ids_are_in_the_order_of_injection() {
         send(0, 1, 0),
     ];
     let recorded = collect(EVERYTHING, &[records]);
-    let keys: Vec<(u32, u32)> = recorded
-        .messages
-        .iter()
-        .map(|message| (message.source, message.sequence))
-        .collect();
+    let keys: Vec<(u32, u32)> =
+        recorded.messages.iter().map(|message| (message.source, message.sequence)).collect();
     assert_eq!(keys, [(2, 1), (0, 0), (5, 0), (2, 0)]);
-    let slices: Vec<(u32, Option<u32>)> = recorded
-        .slices
-        .iter()
-        .map(|slice| (slice.rank, slice.message))
-        .collect();
-    assert_eq!(
-        slices,
-        [(0, Some(1)), (2, Some(3)), (2, Some(0)), (5, Some(2))]
-    );
+    let slices: Vec<(u32, Option<u32>)> =
+        recorded.slices.iter().map(|slice| (slice.rank, slice.message)).collect();
+    assert_eq!(slices, [(0, Some(1)), (2, Some(3)), (2, Some(0)), (5, Some(2))]);
 }
 
 /// All records of a few messages among four ranks, two of which have two CPUs. Times are few, so that
 /// many are equal.
 fn programs() -> impl Strategy<Value = Vec<Record>> {
-    let message = (
-        0..4_u32,
-        0..4_u32,
-        0..3_u64,
-        0..3_u64,
-        0..4_u64,
-        any::<bool>(),
-    );
+    let message = (0..4_u32, 0..4_u32, 0..3_u64, 0..3_u64, 0..4_u64, any::<bool>());
     prop::collection::vec(message, 0..40).prop_map(|messages| {
         let mut sequences = [0_u32; 4];
         let mut records = Vec::new();
@@ -137,22 +121,9 @@ fn programs() -> impl Strategy<Value = Vec<Record>> {
             });
             records.push(busy((source, cpu), Activity::Send, (posted, injected), key));
             if arrives {
-                records.push(busy(
-                    (destination, 0),
-                    Activity::Receive,
-                    (at, matched),
-                    key,
-                ));
-                records.push(Record::Delivered {
-                    source,
-                    sequence,
-                    at,
-                });
-                records.push(Record::Matched {
-                    source,
-                    sequence,
-                    at: matched,
-                });
+                records.push(busy((destination, 0), Activity::Receive, (at, matched), key));
+                records.push(Record::Delivered { source, sequence, at });
+                records.push(Record::Matched { source, sequence, at: matched });
             }
         }
         records
@@ -180,12 +151,11 @@ proptest! {
         prop_assert_eq!(alone.messages.len(), sent);
         for slice in &alone.slices {
             let message = &alone.messages[slice.message.expect("all belong to messages") as usize];
-            match slice.activity {
-                Activity::Send => prop_assert_eq!((slice.rank, slice.end), (message.source, message.injected)),
-                _ => prop_assert_eq!(
-                    (slice.rank, slice.start, slice.end),
-                    (message.destination, message.delivered, message.matched)
-                ),
+            if slice.activity == Activity::Send {
+                prop_assert_eq!((slice.rank, slice.end), (message.source, message.injected));
+            } else {
+                let span = (slice.rank, slice.start, slice.end);
+                prop_assert_eq!(span, (message.destination, message.delivered, message.matched));
             }
         }
     }

@@ -21,9 +21,7 @@ fn contents(folder: &Path) -> Vec<(String, String)> {
 }
 
 fn files(list: &[(&str, &str)]) -> Vec<(String, String)> {
-    list.iter()
-        .map(|&(name, text)| (name.to_owned(), text.to_owned()))
-        .collect()
+    list.iter().map(|&(name, text)| (name.to_owned(), text.to_owned())).collect()
 }
 
 fn text(text: &'static str) -> impl FnOnce(&mut io::BufWriter<fs::File>) -> io::Result<()> {
@@ -44,16 +42,10 @@ fn files_get_their_names_at_the_end() {
     run.write(Artifact::Summary, text("summary")).unwrap();
     assert_eq!(
         contents(&path),
-        files(&[
-            (".ranks.csv.partial", "ranks"),
-            (".summary.json.partial", "summary")
-        ])
+        files(&[(".ranks.csv.partial", "ranks"), (".summary.json.partial", "summary")])
     );
     run.finish().unwrap();
-    assert_eq!(
-        contents(&path),
-        files(&[("ranks.csv", "ranks"), ("summary.json", "summary")])
-    );
+    assert_eq!(contents(&path), files(&[("ranks.csv", "ranks"), ("summary.json", "summary")]));
 }
 
 #[test]
@@ -82,21 +74,13 @@ fn a_folder_with_something_in_it_is_refused() {
 #[test]
 fn force_replaces_the_files_of_heddle_and_no_others() {
     let scratch = tempfile::tempdir().unwrap();
-    for name in [
-        "notes",
-        "ranks.csv",
-        "messages.csv",
-        ".timeline.paje.partial",
-    ] {
+    for name in ["notes", "ranks.csv", "messages.csv", ".timeline.paje.partial"] {
         fs::write(scratch.path().join(name), "old").unwrap();
     }
     let mut run = RunDirectory::create(scratch.path(), true).unwrap();
     run.write(Artifact::Ranks, text("new")).unwrap();
     run.finish().unwrap();
-    assert_eq!(
-        contents(scratch.path()),
-        files(&[("notes", "old"), ("ranks.csv", "new")])
-    );
+    assert_eq!(contents(scratch.path()), files(&[("notes", "old"), ("ranks.csv", "new")]));
 }
 
 #[test]
@@ -136,14 +120,10 @@ fn an_error_while_writing_names_the_file_and_leaves_nothing() {
 fn writing_a_file_again_replaces_it() {
     let scratch = tempfile::tempdir().unwrap();
     let mut run = RunDirectory::create(scratch.path(), false).unwrap();
-    run.write(Artifact::Summary, text("the first version"))
-        .unwrap();
+    run.write(Artifact::Summary, text("the first version")).unwrap();
     run.write(Artifact::Summary, text("second")).unwrap();
     run.finish().unwrap();
-    assert_eq!(
-        contents(scratch.path()),
-        files(&[("summary.json", "second")])
-    );
+    assert_eq!(contents(scratch.path()), files(&[("summary.json", "second")]));
 }
 
 #[test]
@@ -166,9 +146,7 @@ fn a_name_that_is_taken_by_a_folder_is_an_error() {
     let mut run = RunDirectory::create(scratch.path(), true).unwrap();
     run.write(Artifact::Summary, text("summary")).unwrap();
     assert!(matches!(run.finish(), Err(Error::Io { path, .. }) if path == taken));
-    let names: Vec<_> = fs::read_dir(scratch.path())
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name())
-        .collect();
+    let names: Vec<_> =
+        fs::read_dir(scratch.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names, ["ranks.csv"]);
 }

@@ -99,10 +99,8 @@ fn several_cpus() {
 fn empty_slices_do_not_nest() {
     let at = |start, end| busy((0, 0), Activity::Compute, (ns(start), ns(end)), None);
     let recorded = collect(EVERYTHING, &[vec![at(0, 5), at(5, 5), at(5, 9)]]);
-    let letters: String = body(1, &recorded)
-        .lines()
-        .filter_map(|line| line.chars().next())
-        .collect();
+    let letters: String =
+        body(1, &recorded).lines().filter_map(|line| line.chars().next()).collect();
     assert_eq!(letters, "467676755");
 }
 
@@ -113,9 +111,6 @@ fn lost_messages_and_long_times() {
     let late = Time::from_ps(u64::MAX - 1);
     records.push(busy((1, 0), Activity::Compute, (ns(0), late), None));
     let text = body(2, &collect(EVERYTHING, &[records]));
-    assert!(
-        !text.lines().any(|line| line.starts_with(['8', '9'])),
-        "{text}"
-    );
+    assert!(!text.lines().any(|line| line.starts_with(['8', '9'])), "{text}");
     assert!(text.contains("\n7 18446744.073709551614 S r1\n"), "{text}");
 }

@@ -3,6 +3,7 @@
 mod common;
 
 use std::collections::BTreeMap;
+use std::fmt::Write;
 
 use common::{EVERYTHING, busy, collect, ns, of_receiver, of_sender, recorded};
 use host::{Activity, Record};
@@ -99,11 +100,7 @@ fn show(ranks: u32, recorded: &Recorded) -> Vec<String> {
     let mut trace = Vec::new();
     write_perfetto(&mut trace, ranks, recorded).unwrap();
     let packets = messages(&trace, 1);
-    assert_eq!(
-        fields(&trace).len(),
-        packets.len(),
-        "packets and nothing else"
-    );
+    assert_eq!(fields(&trace).len(), packets.len(), "packets and nothing else");
     let interned = messages(packets[0], 12)[0];
     let (events, annotations) = (names(interned, 2), names(interned, 3));
     let mut lines = Vec::new();
@@ -117,12 +114,7 @@ fn show(ranks: u32, recorded: &Recorded) -> Vec<String> {
         lines.extend(messages(packet, 60).into_iter().map(descriptor));
         let time = number(packet, 8);
         for event in messages(packet, 11) {
-            lines.push(slice(
-                event,
-                time.expect("events have a time"),
-                &events,
-                &annotations,
-            ));
+            lines.push(slice(event, time.expect("events have a time"), &events, &annotations));
         }
     }
     lines
@@ -137,10 +129,7 @@ fn descriptor(track: &[u8]) -> String {
     let thread = messages(track, 4)[0];
     let ids = [number(thread, 1), number(thread, 2)].map(Option::unwrap);
     let parent = number(track, 5).unwrap();
-    format!(
-        "track {uuid} in {parent}: thread {ids:?} {}",
-        string(thread, 5)
-    )
+    format!("track {uuid} in {parent}: thread {ids:?} {}", string(thread, 5))
 }
 
 fn slice(
@@ -155,15 +144,12 @@ fn slice(
         Some(2) => return format!("{track} end {time}"),
         other => panic!("event type {other:?}"),
     }
-    let mut line = format!(
-        "{track} begin {time} {}",
-        events[&number(event, 10).unwrap()]
-    );
+    let mut line = format!("{track} begin {time} {}", events[&number(event, 10).unwrap()]);
     for arrow in numbers(event, 47) {
-        line += &format!(" flow {arrow}");
+        write!(line, " flow {arrow}").unwrap();
     }
     for arrow in numbers(event, 48) {
-        line += &format!(" flow end {arrow}");
+        write!(line, " flow end {arrow}").unwrap();
     }
     for annotation in messages(event, 4) {
         let value = match (number(annotation, 3), number(annotation, 4)) {
@@ -171,7 +157,8 @@ fn slice(
             (None, Some(signed)) => signed.cast_signed().to_string(),
             other => panic!("one value, not {other:?}"),
         };
-        line += &format!(" {}={value}", annotations[&number(annotation, 1).unwrap()]);
+        let name = &annotations[&number(annotation, 1).unwrap()];
+        write!(line, " {name}={value}").unwrap();
     }
     line
 }
@@ -214,14 +201,8 @@ fn picoseconds_and_idle_ranks() {
 #[test]
 fn several_cpus_have_a_track_each() {
     let on = |rank, cpu| busy((rank, cpu), Activity::Compute, (ns(0), ns(1)), None);
-    let lines = show(
-        2,
-        &collect(EVERYTHING, &[vec![on(0, 3), on(0, 0), on(1, 3)]]),
-    );
-    let tracks: Vec<&String> = lines
-        .iter()
-        .filter(|line| line.contains("thread"))
-        .collect();
+    let lines = show(2, &collect(EVERYTHING, &[vec![on(0, 3), on(0, 0), on(1, 3)]]));
+    let tracks: Vec<&String> = lines.iter().filter(|line| line.contains("thread")).collect();
     assert_eq!(
         tracks,
         [
@@ -243,12 +224,7 @@ fn a_rendezvous_is_one_arrow() {
     sender.push(busy((0, 0), Activity::Receive, (ns(8000), ns(8500)), key));
     sender.push(busy((0, 0), Activity::Send, (ns(8500), ns(9000)), key));
     receiver.push(busy((1, 0), Activity::Send, (ns(5654), ns(6000)), key));
-    receiver.push(busy(
-        (1, 0),
-        Activity::Receive,
-        (ns(12_000), ns(13_000)),
-        key,
-    ));
+    receiver.push(busy((1, 0), Activity::Receive, (ns(12_000), ns(13_000)), key));
     let arrows: Vec<String> = show(2, &collect(EVERYTHING, &[sender, receiver]))
         .into_iter()
         .filter_map(|line| Some(line.split_once(" start_ps")?.0.to_owned()))
@@ -276,10 +252,7 @@ fn a_wildcard_tag_is_negative() {
         }
     }
     let lines = show(2, &collect(EVERYTHING, &[records]));
-    assert!(
-        lines.iter().any(|line| line.ends_with("tag=-1")),
-        "{lines:?}"
-    );
+    assert!(lines.iter().any(|line| line.ends_with("tag=-1")), "{lines:?}");
 }
 
 /// More than one piece of output: 3000 slices begin and end, in order.

@@ -14,22 +14,14 @@ fn summary() -> Summary {
 /// Ranks 0, 3 and 1 wait for each other in a ring; rank 1 has not come to its receive. The send is
 /// from a text, the others are not.
 fn deadlock() -> Summary {
-    let pending = |rank, index, started| PendingOp {
-        rank,
-        index,
-        started,
-    };
+    let pending = |rank, index, started| PendingOp { rank, index, started };
     let outcome = Outcome {
         ranks: vec![RankTotals::default(); 4],
         events: 5,
         deadlock: Some(Deadlock {
             at: ns(4100),
             ranks: 3,
-            pending: vec![
-                pending(0, 2, true),
-                pending(1, 0, false),
-                pending(3, 1, true),
-            ],
+            pending: vec![pending(0, 2, true), pending(1, 0, false), pending(3, 1, true)],
             cycle: vec![0, 3, 1],
         }),
         remarks: vec!["zero lookahead: delta rounds".to_owned()],
@@ -41,14 +33,7 @@ fn deadlock() -> Summary {
             1 => (Kind::Calc, 0, 0, 50),
             _ => (Kind::Recv, ANY, ANY, 10),
         };
-        let op = Op {
-            kind,
-            peer,
-            tag,
-            size,
-            cpu: 0,
-            nic: 0,
-        };
+        let op = Op { kind, peer, tag, size, cpu: 0, nic: 0 };
         let mut pending = Pending::new(operation, &op);
         if operation.rank == 0 {
             pending.line = Some(12);
@@ -215,9 +200,7 @@ fn a_large_deadlock_is_cut() {
 /// Nothing to simulate is a run of length zero, not an error.
 #[test]
 fn an_empty_program() {
-    let empty = Summary::new(&Outcome::default(), |_| {
-        unreachable!("there is no deadlock")
-    });
+    let empty = Summary::new(&Outcome::default(), |_| unreachable!("there is no deadlock"));
     assert_eq!((empty.makespan_ps, empty.ranks), (Some(0), 0));
     let text = terminal(&empty, &performance());
     assert!(text.starts_with("makespan        0 ps\n"), "{text}");
@@ -231,9 +214,6 @@ fn rates_are_of_the_simulation_phase() {
     (summary.events, summary.messages) = (8, 2);
     let half = std::time::Duration::from_millis(500);
     let measured = Performance::measure(std::time::Instant::now(), half, 3, &summary);
-    assert_eq!(
-        (measured.events_per_second, measured.messages_per_second),
-        (16.0, 4.0)
-    );
+    assert_eq!((measured.events_per_second, measured.messages_per_second), (16.0, 4.0));
     assert_eq!((measured.simulation_seconds, measured.threads), (0.5, 3));
 }

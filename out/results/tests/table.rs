@@ -35,11 +35,8 @@ fn waiting_is_the_rest_and_never_negative() {
         ..RankTotals::default()
     };
     let text = ranks(&[row(30, 50), row(180, 0), row(80, 40)]);
-    let waiting: Vec<&str> = text
-        .lines()
-        .skip(1)
-        .filter_map(|line| line.split(',').nth(3))
-        .collect();
+    let waiting: Vec<&str> =
+        text.lines().skip(1).filter_map(|line| line.split(',').nth(3)).collect();
     assert_eq!(waiting, ["20000", "0", "0"]);
 }
 
@@ -85,9 +82,11 @@ fn long_tables_are_complete() {
         ..RankTotals::default()
     };
     let text = ranks(&(0..20_000).map(row).collect::<Vec<_>>());
-    let mut expected = ranks(&[]);
-    for rank in 0..20_000 {
-        expected += &format!("{rank},0,0,0,0,{rank},0,0,18446744073709551615\n");
-    }
-    assert_eq!(text, expected);
+    let rows = (0..20_000).map(|rank| {
+        format!(
+            "{rank},0,0,0,0,{rank},0,0,18446744073709551615
+"
+        )
+    });
+    assert_eq!(text, ranks(&[]) + &rows.collect::<String>());
 }

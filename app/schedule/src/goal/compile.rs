@@ -36,11 +36,8 @@ pub struct Unused {
 
 /// Compiles a text. Unused labels are looked for if `lint` is set.
 pub fn compile(text: &[u8], lint: bool) -> Result<Compiled, Vec<Diagnostic>> {
-    let mut compiler = Compiler {
-        limit: MISSING + text.len() / BLOCK,
-        lint,
-        ..Compiler::default()
-    };
+    let mut compiler =
+        Compiler { limit: MISSING + text.len() / BLOCK, lint, ..Compiler::default() };
     let mut faults = parse(text, &mut compiler);
     compiler.find_missing(&mut faults);
     let failed = faults.failed();
@@ -49,11 +46,7 @@ pub fn compile(text: &[u8], lint: bool) -> Result<Compiled, Vec<Diagnostic>> {
         return Err(warnings);
     }
     let unused = std::mem::take(&mut compiler.unused);
-    Ok(Compiled {
-        image: Image::written(compiler.assemble()),
-        warnings,
-        unused,
-    })
+    Ok(Compiled { image: Image::written(compiler.assemble()), warnings, unused })
 }
 
 /// A dependency line; [`UNKNOWN`] stands for a label that is not defined yet.
@@ -148,11 +141,7 @@ impl<'a> Sink<'a> for Compiler<'a> {
 
     #[inline]
     fn depend(&mut self, after: Label<'a>, before: Label<'a>, edge: Edge, _: &mut Faults<'a>) {
-        let line = Line {
-            after: self.resolve(after),
-            before: self.resolve(before),
-            edge,
-        };
+        let line = Line { after: self.resolve(after), before: self.resolve(before), edge };
         self.lines.push(line);
     }
 
@@ -183,10 +172,7 @@ impl<'a> Compiler<'a> {
     #[inline]
     fn resolve(&mut self, label: Label<'a>) -> u32 {
         let Some(op) = self.labels.find(label.name) else {
-            self.forward.push(Forward {
-                label,
-                line: self.lines.len(),
-            });
+            self.forward.push(Forward { label, line: self.lines.len() });
             return UNKNOWN;
         };
         self.labels.touch(op);
@@ -200,11 +186,7 @@ impl<'a> Compiler<'a> {
                 let message = format!("label {} is not defined in this rank", shown(label.name));
                 let room = faults.has_room();
                 let known = || {
-                    self.labels
-                        .all()
-                        .take(CANDIDATES)
-                        .map(|(label, _)| label)
-                        .collect::<Vec<_>>()
+                    self.labels.all().take(CANDIDATES).map(|(label, _)| label).collect::<Vec<_>>()
                 };
                 let help = room
                     .then(known)
@@ -215,11 +197,7 @@ impl<'a> Compiler<'a> {
             self.labels.touch(op);
             if let Some(line) = self.lines.get_mut(line) {
                 // The label in front of `requires` is resolved first.
-                let place = if line.after == UNKNOWN {
-                    &mut line.after
-                } else {
-                    &mut line.before
-                };
+                let place = if line.after == UNKNOWN { &mut line.after } else { &mut line.before };
                 *place = op;
             }
         }
@@ -227,12 +205,7 @@ impl<'a> Compiler<'a> {
 
     /// Sorts the dependency lines into the appendix, by the operation that is waited for.
     fn link(&mut self) {
-        let Rank {
-            ops,
-            dependencies,
-            waiting,
-            appendix,
-        } = &mut self.graph;
+        let Rank { ops, dependencies, waiting, appendix } = &mut self.graph;
         dependencies.resize(ops.len(), 0);
         waiting.resize(ops.len(), [0; 2]);
         appendix.resize(self.lines.len(), 0);
@@ -259,10 +232,7 @@ impl<'a> Compiler<'a> {
         self.unused.count += unused.len() as u64;
         let room = UNUSED.saturating_sub(self.unused.first.len());
         let name = |label: &[u8]| String::from_utf8_lossy(label).into_owned();
-        let first = unused
-            .iter()
-            .take(room)
-            .map(|(op, label)| (rank, *op, name(label)));
+        let first = unused.iter().take(room).map(|(op, label)| (rank, *op, name(label)));
         self.unused.first.extend(first);
     }
 
@@ -272,11 +242,7 @@ impl<'a> Compiler<'a> {
         let ranks = self.ranks as usize;
         let present = self.parts.iter().filter(|part| part.line != 0).count();
         let missing = ranks.saturating_sub(present);
-        let first = self
-            .parts
-            .iter()
-            .position(|part| part.line == 0)
-            .unwrap_or(self.parts.len());
+        let first = self.parts.iter().position(|part| part.line == 0).unwrap_or(self.parts.len());
         if missing > MISSING {
             let message = format!("num_ranks is {ranks}, but only {present} ranks have a block");
             faults.error(&Fault::new(mark, 9, message));
@@ -300,11 +266,7 @@ impl<'a> Compiler<'a> {
             end = part.end;
             follows
         });
-        let mut out = if in_place {
-            std::mem::take(&mut self.out)
-        } else {
-            self.in_order(table)
-        };
+        let mut out = if in_place { std::mem::take(&mut self.out) } else { self.in_order(table) };
         let mut header = Vec::with_capacity(table);
         header.extend_from_slice(&MAGIC.to_le_bytes());
         header.extend_from_slice(&self.ranks.to_le_bytes());
@@ -325,10 +287,7 @@ impl<'a> Compiler<'a> {
         let mut out = vec![0; table];
         out.reserve(self.out.len());
         for part in &mut self.parts {
-            let bytes = self
-                .out
-                .get(part.start..part.end)
-                .filter(|_| part.line != 0);
+            let bytes = self.out.get(part.start..part.end).filter(|_| part.line != 0);
             part.start = out.len();
             out.extend_from_slice(bytes.unwrap_or(&[0; BLOB_HEADER]));
             part.end = out.len();

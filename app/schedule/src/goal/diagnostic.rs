@@ -58,12 +58,7 @@ impl Diagnostic {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{margin}--> {file}:{}:{}", self.line, self.column);
         let _ = writeln!(text, "{margin} |\n{} | {}", self.line, self.excerpt);
-        let _ = writeln!(
-            text,
-            "{margin} | {}{}",
-            " ".repeat(before),
-            "^".repeat(width.max(1))
-        );
+        let _ = writeln!(text, "{margin} | {}{}", " ".repeat(before), "^".repeat(width.max(1)));
         if let Some(help) = &self.help {
             let _ = writeln!(text, "{margin} = help: {help}");
         }
@@ -73,14 +68,8 @@ impl Diagnostic {
 
 impl Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        write!(
-            f,
-            "{}:{}: {}: {}",
-            self.line, self.column, self.severity, self.message
-        )?;
-        self.help
-            .as_ref()
-            .map_or(Ok(()), |help| write!(f, " ({help})"))
+        write!(f, "{}:{}: {}: {}", self.line, self.column, self.severity, self.message)?;
+        self.help.as_ref().map_or(Ok(()), |help| write!(f, " ({help})"))
     }
 }
 
@@ -107,12 +96,7 @@ pub struct Fault {
 
 impl Fault {
     pub fn new(mark: Mark, width: usize, message: String) -> Self {
-        Self {
-            mark,
-            width,
-            message,
-            help: None,
-        }
+        Self { mark, width, message, help: None }
     }
 
     pub fn help(mut self, help: Option<String>) -> Self {
@@ -132,12 +116,7 @@ pub struct Faults<'a> {
 
 impl<'a> Faults<'a> {
     pub const fn new(text: &'a [u8]) -> Self {
-        Self {
-            text,
-            kept: Vec::new(),
-            dropped: None,
-            errors: 0,
-        }
+        Self { text, kept: Vec::new(), dropped: None, errors: 0 }
     }
 
     /// Whether there are errors.
@@ -182,11 +161,7 @@ impl<'a> Faults<'a> {
         if let Some((first, count)) = self.dropped {
             let message = match count {
                 1 => first.message,
-                _ => format!(
-                    "{} (and {} more errors and warnings)",
-                    first.message,
-                    count - 1
-                ),
+                _ => format!("{} (and {} more errors and warnings)", first.message, count - 1),
             };
             all.push(Diagnostic { message, ..first });
         }
@@ -201,18 +176,9 @@ impl<'a> Faults<'a> {
         let (before, place, after) = (printable(before), printable(place), printable(after));
         let column = before.len() as u64 + 1;
         let long = before.len() + place.len() + after.len() > WIDTH;
-        let cut = if long {
-            before.len().saturating_sub(BEFORE)
-        } else {
-            0
-        };
+        let cut = if long { before.len().saturating_sub(BEFORE) } else { 0 };
         let before = &before[cut..];
-        let excerpt = before
-            .iter()
-            .chain(&place)
-            .chain(&after)
-            .take(WIDTH)
-            .collect();
+        let excerpt = before.iter().chain(&place).chain(&after).take(WIDTH).collect();
         Diagnostic {
             severity,
             line: fault.mark.line,
@@ -220,10 +186,7 @@ impl<'a> Faults<'a> {
             message: fault.message.clone(),
             help: fault.help.clone(),
             excerpt,
-            caret: (
-                before.len(),
-                place.len().clamp(1, WIDTH - before.len().min(WIDTH - 1)),
-            ),
+            caret: (before.len(), place.len().clamp(1, WIDTH - before.len().min(WIDTH - 1))),
         }
     }
 }
@@ -242,31 +205,21 @@ fn printable(bytes: &[u8]) -> Vec<char> {
         c if c.is_control() => char::REPLACEMENT_CHARACTER,
         c => c,
     };
-    String::from_utf8_lossy(bytes)
-        .chars()
-        .map(visible)
-        .collect()
+    String::from_utf8_lossy(bytes).chars().map(visible).collect()
 }
 
 /// Bytes of a text as a string for a message: short, and harmless to a terminal.
 pub fn shown(bytes: &[u8]) -> String {
     let short = bytes.get(..40).unwrap_or(bytes);
     let dots = if short.len() < bytes.len() { "…" } else { "" };
-    format!(
-        "`{}{dots}`",
-        printable(short).into_iter().collect::<String>()
-    )
+    format!("`{}{dots}`", printable(short).into_iter().collect::<String>())
 }
 
 /// "did you mean `…`?" with the known word nearest to an unknown one, if one is near.
 pub fn nearest<'w>(word: &[u8], known: impl IntoIterator<Item = &'w [u8]>) -> Option<String> {
     let limit = word.len().div_ceil(3);
-    let near = known
-        .into_iter()
-        .map(|candidate| (distance(word, candidate), candidate));
-    let (_, best) = near
-        .filter(|(d, _)| (1..=limit).contains(d))
-        .min_by_key(|(d, _)| *d)?;
+    let near = known.into_iter().map(|candidate| (distance(word, candidate), candidate));
+    let (_, best) = near.filter(|(d, _)| (1..=limit).contains(d)).min_by_key(|(d, _)| *d)?;
     Some(format!("did you mean {}?", shown(best)))
 }
 

@@ -82,14 +82,8 @@ impl Node {
             tag: word(17),
             cpu: b[21],
             nic: b[22],
-            done: List {
-                count: word(23),
-                first: word(27),
-            },
-            started: List {
-                count: word(31),
-                first: word(35),
-            },
+            done: List { count: word(23), first: word(27) },
+            started: List { count: word(31), first: word(35) },
         }
     }
 
@@ -126,19 +120,13 @@ impl Node {
 /// The number at a byte; `None` beyond the end.
 #[inline]
 pub fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
-    bytes
-        .get(at..)?
-        .first_chunk()
-        .map(|b| u32::from_le_bytes(*b))
+    bytes.get(at..)?.first_chunk().map(|b| u32::from_le_bytes(*b))
 }
 
 /// The number at a byte; `None` beyond the end.
 #[inline]
 pub fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
-    bytes
-        .get(at..)?
-        .first_chunk()
-        .map(|b| u64::from_le_bytes(*b))
+    bytes.get(at..)?.first_chunk().map(|b| u64::from_le_bytes(*b))
 }
 
 /// The numbers of a list.

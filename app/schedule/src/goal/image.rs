@@ -67,13 +67,8 @@ impl Image {
                 roots,
             })
         };
-        let ranks = (0..count)
-            .map(|rank| blob(rank).unwrap_or_default())
-            .collect();
-        Self {
-            bytes: Bytes::Owned(bytes),
-            ranks,
-        }
+        let ranks = (0..count).map(|rank| blob(rank).unwrap_or_default()).collect();
+        Self { bytes: Bytes::Owned(bytes), ranks }
     }
 
     /// The binary form.
@@ -109,15 +104,11 @@ impl Program for Image {
     }
 
     fn cpus(&self) -> u32 {
-        self.bytes
-            .get(BASE + WORD)
-            .map_or(1, |highest| u32::from(*highest) + 1)
+        self.bytes.get(BASE + WORD).map_or(1, |highest| u32::from(*highest) + 1)
     }
 
     fn nics(&self) -> u32 {
-        self.bytes
-            .get(BASE + WORD + 1)
-            .map_or(1, |highest| u32::from(*highest) + 1)
+        self.bytes.get(BASE + WORD + 1).map_or(1, |highest| u32::from(*highest) + 1)
     }
 
     #[inline]
@@ -127,22 +118,13 @@ impl Program for Image {
 
     #[inline]
     fn op(&self, rank: u32, index: u32) -> Op {
-        let nothing = Op {
-            kind: Kind::Calc,
-            peer: 0,
-            tag: 0,
-            size: 0,
-            cpu: 0,
-            nic: 0,
-        };
-        self.node(self.blob(rank), index)
-            .map_or(nothing, |node| node.op())
+        let nothing = Op { kind: Kind::Calc, peer: 0, tag: 0, size: 0, cpu: 0, nic: 0 };
+        self.node(self.blob(rank), index).map_or(nothing, |node| node.op())
     }
 
     #[inline]
     fn dependencies(&self, rank: u32, index: u32) -> u32 {
-        self.node(self.blob(rank), index)
-            .map_or(0, |node| node.dependencies)
+        self.node(self.blob(rank), index).map_or(0, |node| node.dependencies)
     }
 
     #[inline]
@@ -156,8 +138,7 @@ impl Program for Image {
             Edge::Started => node.started,
         };
         let appendix = blob.nodes as usize + NODE * blob.ops as usize;
-        self.words(appendix + WORD * list.first as usize, list.count)
-            .for_each(each);
+        self.words(appendix + WORD * list.first as usize, list.count).for_each(each);
     }
 
     fn roots(&self, rank: u32, each: &mut impl FnMut(Run)) {

@@ -86,9 +86,7 @@ impl<'a> Labels<'a> {
     /// All labels, in no particular order.
     pub fn all(&self) -> impl Iterator<Item = (Vec<u8>, u32)> + '_ {
         let base = self.base.unwrap_or(0);
-        let numbered = (0_u32..)
-            .zip(&self.state)
-            .filter(|(_, state)| **state & NUMBERED != 0);
+        let numbered = (0_u32..).zip(&self.state).filter(|(_, state)| **state & NUMBERED != 0);
         let numbered =
             numbered.map(move |(op, _)| (format!("l{}", base + u64::from(op)).into(), op));
         numbered.chain(self.named.iter().map(|(label, op)| (label.to_vec(), *op)))
@@ -96,11 +94,7 @@ impl<'a> Labels<'a> {
 
     /// Labels that no dependency uses, with their operations, ascending.
     pub fn unused(&self) -> Vec<(u32, Vec<u8>)> {
-        let used = |op: u32| {
-            self.state
-                .get(op as usize)
-                .is_some_and(|state| state & USED != 0)
-        };
+        let used = |op: u32| self.state.get(op as usize).is_some_and(|state| state & USED != 0);
         let unused = self.all().filter(|(_, op)| !used(*op));
         let mut unused: Vec<_> = unused.map(|(label, op)| (op, label)).collect();
         unused.sort_unstable();
@@ -118,8 +112,6 @@ fn number(label: &[u8]) -> Option<u64> {
         return None;
     }
     digits.iter().try_fold(0, |value, digit| {
-        digit
-            .is_ascii_digit()
-            .then(|| value * 10 + u64::from(digit - b'0'))
+        digit.is_ascii_digit().then(|| value * 10 + u64::from(digit - b'0'))
     })
 }

@@ -10,23 +10,14 @@ use crate::{Edge, Op};
 pub fn source_line(text: &[u8], ops: &[(u32, u32)]) -> Vec<Option<(u64, String)>> {
     let mut wanted: Vec<_> = (0..ops.len()).collect();
     wanted.sort_by_key(|which| ops[*which]);
-    let mut finder = Finder {
-        ops,
-        wanted: &wanted,
-        rest: &[],
-        next: 0,
-        found: vec![None; ops.len()],
-    };
+    let mut finder =
+        Finder { ops, wanted: &wanted, rest: &[], next: 0, found: vec![None; ops.len()] };
     parse(text, &mut finder);
     let show = |mark: Mark| {
         let line = String::from_utf8_lossy(line_at(text, mark.line_start));
         (mark.line, line.trim().to_owned())
     };
-    finder
-        .found
-        .into_iter()
-        .map(|mark| mark.map(show))
-        .collect()
+    finder.found.into_iter().map(|mark| mark.map(show)).collect()
 }
 
 struct Finder<'o> {
@@ -46,12 +37,8 @@ impl<'a> Sink<'a> for Finder<'_> {
     fn begin(&mut self, rank: Option<u32>, _: Mark, _: &mut Faults<'a>) {
         self.next = 0;
         self.rest = rank.map_or(&[], |rank| {
-            let first = self
-                .wanted
-                .partition_point(|which| self.ops[*which].0 < rank);
-            let end = self
-                .wanted
-                .partition_point(|which| self.ops[*which].0 <= rank);
+            let first = self.wanted.partition_point(|which| self.ops[*which].0 < rank);
+            let end = self.wanted.partition_point(|which| self.ops[*which].0 <= rank);
             &self.wanted[first..end]
         });
     }

@@ -52,13 +52,8 @@ pub trait Sink<'a> {
 pub fn parse<'a, S: Sink<'a>>(text: &'a [u8], sink: &mut S) -> Faults<'a> {
     let scan = Scanner::new(text);
     let start = scan.mark();
-    let mut parser = Parser {
-        scan,
-        faults: Faults::new(text),
-        sink,
-        ranks: None,
-        early: Vec::new(),
-    };
+    let mut parser =
+        Parser { scan, faults: Faults::new(text), sink, ranks: None, early: Vec::new() };
     parser.file();
     if parser.ranks.is_none() {
         let help = "begin the file with `num_ranks` and the number of ranks".to_owned();
@@ -116,11 +111,7 @@ impl<'a, S: Sink<'a>> Parser<'a, '_, S> {
     /// What stands outside the blocks.
     fn section(&mut self) -> Result<()> {
         let mark = self.scan.mark();
-        let word = if self.at_label() {
-            self.scan.word()
-        } else {
-            b""
-        };
+        let word = if self.at_label() { self.scan.word() } else { b"" };
         if word == NUM_RANKS {
             return self.num_ranks(mark);
         }
@@ -183,10 +174,7 @@ impl<'a, S: Sink<'a>> Parser<'a, '_, S> {
 
     /// A block, from behind the word `rank`, which starts at `mark`.
     fn block(&mut self, mark: Mark) {
-        let rank = self
-            .block_rank()
-            .map_err(|fault| self.faults.error(&fault))
-            .ok();
+        let rank = self.block_rank().map_err(|fault| self.faults.error(&fault)).ok();
         self.blank();
         if self.scan.peek() == b'{' {
             self.scan.bump();
@@ -233,8 +221,7 @@ impl<'a, S: Sink<'a>> Parser<'a, '_, S> {
             Ok(Next::Statement) => {}
             Ok(Next::Close) => {
                 let line = self.scan.mark().line;
-                self.faults
-                    .error(&unclosed(&format!("the next block, on line {line}")));
+                self.faults.error(&unclosed(&format!("the next block, on line {line}")));
                 return Next::Close;
             }
             Err(fault) => {
@@ -279,11 +266,8 @@ impl<'a, S: Sink<'a>> Parser<'a, '_, S> {
                 return self.operation(Some(label), kind, label.mark);
             }
             self.scan.rewind(mark);
-            self.sink
-                .op(Some(label), SUBSTITUTE, label.mark, &mut self.faults);
-            return Err(self
-                .scan
-                .expected_word("`send`, `recv` or `calc`", &OPERATIONS));
+            self.sink.op(Some(label), SUBSTITUTE, label.mark, &mut self.faults);
+            return Err(self.scan.expected_word("`send`, `recv` or `calc`", &OPERATIONS));
         }
         let mark = self.scan.mark();
         let edge = match self.scan.word() {
@@ -307,10 +291,7 @@ impl<'a, S: Sink<'a>> Parser<'a, '_, S> {
                 format!("expected `send`, `recv`, `calc` or a label and `:`, found {name}");
             return label.fault(message).help(help);
         }
-        let what = format!(
-            "`:`, `requires` or `irequires` behind label {}",
-            shown(label.name)
-        );
+        let what = format!("`:`, `requires` or `irequires` behind label {}", shown(label.name));
         self.scan.expected_word(&what, &REQUIRES)
     }
 
@@ -319,17 +300,12 @@ impl<'a, S: Sink<'a>> Parser<'a, '_, S> {
         loop {
             self.scan.space();
             let mark = self.scan.mark();
-            let name = if self.at_label() {
-                self.scan.word()
-            } else {
-                b""
-            };
+            let name = if self.at_label() { self.scan.word() } else { b"" };
             if name.is_empty() || reserved(name) || REQUIRES.contains(&name) {
                 self.scan.rewind(mark);
                 return Err(self.scan.expected("a label"));
             }
-            self.sink
-                .depend(after, Label { name, mark }, edge, &mut self.faults);
+            self.sink.depend(after, Label { name, mark }, edge, &mut self.faults);
             self.scan.space();
             match self.scan.peek() {
                 b',' => self.scan.bump(),
@@ -370,10 +346,7 @@ impl<'a, S: Sink<'a>> Parser<'a, '_, S> {
         op?;
         let (what, words) = match kind {
             Kind::Calc => ("`cpu` or the end of the statement", &ATTRIBUTES[1..2]),
-            _ => (
-                "`tag`, `cpu`, `nic` or the end of the statement",
-                &ATTRIBUTES[..],
-            ),
+            _ => ("`tag`, `cpu`, `nic` or the end of the statement", &ATTRIBUTES[..]),
         };
         self.end_of_statement(what, words)
     }
@@ -429,8 +402,7 @@ impl<'a, S: Sink<'a>> Parser<'a, '_, S> {
             let value = self.scan.number(what, u64::from(ANY))? as u32;
             if value == ANY {
                 let message = format!("{ANY} means any, like -1");
-                self.faults
-                    .warning(&Fault::new(mark, self.scan.since(mark).len(), message));
+                self.faults.warning(&Fault::new(mark, self.scan.since(mark).len(), message));
             }
             return Ok(value);
         }
@@ -495,14 +467,7 @@ impl<'a, S: Sink<'a>> Parser<'a, '_, S> {
 const INDEX: u64 = u8::MAX as u64;
 
 /// Stands for an operation that could not be read.
-const SUBSTITUTE: Op = Op {
-    kind: Kind::Calc,
-    peer: 0,
-    tag: 0,
-    size: 0,
-    cpu: 0,
-    nic: 0,
-};
+const SUBSTITUTE: Op = Op { kind: Kind::Calc, peer: 0, tag: 0, size: 0, cpu: 0, nic: 0 };
 
 /// The operation of a word.
 #[inline]

@@ -54,21 +54,14 @@ impl Rank {
         for (before, waiting) in (0..).zip(&self.waiting) {
             for edge in [Edge::Done, Edge::Started] {
                 let count = waiting[sort(edge)] as usize;
-                appendix
-                    .by_ref()
-                    .take(count)
-                    .for_each(|after| each(before, edge, *after));
+                appendix.by_ref().take(count).for_each(|after| each(before, edge, *after));
             }
         }
     }
 
     /// Appends the rank's part of the binary form.
     pub fn encode(&self, out: &mut Vec<u8>) {
-        let roots = || {
-            (0_u32..)
-                .zip(&self.dependencies)
-                .filter(|(_, count)| **count == 0)
-        };
+        let roots = || (0_u32..).zip(&self.dependencies).filter(|(_, count)| **count == 0);
         let count = roots().count();
         let words = count + self.appendix.len();
         out.reserve(BLOB_HEADER + NODE * self.ops.len() + WORD * words);
@@ -78,10 +71,7 @@ impl Rank {
         let mut first = 0;
         let mut list = |count| {
             first += count;
-            List {
-                count,
-                first: first - count,
-            }
+            List { count, first: first - count }
         };
         for ((op, dependencies), waiting) in
             self.ops.iter().zip(&self.dependencies).zip(&self.waiting)
@@ -99,8 +89,6 @@ impl Rank {
             };
             out.extend_from_slice(&node.encode());
         }
-        self.appendix
-            .iter()
-            .for_each(|op| out.extend_from_slice(&op.to_le_bytes()));
+        self.appendix.iter().for_each(|op| out.extend_from_slice(&op.to_le_bytes()));
     }
 }

@@ -25,11 +25,7 @@ impl Form {
     pub fn of(bytes: &[u8]) -> Self {
         let start = bytes.get(..BASE).unwrap_or(bytes);
         let magic = !start.is_empty() && MAGIC.to_le_bytes().starts_with(start);
-        if magic || start.contains(&0) {
-            Self::Binary
-        } else {
-            Self::Text
-        }
+        if magic || start.contains(&0) { Self::Binary } else { Self::Text }
     }
 }
 
@@ -59,13 +55,8 @@ pub enum ReadError {
 }
 
 fn list(diagnostics: &[Diagnostic]) -> String {
-    let errors = diagnostics
-        .iter()
-        .filter(|diagnostic| diagnostic.severity == Severity::Error);
-    errors
-        .map(ToString::to_string)
-        .collect::<Vec<_>>()
-        .join("\n")
+    let errors = diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error);
+    errors.map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
 /// Reads a file in either form.
@@ -81,16 +72,8 @@ pub fn read_bytes(bytes: Vec<u8>) -> Result<Reading, ReadError> {
 fn from(bytes: Bytes) -> Result<Reading, ReadError> {
     let form = Form::of(&bytes);
     if form == Form::Binary {
-        return Ok(Reading {
-            image: Image::validated(bytes)?,
-            form,
-            warnings: Vec::new(),
-        });
+        return Ok(Reading { image: Image::validated(bytes)?, form, warnings: Vec::new() });
     }
     let compiled = compile(&bytes, false).map_err(ReadError::Text)?;
-    Ok(Reading {
-        image: compiled.image,
-        form,
-        warnings: compiled.warnings,
-    })
+    Ok(Reading { image: compiled.image, form, warnings: compiled.warnings })
 }

@@ -11,10 +11,7 @@ pub type Group = (Kind, u8, u8);
 pub fn runs(ops: impl Iterator<Item = (u32, Group)>, each: &mut impl FnMut(Run)) {
     let mut open: BTreeMap<Group, Run> = BTreeMap::new();
     for (op, group) in ops {
-        let run = open.entry(group).or_insert(Run {
-            count: 0,
-            ..Run::one(op)
-        });
+        let run = open.entry(group).or_insert(Run { count: 0, ..Run::one(op) });
         if run.count == 0 {
             run.count = 1;
         } else if run.count == 1 {

@@ -15,17 +15,8 @@ pub struct Scanner<'a> {
 impl<'a> Scanner<'a> {
     pub fn new(text: &'a [u8]) -> Self {
         // A byte order mark, which some editors put first.
-        let at = if text.starts_with(b"\xef\xbb\xbf") {
-            3
-        } else {
-            0
-        };
-        Self {
-            text,
-            at,
-            line: 1,
-            line_start: at,
-        }
+        let at = if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+        Self { text, at, line: 1, line_start: at }
     }
 
     /// The next byte; 0 at the end.
@@ -40,11 +31,7 @@ impl<'a> Scanner<'a> {
 
     #[inline]
     pub const fn mark(&self) -> Mark {
-        Mark {
-            at: self.at,
-            line: self.line,
-            line_start: self.line_start,
-        }
+        Mark { at: self.at, line: self.line, line_start: self.line_start }
     }
 
     /// Goes back to a place.
@@ -105,11 +92,7 @@ impl<'a> Scanner<'a> {
                 _ => self.at += 1,
             }
         }
-        Err(Fault::new(
-            start,
-            2,
-            "the comment does not end; expected `*/`".into(),
-        ))
+        Err(Fault::new(start, 2, "the comment does not end; expected `*/`".into()))
     }
 
     /// Passes bytes of one line.
@@ -144,10 +127,7 @@ impl<'a> Scanner<'a> {
     #[inline]
     fn take(&mut self, wanted: impl Fn(u8) -> bool) -> &'a [u8] {
         let rest = self.text.get(self.at..).unwrap_or_default();
-        let length = rest
-            .iter()
-            .position(|byte| !wanted(*byte))
-            .unwrap_or(rest.len());
+        let length = rest.iter().position(|byte| !wanted(*byte)).unwrap_or(rest.len());
         self.at += length;
         rest.get(..length).unwrap_or_default()
     }
@@ -192,11 +172,7 @@ impl<'a> Scanner<'a> {
     #[cold]
     pub fn expected(&self, what: &str) -> Fault {
         let (found, width) = self.found();
-        Fault::new(
-            self.mark(),
-            width,
-            format!("expected {what}, found {found}"),
-        )
+        Fault::new(self.mark(), width, format!("expected {what}, found {found}"))
     }
 
     /// The error that another word than these stands here.
@@ -220,14 +196,7 @@ impl<'a> Scanner<'a> {
             b'-' => 1 + rest.iter().skip(1).take_while(|byte| part(byte)).count(),
             byte if part(byte) => rest.iter().take_while(|byte| part(byte)).count(),
             // One character, which may be of several bytes.
-            _ => {
-                1 + rest
-                    .iter()
-                    .skip(1)
-                    .take_while(|byte| **byte & 0xc0 == 0x80)
-                    .take(3)
-                    .count()
-            }
+            _ => 1 + rest.iter().skip(1).take_while(|byte| **byte & 0xc0 == 0x80).take(3).count(),
         };
         (shown(rest.get(..length).unwrap_or_default()), length)
     }

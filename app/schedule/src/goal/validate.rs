@@ -130,22 +130,14 @@ pub(super) fn validate(bytes: &[u8]) -> Result<Vec<Blob>, BinaryError> {
             found: bytes.len() as u64,
             expected: start,
         };
-        return Err(BinaryError {
-            offset: start,
-            rank: None,
-            problem,
-        });
+        return Err(BinaryError { offset: start, rank: None, problem });
     }
     Ok(blobs)
 }
 
 /// Checks header and presence of the table; returns the number of ranks.
 fn header(bytes: &[u8]) -> Result<u32, BinaryError> {
-    let fail = |offset: usize, problem| BinaryError {
-        offset: offset as u64,
-        rank: None,
-        problem,
-    };
+    let fail = |offset: usize, problem| BinaryError { offset: offset as u64, rank: None, problem };
     let truncated = |part, end| fail(bytes.len(), Problem::Truncated { part, end });
     let magic = u64_at(bytes, 0).ok_or_else(|| truncated("the magic number", BASE as u64))?;
     match magic {
@@ -179,11 +171,7 @@ struct Validator<'a> {
 
 impl Validator<'_> {
     fn fail(&self, offset: usize, problem: Problem) -> BinaryError {
-        BinaryError {
-            offset: offset as u64,
-            rank: Some(self.rank),
-            problem,
-        }
+        BinaryError { offset: offset as u64, rank: Some(self.rank), problem }
     }
 
     /// Checks the part of the current rank, which must start at the byte `start`; returns where it
@@ -209,36 +197,18 @@ impl Validator<'_> {
             appendix_start: start + appendix,
             appendix: bytes.get(appendix..).unwrap_or_default(),
         })?;
-        Ok((
-            Blob {
-                nodes: (start + nodes) as u64,
-                ops,
-                roots,
-            },
-            end as u64,
-        ))
+        Ok((Blob { nodes: (start + nodes) as u64, ops, roots }, end as u64))
     }
 
     /// Where the current rank's part starts and ends according to the table.
     fn span(&self, expected: u64) -> Result<(usize, usize), BinaryError> {
         let entry = HEADER + SPAN * self.rank as usize;
-        let absolute = |at| {
-            u64_at(self.bytes, at)
-                .unwrap_or(0)
-                .saturating_add(BASE as u64)
-        };
+        let absolute = |at| u64_at(self.bytes, at).unwrap_or(0).saturating_add(BASE as u64);
         let (start, end) = (absolute(entry), absolute(entry + 8));
         if start != expected {
             let (found, expected) = (start - BASE as u64, expected - BASE as u64);
             let field = "the start of the rank's part";
-            return Err(self.fail(
-                entry,
-                Problem::Value {
-                    field,
-                    found,
-                    expected,
-                },
-            ));
+            return Err(self.fail(entry, Problem::Value { field, found, expected }));
         }
         let length = self.bytes.len() as u64;
         let least = start + BLOB_HEADER as u64;
@@ -247,14 +217,7 @@ impl Validator<'_> {
                 return Err(self.truncated(least));
             }
             let found = end.saturating_sub(start);
-            return Err(self.fail(
-                entry + 8,
-                Problem::Length {
-                    length: found,
-                    ops: 0,
-                    roots: 0,
-                },
-            ));
+            return Err(self.fail(entry + 8, Problem::Length { length: found, ops: 0, roots: 0 }));
         }
         if length < end {
             return Err(self.truncated(end));
@@ -263,13 +226,7 @@ impl Validator<'_> {
     }
 
     fn truncated(&self, end: u64) -> BinaryError {
-        self.fail(
-            self.bytes.len(),
-            Problem::Truncated {
-                part: "the rank's part",
-                end,
-            },
-        )
+        self.fail(self.bytes.len(), Problem::Truncated { part: "the rank's part", end })
     }
 
     /// Checks roots, nodes and appendix of a part.
@@ -285,14 +242,7 @@ impl Validator<'_> {
                 let highest = (part.nodes.len() as u64).saturating_sub(1);
                 let (field, found) = ("a dependent", u64::from(target));
                 let at = part.appendix_start + WORD * place;
-                return Err(self.fail(
-                    at,
-                    Problem::Range {
-                        field,
-                        found,
-                        highest,
-                    },
-                ));
+                return Err(self.fail(at, Problem::Range { field, found, highest }));
             };
             *count = count.wrapping_sub(1);
         }
@@ -323,11 +273,7 @@ impl Validator<'_> {
         }
         if listed != total {
             let field = "the length of the appendix, in dependents,";
-            let problem = Problem::Value {
-                field,
-                found: total,
-                expected: listed,
-            };
+            let problem = Problem::Value { field, found: total, expected: listed };
             return Err(self.fail(part.appendix_start, problem));
         }
         Ok(())
@@ -335,20 +281,10 @@ impl Validator<'_> {
 
     #[cold]
     fn miscounted(&self, part: &Part, op: usize, counts: &[u32]) -> BinaryError {
-        let declared = part
-            .nodes
-            .get(op)
-            .map_or(0, |node| Node::decode(node).dependencies);
+        let declared = part.nodes.get(op).map_or(0, |node| Node::decode(node).dependencies);
         let arriving = declared.wrapping_sub(counts.get(op).copied().unwrap_or(0));
         let op = op as u32;
-        self.fail(
-            part.node_at(op),
-            Problem::Dependencies {
-                op,
-                declared,
-                arriving,
-            },
-        )
+        self.fail(part.node_at(op), Problem::Dependencies { op, declared, arriving })
     }
 
     /// Checks the fields of one node. `listed` dependents are listed before it, of `total`. The error
@@ -375,11 +311,7 @@ impl Validator<'_> {
     /// What is wrong with a node, and at which byte of it.
     #[cold]
     fn explain(&self, node: &Node, op: u32, listed: u64, total: u64) -> (usize, Problem) {
-        let range = |field, found: u64, highest: u64| Problem::Range {
-            field,
-            found,
-            highest,
-        };
+        let range = |field, found: u64, highest: u64| Problem::Range { field, found, highest };
         let value = |field, found: u32, expected| Problem::Value {
             field,
             found: u64::from(found),
@@ -387,75 +319,39 @@ impl Validator<'_> {
         };
         let calc = node.kind == code(Kind::Calc);
         if !(1..=3).contains(&node.kind) {
-            return (
-                4,
-                Problem::Kind {
-                    op,
-                    found: node.kind,
-                },
-            );
+            return (4, Problem::Kind { op, found: node.kind });
         }
         if calc && node.peer != 0 {
             return (5, value("the peer of a computation", node.peer, 0));
         }
         let any = node.kind == code(Kind::Recv) && node.peer == ANY;
         if !calc && !any && node.peer >= self.ranks {
-            return (
-                5,
-                range("the peer", u64::from(node.peer), u64::from(self.ranks) - 1),
-            );
+            return (5, range("the peer", u64::from(node.peer), u64::from(self.ranks) - 1));
         }
         if calc && node.tag != 0 {
             return (17, value("the tag of a computation", node.tag, 0));
         }
         if node.cpu > self.highest_cpu {
-            return (
-                21,
-                range("the CPU", u64::from(node.cpu), u64::from(self.highest_cpu)),
-            );
+            return (21, range("the CPU", u64::from(node.cpu), u64::from(self.highest_cpu)));
         }
         if calc && node.nic != 0 {
-            return (
-                22,
-                value("the interface of a computation", u32::from(node.nic), 0),
-            );
+            return (22, value("the interface of a computation", u32::from(node.nic), 0));
         }
         if node.nic > self.highest_nic {
-            return (
-                22,
-                range(
-                    "the interface",
-                    u64::from(node.nic),
-                    u64::from(self.highest_nic),
-                ),
-            );
+            return (22, range("the interface", u64::from(node.nic), u64::from(self.highest_nic)));
         }
         let list = |at: usize, list: List, before: u64| {
             let first = (u64::from(list.first) != before).then(|| {
-                (
-                    at + WORD,
-                    value("the index of the list of dependents", list.first, before),
-                )
+                (at + WORD, value("the index of the list of dependents", list.first, before))
             });
             let room = total.saturating_sub(before);
-            let count = || {
-                (
-                    at,
-                    range("the number of dependents", u64::from(list.count), room),
-                )
-            };
+            let count = || (at, range("the number of dependents", u64::from(list.count), room));
             first.or_else(|| (u64::from(list.count) > room).then(count))
         };
         let middle = listed + u64::from(node.done.count);
         list(23, node.done, listed)
             .or_else(|| list(31, node.started, middle))
-            .unwrap_or((
-                4,
-                Problem::Kind {
-                    op,
-                    found: node.kind,
-                },
-            ))
+            .unwrap_or((4, Problem::Kind { op, found: node.kind }))
     }
 }
 

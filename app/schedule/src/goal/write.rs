@@ -15,13 +15,8 @@ pub fn write_binary(program: &impl Program, out: &mut impl Write) -> io::Result<
         let index = u8::try_from(count.saturating_sub(1));
         index.map_err(|_| invalid(format!("{count} {what} per rank; a GOAL file can name 256")))
     };
-    let resources = [
-        highest(program.cpus(), "CPUs")?,
-        highest(program.nics(), "interfaces")?,
-    ];
-    let lengths: Vec<u64> = (0..program.ranks())
-        .map(|rank| length(program, rank))
-        .collect();
+    let resources = [highest(program.cpus(), "CPUs")?, highest(program.nics(), "interfaces")?];
+    let lengths: Vec<u64> = (0..program.ranks()).map(|rank| length(program, rank)).collect();
     out.write_all(&MAGIC.to_le_bytes())?;
     out.write_all(&program.ranks().to_le_bytes())?;
     out.write_all(&resources)?;
@@ -38,9 +33,7 @@ pub fn write_binary(program: &impl Program, out: &mut impl Write) -> io::Result<
         part.clear();
         graph.encode(&mut part);
         if part.len() as u64 != *length {
-            return Err(invalid(format!(
-                "rank {rank} has not as many dependents as dependencies"
-            )));
+            return Err(invalid(format!("rank {rank} has not as many dependents as dependencies")));
         }
         out.write_all(&part)?;
     }
@@ -104,16 +97,12 @@ impl Lines {
         self.ends.clear();
         self.ends.resize(ops + 1, 0);
         let mut valid = true;
-        places(graph, |place, _| {
-            match self.ends.get_mut(place as usize + 1) {
-                Some(count) => *count += 1,
-                None => valid = false,
-            }
+        places(graph, |place, _| match self.ends.get_mut(place as usize + 1) {
+            Some(count) => *count += 1,
+            None => valid = false,
         });
         if !valid {
-            return Err(invalid(
-                "an operation that does not exist waits for another".into(),
-            ));
+            return Err(invalid("an operation that does not exist waits for another".into()));
         }
         for index in 0..ops {
             self.ends[index + 1] += self.ends[index];
@@ -128,9 +117,7 @@ impl Lines {
     }
 
     fn write(&self, text: &mut Vec<u8>, index: usize) {
-        let start = index
-            .checked_sub(1)
-            .map_or(0, |previous| self.ends[previous]);
+        let start = index.checked_sub(1).map_or(0, |previous| self.ends[previous]);
         for (before, edge, after) in &self.sorted[start..self.ends[index]] {
             write_label(text, *after);
             text.extend_from_slice(match edge {

@@ -49,12 +49,7 @@ impl Exchange {
     /// An exchange among `ranks` ≥ 1 roles.
     pub fn new(algorithm: Algorithm, ranks: u32, size: u64) -> Self {
         let bits = ranks.ilog2();
-        Self {
-            algorithm,
-            size,
-            bits,
-            extra: ranks - (1 << bits),
-        }
+        Self { algorithm, size, bits, extra: ranks - (1 << bits) }
     }
 
     #[inline]
@@ -71,11 +66,7 @@ impl Exchange {
     /// The role that takes part under a number.
     #[inline]
     fn role(&self, number: u32) -> u32 {
-        if number < self.extra {
-            2 * number + 1
-        } else {
-            number + self.extra
-        }
+        if number < self.extra { 2 * number + 1 } else { number + self.extra }
     }
 
     #[inline]
@@ -109,10 +100,7 @@ impl Chained for Exchange {
             Part::Proxy(_) => (2 * rounds + 2, true),
             Part::Plain(_) => (2 * rounds, false),
         };
-        Chain {
-            ops,
-            receives_first,
-        }
+        Chain { ops, receives_first }
     }
 
     fn longest(&self) -> u64 {
@@ -131,11 +119,7 @@ impl Chained for Exchange {
         };
         let (bit, size) = self.round(index / 2);
         let peer = self.role(number ^ (1 << bit));
-        if index.is_multiple_of(2) {
-            send(peer, size)
-        } else {
-            recv(peer, size)
-        }
+        if index.is_multiple_of(2) { send(peer, size) } else { recv(peer, size) }
     }
 
     /// Partners of Rabenseifner's algorithm meet twice; the memory has a bit for each that was met
@@ -177,10 +161,7 @@ pub struct Ring {
 impl Chained for Ring {
     #[inline]
     fn chain(&self, _: u32) -> Chain {
-        Chain {
-            ops: 4 * (self.ranks - 1),
-            receives_first: false,
-        }
+        Chain { ops: 4 * (self.ranks - 1), receives_first: false }
     }
 
     fn longest(&self) -> u64 {

@@ -18,12 +18,7 @@ pub enum Sizes {
     /// All the same.
     Same(u64),
     /// Drawn evenly from 1 to `most`, but `size` for everything that goes to `root`.
-    Drawn {
-        seed: u64,
-        most: u64,
-        root: u32,
-        size: u64,
-    },
+    Drawn { seed: u64, most: u64, root: u32, size: u64 },
 }
 
 impl Sizes {

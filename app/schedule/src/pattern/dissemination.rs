@@ -16,10 +16,7 @@ pub struct Dissemination {
 impl Chained for Dissemination {
     #[inline]
     fn chain(&self, _: u32) -> Chain {
-        Chain {
-            ops: 2 * rounds(self.ranks),
-            receives_first: false,
-        }
+        Chain { ops: 2 * rounds(self.ranks), receives_first: false }
     }
 
     fn longest(&self) -> u64 {
@@ -39,9 +36,7 @@ impl Chained for Dissemination {
     #[inline]
     fn claim(&self, role: u32, _: &mut u64, source: u32) -> Option<u32> {
         let distance = behind(role, source, self.ranks);
-        distance
-            .is_power_of_two()
-            .then(|| 2 * distance.trailing_zeros() + 1)
+        distance.is_power_of_two().then(|| 2 * distance.trailing_zeros() + 1)
     }
 }
 
@@ -73,13 +68,7 @@ impl Nway {
             reach *= base;
             rounds += 1;
         }
-        Self {
-            ranks,
-            size,
-            ways,
-            rounds,
-            distinct: farthest < u64::from(ranks),
-        }
+        Self { ranks, size, ways, rounds, distinct: farthest < u64::from(ranks) }
     }
 
     /// Round and part. The first round lacks the computations; counted as if the w places before it

@@ -94,10 +94,7 @@ impl Halo {
     #[inline]
     fn locate(&self, role: u32, index: u32) -> (u32, Part) {
         let (length, m) = (self.length(role), self.neighbours());
-        let (step, place) = (
-            (index + self.missing()) / length,
-            (index + self.missing()) % length,
-        );
+        let (step, place) = ((index + self.missing()) / length, (index + self.missing()) % length);
         let part = match place {
             0 => Part::Compute,
             p if p <= m => Part::Recv(p - 1),
@@ -211,17 +208,13 @@ pub fn grid(ranks: u32, dimensions: usize) -> Vec<u32> {
     }
     // Extents in this order: the smallest one is at most the root of the product.
     let divisors = (1..=ranks).take_while(|&d| {
-        u64::from(d)
-            .checked_pow(dimensions as u32)
-            .is_some_and(|p| p <= u64::from(ranks))
+        u64::from(d).checked_pow(dimensions as u32).is_some_and(|p| p <= u64::from(ranks))
     });
-    let grids = divisors
-        .filter(|&d| ranks.is_multiple_of(d))
-        .map(|smallest| {
-            let mut extents = grid(ranks / smallest, dimensions - 1);
-            extents.push(smallest);
-            extents
-        });
+    let grids = divisors.filter(|&d| ranks.is_multiple_of(d)).map(|smallest| {
+        let mut extents = grid(ranks / smallest, dimensions - 1);
+        extents.push(smallest);
+        extents
+    });
     let surface = |extents: &Vec<u32>| extents.iter().map(|&e| u64::from(e)).sum::<u64>();
     grids.min_by_key(surface).unwrap_or_default()
 }

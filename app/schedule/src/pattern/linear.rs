@@ -41,11 +41,7 @@ impl Shape for Gather {
 
     #[inline]
     fn op(&self, role: u32, index: u32) -> Op {
-        if role == 0 {
-            recv(index + 1, self.size)
-        } else {
-            send(0, self.size)
-        }
+        if role == 0 { recv(index + 1, self.size) } else { send(0, self.size) }
     }
 
     #[inline]
@@ -63,11 +59,7 @@ impl Shape for Gather {
 
     #[inline]
     fn claim(&self, role: u32, _: &mut u64, source: u32) -> Option<u32> {
-        if role == 0 {
-            source.checked_sub(1)
-        } else {
-            None
-        }
+        if role == 0 { source.checked_sub(1) } else { None }
     }
 }
 
@@ -83,11 +75,7 @@ impl Shape for Scatter {
 
     #[inline]
     fn op(&self, role: u32, index: u32) -> Op {
-        if role == 0 {
-            send(index + 1, self.size)
-        } else {
-            recv(0, self.size)
-        }
+        if role == 0 { send(index + 1, self.size) } else { recv(0, self.size) }
     }
 
     #[inline]

@@ -127,19 +127,13 @@ impl Pattern {
             let permuted = roles.permuted(ranks, seed);
             roles = permuted.ok_or(Error::Memory { ranks })?;
         }
-        Ok(Self {
-            ranks,
-            roles,
-            shape,
-        })
+        Ok(Self { ranks, roles, shape })
     }
 }
 
 impl AnyShape {
     fn build(name: &str, options: &Options) -> Result<Self, Error> {
-        let &Options {
-            ranks, size, seed, ..
-        } = options;
+        let &Options { ranks, size, seed, .. } = options;
         let halo = |dimensions| {
             let grid = options.checked_grid(dimensions)?;
             let (compute, allreduce) = (options.compute, options.allreduce);
@@ -153,15 +147,13 @@ impl AnyShape {
             "binomial-reduce" => Self::BinomialReduce(tree::BinomialReduce { ranks, size }),
             "binary-bcast" => Self::BinaryBcast(tree::BinaryBcast { ranks, size }),
             "nway-dissemination" => Self::Nway(Nway::new(ranks, size, options.ways)),
-            "linear-alltoall" => Self::LinearAlltoall(LinearAlltoall {
-                ranks,
-                sizes: Sizes::Same(size),
-            }),
+            "linear-alltoall" => {
+                Self::LinearAlltoall(LinearAlltoall { ranks, sizes: Sizes::Same(size) })
+            }
             "pairwise-alltoall" => Self::PairwiseAlltoall(PairwiseAlltoall { ranks, size }),
-            "alltoallv" => Self::LinearAlltoall(LinearAlltoall {
-                ranks,
-                sizes: Sizes::drawn(options),
-            }),
+            "alltoallv" => {
+                Self::LinearAlltoall(LinearAlltoall { ranks, sizes: Sizes::drawn(options) })
+            }
             "allreduce-recursive-doubling" => exchange(Algorithm::RecursiveDoubling),
             "allreduce-rabenseifner" => exchange(Algorithm::Rabenseifner),
             "allreduce-ring" => Self::Ring(allreduce::Ring { ranks, size }),

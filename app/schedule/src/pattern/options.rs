@@ -108,10 +108,7 @@ impl Options {
             }
         }
         if self.root >= self.ranks {
-            return Err(Error::Root {
-                root: self.root,
-                ranks: self.ranks,
-            });
+            return Err(Error::Root { root: self.root, ranks: self.ranks });
         }
         Ok(())
     }
@@ -122,20 +119,11 @@ impl Options {
             return Ok(super::halo::grid(self.ranks, dimensions));
         }
         if self.grid.len() != dimensions {
-            return Err(Error::Dimensions {
-                expected: dimensions,
-                found: self.grid.len(),
-            });
+            return Err(Error::Dimensions { expected: dimensions, found: self.grid.len() });
         }
-        let product = self
-            .grid
-            .iter()
-            .try_fold(1_u32, |product, &e| product.checked_mul(e));
+        let product = self.grid.iter().try_fold(1_u32, |product, &e| product.checked_mul(e));
         if product != Some(self.ranks) {
-            return Err(Error::Grid {
-                grid: self.grid.clone(),
-                ranks: self.ranks,
-            });
+            return Err(Error::Grid { grid: self.grid.clone(), ranks: self.ranks });
         }
         Ok(self.grid.clone())
     }
@@ -234,10 +222,7 @@ pub enum Error {
 
 impl Error {
     pub(super) fn unknown(name: &str) -> Self {
-        Self::UnknownName {
-            name: name.to_owned(),
-            nearest: nearest(name, &NAMES),
-        }
+        Self::UnknownName { name: name.to_owned(), nearest: nearest(name, &NAMES) }
     }
 }
 

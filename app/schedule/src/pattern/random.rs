@@ -35,11 +35,7 @@ const ROUNDS: u64 = 8;
 impl Permutation {
     pub fn new(n: u32) -> Self {
         let bits = u32::BITS - n.saturating_sub(1).leading_zeros();
-        Self {
-            n,
-            high: bits / 2,
-            low: bits - bits / 2,
-        }
+        Self { n, high: bits / 2, low: bits - bits / 2 }
     }
 
     /// Where the permutation with this key takes `x`, which is below n.

@@ -15,12 +15,7 @@ pub struct PipelinedRing {
 impl PipelinedRing {
     /// With `segment` ≥ 1 bytes each; the last segment is what remains.
     pub fn new(ranks: u32, size: u64, segment: u64) -> Self {
-        Self {
-            ranks,
-            size,
-            segment,
-            segments: if ranks > 1 { size.div_ceil(segment) } else { 0 },
-        }
+        Self { ranks, size, segment, segments: if ranks > 1 { size.div_ceil(segment) } else { 0 } }
     }
 
     /// Operations per segment: receive, send.
@@ -49,11 +44,7 @@ impl Shape for PipelinedRing {
     fn op(&self, role: u32, index: u32) -> Op {
         let begin = u64::from(index / self.parts(role)) * self.segment;
         let size = self.segment.min(self.size - begin);
-        if self.is_receive(role, index) {
-            recv(role - 1, size)
-        } else {
-            send(role + 1, size)
-        }
+        if self.is_receive(role, index) { recv(role - 1, size) } else { send(role + 1, size) }
     }
 
     #[inline]

@@ -21,11 +21,7 @@ pub enum Roles {
 impl Roles {
     /// Roles in which role 0 is played by `root`.
     pub fn rooted(root: u32) -> Self {
-        if root == 0 {
-            Self::Same
-        } else {
-            Self::Swapped(root)
-        }
+        if root == 0 { Self::Same } else { Self::Swapped(root) }
     }
 
     /// Gives the part that rank r had to rank p(r) of a random permutation p. `None` if there is not

@@ -111,11 +111,7 @@ impl<T: Chained> Shape for T {
 #[inline]
 pub fn run(first: u32, stride: u32, count: u32, each: &mut impl FnMut(Run)) {
     if count > 0 {
-        each(Run {
-            first,
-            stride,
-            count,
-        });
+        each(Run { first, stride, count });
     }
 }
 
@@ -135,14 +131,7 @@ pub fn calc(size: u64) -> Op {
 }
 
 fn op(kind: Kind, peer: u32, size: u64) -> Op {
-    Op {
-        kind,
-        peer,
-        tag: 0,
-        size,
-        cpu: 0,
-        nic: 0,
-    }
+    Op { kind, peer, tag: 0, size, cpu: 0, nic: 0 }
 }
 
 /// The number of k with 2^k < n: the logarithm to base 2, rounded up.
@@ -155,21 +144,13 @@ pub fn rounds(n: u32) -> u32 {
 #[inline]
 pub fn ahead(role: u32, distance: u32, n: u32) -> u32 {
     let left = n - distance;
-    if role >= left {
-        role - left
-    } else {
-        role + distance
-    }
+    if role >= left { role - left } else { role + distance }
 }
 
 /// (role - distance) mod n, for distances up to n.
 #[inline]
 pub fn behind(role: u32, distance: u32, n: u32) -> u32 {
-    if role >= distance {
-        role - distance
-    } else {
-        role + (n - distance)
-    }
+    if role >= distance { role - distance } else { role + (n - distance) }
 }
 
 /// Takes the next number from a counter kept in a rank's memory; `None` from `count` on.

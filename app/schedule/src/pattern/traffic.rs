@@ -16,12 +16,7 @@ pub struct Bisection {
 
 impl Bisection {
     pub fn new(ranks: u32, size: u64, seed: u64) -> Self {
-        Self {
-            ranks,
-            size,
-            key: draw(seed, 0),
-            order: Permutation::new(ranks),
-        }
+        Self { ranks, size, key: draw(seed, 0), order: Permutation::new(ranks) }
     }
 
     /// Place of a role in random order; those of the first half send half the ranks ahead.

@@ -115,11 +115,7 @@ impl Shape for BinomialReduce {
 
     #[inline]
     fn dependencies(&self, v: u32, index: u32) -> u32 {
-        if v > 0 && index == 0 {
-            children(v, self.ranks)
-        } else {
-            0
-        }
+        if v > 0 && index == 0 { children(v, self.ranks) } else { 0 }
     }
 
     #[inline]

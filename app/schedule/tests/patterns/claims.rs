@@ -16,23 +16,9 @@ fn patterns_whose_receives_are_all_roots_claim_them() {
 /// 2 × 3 = 6 reaches around 6 ranks, so that one source sends twice, but not around 7.
 #[test]
 fn nway_claims_where_no_source_sends_twice() {
-    for (ranks, claims) in [
-        (4, false),
-        (6, false),
-        (7, true),
-        (9, true),
-        (10, false),
-        (1, true),
-    ] {
-        let options = Options {
-            ways: 2,
-            ..Options::new(ranks, 4)
-        };
-        assert_eq!(
-            build("nway-dissemination", &options).claims(),
-            claims,
-            "{ranks}"
-        );
+    for (ranks, claims) in [(4, false), (6, false), (7, true), (9, true), (10, false), (1, true)] {
+        let options = Options { ways: 2, ..Options::new(ranks, 4) };
+        assert_eq!(build("nway-dissemination", &options).claims(), claims, "{ranks}");
     }
 }
 
@@ -45,11 +31,7 @@ fn only_messages_of_the_pattern_are_claimed() {
     assert_eq!(claim("dissemination", 5, 2, 0), None, "three ranks behind");
     assert_eq!(claim("dissemination", 5, 5, 0), None, "itself");
     assert_eq!(claim("dissemination", 5, 8, 0), None, "no rank");
-    assert_eq!(
-        claim("binomial-bcast", 0, 1, 0),
-        None,
-        "the root receives nothing"
-    );
+    assert_eq!(claim("binomial-bcast", 0, 1, 0), None, "the root receives nothing");
     assert_eq!(claim("binomial-reduce", 2, 4, 0), None, "no child");
     assert_eq!(claim("binomial-reduce", 2, 6, 0), Some(1));
     assert_eq!(claim("binary-bcast", 5, 1, 0), None, "no parent");
@@ -71,9 +53,7 @@ fn counted_receives_run_out() {
     let claims = |name, ranks, rank, source, count| -> Vec<Option<u32>> {
         let pattern = build(name, &Options::new(ranks, 4));
         let mut memory = 0;
-        (0..count)
-            .map(|_| pattern.claim(rank, &mut memory, source, 0))
-            .collect()
+        (0..count).map(|_| pattern.claim(rank, &mut memory, source, 0)).collect()
     };
     let ring = [Some(1), Some(3), Some(5), Some(7), None];
     assert_eq!(claims("allreduce-ring", 3, 1, 0, 5), ring);
@@ -93,11 +73,7 @@ fn check_messages(name: &str, pattern: &Pattern, rank: u32) {
         }
         let claimed = pattern.claim(send.peer, &mut 0, rank, 0);
         let recv = claimed.map(|index| pattern.op(send.peer, index));
-        assert_eq!(
-            recv.map(|op| (op.kind, op.peer)),
-            Some((Kind::Recv, rank)),
-            "{name}"
-        );
+        assert_eq!(recv.map(|op| (op.kind, op.peer)), Some((Kind::Recv, rank)), "{name}");
     }
 }
 
@@ -109,10 +85,7 @@ fn formulas_hold_at_the_largest_numbers_of_ranks() {
                 Ok(pattern) => pattern,
                 Err(error) => {
                     assert!(matches!(error, Error::TooLong { .. }), "{name}: {error}");
-                    assert!(
-                        ranks > 1 << 24 || name == "pipelined-ring",
-                        "{name}: {error}"
-                    );
+                    assert!(ranks > 1 << 24 || name == "pipelined-ring", "{name}: {error}");
                     continue;
                 }
             };

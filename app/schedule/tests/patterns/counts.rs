@@ -50,29 +50,13 @@ fn messages_and_bytes() {
 
 #[test]
 fn nway_needs_as_many_rounds_as_the_logarithm_to_base_w_plus_1() {
-    for (n, ways) in [
-        (9, 2),
-        (10, 2),
-        (16, 3),
-        (17, 3),
-        (64, 7),
-        (33, 5),
-        (3, 8),
-        (2, 1),
-    ] {
-        let options = Options {
-            ways,
-            ..Options::new(n, 5)
-        };
+    for (n, ways) in [(9, 2), (10, 2), (16, 3), (17, 3), (64, 7), (33, 5), (3, 8), (2, 1)] {
+        let options = Options { ways, ..Options::new(n, 5) };
         let graph = Graph::read(&build("nway-dissemination", &options));
         let (n, w) = (u64::from(n), u64::from(ways));
         let rounds = log(w + 1, n);
         assert_eq!(graph.messages(), n * w * rounds, "{n} ranks, {w} ways");
-        let computations = graph
-            .ops
-            .iter()
-            .flatten()
-            .filter(|op| op.kind == Kind::Calc);
+        let computations = graph.ops.iter().flatten().filter(|op| op.kind == Kind::Calc);
         assert_eq!(computations.count() as u64, n * w * (rounds - 1));
     }
 }
@@ -94,29 +78,18 @@ fn rabenseifner_sends_little() {
 /// 8 × 3 + 2 × 4 = 32 messages.
 #[test]
 fn halo_steps() {
-    let options = Options {
-        steps: 5,
-        allreduce: Some(16),
-        ..Options::new(12, 100)
-    };
+    let options = Options { steps: 5, allreduce: Some(16), ..Options::new(12, 100) };
     for (name, neighbours) in [("halo1d", 2), ("halo2d", 4), ("halo3d", 6)] {
         let graph = Graph::read(&build(name, &options));
         assert_eq!(graph.messages(), 5 * (12 * neighbours + 32), "{name}");
-        assert_eq!(
-            graph.bytes(),
-            5 * (12 * neighbours * 100 + 32 * 16),
-            "{name}"
-        );
+        assert_eq!(graph.bytes(), 5 * (12 * neighbours * 100 + 32 * 16), "{name}");
     }
 }
 
 #[test]
 fn pipelined_segments_add_up() {
     for (size, segment, messages) in [(100, 7, 15), (98, 7, 14), (5, 7, 1), (0, 7, 0)] {
-        let options = Options {
-            segment,
-            ..Options::new(4, size)
-        };
+        let options = Options { segment, ..Options::new(4, size) };
         let graph = Graph::read(&build("pipelined-ring", &options));
         assert_eq!((graph.messages(), graph.bytes()), (3 * messages, 3 * size));
     }
@@ -125,18 +98,9 @@ fn pipelined_segments_add_up() {
 #[test]
 fn alltoallv_sizes_are_drawn_within_their_limits() {
     let sizes = |seed, skew| {
-        let options = Options {
-            seed,
-            skew,
-            root: 3,
-            ..Options::new(20, 1_000)
-        };
+        let options = Options { seed, skew, root: 3, ..Options::new(20, 1_000) };
         let graph = Graph::read(&build("alltoallv", &options));
-        let sends = graph
-            .ops
-            .into_iter()
-            .flatten()
-            .filter(|op| op.kind == Kind::Send);
+        let sends = graph.ops.into_iter().flatten().filter(|op| op.kind == Kind::Send);
         sends.map(|op| (op.peer, op.size)).collect::<Vec<_>>()
     };
     let drawn = sizes(1, 10);
@@ -150,9 +114,5 @@ fn alltoallv_sizes_are_drawn_within_their_limits() {
     assert!((361 * 44..361 * 57).contains(&sum), "{sum}");
     assert_eq!(sizes(1, 10), drawn);
     assert_ne!(sizes(2, 10), drawn);
-    assert!(
-        sizes(1, 1)
-            .iter()
-            .any(|(peer, size)| *peer != 3 && *size > 900)
-    );
+    assert!(sizes(1, 1).iter().any(|(peer, size)| *peer != 3 && *size > 900));
 }

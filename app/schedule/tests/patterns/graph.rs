@@ -24,11 +24,8 @@ impl Graph {
     /// Reads a program, and checks that its answers about dependencies agree with each other.
     pub fn read(program: &impl Program) -> Self {
         let ranks = program.ranks();
-        let ops = (0..ranks).map(|rank| {
-            (0..program.ops(rank))
-                .map(|i| program.op(rank, i))
-                .collect()
-        });
+        let ops =
+            (0..ranks).map(|rank| (0..program.ops(rank)).map(|i| program.op(rank, i)).collect());
         let graph = Self {
             ops: ops.collect(),
             requires: (0..ranks).map(|rank| requirements(program, rank)).collect(),
@@ -102,14 +99,10 @@ impl Graph {
             let size = |&i: &u32| self.ops[rank as usize][i as usize].size;
             indices.iter().map(size).collect()
         };
-        let sent: Vec<_> = sends
-            .iter()
-            .map(|(channel, indices)| (channel, sizes(channel.0, indices)))
-            .collect();
-        let received: Vec<_> = recvs
-            .iter()
-            .map(|(channel, indices)| (channel, sizes(channel.1, indices)))
-            .collect();
+        let sent: Vec<_> =
+            sends.iter().map(|(channel, indices)| (channel, sizes(channel.0, indices))).collect();
+        let received: Vec<_> =
+            recvs.iter().map(|(channel, indices)| (channel, sizes(channel.1, indices))).collect();
         assert_eq!(sent, received);
     }
 
@@ -129,18 +122,16 @@ impl Graph {
     /// with `<0,3` after an operation that requires operations 0 and 3.
     pub fn text(&self, rank: u32) -> String {
         let ops = self.ops[rank as usize].iter();
-        let words = ops
-            .zip(&self.requires[rank as usize])
-            .map(|(op, requires)| {
-                let requires: Vec<String> = requires.iter().map(ToString::to_string).collect();
-                let comma = if requires.is_empty() { "" } else { "<" };
-                let requires = format!("{comma}{}", requires.join(","));
-                match op.kind {
-                    Kind::Send => format!("s{}:{}{requires}", op.peer, op.size),
-                    Kind::Recv => format!("r{}:{}{requires}", op.peer, op.size),
-                    Kind::Calc => format!("c{}{requires}", op.size),
-                }
-            });
+        let words = ops.zip(&self.requires[rank as usize]).map(|(op, requires)| {
+            let requires: Vec<String> = requires.iter().map(ToString::to_string).collect();
+            let comma = if requires.is_empty() { "" } else { "<" };
+            let requires = format!("{comma}{}", requires.join(","));
+            match op.kind {
+                Kind::Send => format!("s{}:{}{requires}", op.peer, op.size),
+                Kind::Recv => format!("r{}:{}{requires}", op.peer, op.size),
+                Kind::Calc => format!("c{}{requires}", op.size),
+            }
+        });
         words.collect::<Vec<_>>().join(" ")
     }
 }
@@ -150,23 +141,14 @@ fn requirements(program: &impl Program, rank: u32) -> Vec<Vec<u32>> {
     let count = program.ops(rank);
     let mut requires = vec![Vec::new(); count as usize];
     for index in 0..count {
-        program.dependents(rank, index, Edge::Started, &mut |i| {
-            panic!("{index} starts {i}")
-        });
+        program.dependents(rank, index, Edge::Started, &mut |i| panic!("{index} starts {i}"));
         program.dependents(rank, index, Edge::Done, &mut |i| {
             requires[i as usize].push(index);
         });
     }
     for (index, list) in (0..).zip(&requires) {
-        assert_eq!(
-            program.dependencies(rank, index),
-            list.len() as u32,
-            "{rank}: {index}"
-        );
-        assert!(
-            list.is_sorted_by(|a, b| a < b),
-            "rank {rank}, {index} requires {list:?}"
-        );
+        assert_eq!(program.dependencies(rank, index), list.len() as u32, "{rank}: {index}");
+        assert!(list.is_sorted_by(|a, b| a < b), "rank {rank}, {index} requires {list:?}");
     }
     requires
 }
@@ -284,14 +266,13 @@ impl<'a, P: Program> Runner<'a, P> {
 
     fn complete(&mut self, rank: u32, index: u32) {
         assert!(self.done.insert((rank, index)), "twice: {rank}, {index}");
-        self.program
-            .dependents(rank, index, Edge::Done, &mut |dependent| {
-                let missing = &mut self.missing[rank as usize][dependent as usize];
-                *missing -= 1;
-                if *missing == 0 {
-                    self.ready.entry(rank).or_default().push_back(dependent);
-                }
-            });
+        self.program.dependents(rank, index, Edge::Done, &mut |dependent| {
+            let missing = &mut self.missing[rank as usize][dependent as usize];
+            *missing -= 1;
+            if *missing == 0 {
+                self.ready.entry(rank).or_default().push_back(dependent);
+            }
+        });
     }
 }
 

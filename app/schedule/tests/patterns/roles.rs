@@ -8,14 +8,9 @@ use schedule::{Kind, Program};
 
 /// The permutation that a seed gives: in a gather role 0 receives from roles 1, 2, … in turn.
 fn permutation(ranks: u32, seed: u64) -> Vec<u32> {
-    let options = Options {
-        permute: Some(seed),
-        ..Options::new(ranks, 1)
-    };
+    let options = Options { permute: Some(seed), ..Options::new(ranks, 1) };
     let gather = build("gather", &options);
-    let root = (0..ranks)
-        .find(|&r| gather.op(r, 0).kind == Kind::Recv)
-        .unwrap();
+    let root = (0..ranks).find(|&r| gather.op(r, 0).kind == Kind::Recv).unwrap();
     let others = (0..ranks - 1).map(|i| gather.op(root, i).peer);
     [root].into_iter().chain(others).collect()
 }
@@ -26,17 +21,8 @@ fn a_permuted_rank_has_the_part_of_another() {
         let p = permutation(ranks, 7);
         assert_eq!(p.iter().collect::<BTreeSet<_>>().len(), ranks as usize);
         for (name, options) in variants(ranks, 180) {
-            let plain = Graph::read(&build(
-                name,
-                &Options {
-                    permute: None,
-                    ..options.clone()
-                },
-            ));
-            let permuted = Options {
-                permute: Some(7),
-                ..options
-            };
+            let plain = Graph::read(&build(name, &Options { permute: None, ..options.clone() }));
+            let permuted = Options { permute: Some(7), ..options };
             let permuted = Graph::read(&build(name, &permuted));
             for (role, &rank) in p.iter().enumerate() {
                 let rank = rank as usize;
@@ -60,29 +46,20 @@ fn permutations_are_drawn_evenly() {
         *counts.entry(permutation(3, seed)).or_insert(0) += 1;
     }
     assert_eq!(counts.len(), 6);
-    assert!(
-        counts.values().all(|count| (55..=145).contains(count)),
-        "{counts:?}"
-    );
+    assert!(counts.values().all(|count| (55..=145).contains(count)), "{counts:?}");
 }
 
 #[test]
 fn a_bisection_pairs_one_half_with_the_other() {
     let pairs = |ranks, seed| -> BTreeSet<(u32, u32)> {
-        let options = Options {
-            seed,
-            ..Options::new(ranks, 9)
-        };
+        let options = Options { seed, ..Options::new(ranks, 9) };
         let graph = Graph::read(&build("random-bisection", &options));
         graph.channels(Kind::Send).into_keys().collect()
     };
     for ranks in [2, 9, 64] {
         let drawn = pairs(ranks, 1);
         let ends: BTreeSet<u32> = drawn.iter().flat_map(|&(a, b)| [a, b]).collect();
-        assert_eq!(
-            (drawn.len(), ends.len()),
-            (ranks as usize / 2, ranks as usize / 2 * 2)
-        );
+        assert_eq!((drawn.len(), ends.len()), (ranks as usize / 2, ranks as usize / 2 * 2));
     }
     assert_eq!(pairs(64, 1), pairs(64, 1));
     assert_ne!(pairs(64, 1), pairs(64, 2));
@@ -90,10 +67,7 @@ fn a_bisection_pairs_one_half_with_the_other() {
 
 #[test]
 fn random_traffic_meets_every_other_rank() {
-    let options = Options {
-        steps: 300,
-        ..Options::new(6, 9)
-    };
+    let options = Options { steps: 300, ..Options::new(6, 9) };
     let pattern = build("random", &options);
     // 300 sends over 5 others: 60 each, with a standard deviation of √(300 × 0.2 × 0.8) = 7; five
     // of those are allowed. Nobody sends to itself.

@@ -10,10 +10,7 @@ fn every_pattern_is_consistent_and_runs_to_its_end() {
             for (name, options) in variants(ranks, size) {
                 let pattern = build(name, &options);
                 println!("{name} {options:?}");
-                assert_eq!(
-                    (pattern.ranks(), pattern.cpus(), pattern.nics()),
-                    (ranks, 1, 1)
-                );
+                assert_eq!((pattern.ranks(), pattern.cpus(), pattern.nics()), (ranks, 1, 1));
                 let graph = Graph::read(&pattern);
                 graph.check_channels();
                 for order in [Order::LowestRank, Order::HighestRank, Order::Turns] {
@@ -39,11 +36,7 @@ fn one_rank_has_nothing_to_exchange() {
     for (name, options) in variants(1, 180) {
         let pattern = build(name, &options);
         // Only the computation of a halo step is left: c10, c10 after it, and so on.
-        let expected = if options.compute > 0 {
-            options.steps
-        } else {
-            0
-        };
+        let expected = if options.compute > 0 { options.steps } else { 0 };
         assert_eq!(pattern.ops(0), expected, "{name} {options:?}");
     }
 }

@@ -42,31 +42,20 @@ fn the_line_with_a_total() {
 
 #[test]
 fn the_line_without_a_total() {
-    assert_eq!(
-        snapshot(None).to_string(),
-        "1.234567 ms simulated, 750 k operations/s"
-    );
+    assert_eq!(snapshot(None).to_string(), "1.234567 ms simulated, 750 k operations/s");
 }
 
 #[test]
 fn nothing_is_divided_by_zero() {
-    let nothing = Snapshot {
-        elapsed: Duration::ZERO,
-        operations: 0,
-        simulated_ps: 0,
-        total: Some(0),
-    };
+    let nothing =
+        Snapshot { elapsed: Duration::ZERO, operations: 0, simulated_ps: 0, total: Some(0) };
     assert_eq!(nothing.to_string(), "0.0 %, 0 ps simulated, 0 operations/s");
 }
 
 #[test]
 fn short_work_shows_nothing() {
     let (operations, simulated_ps) = (AtomicU64::new(0), AtomicU64::new(0));
-    let progress = Progress {
-        operations: &operations,
-        simulated_ps: &simulated_ps,
-        total: None,
-    };
+    let progress = Progress { operations: &operations, simulated_ps: &simulated_ps, total: None };
     let out = Shared::default();
     let hour = Duration::from_secs(3600);
     let answer = progress.show(&out, hour, hour, || 42);
@@ -76,11 +65,8 @@ fn short_work_shows_nothing() {
 #[test]
 fn long_work_is_shown_and_wiped() {
     let (operations, simulated_ps) = (AtomicU64::new(7), AtomicU64::new(5_000));
-    let progress = Progress {
-        operations: &operations,
-        simulated_ps: &simulated_ps,
-        total: Some(14),
-    };
+    let progress =
+        Progress { operations: &operations, simulated_ps: &simulated_ps, total: Some(14) };
     let out = Shared::default();
     progress.show(&out, Duration::ZERO, Duration::ZERO, || {
         while !out.text().contains("left") {

@@ -13,10 +13,7 @@ use kernel::Probe;
 use results::{Collector, Performance, Recorded, Wanted};
 use units::Time;
 
-pub const EVERYTHING: Wanted = Wanted {
-    messages: true,
-    slices: true,
-};
+pub const EVERYTHING: Wanted = Wanted { messages: true, slices: true };
 
 pub const fn ns(ns: u64) -> Time {
     Time::from_ps(ns * 1000)
@@ -59,14 +56,7 @@ pub fn busy(
     (start, end): (Time, Time),
     message: Option<(u32, u32)>,
 ) -> Record {
-    Record::Busy {
-        rank,
-        cpu,
-        activity,
-        start,
-        end,
-        message,
-    }
+    Record::Busy { rank, cpu, activity, start, end, message }
 }
 
 /// What rank 0 records.
@@ -89,29 +79,18 @@ pub fn of_sender() -> Vec<Record> {
 /// What rank 1 records.
 pub fn of_receiver() -> Vec<Record> {
     vec![
-        Record::Delivered {
-            source: 0,
-            sequence: 0,
-            at: ns(4100),
-        },
-        busy(
-            (1, 0),
-            Activity::Receive,
-            (ns(4100), ns(5654)),
-            Some((0, 0)),
-        ),
-        Record::Matched {
-            source: 0,
-            sequence: 0,
-            at: ns(4100),
-        },
+        Record::Delivered { source: 0, sequence: 0, at: ns(4100) },
+        busy((1, 0), Activity::Receive, (ns(4100), ns(5654)), Some((0, 0))),
+        Record::Matched { source: 0, sequence: 0, at: ns(4100) },
     ]
 }
 
 pub fn collect(wanted: Wanted, workers: &[Vec<Record>]) -> Recorded {
     let workers = workers.iter().map(|records| {
         let mut collector = Collector::new(wanted);
-        records.iter().for_each(|&record| collector.record(record));
+        for &record in records {
+            collector.record(record);
+        }
         collector
     });
     Collector::merge(workers.collect())

@@ -33,11 +33,10 @@ impl Finder {
         });
         self.starts.clear();
         let mut start = 0;
-        self.starts
-            .extend(graph.waiting.iter().map(|[done, started]| {
-                start += *done as usize + *started as usize;
-                start - *done as usize - *started as usize
-            }));
+        self.starts.extend(graph.waiting.iter().map(|[done, started]| {
+            start += *done as usize + *started as usize;
+            start - *done as usize - *started as usize
+        }));
         let stuck = ops - self.remove(graph);
         if stuck > 0 {
             let cycle = self.cycle(graph);
@@ -79,11 +78,7 @@ impl Finder {
         // Whom each waits for, among those left: every one of them waits for such a one.
         let mut waits_for = vec![None; ops];
         for before in (0..ops as u32).rev().filter(|op| is_left(*op)) {
-            for after in self
-                .dependents(graph, before)
-                .iter()
-                .filter(|op| is_left(**op))
-            {
+            for after in self.dependents(graph, before).iter().filter(|op| is_left(**op)) {
                 waits_for[*after as usize] = Some(before);
             }
         }
@@ -94,9 +89,7 @@ impl Finder {
         let around = std::iter::successors(entry, next);
         let rest = around.skip(1).take_while(|op| Some(*op) != entry);
         let mut cycle: Vec<u32> = entry.into_iter().chain(rest).collect();
-        let lowest = (0..cycle.len())
-            .min_by_key(|place| cycle[*place])
-            .unwrap_or(0);
+        let lowest = (0..cycle.len()).min_by_key(|place| cycle[*place]).unwrap_or(0);
         cycle.rotate_left(lowest);
         cycle
     }

@@ -38,12 +38,7 @@ pub fn check(program: &impl Program, findings: &mut Findings) {
         for index in 0..program.ops(rank) {
             let op = program.op(rank, index);
             if op.kind == Kind::Recv {
-                receives.push(End {
-                    source: op.peer,
-                    tag: op.tag,
-                    index,
-                    size: op.size,
-                });
+                receives.push(End { source: op.peer, tag: op.tag, index, size: op.size });
             }
         }
         receives.sort_by_key(End::channel);
@@ -60,15 +55,7 @@ fn by_destination(program: &impl Program) -> (Vec<usize>, Vec<End>) {
             for index in 0..program.ops(source) {
                 let op = program.op(source, index);
                 if op.kind == Kind::Send && op.peer < ranks {
-                    each(
-                        op.peer,
-                        End {
-                            source,
-                            tag: op.tag,
-                            index,
-                            size: op.size,
-                        },
-                    );
+                    each(op.peer, End { source, tag: op.tag, index, size: op.size });
                 }
             }
         }
@@ -84,12 +71,7 @@ fn by_destination(program: &impl Program) -> (Vec<usize>, Vec<End>) {
         (*start, sum) = (sum, sum + *start);
     }
     let mut next = starts.clone();
-    let nobody = End {
-        source: 0,
-        tag: 0,
-        index: 0,
-        size: 0,
-    };
+    let nobody = End { source: 0, tag: 0, index: 0, size: 0 };
     let mut sends = vec![nobody; count];
     each_send(&mut |destination, send| {
         let slot = &mut next[destination as usize];
@@ -122,28 +104,16 @@ struct Pattern {
 impl<'e> Destination<'e> {
     fn new(rank: u32, sends: &'e [End], receives: &'e [End], findings: &'e mut Findings) -> Self {
         let mut wild = BTreeMap::new();
-        for receive in receives
-            .iter()
-            .filter(|receive| receive.source == ANY || receive.tag == ANY)
+        for receive in receives.iter().filter(|receive| receive.source == ANY || receive.tag == ANY)
         {
             let first = receive.index;
-            wild.entry(receive.channel())
-                .or_insert(Pattern { receives: 0, first })
-                .receives += 1;
+            wild.entry(receive.channel()).or_insert(Pattern { receives: 0, first }).receives += 1;
         }
         let mut loose = FxHashMap::default();
         for send in sends.iter().filter(|send| send.tag == ANY) {
             *loose.entry(send.source).or_insert(0) += 1;
         }
-        Self {
-            rank,
-            sends,
-            receives,
-            findings,
-            wild,
-            loose,
-            unmatched: (0, 0),
-        }
+        Self { rank, sends, receives, findings, wild, loose, unmatched: (0, 0) }
     }
 
     fn check(&mut self) {
@@ -159,22 +129,15 @@ impl<'e> Destination<'e> {
     /// How many receives with wildcards could take a message of a channel.
     fn takers(&self, (source, tag): (u32, u32)) -> u64 {
         let patterns = [(source, ANY), (ANY, tag), (ANY, ANY)];
-        patterns
-            .iter()
-            .filter_map(|pattern| self.wild.get(pattern))
-            .map(|wild| wild.receives)
-            .sum()
+        patterns.iter().filter_map(|pattern| self.wild.get(pattern)).map(|wild| wild.receives).sum()
     }
 
     /// Compares messages and receives that name the same source and tag.
     fn channels(&mut self) {
         let (mut sends, mut receives) = (self.sends, self.receives);
         loop {
-            let channel = [sends.first(), receives.first()]
-                .into_iter()
-                .flatten()
-                .map(End::channel)
-                .min();
+            let channel =
+                [sends.first(), receives.first()].into_iter().flatten().map(End::channel).min();
             let Some(channel) = channel else { return };
             let sent = split(&mut sends, channel);
             let received = split(&mut receives, channel);
@@ -213,8 +176,7 @@ impl<'e> Destination<'e> {
             plural(sends, "message"),
             plural(takers, "receive")
         );
-        self.findings
-            .add(Rule::UnmatchedSend, first.source, first.index, message);
+        self.findings.add(Rule::UnmatchedSend, first.source, first.index, message);
     }
 
     /// Reports those receives of one source and tag for which there is no message.
@@ -229,8 +191,7 @@ impl<'e> Destination<'e> {
             plural(receives, "receive"),
             plural(sends, "message")
         );
-        self.findings
-            .add(Rule::UnmatchedReceive, self.rank, first.index, message);
+        self.findings.add(Rule::UnmatchedReceive, self.rank, first.index, message);
     }
 
     fn sizes(&mut self, (source, _): (u32, u32), sent: &[End], received: &[End]) {
@@ -256,21 +217,13 @@ impl<'e> Destination<'e> {
 
     /// Messages with the tag -1: any receive that names their source or none can take them.
     fn loose_sends(&mut self) {
-        let open = self
-            .receives
-            .iter()
-            .filter(|receive| receive.source == ANY)
-            .count() as u64;
+        let open = self.receives.iter().filter(|receive| receive.source == ANY).count() as u64;
         let mut sends = self.sends;
         while let Some(channel) = sends.first().map(End::channel) {
             let sent = split(&mut sends, channel);
             if channel.1 == ANY {
-                let first = self
-                    .receives
-                    .partition_point(|receive| receive.source < channel.0);
-                let end = self
-                    .receives
-                    .partition_point(|receive| receive.source <= channel.0);
+                let first = self.receives.partition_point(|receive| receive.source < channel.0);
+                let end = self.receives.partition_point(|receive| receive.source <= channel.0);
                 self.unmatched_sends(sent, open + (end - first) as u64, "with tag -1");
             }
         }
@@ -288,18 +241,14 @@ impl<'e> Destination<'e> {
         while let Some(channel) = receives.first().map(End::channel) {
             let received = split(&mut receives, channel);
             let (sends, what) = match channel {
-                (ANY, ANY) => (
-                    self.sends.len() as u64,
-                    "from any rank with any tag".to_owned(),
-                ),
+                (ANY, ANY) => (self.sends.len() as u64, "from any rank with any tag".to_owned()),
                 (ANY, tag) => (
                     count(&by_tag, tag) + count(&by_tag, ANY),
                     format!("from any rank with tag {tag}"),
                 ),
-                (source, ANY) => (
-                    count(&by_source, source),
-                    format!("from rank {source} with any tag"),
-                ),
+                (source, ANY) => {
+                    (count(&by_source, source), format!("from rank {source} with any tag"))
+                }
                 _ => continue,
             };
             self.unmatched_receives(received, sends, &what);
@@ -323,22 +272,12 @@ impl<'e> Destination<'e> {
             (Rule::UnmatchedReceive, starving, "receives", unreceived),
         ];
         for (rule, count, what, reported) in reports {
-            let also = if reported > 0 {
-                ", besides those reported"
-            } else {
-                ""
-            };
+            let also = if reported > 0 { ", besides those reported" } else { "" };
             if count > 0 {
                 let message =
                     format!("{totals}: at least {count} {what} find no counterpart{also}");
                 let (rank, index, line) = (self.rank, None, None);
-                self.findings.push(super::Finding {
-                    rule,
-                    rank,
-                    index,
-                    line,
-                    message,
-                });
+                self.findings.push(super::Finding { rule, rank, index, line, message });
             }
         }
     }
@@ -352,12 +291,8 @@ impl<'e> Destination<'e> {
             all.add(send.source);
         }
         let of = |tag: u32| senders.get(&tag).copied().unwrap_or_default();
-        let tags: BTreeSet<u32> = self
-            .wild
-            .keys()
-            .filter(|(source, _)| *source == ANY)
-            .map(|(_, tag)| *tag)
-            .collect();
+        let tags: BTreeSet<u32> =
+            self.wild.keys().filter(|(source, _)| *source == ANY).map(|(_, tag)| *tag).collect();
         for tag in tags {
             let (senders, what) = match tag {
                 ANY => (all, "with any tag".to_owned()),
@@ -371,8 +306,7 @@ impl<'e> Destination<'e> {
                 "{receives} {} from any rank {what} may take messages of several senders, whichever comes first",
                 plural(receives, "receive")
             );
-            self.findings
-                .add(Rule::WildcardRace, self.rank, pattern.first, message);
+            self.findings.add(Rule::WildcardRace, self.rank, pattern.first, message);
         }
     }
 }
@@ -398,19 +332,12 @@ impl Senders {
 
 /// Takes the ends of a channel off the front of a sorted list.
 fn split<'e>(ends: &mut &'e [End], channel: (u32, u32)) -> &'e [End] {
-    let length = ends
-        .iter()
-        .take_while(|end| end.channel() == channel)
-        .count();
+    let length = ends.iter().take_while(|end| end.channel() == channel).count();
     let (front, rest) = ends.split_at(length);
     *ends = rest;
     front
 }
 
 fn plural(count: u64, noun: &str) -> String {
-    if count == 1 {
-        noun.to_owned()
-    } else {
-        format!("{noun}s")
-    }
+    if count == 1 { noun.to_owned() } else { format!("{noun}s") }
 }

@@ -130,10 +130,7 @@ pub fn check_text(text: &[u8]) -> Report {
     let compiled = match compile(text, true) {
         Ok(compiled) => compiled,
         Err(diagnostics) => {
-            return Report {
-                diagnostics,
-                findings: Vec::new(),
-            };
+            return Report { diagnostics, findings: Vec::new() };
         }
     };
     let mut findings = check(&compiled.image);
@@ -142,16 +139,11 @@ pub fn check_text(text: &[u8]) -> Report {
     let place = |finding: &Finding| finding.index.map(|index| (finding.rank, index));
     let places: Vec<_> = findings.iter().filter_map(place).collect();
     let lines = source_line(text, &places);
-    let placed = findings
-        .iter_mut()
-        .filter(|finding| finding.index.is_some());
+    let placed = findings.iter_mut().filter(|finding| finding.index.is_some());
     for (finding, line) in placed.zip(lines) {
         finding.line = line.map(|(number, _)| number);
     }
-    Report {
-        diagnostics: compiled.warnings,
-        findings,
-    }
+    Report { diagnostics: compiled.warnings, findings }
 }
 
 fn unused(unused: Unused) -> Vec<Finding> {
@@ -160,24 +152,12 @@ fn unused(unused: Unused) -> Vec<Finding> {
     let last = unused.first.last().map_or(0, |(rank, _, _)| *rank);
     let one = |(rank, op, label)| {
         let message = format!("label `{label}` is never used");
-        Finding {
-            rule,
-            rank,
-            index: Some(op),
-            line: None,
-            message,
-        }
+        Finding { rule, rank, index: Some(op), line: None, message }
     };
     let mut findings: Vec<_> = unused.first.into_iter().map(one).collect();
     if more > 0 {
         let message = format!("{more} more labels are never used, from here on");
-        findings.push(Finding {
-            rule,
-            rank: last,
-            index: None,
-            line: None,
-            message,
-        });
+        findings.push(Finding { rule, rank: last, index: None, line: None, message });
     }
     findings
 }
@@ -192,13 +172,7 @@ struct Findings {
 
 impl Findings {
     fn add(&mut self, rule: Rule, rank: u32, index: u32, message: String) {
-        self.push(Finding {
-            rule,
-            rank,
-            index: Some(index),
-            line: None,
-            message,
-        });
+        self.push(Finding { rule, rank, index: Some(index), line: None, message });
     }
 
     fn push(&mut self, finding: Finding) {
@@ -216,13 +190,7 @@ impl Findings {
         for (rule, (count, rank)) in self.counts {
             if count > KEPT {
                 let message = format!("and {} more findings of this kind", count - KEPT);
-                all.push(Finding {
-                    rule,
-                    rank,
-                    index: None,
-                    line: None,
-                    message,
-                });
+                all.push(Finding { rule, rank, index: None, line: None, message });
             }
         }
         all.sort_by_key(|finding| (finding.rank, finding.index, finding.rule));
@@ -234,22 +202,12 @@ impl Findings {
 fn check_ops(ranks: u32, rank: u32, ops: &[Op], findings: &mut Findings) {
     if ops.is_empty() {
         let (rule, message) = (Rule::EmptyRank, "the rank does nothing".to_owned());
-        findings.push(Finding {
-            rule,
-            rank,
-            index: None,
-            line: None,
-            message,
-        });
+        findings.push(Finding { rule, rank, index: None, line: None, message });
     }
     let is_send = |op: &Op| op.kind == Kind::Send;
     for (index, op) in (0..).zip(ops) {
         if op.kind != Kind::Calc && op.peer != ANY && op.peer >= ranks {
-            let message = format!(
-                "rank {} does not exist; the highest is {}",
-                op.peer,
-                ranks - 1
-            );
+            let message = format!("rank {} does not exist; the highest is {}", op.peer, ranks - 1);
             findings.add(Rule::Peer, rank, index, message);
         }
         if is_send(op) && op.peer == ANY {
@@ -268,10 +226,6 @@ fn check_ops(ranks: u32, rank: u32, ops: &[Op], findings: &mut Findings) {
         }
     };
     count(Rule::SelfSend, "to the rank itself", &|op| op.peer == rank);
-    count(
-        Rule::SendAnyTag,
-        "with tag -1, which every receive takes",
-        &|op| op.tag == ANY,
-    );
+    count(Rule::SendAnyTag, "with tag -1, which every receive takes", &|op| op.tag == ANY);
     count(Rule::ZeroBytes, "of 0 bytes", &|op| op.size == 0);
 }

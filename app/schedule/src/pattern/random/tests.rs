@@ -53,9 +53,6 @@ fn takes_every_number_to_every_place_equally_often() {
         for key in 0..5_000 {
             hits[order.forward(draw(1, key), x) as usize] += 1;
         }
-        assert!(
-            hits.iter().all(|hits| (hits - 1_000).abs() < 140),
-            "{hits:?}"
-        );
+        assert!(hits.iter().all(|hits| (hits - 1_000).abs() < 140), "{hits:?}");
     }
 }

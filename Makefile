@@ -1,0 +1,77 @@
+# What a developer does here. Each target does its own set-up; all that must be there is Rust, a C
+# compiler and make.
+
+.PHONY: help setup build demo test validate lint lint-light bench bench-gate bench-record fuzz book clean
+.DEFAULT_GOAL := help
+
+TARGET := $(or $(CARGO_TARGET_DIR),target)
+HEDDLE := $(TARGET)/release/heddle
+# Seconds per fuzz target.
+SECONDS_EACH ?= 10
+MDBOOK_VERSION := 0.5.4
+
+help:
+	@echo "make build        the heddle command, in $(HEDDLE)"
+	@echo "make demo         run it on two examples"
+	@echo "make test         all tests"
+	@echo "make validate     all tests, optimised, with those that take long"
+	@echo "make lint         formatting, clippy, documentation, licences"
+	@echo "make bench        speed, and instruction counts against those recorded"
+	@echo "make bench-record record the instruction counts"
+	@echo "make fuzz         each fuzz target for SECONDS_EACH=$(SECONDS_EACH) s"
+	@echo "make book         the book, in docs/book"
+	@echo "make clean        remove what was built"
+
+setup:
+	@command -v cargo >/dev/null || { echo "Rust is missing: see https://rustup.rs" >&2; exit 1; }
+	@command -v cc >/dev/null || { echo "a C compiler is missing (Debian: apt-get install gcc)" >&2; exit 1; }
+	cargo fetch --locked
+
+build: setup
+	cargo build --release --locked
+
+demo: build
+	$(HEDDLE) run examples/ltest.toml
+	$(HEDDLE) run pattern:allreduce-ring --ranks 16 --size 4MiB --per-rank --force \
+		--set output.directory=$(TARGET)/demo --set output.timeline=perfetto
+	@echo "Tables and timeline are in $(TARGET)/demo; https://ui.perfetto.dev opens the timeline."
+
+test: setup
+	cargo test --workspace --locked
+
+validate: setup
+	cargo test --workspace --locked --release -- --include-ignored
+
+lint-light: setup
+	@cargo fmt --version >/dev/null 2>&1 || rustup component add rustfmt
+	@cargo clippy --version >/dev/null 2>&1 || rustup component add clippy
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- --deny warnings
+
+# cargo-deny takes minutes to build, so that only those who have it run it.
+lint: lint-light
+	RUSTDOCFLAGS="--deny warnings" cargo doc --workspace --no-deps --locked
+	@if command -v cargo-deny >/dev/null; then cargo deny check; \
+	else echo "licences and advisories not checked: cargo install --locked cargo-deny"; fi
+
+bench: build
+	benches/speed.sh $(HEDDLE)
+	benches/instructions.sh $(HEDDLE)
+
+bench-gate: build
+	benches/instructions.sh $(HEDDLE)
+
+bench-record: build
+	benches/instructions.sh $(HEDDLE) --record
+
+fuzz: setup
+	fuzz/run.sh $(SECONDS_EACH)
+
+book: setup
+	@command -v mdbook >/dev/null || [ -x $(TARGET)/tools/bin/mdbook ] || \
+		cargo install --locked --root $(TARGET)/tools --version $(MDBOOK_VERSION) mdbook
+	PATH="$$PATH:$(abspath $(TARGET))/tools/bin" mdbook build docs
+
+clean:
+	cargo clean
+	rm -rf fuzz/target docs/book

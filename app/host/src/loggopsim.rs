@@ -1,0 +1,510 @@
+//! What LogGOPSim (2023-12) computes, literally.
+//!
+//! One global order of events by (time, number of first insertion). An event that finds its CPU or
+//! interface busy is put back with the time at which they become free, its number unchanged. So
+//! among everything that waits at a host the lowest number goes first, and it suffices to keep the
+//! first of each host in the global heap.
+//!
+//! Its peculiarities are kept: a message occupies the CPU and interface with the *sender's* indices;
+//! an operation set free starts when its CPU is free, not when the operation before it ends; a
+//! receive that finds its message releases a rendezvous sender by the *receive's* size; sizes of
+//! messages and receives are never compared; (s-1) wraps for s = 0. All arithmetic is on 64-bit
+//! words that wrap, in nanoseconds if every parameter is a whole number of them, else picoseconds.
+//! Not kept: the unstable order of operations of one kind that become ready together.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use kernel::{Event, Probe};
+use loggops::{Costs, Inject};
+use schedule::{Edge, Kind as Operation, Op, Program, Run};
+use units::{Time, TimePerByte};
+
+use crate::message::{Kind, Message};
+use crate::path::{Clock, Path, Stamp};
+use crate::queues::{Arrived, Class, Clocks, Entry, Order, Queues, Rank as Place, Shape, Side};
+use crate::queues::{Task, Work};
+use crate::rank::{Matching, Unexpected};
+use crate::simulate::critical_path;
+use crate::source::{Scheduled, Source};
+use crate::{Activity, Deadlock, Error, Outcome, PendingOp, RankTotals, Record, Settings};
+
+/// Parameters in ticks.
+struct Parameters {
+    /// Picoseconds per tick.
+    tick: u64,
+    latency: u64,
+    overhead: u64,
+    gap: u64,
+    gap_per_byte: u64,
+    overhead_per_byte: u64,
+    eager_limit: u64,
+    /// Ticks per unit of computation.
+    unit: u64,
+}
+
+impl Parameters {
+    fn new(settings: &Settings) -> Result<Self, Error> {
+        let costs: &Costs = &settings.parameters.small;
+        let one = settings.parameters.large == *costs
+            && costs.send_overhead == costs.receive_overhead
+            && costs.send_overhead_per_byte == costs.receive_overhead_per_byte;
+        if !one {
+            return Err(Error::Compat("one set of parameters for all messages and both sides"));
+        }
+        if settings.parameters.inject == Inject::Start {
+            return Err(Error::Compat("loggops.inject = \"end\""));
+        }
+        let whole = |rate: TimePerByte| match rate.parts() {
+            (ps, 1) => Ok(ps),
+            _ => Err(Error::Compat("G and O that are whole picoseconds per byte")),
+        };
+        let times = [
+            costs.latency.ps(),
+            costs.send_overhead.ps(),
+            costs.gap.ps(),
+            whole(costs.gap_per_byte)?,
+            whole(costs.send_overhead_per_byte)?,
+            settings.time_unit.ps(),
+        ];
+        let tick = if times.iter().all(|ps| ps % 1_000 == 0) { 1_000 } else { 1 };
+        let [latency, overhead, gap, gap_per_byte, overhead_per_byte, unit] =
+            times.map(|ps| ps / tick);
+        let eager_limit = settings.parameters.eager_limit;
+        Ok(Self {
+            tick,
+            latency,
+            overhead,
+            gap,
+            gap_per_byte,
+            overhead_per_byte,
+            eager_limit,
+            unit,
+        })
+    }
+}
+
+/// A host.
+struct Host {
+    source: crate::source::Progress,
+    clocks: Clocks,
+    queues: Box<Queues>,
+    matching: Matching,
+    /// What stands for it in the global heap.
+    first: Option<(Time, Order)>,
+    sequence: u32,
+    totals: RankTotals,
+}
+
+struct Simulation<'a, P, B> {
+    parameters: Parameters,
+    settings: &'a Settings,
+    source: Scheduled<'a, P>,
+    hosts: Vec<Host>,
+    heap: BinaryHeap<Reverse<(Time, Order, u32)>>,
+    /// Number of the next event to be inserted.
+    number: u64,
+    /// Operations that the current event has set free: host, index, operation.
+    freed: Vec<(u32, u32, Op)>,
+    probe: B,
+}
+
+/// Simulates a program exactly as `LogGOPSim` does, on one thread; `settings.threads`,
+/// `settings.transport` and `settings.rendezvous` do not apply.
+///
+/// # Errors
+/// Parameters that LogGOPSim does not have, or an overflow.
+pub fn simulate_loggopsim<P: Program, B: Probe<Record>>(
+    program: &P,
+    settings: &Settings,
+    probe: B,
+) -> Result<(Outcome, B), Error> {
+    let shape = Shape { cpus: program.cpus().max(1), nics: program.nics().max(1) };
+    let source = Scheduled::new(program);
+    let hosts = (0..program.ranks()).map(|rank| Host {
+        source: source.state(rank),
+        clocks: Clocks::new(shape),
+        queues: Box::new(Queues::new(shape)),
+        matching: Matching::default(),
+        first: None,
+        sequence: 0,
+        totals: RankTotals::default(),
+    });
+    let mut simulation = Simulation {
+        parameters: Parameters::new(settings)?,
+        settings,
+        hosts: hosts.collect(),
+        source,
+        heap: BinaryHeap::new(),
+        number: 0,
+        freed: Vec::new(),
+        probe,
+    };
+    simulation.start(program);
+    simulation.run();
+    simulation.finish(program)
+}
+
+impl<P: Program, B: Probe<Record>> Simulation<'_, P, B> {
+    /// Inserts the operations without dependencies: hosts ascending, at each sends, receives,
+    /// computation, of each kind in the order of the program.
+    fn start(&mut self, program: &P) {
+        for rank in 0..program.ranks() {
+            let mut runs: Vec<(Operation, Op, Run)> = Vec::new();
+            program.roots(rank, &mut |run| {
+                let op = program.op(rank, run.first);
+                runs.push((op.kind, op, run));
+            });
+            runs.sort_by_key(|entry| (entry.0, entry.2.first));
+            for same in runs.chunk_by(|a, b| a.0 == b.0) {
+                if let [(_, op, run)] = same {
+                    self.insert(rank, op, *run, Stamp::default());
+                    continue;
+                }
+                let mut singles: Vec<(u32, Op)> = Vec::new();
+                for (_, op, run) in same {
+                    let members = (0..run.count).map(|k| run.first + k * run.stride);
+                    singles.extend(members.map(|index| (index, *op)));
+                }
+                singles.sort_by_key(|single| single.0);
+                for (index, op) in singles {
+                    self.insert(rank, &op, Run::one(index), Stamp::default());
+                }
+            }
+            self.reorder(rank);
+        }
+    }
+
+    /// Inserts events for operations of one class.
+    fn insert(&mut self, rank: u32, op: &Op, run: Run, at: Stamp) {
+        let cause = Time::from_ps(self.number);
+        self.number += u64::from(run.count);
+        let (class, kind) = match op.kind {
+            Operation::Send => (Class::Sends { cpu: op.cpu, nic: op.nic }, Place::Send),
+            Operation::Recv if self.source.claims() => return,
+            Operation::Recv => (Class::Receives, Place::Receive),
+            Operation::Calc => (Class::Compute { cpu: op.cpu }, Place::Compute),
+        };
+        let task = Task { at: Stamp { cause, ..at }, batch: 0, kind, work: Work::Ops(run) };
+        self.hosts[rank as usize].queues.push(class, Entry::Task(task));
+    }
+
+    /// Puts the first event of a host into the heap, if it is another than before.
+    fn reorder(&mut self, rank: u32) {
+        let host = &mut self.hosts[rank as usize];
+        let first = host.queues.next_in_order(&host.clocks);
+        if first != host.first {
+            host.first = first;
+            if let Some((time, order)) = first {
+                self.heap.push(Reverse((time, order, rank)));
+            }
+        }
+    }
+
+    fn run(&mut self) {
+        let mut events = 0u64;
+        while let Some(Reverse((time, order, rank))) = self.heap.pop() {
+            let host = &mut self.hosts[rank as usize];
+            if host.first != Some((time, order)) {
+                continue;
+            }
+            host.first = None;
+            let Some((_, class)) = host.queues.next(&host.clocks) else { continue };
+            let at = time.ps();
+            match host.queues.pop(class, &host.clocks) {
+                Some(Entry::Message(Arrived(event))) => self.message(rank, &event, at),
+                Some(Entry::Task(Task { at: ready, work: Work::Ops(run), .. })) => {
+                    let op = self.source.op(&self.hosts[rank as usize].source, rank, run.first);
+                    match op.kind {
+                        Operation::Send => self.send(rank, run.first, &op, &ready, at),
+                        Operation::Recv => self.receive(rank, run.first, &op, &ready, at),
+                        Operation::Calc => self.compute(rank, run.first, &op, &ready, at),
+                    }
+                }
+                _ => {}
+            }
+            self.release_freed();
+            self.reorder(rank);
+            events += 1;
+            if events.is_multiple_of(4_096)
+                && let Some(progress) = &self.settings.progress
+            {
+                progress.advance(4_096, Time::from_ps(at.saturating_mul(self.parameters.tick)));
+            }
+        }
+    }
+
+    /// Inserts what has become free: hosts ascending, by kind, else in the order of becoming free.
+    fn release_freed(&mut self) {
+        if self.freed.is_empty() {
+            return;
+        }
+        let mut freed = std::mem::take(&mut self.freed);
+        freed.sort_by_key(|(rank, _, op)| (*rank, op.kind));
+        for (rank, index, op) in freed.drain(..) {
+            let clocks = &self.hosts[rank as usize].clocks;
+            let mut clock = clocks.cpu(op.cpu);
+            if op.kind == Operation::Send {
+                let nic = clocks.nic(op.nic, Side::Sending);
+                if nic.free > clock.free {
+                    clock = nic;
+                }
+            }
+            let at = Stamp { time: clock.free, cause: Time::ZERO, path: clock.path };
+            self.insert(rank, &op, Run::one(index), at);
+            self.reorder(rank);
+        }
+        self.freed = freed;
+    }
+
+    fn reached(&mut self, rank: u32, index: u32, edge: Edge) {
+        let (source, freed) = (&self.source, &mut self.freed);
+        let state = &mut self.hosts[rank as usize].source;
+        source.reached(state, rank, (index, edge), &Stamp::default(), |next, op, _| {
+            freed.push((rank, next, op));
+        });
+    }
+
+    fn noise(&self, rank: u32, from: u64, length: u64) -> u64 {
+        let (settings, tick) = (self.settings, self.parameters.tick);
+        let ps = |ticks: u64| Time::from_ps(ticks.saturating_mul(tick));
+        let to = ps(from.saturating_add(length));
+        settings.noise.between(settings.seed, rank, ps(from), to).ps() / tick
+    }
+
+    fn compute(&mut self, rank: u32, index: u32, op: &Op, ready: &Stamp, at: u64) {
+        let length = op.size.wrapping_mul(self.parameters.unit);
+        let end = at.wrapping_add(length).wrapping_add(self.noise(rank, at, length));
+        let clocks = &mut self.hosts[rank as usize].clocks;
+        let start = if ready.time.ps() == at { ready.path } else { clocks.cpu(op.cpu).path };
+        let clock = Clock { free: Time::from_ps(end), path: start.compute(Time::from_ps(length)) };
+        clocks.set_cpu(op.cpu, clock);
+        self.occupied(rank, op.cpu, Activity::Compute, (at, end), None);
+        self.reached(rank, index, Edge::Started);
+        self.reached(rank, index, Edge::Done);
+    }
+
+    fn send(&mut self, rank: u32, index: u32, op: &Op, ready: &Stamp, at: u64) {
+        let parameters = &self.parameters;
+        let (latency, overhead) = (parameters.latency, parameters.overhead);
+        let rest = op.size.wrapping_sub(1);
+        let per_byte = rest.wrapping_mul(parameters.overhead_per_byte);
+        let bytes = rest.wrapping_mul(parameters.gap_per_byte);
+        let gap = at.wrapping_add(parameters.gap).wrapping_add(bytes);
+        let eager = op.size <= parameters.eager_limit;
+        let end = at.wrapping_add(overhead).wrapping_add(per_byte);
+        let end = end.wrapping_add(self.noise(rank, at, overhead));
+        let host = &mut self.hosts[rank as usize];
+        let unit = (op.cpu, op.nic);
+        let now = Time::from_ps(at);
+        let start = host.clocks.start((ready.time, ready.path), now, unit, Side::Sending);
+        let path = charged(start, overhead, per_byte, 0);
+        host.clocks.set_cpu(op.cpu, Clock { free: Time::from_ps(end), path });
+        let path = charged(start, 0, 0, bytes);
+        host.clocks.set_nic(op.nic, Side::Sending, Clock { free: Time::from_ps(gap), path });
+        let sequence = host.sequence;
+        host.sequence = sequence.wrapping_add(1);
+        host.totals.sent_messages += 1;
+        host.totals.sent_bytes = host.totals.sent_bytes.saturating_add(op.size);
+        self.record_sent(rank, sequence, op, (ready.time.ps(), at.wrapping_add(overhead)));
+        self.occupied(rank, op.cpu, Activity::Send, (at, end), Some((rank, sequence)));
+        self.reached(rank, index, Edge::Started);
+        let arrival = at.wrapping_add(overhead).wrapping_add(latency);
+        let cause = Time::from_ps(self.number);
+        self.number += 1;
+        let path = charged(start, overhead, 0, 0).latency(Time::from_ps(latency));
+        let (Op { cpu, nic, tag, size, .. }, kind) = (*op, Kind::Eager);
+        let message = Message { kind, cpu, nic, send: index, tag, size, cause, path };
+        let (time, destination) = (Time::from_ps(arrival), op.peer);
+        let event = Event { time, source: rank, sequence, destination, message };
+        if let Some(receiver) = self.hosts.get_mut(destination as usize) {
+            receiver.queues.push(Class::Messages { cpu, nic }, Entry::Message(Arrived(event)));
+            self.reorder(destination);
+        }
+        if eager {
+            self.reached(rank, index, Edge::Done);
+        } else {
+            let since = Time::from_ps(end);
+            let waiting = crate::rank::Unreleased { send: index, destination, sequence, since };
+            self.hosts[rank as usize].matching.unreleased.push(waiting);
+        }
+    }
+
+    fn message(&mut self, rank: u32, event: &Event<Message>, at: u64) {
+        let parameters = &self.parameters;
+        let Message { cpu, nic, send, tag, size, path, .. } = event.message;
+        let overhead = parameters.overhead;
+        let rest = size.wrapping_sub(1);
+        let per_byte = rest.wrapping_mul(parameters.overhead_per_byte);
+        let bytes = rest.wrapping_mul(parameters.gap_per_byte);
+        let gap = at.wrapping_add(parameters.gap).wrapping_add(bytes);
+        let rendezvous = size > parameters.eager_limit;
+        let end = at.wrapping_add(overhead).wrapping_add(self.noise(rank, at, overhead));
+        let end = end.wrapping_add(per_byte.max(bytes));
+        let host = &mut self.hosts[rank as usize];
+        let start =
+            host.clocks.start((event.time, path), Time::from_ps(at), (cpu, nic), Side::Receiving);
+        let more = if bytes > per_byte { (0, bytes) } else { (per_byte, 0) };
+        let path = charged(start, overhead, more.0, more.1);
+        host.clocks.set_cpu(cpu, Clock { free: Time::from_ps(end), path });
+        let side = Clock { free: Time::from_ps(gap), path: charged(start, 0, 0, bytes) };
+        host.clocks.set_nic(nic, Side::Receiving, side);
+        let (source, sequence) = (event.source, event.sequence);
+        let found = if self.source.claims() {
+            self.source.claim(&mut host.source, rank, source, tag)
+        } else {
+            host.matching.posted.take(source, tag)
+        };
+        if found.is_none() {
+            let (kind, end) = (Kind::Eager, Time::from_ps(end));
+            let unexpected = Unexpected { kind, source, sequence, send, size, end, path };
+            host.matching.unexpected.insert(source, tag, unexpected);
+        }
+        self.occupied(rank, cpu, Activity::Receive, (at, end), Some((source, sequence)));
+        if B::LISTENS {
+            let at = self.time(event.time.ps());
+            self.probe.record(Record::Delivered { source, sequence, at });
+        }
+        if let Some(receive) = found {
+            self.matched(rank, receive, (source, sequence, size), at);
+            if rendezvous {
+                self.release(source, send, (cpu, nic), at, start);
+            }
+        }
+    }
+
+    fn receive(&mut self, rank: u32, index: u32, op: &Op, ready: &Stamp, at: u64) {
+        self.reached(rank, index, Edge::Started);
+        let host = &mut self.hosts[rank as usize];
+        let Some(message) = host.matching.unexpected.take(op.peer, op.tag) else {
+            host.matching.posted.insert(op.peer, op.tag, index);
+            return;
+        };
+        let sent = (message.source, message.sequence, message.size);
+        self.matched(rank, index, sent, at);
+        if op.size > self.parameters.eager_limit {
+            self.release(message.source, message.send, (op.cpu, op.nic), at, ready.path);
+        }
+    }
+
+    fn matched(&mut self, rank: u32, receive: u32, sent: (u32, u32, u64), at: u64) {
+        let (source, sequence, size) = sent;
+        let totals = &mut self.hosts[rank as usize].totals;
+        totals.received_messages += 1;
+        totals.received_bytes = totals.received_bytes.saturating_add(size);
+        if B::LISTENS {
+            let at = self.time(at);
+            self.probe.record(Record::Matched { source, sequence, at });
+        }
+        self.reached(rank, receive, Edge::Done);
+    }
+
+    /// Lets the sender of a message by rendezvous go on.
+    fn release(&mut self, rank: u32, send: u32, (cpu, nic): (u8, u8), at: u64, path: Path) {
+        let tick = self.parameters.tick;
+        let host = &mut self.hosts[rank as usize];
+        let now = Clock { free: Time::from_ps(at), path };
+        if host.clocks.cpu(cpu).free < now.free {
+            host.clocks.set_cpu(cpu, now);
+        }
+        if host.clocks.nic(nic, Side::Sending).free < now.free {
+            host.clocks.set_nic(nic, Side::Sending, now);
+        }
+        let unreleased = &mut host.matching.unreleased;
+        if let Some(position) = unreleased.iter().position(|waiting| waiting.send == send) {
+            let waiting = unreleased.swap_remove(position);
+            let blocked = at.saturating_sub(waiting.since.ps()).saturating_mul(tick);
+            host.totals.blocked = host.totals.blocked.saturating_add(Time::from_ps(blocked));
+            self.reached(rank, send, Edge::Done);
+        }
+        self.reorder(rank);
+    }
+
+    fn time(&self, ticks: u64) -> Time {
+        Time::from_ps(ticks.saturating_mul(self.parameters.tick))
+    }
+
+    fn occupied(
+        &mut self,
+        rank: u32,
+        cpu: u8,
+        activity: Activity,
+        (start, end): (u64, u64),
+        message: Option<(u32, u32)>,
+    ) {
+        let (start, end) = (self.time(start), self.time(end));
+        let busy = &mut self.hosts[rank as usize].totals.busy;
+        *busy = busy.saturating_add(end.saturating_sub(start));
+        if B::LISTENS {
+            self.probe.record(Record::Busy { rank, cpu, activity, start, end, message });
+        }
+    }
+
+    fn record_sent(&mut self, source: u32, sequence: u32, op: &Op, times: (u64, u64)) {
+        if B::LISTENS {
+            let (posted, injected) = (self.time(times.0), self.time(times.1));
+            let (destination, tag, size) = (op.peer, op.tag, op.size);
+            let record =
+                Record::Sent { source, sequence, destination, tag, size, posted, injected };
+            self.probe.record(record);
+        }
+    }
+
+    fn finish(self, program: &P) -> Result<(Outcome, B), Error> {
+        let tick = self.parameters.tick;
+        let scale = |time: Time| time.ps().checked_mul(tick).map(Time::from_ps);
+        let mut outcome = Outcome { events: self.number, ..Outcome::default() };
+        let (mut last, mut ends_on, mut unreceived) = (Clock::default(), 0, 0u64);
+        let mut deadlock = Deadlock::default();
+        for (rank, host) in (0..).zip(&self.hosts) {
+            let end = host.clocks.last_cpu();
+            let finish = scale(end.free).ok_or(Error::Overflow { at: Time::MAX })?;
+            if end.free > last.free {
+                (last, ends_on) = (end, rank);
+            }
+            unreceived += host.matching.unexpected.len() as u64;
+            if self.source.unfinished(&host.source, rank) {
+                deadlock.ranks += 1;
+                let unreleased = host.matching.unreleased.iter().map(|waiting| waiting.send);
+                let posted = host.matching.posted.iter().map(|entry| *entry.2);
+                let mut pending: Vec<u32> = unreleased.chain(posted).collect();
+                pending.sort_unstable();
+                let pending =
+                    pending.into_iter().map(|index| PendingOp { rank, index, started: true });
+                deadlock.pending.extend(pending);
+            }
+            outcome.ranks.push(RankTotals { finish, ..host.totals });
+        }
+        let Path { compute, overhead, latency, bandwidth } = last.path;
+        let path = Path {
+            compute: compute.wrapping_mul(tick),
+            overhead: overhead.wrapping_mul(tick),
+            latency: latency.wrapping_mul(tick),
+            bandwidth: bandwidth.wrapping_mul(tick),
+        };
+        let free = scale(last.free).unwrap_or(Time::MAX);
+        outcome.path = critical_path(ends_on, Clock { free, path });
+        if deadlock.ranks > 0 {
+            deadlock.at = free;
+            deadlock.pending.truncate(1_000);
+            outcome.deadlock = Some(deadlock);
+        }
+        outcome
+            .remarks
+            .push("compat = \"loggopsim\": sequential, with LogGOPSim's rules".to_owned());
+        if program.ranks() > 0 && unreceived > 0 {
+            outcome.remarks.push(format!("messages that were never received: {unreceived}"));
+        }
+        Ok((outcome, self.probe))
+    }
+}
+
+/// A path, longer by what a message costs. Differences below zero, as they come from s = 0, count
+/// as overhead or byte time all the same: the words wrap.
+const fn charged(path: Path, overhead: u64, per_byte: u64, bytes: u64) -> Path {
+    Path {
+        overhead: path.overhead.wrapping_add(overhead).wrapping_add(per_byte),
+        bandwidth: path.bandwidth.wrapping_add(bytes),
+        ..path
+    }
+}
