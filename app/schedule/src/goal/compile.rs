@@ -10,7 +10,7 @@ use crate::{Edge, Op};
 
 /// How many ranks without a block a text may have: a number of ranks that is off by more is a
 /// mistake, and would cost memory without end.
-const MISSING: usize = 1 << 20;
+const MISSING: usize = 1 << 16;
 /// Bytes of the shortest block, `rank 0{}`.
 const BLOCK: usize = 8;
 /// How many unused labels are listed.
@@ -244,14 +244,13 @@ impl<'a> Compiler<'a> {
         let missing = ranks.saturating_sub(present);
         let first = self.parts.iter().position(|part| part.line == 0).unwrap_or(self.parts.len());
         if missing > MISSING {
-            let message = format!("num_ranks is {ranks}, but only {present} ranks have a block");
+            let message = format!("num_ranks is {ranks}, but the file has only {present} blocks");
             faults.error(&Fault::new(mark, 9, message));
-        } else if missing == 1 {
-            let message = format!("rank {first} has no block and does nothing");
-            faults.warning(&Fault::new(mark, 9, message));
-        } else if missing > 1 {
-            let message =
-                format!("{missing} ranks have no block and do nothing, rank {first} first");
+        } else if missing > 0 && !faults.failed() {
+            let message = match missing {
+                1 => format!("rank {first} has no block and does nothing"),
+                _ => format!("{missing} ranks have no block and do nothing, rank {first} first"),
+            };
             faults.warning(&Fault::new(mark, 9, message));
         }
     }

@@ -217,26 +217,27 @@ pub fn shown(bytes: &[u8]) -> String {
 
 /// "did you mean `…`?" with the known word nearest to an unknown one, if one is near.
 pub fn nearest<'w>(word: &[u8], known: impl IntoIterator<Item = &'w [u8]>) -> Option<String> {
-    let limit = word.len().div_ceil(3);
-    let near = known.into_iter().map(|candidate| (distance(word, candidate), candidate));
-    let (_, best) = near.filter(|(d, _)| (1..=limit).contains(d)).min_by_key(|(d, _)| *d)?;
+    let near = known.into_iter().filter(|candidate| *candidate != word);
+    let near = near.map(|candidate| (distance(word, candidate), candidate));
+    let (_, best) = near.filter(|(d, _)| *d <= tolerance(word)).min_by_key(|(d, _)| *d)?;
     Some(format!("did you mean {}?", shown(best)))
 }
 
-/// Number of insertions, deletions, replacements and swaps of neighbours between two words.
+/// Number of insertions, deletions, replacements and swaps of neighbours between two words; whether a
+/// letter is a capital does not count.
 fn distance(a: &[u8], b: &[u8]) -> usize {
-    const FAR: usize = usize::MAX;
-    if a.len().abs_diff(b.len()) > a.len().div_ceil(3) || a.len() > 64 {
-        return FAR;
+    if a.len().abs_diff(b.len()) > tolerance(a) || a.len() > 64 {
+        return usize::MAX;
     }
+    let same = |i: usize, j: usize| a[i].eq_ignore_ascii_case(&b[j]);
     let mut before_last = vec![0; b.len() + 1];
     let mut last: Vec<usize> = (0..=b.len()).collect();
     for i in 0..a.len() {
         let mut row = vec![i + 1; b.len() + 1];
         for j in 0..b.len() {
-            let replaced = last[j] + usize::from(a[i] != b[j]);
+            let replaced = last[j] + usize::from(!same(i, j));
             let mut best = replaced.min(last[j + 1] + 1).min(row[j] + 1);
-            if i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j] {
+            if i > 0 && j > 0 && same(i, j - 1) && same(i - 1, j) {
                 best = best.min(before_last[j - 1] + 1);
             }
             row[j + 1] = best;
@@ -244,4 +245,9 @@ fn distance(a: &[u8], b: &[u8]) -> usize {
         before_last = std::mem::replace(&mut last, row);
     }
     last[b.len()]
+}
+
+/// How far from a word another may be to be taken for what was meant.
+const fn tolerance(word: &[u8]) -> usize {
+    (word.len() + 1) / 3
 }

@@ -137,13 +137,15 @@ impl<'a, S: Sink<'a>> Parser<'a, '_, S> {
     }
 
     fn num_ranks(&mut self, mark: Mark) -> Result<()> {
-        let ranks = self.scan.number("the number of ranks", u64::from(ANY))? as u32;
+        let ranks = self.scan.number("the number of ranks", u64::from(ANY));
         let fault = |message: &str| Err(Fault::new(mark, NUM_RANKS.len(), message.into()));
         if self.ranks.is_some() {
             return fault("`num_ranks` is given a second time");
         }
-        // With none, complaints about every rank that is named would only hide the mistake.
-        self.ranks = Some(if ranks == 0 { ANY } else { ranks });
+        // With a bad number, complaints about every rank that is named would only hide the mistake.
+        let known = ranks.as_ref().map_or(ANY, |ranks| *ranks as u32);
+        self.ranks = Some(if known == 0 { ANY } else { known });
+        let ranks = ranks? as u32;
         for (mark, width, rank) in std::mem::take(&mut self.early) {
             if let Err(fault) = self.existing(mark, width, rank) {
                 self.faults.error(&fault);
@@ -245,6 +247,10 @@ impl<'a, S: Sink<'a>> Parser<'a, '_, S> {
         if let Some(kind) = operation(name) {
             self.operation(None, kind, mark)?;
         } else if name == RANK {
+            self.scan.space();
+            if self.scan.peek() == b':' {
+                return Err(Label { name, mark }.fault("`rank` cannot be a label".into()));
+            }
             self.scan.rewind(mark);
             return Ok(Next::Close);
         } else if name == NUM_RANKS {

@@ -11,8 +11,11 @@ use rustc_hash::FxHashMap;
 use super::{Findings, Rule};
 use crate::{ANY, Kind, Program};
 
+#[cfg(test)]
+mod tests;
+
 /// One end of a message, as the destination sees it.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct End {
     source: u32,
     tag: u32,
@@ -267,15 +270,16 @@ impl<'e> Destination<'e> {
         let (unsent, unreceived) = self.unmatched;
         let lost = (sends + unreceived).saturating_sub(receives + unsent);
         let starving = (receives + unsent).saturating_sub(sends + unreceived);
+        self.unmatched = (unsent + lost, unreceived + starving);
         let reports = [
-            (Rule::UnmatchedSend, lost, "messages", unsent),
-            (Rule::UnmatchedReceive, starving, "receives", unreceived),
+            (Rule::UnmatchedSend, lost, "message", unsent),
+            (Rule::UnmatchedReceive, starving, "receive", unreceived),
         ];
         for (rule, count, what, reported) in reports {
             let also = if reported > 0 { ", besides those reported" } else { "" };
             if count > 0 {
-                let message =
-                    format!("{totals}: at least {count} {what} find no counterpart{also}");
+                let what = plural(count, what);
+                let message = format!("{totals}: at least {count} {what} cannot be matched{also}");
                 let (rank, index, line) = (self.rank, None, None);
                 self.findings.push(super::Finding { rule, rank, index, line, message });
             }
