@@ -157,10 +157,14 @@ error: --timeline perfeto: expected one of \"none\", \"perfetto\", \"paje\", fou
 fn what_loggopsim_cannot_do() {
     check(
         "compat",
-        "run two.goal --set loggops.compat=loggopsim --set protocol.rendezvous=rts-cts",
+        "run two.goal --set loggops.compat=loggopsim --set protocol.rendezvous=rts-cts --set loggops.o-recv=1us --set loggops.G=155.5ps/B",
         "
+error: --set loggops.o-recv=1us: `loggops.o-recv` has no counterpart in LogGOPSim
+  help: change it, or leave out loggops.compat = \"loggopsim\"
 error: --set protocol.rendezvous=rts-cts: `protocol.rendezvous` has no counterpart in LogGOPSim
-  help: leave it out, or leave out loggops.compat = \"loggopsim\"
+  help: change it, or leave out loggops.compat = \"loggopsim\"
+error: --set loggops.G=155.5ps/B: LogGOPSim knows only whole picoseconds per byte
+  help: change it, or leave out loggops.compat = \"loggopsim\"
 ",
     );
 }
