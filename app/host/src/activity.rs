@@ -3,14 +3,14 @@
 use kernel::{Event, Probe};
 use loggops::{Costs, Inject};
 use network::{Network, Parcel};
-use schedule::Edge;
+use schedule::{Edge, Op};
 use units::Time;
 
 use crate::engine::Turn;
 use crate::message::{Kind, Message};
 use crate::path::{Clock, Path, Stamp};
 use crate::queues::{Arrived, Class, Entry, Rank as Place, Side, Task, Work};
-use crate::rank::{Unexpected, Unreleased};
+use crate::rank::{Posted, Unexpected, Unreleased};
 use crate::source::Source;
 use crate::{Activity, Error, Record, Rendezvous};
 
@@ -23,10 +23,9 @@ struct Charge {
 }
 
 impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
-    pub fn compute(&mut self, index: u32, task: &Task, at: Time, cpu: u8) {
-        let units = self.op(index).size;
+    pub fn compute(&mut self, (index, op): (u32, &Op), task: &Task, at: Time, cpu: u8) {
         let unit = self.engine.settings.time_unit.ps();
-        let length = Time::from_ps(units.saturating_mul(unit));
+        let length = Time::from_ps(op.size.saturating_mul(unit));
         let end = at.saturating_add(length);
         let end = end.saturating_add(self.noise(at, end));
         let clocks = &mut self.rank.clocks;
@@ -36,11 +35,20 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
         let done = Stamp { time: end, cause: at, path };
         self.occupied(cpu, Activity::Compute, at, end, None);
         self.crew.events += 1;
-        self.reached(index, Edge::Started, &Stamp { time: at, cause: at, path: start });
-        self.reached(index, Edge::Done, &done);
+        self.started(index, at, start);
+        self.reached_rarely(index, Edge::Done, &done);
+    }
+
+    /// An operation has started.
+    #[inline]
+    fn started(&mut self, index: u32, at: Time, path: Path) {
+        if self.engine.source.wants_starts() {
+            self.reached_rarely(index, Edge::Started, &Stamp { time: at, cause: at, path });
+        }
     }
 
     /// Charges a message of `size` bytes that leaves to CPU and interface.
+    #[inline(always)]
     fn charge_send(
         &mut self,
         (costs, size): (&Costs, u64),
@@ -64,6 +72,7 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
     }
 
     /// Charges a message that is received.
+    #[inline(always)]
     fn charge_receive(
         &mut self,
         (costs, size): (&Costs, u64),
@@ -89,6 +98,7 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
     }
 
     /// Puts a message of `bytes` bytes into the network.
+    #[inline(always)]
     fn inject(
         &mut self,
         destination: u32,
@@ -113,8 +123,7 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
         self.out.send(Event { time: arrival, source, sequence, destination, message });
     }
 
-    pub fn send(&mut self, index: u32, task: &Task, at: Time, (cpu, nic): (u8, u8)) {
-        let op = self.op(index);
+    pub fn send(&mut self, (index, op): (u32, &Op), task: &Task, at: Time, (cpu, nic): (u8, u8)) {
         let engine = self.engine;
         let parameters = &engine.settings.parameters;
         let eager = op.size <= parameters.eager_limit;
@@ -128,18 +137,17 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
             (_, true) => Kind::Request,
             _ => Kind::Rendezvous,
         };
-        self.record_sent(&op, task, at, costs.send_overhead);
-        let message = outgoing(kind, index, &op);
+        self.record_sent(op, task, at, costs.send_overhead);
+        let message = outgoing(kind, index, op);
         let sequence = self.rank.sequence;
         let known = (!request).then_some((self.id, sequence));
         self.occupied(cpu, Activity::Send, at, charge.end.time, known);
         self.inject(op.peer, bytes, at, &charge, message);
         self.crew.events += 1;
         self.rank.sent_bytes = self.rank.sent_bytes.saturating_add(op.size);
-        let started = Stamp { time: at, cause: at, path: charge.start };
-        self.reached(index, Edge::Started, &started);
+        self.started(index, at, charge.start);
         if eager {
-            self.reached(index, Edge::Done, &charge.end);
+            self.reached_rarely(index, Edge::Done, &charge.end);
         } else {
             let (since, destination) = (charge.end.time, op.peer);
             let waiting = Unreleased { send: index, destination, sequence, since };
@@ -148,14 +156,13 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
     }
 
     /// A receive is posted: it costs nothing.
-    pub fn post_receive(&mut self, index: u32, task: &Task) {
-        let op = self.op(index);
+    pub fn post_receive(&mut self, (index, op): (u32, &Op), task: &Task) {
         let at = task.at.time;
         self.crew.events += 1;
-        self.reached(index, Edge::Started, &Stamp { cause: at, ..task.at });
+        self.started(index, at, task.at.path);
         let matching = self.rank.matching();
         let Some(message) = matching.unexpected.take(op.peer, op.tag) else {
-            matching.posted.insert(op.peer, op.tag, index);
+            matching.posted.insert(op.peer, op.tag, Posted::new(index, op.size));
             return;
         };
         let here = Stamp { cause: at, ..task.at };
@@ -168,7 +175,12 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
         }
         let received = Stamp { time: message.end, cause: at, path: message.path };
         let done = if received.time > at { received } else { here };
-        self.matched(index, (message.source, message.sequence, message.size), at, &done);
+        self.matched(
+            Posted::new(index, op.size),
+            (message.source, message.sequence, message.size),
+            at,
+            &done,
+        );
     }
 
     /// Decides what a message that has just arrived is charged to.
@@ -189,7 +201,7 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
                 let posted = self.rank.matching.as_mut();
                 let met = posted.and_then(|m| m.posted.peek(event.source, message.tag)).copied();
                 if let Some(receive) = met {
-                    let op = self.op(receive);
+                    let op = self.op(receive.index);
                     unit = (op.cpu, op.nic);
                 }
             }
@@ -198,7 +210,14 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
         self.queues.push(Class::Messages { cpu, nic }, Entry::Message(Arrived(event)));
     }
 
+    /// The same as [`Turn::receive`], for all but the place where most messages are received.
+    #[inline(never)]
+    pub fn receive_queued(&mut self, event: &Event<Message>, at: Time, unit: (u8, u8)) {
+        self.receive(event, at, unit);
+    }
+
     /// A message is received.
+    #[inline(always)]
     pub fn receive(&mut self, event: &Event<Message>, at: Time, (cpu, nic): (u8, u8)) {
         let message = &event.message;
         let size = match message.kind {
@@ -223,13 +242,16 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
     }
 
     /// Looks for the receive of a message.
+    #[inline(always)]
     fn search(&mut self, event: &Event<Message>, at: Time, charge: &Charge) {
         let (source, message) = (event.source, &event.message);
         if message.kind != Kind::Request {
             self.record_delivered(source, event.sequence, event.time);
         }
         let found = if self.engine.source.claims() {
-            self.engine.source.claim(&mut self.rank.source, self.id, source, message.tag)
+            let state = &mut self.rank.source;
+            let claimed = self.engine.source.claim(state, self.id, source, message.tag);
+            claimed.map(|index| Posted { index, room: u32::MAX })
         } else {
             self.rank.matching().posted.take(source, message.tag)
         };
@@ -242,7 +264,7 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
             return;
         };
         if message.kind == Kind::Request {
-            self.clear(receive, (source, event.sequence, message.send), charge.end);
+            self.clear(receive.index, (source, event.sequence, message.send), charge.end);
             return;
         }
         if message.kind == Kind::Rendezvous {
@@ -252,18 +274,26 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
     }
 
     /// A receive has got its message.
-    fn matched(&mut self, receive: u32, sent: (u32, u32, u64), at: Time, done: &Stamp) {
+    #[inline(always)]
+    fn matched(&mut self, receive: Posted, sent: (u32, u32, u64), at: Time, done: &Stamp) {
         let (source, sequence, size) = sent;
-        let room = self.op(receive).size;
-        if room < size {
-            self.fail(at, Error::Truncated { rank: self.id, receive, sender: source, size, room });
+        if size > u64::from(receive.room) && !self.engine.source.claims() {
+            self.check_room(receive.index, (source, size), at);
         }
         self.rank.received_messages = self.rank.received_messages.wrapping_add(1);
         self.rank.received_bytes = self.rank.received_bytes.saturating_add(size);
         if B::LISTENS {
             self.crew.probe.record(Record::Matched { source, sequence, at });
         }
-        self.reached(receive, Edge::Done, done);
+        self.reached(receive.index, Edge::Done, done);
+    }
+
+    #[cold]
+    fn check_room(&mut self, receive: u32, (sender, size): (u32, u64), at: Time) {
+        let (rank, room) = (self.id, self.op(receive).size);
+        if room < size {
+            self.fail(at, Error::Truncated { rank, receive, sender, size, room });
+        }
     }
 
     /// Tells the sender of a message by abstract rendezvous that it has met its receive.
@@ -296,7 +326,11 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
             self.rank.clocks.set_cpu(cpu, clock);
         }
         let path = if at > waiting.since { event.message.path } else { clock.path };
-        self.reached(send, Edge::Done, &Stamp { time: end, cause: event.message.cause, path });
+        self.reached_rarely(
+            send,
+            Edge::Done,
+            &Stamp { time: end, cause: event.message.cause, path },
+        );
     }
 
     fn take_unreleased(&mut self, send: u32) -> Option<Unreleased> {
@@ -354,7 +388,7 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
             matching.controls += 1;
             matching.blocked = matching.blocked.saturating_add(blocked);
         }
-        self.reached(send, Edge::Done, &charge.end);
+        self.reached_rarely(send, Edge::Done, &charge.end);
     }
 
     fn data_received(&mut self, event: &Event<Message>, end: &Stamp) {
@@ -362,7 +396,8 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
         let Some((_, sequence)) = self.identity(event) else { return };
         self.rank.matching().cleared.retain(|entry| entry.0 != receive);
         self.record_delivered(event.source, sequence, event.time);
-        self.matched(receive, (event.source, sequence, event.message.size), end.cause, end);
+        let room = Posted::new(receive, self.op(receive).size);
+        self.matched(room, (event.source, sequence, event.message.size), end.cause, end);
     }
 
     /// The message whose payload an event brings: source and number. Data that follows a request
@@ -379,6 +414,7 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
         }
     }
 
+    #[inline(always)]
     fn occupied(
         &mut self,
         cpu: u8,
@@ -394,7 +430,7 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
         }
     }
 
-    fn record_sent(&mut self, op: &schedule::Op, task: &Task, at: Time, overhead: Time) {
+    fn record_sent(&mut self, op: &Op, task: &Task, at: Time, overhead: Time) {
         if B::LISTENS {
             let injected = match self.engine.settings.parameters.inject {
                 Inject::Start => at,
@@ -416,7 +452,7 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
 }
 
 /// A message of an operation; what the network and the moment add comes later.
-fn outgoing(kind: Kind, send: u32, op: &schedule::Op) -> Message {
+fn outgoing(kind: Kind, send: u32, op: &Op) -> Message {
     let (cpu, nic, tag, size) = (op.cpu, op.nic, op.tag, op.size);
     let (cause, path) = (Time::ZERO, Path::default());
     Message { kind, cpu, nic, send, tag, size, cause, path }

@@ -33,8 +33,8 @@ pub fn describe<S: Source, N: Network>(
         stuck[id as usize] = true;
         let mut started: Vec<u32> = Vec::new();
         if let Some(matching) = &rank.matching {
-            for (source, _, &receive) in matching.posted.iter() {
-                started.push(receive);
+            for (source, _, receive) in matching.posted.iter() {
+                started.push(receive.index);
                 if source != ANY {
                     waits.push((id, source));
                 }

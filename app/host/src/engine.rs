@@ -108,8 +108,11 @@ impl<S: Source, N: Network, B: Probe<Record>> Model for Watched<'_, S, N, B> {
         if turn.rank.batches == 0 {
             turn.start();
         }
-        for event in inbox {
-            turn.arrive(event);
+        let alone = turn.queues.is_empty();
+        match inbox {
+            // By far the commonest: one message, and nothing else that could come before it.
+            [event] if alone => turn.take(event, until),
+            _ => inbox.iter().for_each(|event| turn.arrive(event)),
         }
         let time = turn.work(until);
         let next = Next { time, urgent: rank.urgent() };
@@ -123,6 +126,21 @@ impl<S: Source, N: Network, B: Probe<Record>> Model for Watched<'_, S, N, B> {
         }
         crew.desk = Some(queues);
         next
+    }
+
+    #[inline]
+    fn soon(&self, id: u32, rank: &Self::Process, stage: usize) {
+        self.engine.source.soon(&rank.source, id, stage);
+        if let Waiting::Many(queues) = &rank.waiting {
+            queues.soon(stage);
+        }
+        if let Some(matching) = &rank.matching {
+            if stage == 0 {
+                kernel::prefetch(&**matching);
+            } else {
+                matching.posted.soon(kernel::prefetch);
+            }
+        }
     }
 
     fn failed(&self, crew: &Crew<B>) -> bool {
@@ -144,6 +162,18 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
         engine.source.start(&mut rank.source, *id, |run, op| {
             queue(engine, queues, 1, op, run, &START);
         });
+    }
+
+    /// The only thing that can happen next is a message: handles it at once if that is possible.
+    #[inline]
+    fn take(&mut self, event: &Event<Message>, until: Time) {
+        let class = Class::Messages { cpu: 0, nic: 0 };
+        let at = event.time.max(self.rank.clocks.free(class));
+        if at < until && event.message.kind == Kind::Eager && !self.engine.shape.several() {
+            self.receive(event, at, (0, 0));
+        } else {
+            self.arrive(event);
+        }
     }
 
     /// A message reaches the interface.
@@ -170,7 +200,7 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
             }
             match self.queues.pop(class, &self.rank.clocks) {
                 Some(Entry::Message(Arrived(event))) => match class {
-                    Class::Messages { cpu, nic } => self.receive(&event, at, (cpu, nic)),
+                    Class::Messages { cpu, nic } => self.receive_queued(&event, at, (cpu, nic)),
                     _ => self.classify(event, at),
                 },
                 Some(Entry::Task(task)) => self.perform(&task, at, class),
@@ -181,12 +211,20 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
     }
 
     fn perform(&mut self, task: &Task, at: Time, class: Class) {
+        let (index, op) = match task.work {
+            Work::One(index, op) => (index, op),
+            Work::Ops(run) => (run.first, self.op(run.first)),
+            Work::Clear { .. } | Work::Data { .. } => return self.protocol_step(task, at, class),
+        };
+        match class {
+            Class::Compute { cpu } => self.compute((index, &op), task, at, cpu),
+            Class::Sends { cpu, nic } => self.send((index, &op), task, at, (cpu, nic)),
+            _ => self.post_receive((index, &op), task),
+        }
+    }
+
+    fn protocol_step(&mut self, task: &Task, at: Time, class: Class) {
         match (task.work, class) {
-            (Work::Ops(run), Class::Compute { cpu }) => self.compute(run.first, task, at, cpu),
-            (Work::Ops(run), Class::Sends { cpu, nic }) => {
-                self.send(run.first, task, at, (cpu, nic));
-            }
-            (Work::Ops(run), _) => self.post_receive(run.first, task),
             (Work::Clear { to, send, receive }, Class::Sends { cpu, nic }) => {
                 self.send_clear(to, (send, receive), task, at, (cpu, nic));
             }
@@ -198,8 +236,14 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
         }
     }
 
+    /// The same as [`Turn::reached`], for all but the place where most operations are set free.
+    #[inline(never)]
+    pub fn reached_rarely(&mut self, index: u32, edge: Edge, at: &Stamp) {
+        self.reached(index, edge, at);
+    }
+
     /// An operation has started or will be done at a moment: queues what waited for that.
-    #[inline]
+    #[inline(always)]
     pub fn reached(&mut self, index: u32, edge: Edge, at: &Stamp) {
         if edge == Edge::Done && at.time == Time::MAX {
             self.out.overflow();
@@ -249,5 +293,6 @@ fn queue<S: Source, N>(
         Operation::Recv => (Class::Receives, Place::Receive),
         Operation::Calc => (Class::Compute { cpu: op.cpu }, Place::Compute),
     };
-    queues.push(class, Entry::Task(Task { at: *at, batch, kind, work: Work::Ops(run) }));
+    let work = if run.count == 1 { Work::One(run.first, op) } else { Work::Ops(run) };
+    queues.push(class, Entry::Task(Task { at: *at, batch, kind, work }));
 }

@@ -24,7 +24,7 @@ use crate::message::{Kind, Message};
 use crate::path::{Clock, Path, Stamp};
 use crate::queues::{Arrived, Class, Clocks, Entry, Order, Queues, Rank as Place, Shape, Side};
 use crate::queues::{Task, Work};
-use crate::rank::{Matching, Unexpected};
+use crate::rank::{Matching, Posted, Unexpected};
 use crate::simulate::critical_path;
 use crate::source::{Scheduled, Source};
 use crate::{Activity, Deadlock, Error, Outcome, PendingOp, RankTotals, Record, Settings};
@@ -185,7 +185,8 @@ impl<P: Program, B: Probe<Record>> Simulation<'_, P, B> {
             Operation::Recv => (Class::Receives, Place::Receive),
             Operation::Calc => (Class::Compute { cpu: op.cpu }, Place::Compute),
         };
-        let task = Task { at: Stamp { cause, ..at }, batch: 0, kind, work: Work::Ops(run) };
+        let work = if run.count == 1 { Work::One(run.first, *op) } else { Work::Ops(run) };
+        let task = Task { at: Stamp { cause, ..at }, batch: 0, kind, work };
         self.hosts[rank as usize].queues.push(class, Entry::Task(task));
     }
 
@@ -213,15 +214,8 @@ impl<P: Program, B: Probe<Record>> Simulation<'_, P, B> {
             let at = time.ps();
             match host.queues.pop(class, &host.clocks) {
                 Some(Entry::Message(Arrived(event))) => self.message(rank, &event, at),
-                Some(Entry::Task(Task { at: ready, work: Work::Ops(run), .. })) => {
-                    let op = self.source.op(&self.hosts[rank as usize].source, rank, run.first);
-                    match op.kind {
-                        Operation::Send => self.send(rank, run.first, &op, &ready, at),
-                        Operation::Recv => self.receive(rank, run.first, &op, &ready, at),
-                        Operation::Calc => self.compute(rank, run.first, &op, &ready, at),
-                    }
-                }
-                _ => {}
+                Some(Entry::Task(task)) => self.perform(rank, &task, at),
+                None => {}
             }
             self.release_freed();
             self.reorder(rank);
@@ -231,6 +225,22 @@ impl<P: Program, B: Probe<Record>> Simulation<'_, P, B> {
             {
                 progress.advance(4_096, Time::from_ps(at.saturating_mul(self.parameters.tick)));
             }
+        }
+    }
+
+    fn perform(&mut self, rank: u32, task: &Task, at: u64) {
+        let (index, op) = match task.work {
+            Work::One(index, op) => (index, op),
+            Work::Ops(run) => {
+                (run.first, self.source.op(&self.hosts[rank as usize].source, rank, run.first))
+            }
+            // The steps of a protocol that LogGOPSim does not have.
+            Work::Clear { .. } | Work::Data { .. } => return,
+        };
+        match op.kind {
+            Operation::Send => self.send(rank, index, &op, &task.at, at),
+            Operation::Recv => self.receive(rank, index, &op, &task.at, at),
+            Operation::Calc => self.compute(rank, index, &op, &task.at, at),
         }
     }
 
@@ -353,7 +363,7 @@ impl<P: Program, B: Probe<Record>> Simulation<'_, P, B> {
         let found = if self.source.claims() {
             self.source.claim(&mut host.source, rank, source, tag)
         } else {
-            host.matching.posted.take(source, tag)
+            host.matching.posted.take(source, tag).map(|receive| receive.index)
         };
         if found.is_none() {
             let (kind, end) = (Kind::Eager, Time::from_ps(end));
@@ -377,7 +387,7 @@ impl<P: Program, B: Probe<Record>> Simulation<'_, P, B> {
         self.reached(rank, index, Edge::Started);
         let host = &mut self.hosts[rank as usize];
         let Some(message) = host.matching.unexpected.take(op.peer, op.tag) else {
-            host.matching.posted.insert(op.peer, op.tag, index);
+            host.matching.posted.insert(op.peer, op.tag, Posted::new(index, op.size));
             return;
         };
         let sent = (message.source, message.sequence, message.size);
@@ -466,7 +476,7 @@ impl<P: Program, B: Probe<Record>> Simulation<'_, P, B> {
             if self.source.unfinished(&host.source, rank) {
                 deadlock.ranks += 1;
                 let unreleased = host.matching.unreleased.iter().map(|waiting| waiting.send);
-                let posted = host.matching.posted.iter().map(|entry| *entry.2);
+                let posted = host.matching.posted.iter().map(|entry| entry.2.index);
                 let mut pending: Vec<u32> = unreleased.chain(posted).collect();
                 pending.sort_unstable();
                 let pending =

@@ -3,7 +3,8 @@
 use units::Time;
 
 /// Where the time of a chain of causes went. What is missing to the moment at its end was spent
-/// waiting for a gap, or in noise.
+/// waiting for a gap, or in noise. The parts never add up to more than that moment, so their sums do
+/// not overflow before it does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Path {
     /// In computation, in picoseconds, like the others.
@@ -19,25 +20,25 @@ pub struct Path {
 impl Path {
     /// The chain, longer by so much computation.
     pub const fn compute(mut self, time: Time) -> Self {
-        self.compute = self.compute.saturating_add(time.ps());
+        self.compute = self.compute.wrapping_add(time.ps());
         self
     }
 
     /// The chain, longer by so much overhead.
     pub const fn overhead(mut self, time: Time) -> Self {
-        self.overhead = self.overhead.saturating_add(time.ps());
+        self.overhead = self.overhead.wrapping_add(time.ps());
         self
     }
 
     /// The chain, longer by so much latency.
     pub const fn latency(mut self, time: Time) -> Self {
-        self.latency = self.latency.saturating_add(time.ps());
+        self.latency = self.latency.wrapping_add(time.ps());
         self
     }
 
     /// The chain, longer by so much time per byte.
     pub const fn bandwidth(mut self, time: Time) -> Self {
-        self.bandwidth = self.bandwidth.saturating_add(time.ps());
+        self.bandwidth = self.bandwidth.wrapping_add(time.ps());
         self
     }
 }

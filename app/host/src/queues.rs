@@ -5,7 +5,8 @@
 //! (time, cause, kind, source, sequence).
 
 use kernel::{Event, Ready, ReadyQueue};
-use schedule::Run;
+use schedule::{Op, Run};
+use smallvec::SmallVec;
 use units::Time;
 
 use crate::message::Message;
@@ -42,7 +43,9 @@ pub struct Task {
 
 #[derive(Clone, Copy, Debug)]
 pub enum Work {
-    /// Operations of the program.
+    /// An operation of the program.
+    One(u32, Op),
+    /// Several operations of the program.
     Ops(Run),
     /// Tell rank `to` that its send `send` may go on, for our receive.
     Clear { to: u32, send: u32, receive: u32 },
@@ -61,6 +64,7 @@ impl Ready for Task {
     #[inline]
     fn order(&self) -> Order {
         let minor = match self.work {
+            Work::One(index, _) => index,
             Work::Ops(run) => run.first,
             Work::Clear { send, .. } | Work::Data { send, .. } => send,
         };
@@ -319,10 +323,11 @@ pub struct Queues {
     /// The only thing that waits: then the queues are empty. Most ranks of most programs never
     /// have more.
     only: Option<(Class, Entry)>,
-    tasks: Vec<ReadyQueue<Task>>,
-    messages: Vec<ReadyQueue<Arrived>>,
+    // As many as one CPU and one interface need stand here, so that a rank's queues are together.
+    tasks: SmallVec<[ReadyQueue<Task>; 3]>,
+    messages: SmallVec<[ReadyQueue<Arrived>; 2]>,
     /// Classes whose queues are not empty.
-    active: Vec<Class>,
+    active: SmallVec<[Class; 4]>,
 }
 
 impl Queues {
@@ -333,7 +338,7 @@ impl Queues {
             only: None,
             tasks: (0..1 + shape.cpus + pairs).map(|_| ReadyQueue::default()).collect(),
             messages: (0..=pairs).map(|_| ReadyQueue::default()).collect(),
-            active: Vec::with_capacity(4),
+            active: SmallVec::new(),
         }
     }
 
@@ -349,6 +354,7 @@ impl Queues {
         self.enqueue(class, entry);
     }
 
+    #[inline(never)]
     fn enqueue(&mut self, class: Class, entry: Entry) {
         let number = self.shape.number(class);
         let first = match entry {
@@ -375,6 +381,9 @@ impl Queues {
     pub fn next(&mut self, clocks: &Clocks) -> Option<(Time, Class)> {
         if let Some((class, entry)) = &self.only {
             return Some((entry.ready().max(clocks.free(*class)), *class));
+        }
+        if self.active.is_empty() {
+            return None;
         }
         self.compare(clocks).map(|(time, _, class)| (time, class))
     }
@@ -408,15 +417,18 @@ impl Queues {
     /// Removes what [`Queues::next`] tells of.
     #[inline]
     pub fn pop(&mut self, class: Class, clocks: &Clocks) -> Option<Entry> {
-        if let Some((class, mut entry)) = self.only.take() {
-            if let Entry::Task(task) = &mut entry
-                && let Some(first) = task.split()
-            {
-                self.only = Some((class, entry));
-                return Some(Entry::Task(first));
+        match &mut self.only {
+            Some((_, Entry::Task(task))) => {
+                let first = task.split();
+                return first.map(Entry::Task).or_else(|| self.only.take().map(|only| only.1));
             }
-            return Some(entry);
+            Some(_) => return self.only.take().map(|only| only.1),
+            None => {}
         }
+        self.pop_queued(class, clocks)
+    }
+
+    fn pop_queued(&mut self, class: Class, clocks: &Clocks) -> Option<Entry> {
         let free = clocks.free(class);
         let number = self.shape.number(class);
         let (entry, last) = match class {
@@ -430,9 +442,33 @@ impl Queues {
             }
         };
         if last {
-            self.active.retain(|&active| active != class);
+            self.active.retain(|active| *active != class);
         }
         entry
+    }
+
+    /// Prefetches what will be looked at first.
+    #[inline]
+    pub fn soon(&self, stage: usize) {
+        if stage == 0 {
+            kernel::prefetch(&self.tasks);
+            kernel::prefetch(&self.messages);
+            kernel::prefetch(&self.active);
+        } else {
+            for class in &self.active {
+                let number = self.shape.number(*class);
+                match class {
+                    Class::Messages { .. } | Class::Arrivals => self.messages[number].soon(),
+                    _ => self.tasks[number].soon(),
+                }
+            }
+        }
+    }
+
+    /// Whether nothing waits.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.only.is_none() && self.active.is_empty()
     }
 
     /// If all that waits is a single thing: takes it out.

@@ -38,8 +38,7 @@ pub enum Waiting {
 /// What waits for a partner.
 #[derive(Default)]
 pub struct Matching {
-    /// Receives, by index.
-    pub posted: Store<u32>,
+    pub posted: Store<Posted>,
     pub unexpected: Store<Unexpected>,
     /// Sends that wait for their receive.
     pub unreleased: Vec<Unreleased>,
@@ -52,6 +51,22 @@ pub struct Matching {
     pub controls: u32,
     /// Time between the end of a send's overhead and its release.
     pub blocked: Time,
+}
+
+/// A posted receive.
+#[derive(Clone, Copy, Debug)]
+pub struct Posted {
+    /// The operation.
+    pub index: u32,
+    /// Its size in bytes, if that is less than 4 GiB, else `u32::MAX`: enough to see without another
+    /// look at the operation that a message fits.
+    pub room: u32,
+}
+
+impl Posted {
+    pub fn new(index: u32, size: u64) -> Self {
+        Self { index, room: u32::try_from(size).unwrap_or(u32::MAX) }
+    }
 }
 
 /// A message that has met no receive.

@@ -32,6 +32,12 @@ pub trait Source: Sync {
         post: impl FnMut(u32, Op, &Stamp),
     );
 
+    /// Something will happen at the rank soon.
+    fn soon(&self, state: &Self::State, rank: u32, stage: usize);
+
+    /// Whether starts of operations need to be told.
+    fn wants_starts(&self) -> bool;
+
     /// Whether receives are never posted but claimed (see [`Program::claims`]).
     fn claims(&self) -> bool;
 
@@ -50,16 +56,17 @@ pub struct Scheduled<'a, P> {
     program: &'a P,
     /// Whether the program's claims are used; if not, all receives are posted.
     claims: bool,
+    starts: bool,
 }
 
 impl<'a, P: Program> Scheduled<'a, P> {
     pub fn new(program: &'a P) -> Self {
-        Self { program, claims: program.claims() }
+        Self { program, claims: program.claims(), starts: program.has_start_edges() }
     }
 
     /// The same, with every receive posted, so that those left over can be named.
-    pub const fn posting_all(program: &'a P) -> Self {
-        Self { program, claims: false }
+    pub fn posting_all(program: &'a P) -> Self {
+        Self { program, claims: false, starts: program.has_start_edges() }
     }
 }
 
@@ -126,16 +133,28 @@ impl<P: Program> Source for Scheduled<'_, P> {
     ) {
         state.done += u32::from(edge == Edge::Done);
         let program = self.program;
-        program.dependents(rank, index, edge, &mut |next| match program.dependencies(rank, next) {
-            0 | 1 => post(next, program.op(rank, next), at),
+        program.successors(rank, index, edge, &mut |next, dependencies, op| match dependencies {
+            0 | 1 => post(next, op, at),
             several => {
                 if let Some(at) = state.meet(next, several, at) {
-                    post(next, program.op(rank, next), &at);
+                    post(next, op, &at);
                 }
             }
         });
     }
 
+    /// Programs are mostly worked off in the order in which they stand.
+    #[inline]
+    fn soon(&self, state: &Progress, rank: u32, stage: usize) {
+        self.program.soon(rank, state.done, stage);
+    }
+
+    #[inline]
+    fn wants_starts(&self) -> bool {
+        self.starts
+    }
+
+    #[inline]
     fn claims(&self) -> bool {
         self.claims
     }

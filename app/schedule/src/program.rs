@@ -91,11 +91,33 @@ pub trait Program: Sync {
     /// order of the dependency lines, once per line.
     fn dependents(&self, rank: u32, index: u32, edge: Edge, each: &mut impl FnMut(u32));
 
+    /// [`Program::dependents`], each with its number of dependencies and itself: what an executor
+    /// asks together.
+    #[inline]
+    fn successors(&self, rank: u32, index: u32, edge: Edge, each: &mut impl FnMut(u32, u32, Op)) {
+        self.dependents(rank, index, edge, &mut |next| {
+            each(next, self.dependencies(rank, next), self.op(rank, next));
+        });
+    }
+
     /// Calls `each` with the operations that have no dependency, grouped in runs of the same kind,
     /// CPU and interface. Within such a group the indices ascend over all runs.
     fn roots(&self, rank: u32, each: &mut impl FnMut(Run));
 
-    /// Whether [`Program::claim`] answers for every message. Then every receive is a root, names its
+    /// The operation will be asked for soon: a chance to prefetch it. It need not exist. In stage 1
+    /// what stage 0 asked for has arrived.
+    fn soon(&self, rank: u32, index: u32, stage: usize) {
+        let _ = (rank, index, stage);
+    }
+
+    /// Whether any operation waits for the start of another. If not, [`Program::dependents`] is not
+    /// asked for [`Edge::Started`].
+    fn has_start_edges(&self) -> bool {
+        true
+    }
+
+    /// Whether [`Program::claim`] answers for every message, and the receive it names is as large as
+    /// the message. Then every receive is a root, names its
     /// source, and is never posted explicitly.
     fn claims(&self) -> bool {
         false

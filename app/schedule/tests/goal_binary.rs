@@ -185,9 +185,17 @@ fn damage_to_an_operation() {
     check_damage(63, &[0xff; 4], "byte 63 (rank 0): the peer is 4294967295, expected at most 1");
     check_damage(79, &[2], "byte 79 (rank 0): the CPU is 2, expected at most 1");
     check_damage(80, &[3], "byte 80 (rank 0): the interface is 3, expected at most 2");
-    check_damage(102, &[1], "byte 102 (rank 0): the peer of a computation is 1, expected 0");
-    check_damage(114, &[1], "byte 114 (rank 0): the tag of a computation is 1, expected 0");
-    check_damage(119, &[1], "byte 119 (rank 0): the interface of a computation is 1, expected 0");
+    check_damage(
+        102,
+        &[1],
+        "byte 102 (rank 0): the peer of a computation is 1, expected at most 0",
+    );
+    check_damage(114, &[1], "byte 114 (rank 0): the tag of a computation is 1, expected at most 0");
+    check_damage(
+        119,
+        &[1],
+        "byte 119 (rank 0): the interface of a computation is 1, expected at most 0",
+    );
     check_damage(
         97,
         &[3],

@@ -52,7 +52,7 @@ fn header() {
     check("num_ranks 1 foo rank 0 {}", &["1:13: error: expected the end of the line, found `foo`"]);
     check(
         "num_ranks 4000000000 rank 3999999999 { }",
-        &["1:1: error: num_ranks is 4000000000, but the file has only 0 blocks"],
+        &["1:1: error: num_ranks is 4000000000, but 4000000000 ranks have no block"],
     );
 }
 

@@ -184,6 +184,17 @@ fn missing_ranks_are_empty_and_warned_of() {
     assert_eq!(warnings, ["1:1: warning: rank 1 has no block and does nothing"]);
 }
 
+/// 65 536 ranks may be missing; more are a mistake in the number of ranks.
+#[test]
+fn not_too_many_ranks_are_missing() {
+    let text = |ranks: u32| format!("num_ranks {ranks}\nrank {} {{ calc 3 }}", ranks - 1);
+    let (image, _) = read(&text(65_537));
+    assert_eq!((image.ranks(), image.op(65_536, 0).size), (65_537, 3));
+    let errors = Image::from_text(text(65_538).as_bytes()).unwrap_err();
+    let expect = "1:1: error: num_ranks is 65538, but 65537 ranks have no block";
+    assert_eq!(errors[0].to_string(), expect);
+}
+
 #[test]
 fn the_wildcard_as_a_number_is_warned_of() {
     let (image, warnings) = read("num_ranks 1 rank 0 { recv 1b from 4294967295 tag 4294967295 }");

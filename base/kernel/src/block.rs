@@ -10,7 +10,7 @@ use std::collections::BinaryHeap;
 use units::Time;
 
 use crate::mail::Mail;
-use crate::{Event, Model, Next, Outbox};
+use crate::{AHEAD, Event, Model, Next, Outbox, prefetch};
 
 /// Processes per group, and most groups per block: a set of groups fits a word.
 const GROUP: usize = 64;
@@ -67,6 +67,8 @@ pub struct Desk<M> {
     links: Vec<u32>,
     inbox: Vec<Event<M>>,
     due: Mail<M>,
+    /// Processes to run, ascending.
+    order: Vec<u32>,
 }
 
 impl<M: crate::Wire> Desk<M> {
@@ -76,6 +78,7 @@ impl<M: crate::Wire> Desk<M> {
             links: Vec::new(),
             inbox: Vec::new(),
             due: Mail::new(),
+            order: Vec::new(),
         }
     }
 }
@@ -143,18 +146,33 @@ impl<P, M: crate::Wire> Block<P, M> {
                 }
             }
         }
+        let mut order = std::mem::take(&mut desk.order);
+        order.clear();
         for (group, mut bits) in active.into_iter().enumerate() {
-            if bits == 0 {
-                continue;
-            }
             while bits != 0 {
-                let local = group * GROUP + bits.trailing_zeros() as usize;
+                order.push((group * GROUP) as u32 + bits.trailing_zeros());
                 bits &= bits - 1;
-                self.run_process(model, local, until, worker, desk, out);
             }
-            let end = self.next.len().min((group + 1) * GROUP);
-            self.groups[group] =
-                self.next[group * GROUP..end].iter().copied().min().unwrap_or(Time::MAX);
+        }
+        for (position, &local) in order.iter().enumerate() {
+            if let Some(&soon) = order.get(position + 2 * AHEAD) {
+                prefetch(&self.processes[soon as usize]);
+            }
+            for stage in 0..2 {
+                if let Some(&soon) = order.get(position + (AHEAD >> stage)) {
+                    let process = &self.processes[soon as usize];
+                    model.soon(self.first + soon, process, stage);
+                }
+            }
+            self.run_process(model, local as usize, until, worker, desk, out);
+        }
+        desk.order = order;
+        for (group, bits) in active.into_iter().enumerate() {
+            if bits != 0 {
+                let end = self.next.len().min((group + 1) * GROUP);
+                let times = self.next[group * GROUP..end].iter().copied();
+                self.groups[group] = times.min().unwrap_or(Time::MAX);
+            }
         }
         self.earliest = self.groups.iter().copied().min().unwrap_or(Time::MAX);
         desk.due.recycle(&mut out.spare);

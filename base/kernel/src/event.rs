@@ -83,6 +83,12 @@ pub trait Model: Sync {
         out: &mut Outbox<Self::Message>,
     ) -> Next;
 
+    /// A process will run in the same window, after [`AHEAD`] others in stage 0, half as many in
+    /// stage 1: a chance to [`crate::prefetch`] what it will read.
+    fn soon(&self, id: u32, process: &Self::Process, stage: usize) {
+        let _ = (id, process, stage);
+    }
+
     /// Whether a worker has met an error and the run should end after the current window.
     fn failed(&self, worker: &Self::Worker) -> bool {
         let _ = worker;
@@ -94,3 +100,6 @@ pub trait Model: Sync {
         let _ = (worker, until);
     }
 }
+
+/// How many processes ahead [`Model::soon`] is told first.
+pub const AHEAD: usize = 8;

@@ -10,14 +10,16 @@ mod event;
 mod exchange;
 mod executor;
 mod mail;
+mod prefetch;
 mod probe;
 mod queue;
 mod random;
 
-pub use event::{Event, Model, Next, Wire};
+pub use event::{AHEAD, Event, Model, Next, Wire};
 pub use exchange::Transport;
 pub use executor::{Config, Finished, Overflow, execute};
 pub use mail::Outbox;
+pub use prefetch::prefetch;
 pub use probe::{Probe, Silent};
 pub use queue::{Ready, ReadyQueue};
 pub use random::Random;

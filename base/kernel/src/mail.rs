@@ -25,7 +25,7 @@ impl<M: Wire> Mail<M> {
         Self { chunks: Vec::new(), earliest: Time::MAX, urgent: Time::MAX }
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, event: Event<M>, spare: &mut Vec<Vec<Event<M>>>) {
         self.earliest = self.earliest.min(event.time);
         if event.message.urgent() {
@@ -123,7 +123,7 @@ impl<M: Wire> Outbox<M> {
     /// Sends a message. It must take effect at the end of the current window or later, unless the
     /// sender has said that it is urgent; then it may take effect at the current instant. A time of
     /// [`Time::MAX`] ends the run with an overflow.
-    #[inline]
+    #[inline(always)]
     pub fn send(&mut self, event: Event<M>) {
         if event.time == Time::MAX {
             self.overflow = true;

@@ -10,6 +10,8 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use units::Time;
 
+use crate::prefetch;
+
 /// An entry of a [`ReadyQueue`].
 pub trait Ready {
     /// What decides between entries that could start at the same time.
@@ -154,6 +156,14 @@ impl<T: Ready> ReadyQueue<T> {
                 strays.early.push(Reverse(Early(entry)));
             }
             _ => self.fifo.push_back(entry),
+        }
+    }
+
+    /// Prefetches the entries at both ends.
+    #[inline]
+    pub fn soon(&self) {
+        for entry in [self.fifo.front(), self.fifo.back()].into_iter().flatten() {
+            prefetch(entry);
         }
     }
 

@@ -88,9 +88,7 @@ pub(crate) fn build(name: &str, configuration: &Configuration) -> Result<Pattern
     let options = options(configuration).map_err(|mistake| vec![mistake])?;
     Pattern::build(name, &options).map_err(|error| {
         let option = match &error {
-            pattern::Error::UnknownName { .. }
-            | pattern::Error::TooLong { .. }
-            | pattern::Error::Memory { .. } => "source",
+            pattern::Error::UnknownName { .. } | pattern::Error::TooLong { .. } => "source",
             pattern::Error::Unused { option, .. } | pattern::Error::Zero { option } => option,
             pattern::Error::Root { .. } => "root",
             pattern::Error::Dimensions { .. } | pattern::Error::Grid { .. } => "grid",

@@ -244,7 +244,7 @@ impl<'a> Compiler<'a> {
         let missing = ranks.saturating_sub(present);
         let first = self.parts.iter().position(|part| part.line == 0).unwrap_or(self.parts.len());
         if missing > MISSING {
-            let message = format!("num_ranks is {ranks}, but the file has only {present} blocks");
+            let message = format!("num_ranks is {ranks}, but {missing} ranks have no block");
             faults.error(&Fault::new(mark, 9, message));
         } else if missing > 0 && !faults.failed() {
             let message = match missing {

@@ -141,6 +141,35 @@ impl Program for Image {
         self.words(appendix + WORD * list.first as usize, list.count).for_each(each);
     }
 
+    #[inline]
+    fn successors(&self, rank: u32, index: u32, edge: Edge, each: &mut impl FnMut(u32, u32, Op)) {
+        let blob = self.blob(rank);
+        self.dependents(rank, index, edge, &mut |next| {
+            if let Some(node) = self.node(blob, next) {
+                each(next, node.dependencies, node.op());
+            }
+        });
+    }
+
+    #[inline]
+    fn soon(&self, rank: u32, index: u32, stage: usize) {
+        let blob = self.blob(rank);
+        let node = blob.nodes as usize + NODE * index as usize;
+        let place = if stage == 0 {
+            node
+        } else {
+            let appendix = blob.nodes as usize + NODE * blob.ops as usize;
+            let first = self.node(blob, index).map_or(0, |node| node.done.first);
+            if let Some(next) = self.bytes.get(node + 64) {
+                kernel::prefetch(next);
+            }
+            appendix + WORD * first as usize
+        };
+        if let Some(byte) = self.bytes.get(place) {
+            kernel::prefetch(byte);
+        }
+    }
+
     fn roots(&self, rank: u32, each: &mut impl FnMut(Run)) {
         let blob = self.blob(rank);
         let first = (blob.nodes as usize).saturating_sub(WORD * blob.roots as usize);

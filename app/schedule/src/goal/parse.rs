@@ -120,7 +120,7 @@ impl<'a, S: Sink<'a>> Parser<'a, '_, S> {
             return Ok(());
         }
         let help = nearest(word, [NUM_RANKS, RANK]);
-        let typo = help.as_ref().is_some_and(|help| help.contains("`rank`"));
+        let typo = nearest(word, [RANK]).is_some();
         let place = self.scan.mark();
         self.scan.rewind(mark);
         let fault = self.scan.expected("`num_ranks` or `rank`");
@@ -447,16 +447,16 @@ impl<'a, S: Sink<'a>> Parser<'a, '_, S> {
 
     /// The value of an attribute, if it may stand here: behind `given` others.
     fn attribute(&mut self, op: &mut Op, which: usize, given: usize, word: Label) -> Result<()> {
-        let name = shown(word.name);
+        let name = || shown(word.name);
         if op.kind == Kind::Calc && which != 1 {
-            return Err(word.fault(format!("a computation has no {name}")));
+            return Err(word.fault(format!("a computation has no {}", name())));
         }
         if which + 1 == given {
-            return Err(word.fault(format!("{name} is given a second time")));
+            return Err(word.fault(format!("{} is given a second time", name())));
         }
         if which < given {
             let help = Some("the order is `tag`, `cpu`, `nic`".to_owned());
-            return Err(word.fault(format!("{name} stands too late")).help(help));
+            return Err(word.fault(format!("{} stands too late", name())).help(help));
         }
         match which {
             0 => op.tag = self.number_or_any("a tag")?,

@@ -311,48 +311,56 @@ impl Validator<'_> {
     /// What is wrong with a node, and at which byte of it.
     #[cold]
     fn explain(&self, node: &Node, op: u32, listed: u64, total: u64) -> (usize, Problem) {
-        let range = |field, found: u64, highest: u64| Problem::Range { field, found, highest };
-        let value = |field, found: u32, expected| Problem::Value {
-            field,
-            found: u64::from(found),
-            expected,
-        };
-        let calc = node.kind == code(Kind::Calc);
+        let kind = (4, Problem::Kind { op, found: node.kind });
         if !(1..=3).contains(&node.kind) {
-            return (4, Problem::Kind { op, found: node.kind });
+            return kind;
         }
-        if calc && node.peer != 0 {
-            return (5, value("the peer of a computation", node.peer, 0));
-        }
-        let any = node.kind == code(Kind::Recv) && node.peer == ANY;
-        if !calc && !any && node.peer >= self.ranks {
-            return (5, range("the peer", u64::from(node.peer), u64::from(self.ranks) - 1));
-        }
-        if calc && node.tag != 0 {
-            return (17, value("the tag of a computation", node.tag, 0));
-        }
-        if node.cpu > self.highest_cpu {
-            return (21, range("the CPU", u64::from(node.cpu), u64::from(self.highest_cpu)));
-        }
-        if calc && node.nic != 0 {
-            return (22, value("the interface of a computation", u32::from(node.nic), 0));
-        }
-        if node.nic > self.highest_nic {
-            return (22, range("the interface", u64::from(node.nic), u64::from(self.highest_nic)));
-        }
-        let list = |at: usize, list: List, before: u64| {
-            let first = (u64::from(list.first) != before).then(|| {
-                (at + WORD, value("the index of the list of dependents", list.first, before))
-            });
-            let room = total.saturating_sub(before);
-            let count = || (at, range("the number of dependents", u64::from(list.count), room));
-            first.or_else(|| (u64::from(list.count) > room).then(count))
-        };
-        let middle = listed + u64::from(node.done.count);
-        list(23, node.done, listed)
-            .or_else(|| list(31, node.started, middle))
-            .unwrap_or((4, Problem::Kind { op, found: node.kind }))
+        self.explain_fields(node)
+            .or_else(|| explain_list(23, node.done, listed, total))
+            .or_else(|| explain_list(31, node.started, listed + u64::from(node.done.count), total))
+            .unwrap_or(kind)
     }
+
+    fn explain_fields(&self, node: &Node) -> Option<(usize, Problem)> {
+        let calc = node.kind == code(Kind::Calc);
+        let any = node.kind == code(Kind::Recv) && node.peer == ANY;
+        let highest = |highest: u32| if calc { 0 } else { u64::from(highest) };
+        let peers = if any { ANY } else { self.ranks - 1 };
+        let nics = u32::from(self.highest_nic);
+        let names = if calc {
+            [
+                "the peer of a computation",
+                "the tag of a computation",
+                "the interface of a computation",
+            ]
+        } else {
+            ["the peer", "the tag", "the interface"]
+        };
+        let fields = [
+            (5, names[0], node.peer, highest(peers)),
+            (17, names[1], node.tag, highest(ANY)),
+            (21, "the CPU", u32::from(node.cpu), u64::from(self.highest_cpu)),
+            (22, names[2], u32::from(node.nic), highest(nics)),
+        ];
+        let wrong = fields.into_iter().find(|(_, _, found, highest)| u64::from(*found) > *highest);
+        wrong.map(|(at, field, found, highest)| {
+            (at, Problem::Range { field, found: u64::from(found), highest })
+        })
+    }
+}
+
+/// What is wrong with a list of dependents at byte `at` of its node, if `before` of `total` are listed
+/// before it.
+#[cold]
+fn explain_list(at: usize, list: List, before: u64, total: u64) -> Option<(usize, Problem)> {
+    let (first, count) = (u64::from(list.first), u64::from(list.count));
+    if first != before {
+        let field = "the index of the list of dependents";
+        return Some((at + WORD, Problem::Value { field, found: first, expected: before }));
+    }
+    let highest = total.saturating_sub(before);
+    let field = "the number of dependents";
+    (count > highest).then_some((at, Problem::Range { field, found: count, highest }))
 }
 
 /// A rank's part of the file.

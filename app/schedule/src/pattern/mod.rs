@@ -1,5 +1,5 @@
 //! Communication patterns that are known by rule: each query is answered by a formula, and memory
-//! does not grow with the number of messages, nor with that of ranks unless they are permuted.
+//! does not grow with the number of messages, nor with that of ranks.
 //!
 //! All messages have tag 0, CPU 0 and network interface 0. One rank alone exchanges nothing. The
 //! patterns marked S have the operations, order and dependencies of Schedgen, the generator of
@@ -122,11 +122,10 @@ impl Pattern {
         }
         // In `alltoallv` the root is not at the head of anything; the pattern knows it by number.
         let head = if name == "alltoallv" { 0 } else { options.root };
-        let mut roles = Roles::rooted(head);
-        if let Some(seed) = options.permute {
-            let permuted = roles.permuted(ranks, seed);
-            roles = permuted.ok_or(Error::Memory { ranks })?;
-        }
+        let roles = match options.permute {
+            None => Roles::rooted(head),
+            Some(seed) => Roles::permuted(head, ranks, seed),
+        };
         Ok(Self { ranks, roles, shape })
     }
 }
@@ -210,9 +209,28 @@ impl Program for Pattern {
     }
 
     #[inline]
+    fn successors(&self, rank: u32, index: u32, edge: Edge, each: &mut impl FnMut(u32, u32, Op)) {
+        if edge == Edge::Started {
+            return;
+        }
+        let role = self.roles.role(rank);
+        with_shape!(&self.shape, shape => shape.dependents(role, index, &mut |next| {
+            let mut op = Shape::op(shape, role, next);
+            if op.kind != Kind::Calc {
+                op.peer = self.roles.rank(op.peer);
+            }
+            each(next, shape.dependencies(role, next), op);
+        }));
+    }
+
+    #[inline]
     fn roots(&self, rank: u32, each: &mut impl FnMut(Run)) {
         let role = self.roles.role(rank);
         with_shape!(&self.shape, shape => shape.roots(role, each));
+    }
+
+    fn has_start_edges(&self) -> bool {
+        false
     }
 
     fn claims(&self) -> bool {

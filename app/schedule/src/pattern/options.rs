@@ -212,12 +212,6 @@ pub enum Error {
         /// Operations of the busiest rank, or slightly more.
         ops: u64,
     },
-    /// There is not enough memory for the permutation.
-    #[error("a permutation of {ranks} ranks does not fit into memory")]
-    Memory {
-        /// Number of ranks.
-        ranks: u32,
-    },
 }
 
 impl Error {
