@@ -98,7 +98,7 @@ pub fn print(text: &str) -> Result<(), Ending> {
 pub fn written(result: io::Result<()>, name: &str) -> Result<(), Ending> {
     match result {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(Ending::new(Exit::Output, format!("error: {name}: {error}")))
+            Err(Ending::new(Exit::Output, format!("error: {name}: {}", experiment::reason(&error))))
         }
         _ => Ok(()),
     }

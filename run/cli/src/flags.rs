@@ -68,10 +68,10 @@ fn argument(key: &'static Key) -> Option<Arg> {
     let mut doc = key.doc.trim_end_matches('.').replace('`', "");
     if let Kind::Word(words) | Kind::Words(words) = key.kind {
         let names: Vec<_> = words.iter().map(|&(name, _)| name).collect();
-        doc += &format!(" [possible: {}]", names.join(", "));
+        doc.extend([" [possible: ", &names.join(", "), "]"]);
     }
     if let Some(value) = key.default_value().filter(|_| !flag.value.is_empty()) {
-        doc += &format!(" [default: {}]", value.to_string().replace(['"', '[', ']'], ""));
+        doc.extend([" [default: ", &value.to_string().replace(['"', '[', ']'], ""), "]"]);
     }
     let argument = Arg::new(key.name).long(flag.long).help(doc).help_heading(heading);
     let argument = match flag.short {

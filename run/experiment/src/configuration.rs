@@ -10,7 +10,7 @@ use std::{
 use units::{Bytes, Time, TimePerByte};
 
 use crate::{
-    diagnostic::{Diagnostic, Mistakes, Place, Source, reason},
+    diagnostic::{self, Diagnostic, Mistakes, Place, Source, reason},
     keys::{self, Fallback, KEYS, Key, TABLES},
     manifest,
     toml_file::{self, Assignment},
@@ -230,7 +230,11 @@ impl Reader {
         match extension {
             Some("toml") => self.experiment(subject),
             Some("json") => self.manifest(path),
-            _ => self.argument("workload.source", subject, "command line".to_owned()),
+            _ => {
+                let place = Place::Argument(subject.to_owned());
+                let origin = Origin::Argument("command line".to_owned());
+                self.argument("workload.source", subject, place, origin);
+            }
         }
     }
 
@@ -253,10 +257,7 @@ impl Reader {
         let before = self.diagnostics.len();
         self.diagnostics.extend(mistakes);
         self.assign_all(assignments, path);
-        self.diagnostics[before..].sort_by_key(|mistake| match &mistake.place {
-            Place::Text(_, span) => span.start,
-            _ => 0,
-        });
+        diagnostic::sort(&mut self.diagnostics[before..]);
     }
 
     fn manifest(&mut self, path: &Path) {
@@ -319,7 +320,8 @@ impl Reader {
         };
         let name = name.trim();
         if keys::find(name).is_some() {
-            return self.argument(name, text.trim(), shown);
+            let origin = Origin::Argument(shown.clone());
+            return self.argument(name, text.trim(), Place::Argument(shown), origin);
         }
         let (table, key) = name.rsplit_once('.').unwrap_or(("", name));
         let (table, key) = if table.is_empty() || keys::is_table(table) {
@@ -344,7 +346,7 @@ impl Reader {
             let mistake = Diagnostic::new(Place::Argument(shown), message);
             return self.diagnostics.push(mistake);
         }
-        self.argument(name, text, shown);
+        self.argument(name, text, Place::Argument(shown.clone()), Origin::Argument(shown));
     }
 
     fn origin(&self, name: &str) -> Origin {
@@ -352,13 +354,12 @@ impl Reader {
         entry.map_or(Origin::Default, |entry| entry.origin.clone())
     }
 
-    fn argument(&mut self, name: &str, text: &str, shown: String) {
+    fn argument(&mut self, name: &str, text: &str, place: Place, origin: Origin) {
         let Some(index) = keys::find(name) else {
             return;
         };
-        let place = Place::Argument(shown.clone());
         match KEYS[index].kind.parse(text, Path::new("")) {
-            Ok(value) => self.enter(index, value, place, Origin::Argument(shown)),
+            Ok(value) => self.enter(index, value, place, origin),
             Err(mistake) => {
                 let mistake = Diagnostic::new(place, mistake.message).help(mistake.help);
                 self.diagnostics.push(mistake);

@@ -44,7 +44,7 @@ const SHOWN: usize = 20;
 pub struct Mistakes(pub(crate) Vec<Diagnostic>);
 
 /// What the system says, without its number for it.
-pub(crate) fn reason(error: &io::Error) -> String {
+pub fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or_default().to_owned()
 }
@@ -124,6 +124,14 @@ impl Mistakes {
     pub fn are_usage(&self) -> bool {
         self.0.iter().all(Diagnostic::is_usage)
     }
+}
+
+/// Puts mistakes in the order of the file.
+pub(crate) fn sort(mistakes: &mut [Diagnostic]) {
+    mistakes.sort_by_key(|mistake| match &mistake.place {
+        Place::Text(_, span) => span.start,
+        _ => 0,
+    });
 }
 
 impl From<Diagnostic> for Mistakes {

@@ -97,6 +97,8 @@ const TIMELINE: Words = &[
     ("paje", "a trace in Pajé's format, for ViTE"),
 ];
 
+// The table below wants an option.
+#[allow(clippy::unnecessary_wraps)]
 const fn flag(long: &'static str, value: &'static str) -> Option<Flag> {
     Some(Flag { long, short: None, value })
 }

@@ -20,7 +20,7 @@ mod toml_file;
 mod value;
 
 pub use configuration::{Configuration, Origin, Request};
-pub use diagnostic::{Diagnostic, Mistakes};
+pub use diagnostic::{Diagnostic, Mistakes, reason};
 pub use manifest::VERSION;
 pub use plan::{Output, Plan, Timeline};
 pub use registry::pattern;

@@ -155,12 +155,13 @@ fn raw(value: &serde_json::Value) -> Raw {
     }
 }
 
-/// The byte at a line and column, both from 1, as `serde_json` counts them.
+/// The character at a line and column, both from 1, as `serde_json` counts them: in bytes.
 fn position(text: &str, line: usize, column: usize) -> Range<usize> {
     let before = text.split_inclusive('\n').take(line.saturating_sub(1));
     let start = before.map(str::len).sum::<usize>() + column.saturating_sub(1);
-    let start = text.floor_char_boundary(start);
-    start..text.ceil_char_boundary(start + 1)
+    let mut boundaries = text.char_indices().map(|(at, _)| at).skip_while(|&at| at < start);
+    let first = boundaries.next().unwrap_or(text.len());
+    first..boundaries.next().unwrap_or(text.len())
 }
 
 /// What is wrong, without the place, which is shown apart.

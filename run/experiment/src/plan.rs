@@ -8,7 +8,8 @@ use units::{Time, TimePerByte};
 
 use crate::{
     configuration::Configuration,
-    diagnostic::{Diagnostic, Mistakes, Place},
+    diagnostic::{self, Diagnostic, Mistakes, Place},
+    keys::KEYS,
     noise, registry,
     value::Workload,
 };
@@ -89,6 +90,7 @@ impl Plan {
         let inputs = inputs(&configuration);
         unchanged(&configuration, &inputs, &mut warnings, &mut mistakes);
         let Some(workload) = workload.filter(|_| mistakes.is_empty()) else {
+            diagnostic::sort(&mut mistakes);
             return Err(Mistakes(mistakes));
         };
         let loggopsim = configuration.word("loggops.compat") == "loggopsim";
@@ -176,21 +178,34 @@ fn workload_of(configuration: &Configuration) -> Result<registry::Workload, Vec<
     }
 }
 
-/// Refuses what `LogGOPSim` cannot do.
+/// Refuses what `LogGOPSim` does not know: other values for large messages or for one of the two
+/// sides, fractions of a picosecond per byte, and some words.
 fn compatible(configuration: &Configuration) -> Result<(), Vec<Diagnostic>> {
     if configuration.word("loggops.compat") != "loggopsim" {
         return Ok(());
     }
-    let beyond = ["protocol.rendezvous", "loggops.inject", "run.transport"];
-    let mistakes: Vec<_> = beyond
-        .iter()
-        .filter(|key| !configuration.is_default(key))
-        .map(|key| {
-            let message = format!("`{key}` has no counterpart in LogGOPSim");
-            let help = "leave it out, or leave out loggops.compat = \"loggopsim\"".to_owned();
-            configuration.mistake(key, message).help(help)
-        })
+    let value = |name: &str| configuration.get(name).map(|(value, _)| value);
+    let base = |name: &str| {
+        ["large.", "-send", "-recv"]
+            .iter()
+            .fold(name.to_owned(), |name, part| name.replace(part, ""))
+    };
+    let words = ["protocol.rendezvous", "loggops.inject", "run.transport"];
+    let beyond = KEYS.iter().map(|key| key.name).filter(|name| {
+        let differs = configuration.is_said(name) && value(name) != value(&base(name));
+        differs || words.contains(name) && !configuration.is_default(name)
+    });
+    let mut mistakes: Vec<_> = beyond
+        .map(|key| configuration.mistake(key, format!("`{key}` has no counterpart in LogGOPSim")))
         .collect();
+    for key in ["loggops.G", "loggops.O"] {
+        if configuration.per_byte(key).is_some_and(|rate| rate.parts().1 != 1) {
+            let message = "LogGOPSim knows only whole picoseconds per byte";
+            mistakes.push(configuration.mistake(key, message));
+        }
+    }
+    let help = || "change it, or leave out loggops.compat = \"loggopsim\"".to_owned();
+    let mistakes: Vec<_> = mistakes.into_iter().map(|mistake| mistake.help(help())).collect();
     if mistakes.is_empty() { Ok(()) } else { Err(mistakes) }
 }
 

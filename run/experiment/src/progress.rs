@@ -43,6 +43,6 @@ fn events(program: &impl Program) -> u64 {
             sends += u64::from(program.op(rank, index).kind == Kind::Send);
         }
     }
-    let share = sends as f64 / (seen as f64).max(1.0);
-    operations.saturating_add((operations as f64 * share) as u64)
+    let messages = u128::from(operations) * u128::from(sends) / u128::from(seen.max(1));
+    operations.saturating_add(messages as u64)
 }

@@ -121,7 +121,7 @@ fn options(configuration: &Configuration) -> Result<Options, Diagnostic> {
 fn compute(configuration: &Configuration) -> Result<u64, Diagnostic> {
     let time = configuration.time("workload.compute").unwrap_or(Time::ZERO);
     let unit = configuration.time("workload.time-unit").unwrap_or(Time::from_ps(1_000));
-    if unit == Time::ZERO || time.ps() % unit.ps() != 0 {
+    if unit == Time::ZERO || !time.ps().is_multiple_of(unit.ps()) {
         let message = format!("{time} is no multiple of the time unit, {unit}");
         let help = "set workload.time-unit to a shorter one".to_owned();
         return Err(configuration.mistake("workload.compute", message).help(help));

@@ -3,7 +3,7 @@
 use std::{
     fmt, fs, io,
     ops::Range,
-    path::{Path, PathBuf},
+    path::{Component, Path, PathBuf},
     str::FromStr,
 };
 
@@ -141,20 +141,20 @@ impl Kind {
     /// Reads a value from a file, where its type must fit too.
     pub(crate) fn read(self, raw: &Raw, base: &Path) -> Result<Value, Mistake> {
         match (self, raw) {
-            (Self::Count(..), Raw::Integer(number)) => self.parse(number, base),
             (Self::Switch, Raw::Switch(value)) => Ok(Value::Switch(*value)),
             (Self::Count(..) | Self::Switch, Raw::Text(text)) if self.parse(text, base).is_ok() => {
                 let help = format!("leave out the quotes: {text}");
                 Err(Mistake { help: Some(help), ..self.mismatch(&raw.describe()) })
             }
-            (Self::Count(..) | Self::Switch | Self::Words(_), _) => {
-                Err(self.mismatch(&raw.describe()))
-            }
             // A number where a quantity is meant lacks its unit, and the unit's reader says so.
-            (
+            (Self::Count(..), Raw::Integer(number))
+            | (
                 Self::Time | Self::TimeUnit | Self::TimePerByte | Self::Bytes,
                 Raw::Integer(number) | Raw::Float(number),
             ) => self.parse(number, base),
+            (Self::Count(..) | Self::Switch | Self::Words(_), _) => {
+                Err(self.mismatch(&raw.describe()))
+            }
             (_, Raw::Text(text)) if text.is_empty() => Err(self.mismatch("an empty text")),
             (_, Raw::Text(text)) => self.parse(text, base),
             _ => Err(self.mismatch(&raw.describe())),
@@ -342,6 +342,6 @@ pub(crate) fn path_text(path: &Path, base: Option<&Path>) -> String {
     };
     let shared = path.components().zip(base.components()).take_while(|(a, b)| a == b).count();
     let up = base.components().skip(shared).map(|_| Path::new("..").as_os_str());
-    let down = path.components().skip(shared).map(|part| part.as_os_str());
+    let down = path.components().skip(shared).map(Component::as_os_str);
     up.chain(down).collect::<PathBuf>().display().to_string()
 }

@@ -1,0 +1,172 @@
+//! A manifest runs the same again.
+
+mod common;
+
+use common::Folder;
+
+const SCHEDULE: &str = "\
+num_ranks 3
+rank 0 { a: calc 1000  b: send 100000b to 1  b requires a  c: recv 1b from -1 }
+rank 1 { a: recv 100000b from 0  b: send 1b to 0  b requires a }
+rank 2 { a: calc 2000000 }
+";
+
+const EXPERIMENT: &str = "\
+[workload]
+source = \"../app.goal\"
+time-unit = \"10 ns\"
+[loggops]
+L = \"1 us\"
+o-send = \"700 ns\"
+G = \"100 Gb/s\"
+[loggops.large]
+G = \"25 Gb/s\"
+[protocol]
+rendezvous = \"rts-cts\"
+[noise]
+interval = \"50 us\"
+duration = \"1 us\"
+distribution = \"exponential\"
+[run]
+seed = 11
+[output]
+tables = [\"ranks\", \"messages\"]
+timeline = \"paje\"
+";
+
+const TABLES: [&str; 4] = ["ranks.csv", "messages.csv", "summary.json", "timeline.paje"];
+
+/// A folder with a run in `out`.
+fn ran(name: &str) -> Folder {
+    let folder = Folder::new(name);
+    std::fs::create_dir(folder.path("sub")).expect("a folder");
+    folder.write("app.goal", SCHEDULE);
+    folder.write("sub/e.toml", EXPERIMENT);
+    let ended = folder.heddle("run sub/e.toml -q -o out");
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+    folder
+}
+
+#[test]
+fn the_same_tables_on_any_number_of_threads() {
+    let folder = ran("manifest-same");
+    for threads in [1, 2, 7] {
+        let ended = folder
+            .heddle(&format!("run out/manifest.json -q -o again{threads} --threads {threads}"));
+        assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+        for table in TABLES {
+            let (first, again) = (format!("out/{table}"), format!("again{threads}/{table}"));
+            assert!(folder.read(&first) == folder.read(&again), "{again}");
+        }
+    }
+    // With the same flags, the manifest is the same too, and so is one made from it.
+    assert_eq!(folder.read("out/manifest.json"), folder.read("again1/manifest.json"));
+    // Another seed gives other noise, so that the identity above means something.
+    assert_eq!(folder.heddle("run out/manifest.json -q -o other --seed 12").code, 0);
+    assert_ne!(folder.read("out/ranks.csv"), folder.read("other/ranks.csv"));
+}
+
+/// What is as another setting follows it also in a manifest.
+#[test]
+fn settings_override_a_manifest() {
+    let folder = ran("manifest-set");
+    let print = |arguments: &str| folder.heddle(&format!("run {arguments} --print-config")).stdout;
+    let printed = print("out/manifest.json --set loggops.o=2us --set loggops.L=3us");
+    for line in [
+        "L = \"3 us\"                         # --set loggops.L=3us",
+        "G = \"80 ps/B\"                      # out/manifest.json",
+        "o-send = \"700 ns\"                  # out/manifest.json",
+        "o-recv = \"2 us\"                    # as loggops.o",
+        "time-unit = \"10 ns\"                # out/manifest.json",
+        "source = \"out/../app.goal\"         # out/manifest.json",
+    ] {
+        assert!(printed.contains(line), "{line}\n{printed}");
+    }
+}
+
+#[test]
+fn it_does_not_overwrite_itself() {
+    let folder = ran("manifest-itself");
+    let before = folder.read("out/manifest.json");
+    let ended = folder.heddle("run out/manifest.json -o out");
+    assert_eq!(ended.code, 4);
+    assert!(ended.stderr.starts_with("error: out is not empty; --force"), "{}", ended.stderr);
+    // Without a folder it prints the summary and writes nothing.
+    let ended = folder.heddle("run out/manifest.json");
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+    assert!(ended.stdout.starts_with("makespan "));
+    assert_eq!(folder.names("."), ["app.goal", "out", "sub"]);
+    assert_eq!(folder.heddle("run out/manifest.json -q -o out --force").code, 0);
+    assert_eq!(folder.read("out/manifest.json"), before);
+}
+
+#[test]
+fn an_input_that_has_changed() {
+    let folder = ran("manifest-changed");
+    folder.write("app.goal", &SCHEDULE.replace("calc 1000 ", "calc 1001 "));
+    let ended = folder.heddle("run out/manifest.json");
+    let expected = "\
+error: out/../app.goal has changed since out/manifest.json was written
+  help: --force runs it with the file as it is now
+";
+    assert_eq!((ended.code, ended.stderr.as_str()), (1, expected));
+    let ended = folder.heddle("run out/manifest.json --force -q");
+    let expected = "warning: out/../app.goal has changed since out/manifest.json was written\n";
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, expected));
+    std::fs::remove_file(folder.path("app.goal")).expect("removed");
+    let ended = folder.heddle("run out/manifest.json");
+    let expected = "error: out/../app.goal: No such file or directory\n";
+    assert_eq!((ended.code, ended.stderr.as_str()), (1, expected));
+}
+
+/// The hash is SHA-256, as `sha256sum` of the GNU core utilities computes it.
+#[test]
+fn hashes_are_sha_256() {
+    let folder = Folder::new("manifest-hash");
+    folder.write("n.txt", "#abc\n0 1\n");
+    assert_eq!(folder.heddle("run pattern:gather --set noise.trace=n.txt -q -o out").code, 0);
+    let manifest: serde_json::Value =
+        serde_json::from_slice(&folder.read("out/manifest.json")).expect("JSON");
+    // printf '#abc\n0 1\n' | sha256sum
+    let hash = "048f56ecfe3861c58e72d9515d937a5ce479b27ac6a17063d3d66a2e50fac448";
+    assert_eq!(manifest["inputs"], serde_json::json!([{ "path": "../n.txt", "sha256": hash }]));
+    assert_eq!(manifest["experiment"]["noise.trace"], "../n.txt");
+    assert_eq!(manifest["heddle"], env!("CARGO_PKG_VERSION"));
+}
+
+#[test]
+fn broken_manifests() {
+    let folder = Folder::new("manifest-broken");
+    for (text, expected) in [
+        (
+            "{\n  \"heddle\": 1\n}\n",
+            "\
+error: invalid type: integer `1`, expected a string
+ --> m.json:2:13
+  |
+2 |   \"heddle\": 1
+  |             ^
+  |
+  = help: this is not a manifest as `heddle run -o` writes it
+",
+        ),
+        (
+            "{\"heddle\":\"9.0.0\",\"experiment\":{\"loggops.Z\":1},\"inputs\":[]}",
+            "\
+error: m.json: unknown key `loggops.Z`
+  help: the manifest was written by heddle 9.0.0, this is heddle 0.1.0
+",
+        ),
+        (
+            "{\"heddle\":\"0.1.0\",\"experiment\":{\"loggops.L\":1,\"run.seed\":-1},\"inputs\":[]}",
+            "\
+error: m.json: `loggops.L`: a bare number has no unit: write \"1 ns\" (units of time: ps, ns, us, ms, s, min, h)
+error: m.json: `run.seed`: expected a whole number, at least 0, found -1
+",
+        ),
+    ] {
+        folder.write("m.json", text);
+        let ended = folder.heddle("run m.json");
+        assert_eq!((ended.code, ended.stderr.as_str()), (1, expected));
+    }
+}

@@ -1,0 +1,282 @@
+//! Broken experiment files: what is said, where, and that nothing is left behind.
+
+mod common;
+
+use common::Folder;
+
+/// Runs an experiment file that asks for output and expects exactly this on standard error.
+fn check(name: &str, text: &str, expected: &str) {
+    let folder = Folder::new(&format!("file-{name}"));
+    folder.write("e.toml", text);
+    folder.write("two.goal", "num_ranks 2\nrank 0 { send 8b to 1 }\nrank 1 { recv 8b from 0 }\n");
+    let ended = folder.heddle("run e.toml -o out");
+    assert_eq!(ended.stderr, expected.trim_start());
+    assert_eq!((ended.code, ended.stdout.as_str()), (1, ""));
+    assert_eq!(folder.names("."), ["e.toml", "two.goal"]);
+}
+
+#[test]
+fn a_bare_number() {
+    check(
+        "bare-number",
+        "[workload]\nsource = \"two.goal\"\n[loggops]\nL = 2500\n",
+        r#"
+error: a bare number has no unit: write "2500 ns" (units of time: ps, ns, us, ms, s, min, h)
+ --> e.toml:4:5
+  |
+4 | L = 2500
+  |     ^^^^
+"#,
+    );
+}
+
+#[test]
+fn a_quantity_without_quotes() {
+    check(
+        "unquoted",
+        "[workload]\nsource = \"two.goal\"\n[loggops]\no = 2500 ns\n",
+        r#"
+error: string values must be quoted, expected literal string
+ --> e.toml:4:5
+  |
+4 | o = 2500 ns
+  |     ^^^^^^^
+  |
+  = help: a text stands in quotes: o = "2500 ns"
+"#,
+    );
+}
+
+#[test]
+fn an_unknown_unit() {
+    check(
+        "unknown-unit",
+        "[workload]\nsource = \"two.goal\"\n[loggops]\nS = \"64 kiB\"\n",
+        r#"
+error: unknown unit "kiB", did you mean "KiB"? (units of size: B, kB, MB, GB, TB, PB, EB, KiB, MiB, GiB, TiB, PiB, EiB)
+ --> e.toml:4:9
+  |
+4 | S = "64 kiB"
+  |         ^^^
+"#,
+    );
+}
+
+#[test]
+fn an_unknown_key() {
+    check(
+        "unknown-key",
+        "[workload]\nsource = \"two.goal\"\n[run]\nthread = 2\n",
+        "
+error: unknown key `thread` in [run]
+ --> e.toml:4:1
+  |
+4 | thread = 2
+  | ^^^^^^
+  |
+  = help: did you mean `threads`?
+",
+    );
+}
+
+#[test]
+fn an_unknown_table() {
+    check(
+        "unknown-table",
+        "[workload]\nsource = \"two.goal\"\n[logops]\nL = \"1 ns\"\n",
+        "
+error: unknown table `logops`
+ --> e.toml:3:2
+  |
+3 | [logops]
+  |  ^^^^^^
+  |
+  = help: did you mean the table [loggops]?
+",
+    );
+}
+
+#[test]
+fn an_unknown_word() {
+    check(
+        "unknown-word",
+        "[workload]\nsource = \"two.goal\"\n[protocol]\nrendezvous = \"rtscts\"\n",
+        r#"
+error: expected one of "abstract", "rts-cts", found "rtscts"
+ --> e.toml:4:14
+  |
+4 | rendezvous = "rtscts"
+  |              ^^^^^^^^
+  |
+  = help: did you mean "rts-cts"?
+"#,
+    );
+}
+
+#[test]
+fn a_key_in_place_of_a_table() {
+    check(
+        "no-table",
+        "loggops = \"fast\"\n[workload]\nsource = \"two.goal\"\n",
+        "
+error: `loggops` is a table of settings, found the text \"fast\"
+ --> e.toml:1:11
+  |
+1 | loggops = \"fast\"
+  |           ^^^^^^
+  |
+  = help: write [loggops] on a line of its own, and `L = …` below it
+",
+    );
+}
+
+#[test]
+fn no_workload() {
+    check(
+        "no-workload",
+        "[loggops]\nL = \"1 us\"\n",
+        "
+error: there is no workload
+  help: set `source` in [workload] to a GOAL file or \"pattern:NAME\"
+",
+    );
+}
+
+#[test]
+fn a_pattern_that_cannot_be() {
+    check(
+        "no-pattern",
+        "[workload]\nsource = \"pattern:gather\"\nranks = 4\nroot = 4\n",
+        "
+error: \"root\" is 4, but the ranks are 0 to 3
+ --> e.toml:4:8
+  |
+4 | root = 4
+  |        ^
+",
+    );
+}
+
+#[test]
+fn a_schedule_that_is_not_there() {
+    check(
+        "no-schedule",
+        "[workload]\nsource = \"three.goal\"\n",
+        "
+error: three.goal: No such file or directory
+",
+    );
+}
+
+#[test]
+fn noise_of_two_kinds_and_options_of_patterns() {
+    check(
+        "two-kinds",
+        "[workload]\nsource = \"two.goal\"\nways = 2\n[noise]\ntrace = \"n\"\ninterval = \"1 ms\"\n",
+        "
+error: `workload.ways` applies to patterns only
+ --> e.toml:3:8
+  |
+3 | ways = 2
+  |        ^
+  |
+  = help: the workload is the file two.goal
+error: `noise.interval` and `noise.trace` exclude each other
+ --> e.toml:6:12
+  |
+6 | interval = \"1 ms\"
+  |            ^^^^^^
+  |
+  = help: noise is either recorded or random
+",
+    );
+}
+
+#[test]
+fn a_noise_trace_that_goes_back() {
+    let folder = Folder::new("file-noise");
+    folder.write("n.txt", "# start duration\n100\t50\n120 10\n1e3 5\n");
+    let ended = folder.heddle("run pattern:gather --set noise.trace=n.txt");
+    let expected = "\
+error: this begins before the last interruption ends, at 150 ns
+ --> n.txt:3:1
+  |
+3 | 120 10
+  | ^^^^^^
+  |
+  = help: interruptions ascend and do not overlap
+error: expected the start and the duration of an interruption
+ --> n.txt:4:1
+  |
+4 | 1e3 5
+  | ^^^^^
+  |
+  = help: two whole numbers of nanoseconds
+";
+    assert_eq!((ended.code, ended.stderr.as_str()), (1, expected));
+}
+
+/// Every mistake is reported, in the order of the file, and what recovery makes of a line with a
+/// mistake in its syntax is not.
+#[test]
+fn many_mistakes_at_once() {
+    let text = "\
+[workload]
+source = \"two.goal\"
+ranks = \"8\"
+[loggops]
+lo = \"2 ns\"
+G = \"100 Gbs\"
+o = 2500 ns
+[run]
+seed = -5
+threads = 1.5
+[output]
+tables = [\"rank\", 3]
+timeline = true
+";
+    let folder = Folder::new("file-many");
+    folder.write("e.toml", text);
+    let ended = folder.heddle("run e.toml");
+    let places: Vec<_> =
+        ended.stderr.lines().filter_map(|line| line.trim().strip_prefix("--> ")).collect();
+    let expected = [
+        "e.toml:3:9",
+        "e.toml:5:1",
+        "e.toml:6:10",
+        "e.toml:7:5",
+        "e.toml:9:8",
+        "e.toml:10:11",
+        "e.toml:12:11",
+        "e.toml:12:19",
+        "e.toml:13:12",
+    ];
+    assert_eq!(places, expected, "{}", ended.stderr);
+}
+
+#[test]
+fn a_file_that_is_no_text_or_no_file() {
+    let folder = Folder::new("file-bytes");
+    std::fs::write(folder.path("e.toml"), b"a = \"\xff\"").expect("written");
+    let ended = folder.heddle("run e.toml");
+    assert_eq!((ended.code, ended.stderr.as_str()), (1, "error: e.toml: not a text in UTF-8\n"));
+    let ended = folder.heddle("run f.toml");
+    assert_eq!(
+        (ended.code, ended.stderr.as_str()),
+        (1, "error: f.toml: No such file or directory\n")
+    );
+}
+
+/// A file of the wrong kind is not worth a thousand messages.
+#[test]
+fn hundreds_of_mistakes() {
+    let folder = Folder::new("file-hundreds");
+    let lines: Vec<_> = (0..300).map(|number| format!("key{number} = 1")).collect();
+    folder.write("e.toml", &lines.join("\n"));
+    let ended = folder.heddle("run e.toml");
+    assert!(
+        ended.stderr.ends_with("\nerror: 280 more mistakes are not shown\n"),
+        "{}",
+        ended.stderr
+    );
+}

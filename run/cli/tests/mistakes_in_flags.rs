@@ -1,0 +1,222 @@
+//! Broken command lines: what is said, and the exit code of usage.
+
+mod common;
+
+use common::Folder;
+
+/// Runs a command that is wrong and expects exactly this on standard error.
+fn check(name: &str, arguments: &str, expected: &str) {
+    let folder = Folder::new(&format!("flag-{name}"));
+    folder.write("two.goal", "num_ranks 2\nrank 0 { send 8b to 1 }\nrank 1 { recv 8b from 0 }\n");
+    let ended = folder.heddle(arguments);
+    assert_eq!(ended.stderr, expected.trim_start());
+    assert_eq!((ended.code, ended.stdout.as_str()), (2, ""));
+    assert_eq!(folder.names("."), ["two.goal"]);
+}
+
+#[test]
+fn a_bare_number() {
+    check(
+        "bare-number",
+        "run two.goal --set loggops.L=2500",
+        r#"
+error: --set loggops.L=2500: a bare number has no unit: write "2500 ns" (units of time: ps, ns, us, ms, s, min, h)
+"#,
+    );
+}
+
+#[test]
+fn an_unknown_key() {
+    check(
+        "unknown-key",
+        "run two.goal --set run.thread=2",
+        "
+error: --set run.thread=2: unknown key `run.thread`
+  help: did you mean `threads`?
+",
+    );
+}
+
+#[test]
+fn a_key_without_its_table() {
+    check(
+        "no-table",
+        "run two.goal --set L=1us",
+        "
+error: --set L=1us: unknown key `L`
+  help: `L` belongs to the table [loggops]
+",
+    );
+}
+
+#[test]
+fn an_unknown_table() {
+    check(
+        "unknown-table",
+        "run two.goal --set logops.L=1us",
+        "
+error: --set logops.L=1us: unknown key `logops.L`
+  help: did you mean the table [loggops]?
+",
+    );
+}
+
+#[test]
+fn no_value() {
+    check(
+        "no-value",
+        "run two.goal --set loggops.L",
+        "
+error: --set loggops.L: there is no `=`
+  help: write --set table.key=value, such as --set loggops.L=2500ns
+",
+    );
+}
+
+#[test]
+fn no_threads() {
+    check(
+        "no-threads",
+        "run two.goal --threads 0",
+        "
+error: --threads 0: expected a whole number from 1 to 1024, found 0
+",
+    );
+}
+
+#[test]
+fn a_size_without_its_unit() {
+    check(
+        "no-unit",
+        "run pattern:gather --size 15",
+        "
+error: --size 15: a bare number has no unit: write \"15 B\" (units of size: B, kB, MB, GB, TB, PB, EB, KiB, MiB, GiB, TiB, PiB, EiB)
+",
+    );
+}
+
+#[test]
+fn an_option_that_the_pattern_does_not_use() {
+    check(
+        "unused",
+        "run pattern:gather --ways 3",
+        "
+error: --ways 3: pattern gather does not use \"ways\" (it is for nway-dissemination)
+",
+    );
+}
+
+#[test]
+fn an_option_of_patterns_for_a_file() {
+    check(
+        "file",
+        "run two.goal --ranks 4",
+        "
+error: --ranks 4: `workload.ranks` applies to patterns only
+  help: the workload is the file two.goal
+",
+    );
+}
+
+#[test]
+fn a_key_set_twice() {
+    check(
+        "twice",
+        "run two.goal --threads 2 --set run.threads=3",
+        "
+error: --threads 2: `run.threads` is already set by `--set run.threads=3`
+",
+    );
+}
+
+#[test]
+fn tables_without_a_folder() {
+    check(
+        "no-folder",
+        "run two.goal --tables messages",
+        "
+error: --tables messages: `output.tables` needs a folder to write to
+  help: add -o DIR, or set output.directory
+",
+    );
+}
+
+#[test]
+fn an_unknown_timeline() {
+    check(
+        "timeline",
+        "run two.goal --timeline perfeto -o out",
+        "
+error: --timeline perfeto: expected one of \"none\", \"perfetto\", \"paje\", found \"perfeto\"
+  help: did you mean \"perfetto\"?
+",
+    );
+}
+
+#[test]
+fn what_loggopsim_cannot_do() {
+    check(
+        "compat",
+        "run two.goal --set loggops.compat=loggopsim --set protocol.rendezvous=rts-cts --set loggops.o-recv=1us --set loggops.G=155.5ps/B",
+        "
+error: --set loggops.o-recv=1us: `loggops.o-recv` has no counterpart in LogGOPSim
+  help: change it, or leave out loggops.compat = \"loggopsim\"
+error: --set protocol.rendezvous=rts-cts: `protocol.rendezvous` has no counterpart in LogGOPSim
+  help: change it, or leave out loggops.compat = \"loggopsim\"
+error: --set loggops.G=155.5ps/B: LogGOPSim knows only whole picoseconds per byte
+  help: change it, or leave out loggops.compat = \"loggopsim\"
+",
+    );
+}
+
+#[test]
+fn a_setting_that_does_not_belong_to_a_pattern() {
+    check(
+        "foreign",
+        "gen gather --set loggops.L=1us -o g.goal",
+        "
+error: --set loggops.L=1us: `loggops.L` does not belong to a pattern
+",
+    );
+}
+
+#[test]
+fn all_mistakes_at_once() {
+    check(
+        "all",
+        "run pattern:gather --threads x --root 1.5 --set loggops.o=-1ns",
+        "
+error: --set loggops.o=-1ns: expected a number such as 12 or 1.5, found \"-1\"
+error: --root 1.5: expected a whole number from 0 to 4294967294, found 1.5
+error: --threads x: expected a whole number from 1 to 1024, found x
+",
+    );
+}
+
+#[test]
+fn an_unknown_pattern() {
+    let folder = Folder::new("flag-pattern");
+    for arguments in ["run pattern:gathr", "gen gathr -o g.goal"] {
+        let ended = folder.heddle(arguments);
+        let start =
+            "error: pattern:gathr: unknown pattern \"gathr\", did you mean \"gather\"? (patterns: ";
+        assert!(ended.stderr.starts_with(start), "{}", ended.stderr);
+        assert_eq!((ended.code, folder.names(".").len()), (2, 0));
+    }
+}
+
+/// What clap finds out has the same exit code.
+#[test]
+fn an_unknown_flag_or_command() {
+    let folder = Folder::new("flag-unknown");
+    for (arguments, hint) in [
+        ("run two.goal --thread 2", "a similar argument exists: '--threads'"),
+        ("simulate two.goal", "unrecognized subcommand 'simulate'"),
+        ("run", "<SOURCE>"),
+        ("run two.goal --quiet --per-rank", "cannot be used with '--per-rank'"),
+    ] {
+        let ended = folder.heddle(arguments);
+        assert_eq!(ended.code, 2);
+        assert!(ended.stderr.contains(hint), "{}", ended.stderr);
+    }
+}

@@ -1,0 +1,111 @@
+//! What is generated from the table of settings: it must be complete, and its copies current.
+
+use std::{collections::BTreeSet, fs, path::Path};
+
+use experiment::{
+    Configuration, Request, document,
+    keys::{Fallback, KEYS, TABLES},
+};
+
+/// Compares a file of the repository with what it is generated from.
+fn is_current(file: &str, expected: &str, command: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(file);
+    let found = fs::read_to_string(&path).unwrap_or_default();
+    assert!(found == expected, "{file} is out of date: `{command} > {file}`");
+}
+
+#[test]
+fn the_schema_is_current() {
+    is_current("docs/experiment.schema.json", &document::schema(), "heddle schema");
+}
+
+#[test]
+fn the_reference_is_current() {
+    let command = "heddle schema --reference";
+    is_current("docs/src/experiment-file.md", &document::reference(), command);
+}
+
+/// The names that scripts rely on, from the issue; LogGOPSim's values, from its `--help`.
+#[test]
+fn the_defaults_are_those_of_loggopsim() {
+    let configuration = Configuration::read(&Request::default()).expect("no mistakes");
+    for (name, value) in [
+        ("loggops.L", "\"2.5 us\""),
+        ("loggops.o", "\"1.5 us\""),
+        ("loggops.g", "\"1 us\""),
+        ("loggops.G", "\"6 ns/B\""),
+        ("loggops.O", "\"0 ns/B\""),
+        ("loggops.S", "\"65535 B\""),
+        ("loggops.compat", "\"heddle\""),
+        ("workload.time-unit", "\"1 ns\""),
+        ("run.threads", "1"),
+    ] {
+        let found = configuration.get(name).map(|(value, _)| value.to_string());
+        assert_eq!(found.as_deref(), Some(value), "{name}");
+    }
+}
+
+#[test]
+fn the_table_is_sound() {
+    let names: BTreeSet<_> = KEYS.iter().map(|key| key.name).collect();
+    assert_eq!(names.len(), KEYS.len(), "no name twice");
+    let flags: Vec<_> = KEYS.iter().filter_map(|key| key.flag).collect();
+    let longs: BTreeSet<_> = flags.iter().map(|flag| flag.long).collect();
+    assert_eq!(longs.len(), flags.len(), "no flag twice");
+    for key in KEYS {
+        assert!(TABLES.iter().any(|(table, _)| *table == key.table()), "{}", key.name);
+        assert!(key.doc.ends_with('.'), "{}", key.name);
+        match key.fallback {
+            Fallback::Value(_) => assert!(key.default_value().is_some(), "{}", key.name),
+            Fallback::Same(others) => {
+                assert!(!others.is_empty() && others.iter().all(|other| names.contains(other)));
+            }
+            Fallback::Unset(meaning) => assert!(!meaning.is_empty(), "{}", key.name),
+        }
+    }
+}
+
+/// What `--print-config` prints is an experiment file that says the same.
+#[test]
+fn what_is_printed_can_be_read() {
+    let request = Request {
+        subject: Some("pattern:halo2d".to_owned()),
+        set: [
+            "workload.grid=4x2",
+            "loggops.O=155ps/B",
+            "loggops.large.o=3us",
+            "noise.interval=1ms",
+        ]
+        .map(str::to_owned)
+        .to_vec(),
+        flags: vec![("output.tables", "messages,ranks,messages".to_owned())],
+    };
+    let first = Configuration::read(&request).expect("no mistakes");
+    let second = Configuration::from_text("e.toml", &first.to_string()).expect("no mistakes");
+    for key in KEYS {
+        let value =
+            |configuration: &Configuration| configuration.get(key.name).map(|(value, _)| value);
+        assert_eq!(value(&first), value(&second), "{}", key.name);
+    }
+    assert!(first.to_string().contains("\ntables = [\"messages\", \"ranks\"] "));
+}
+
+/// Every value of the examples, and every default, is one that the schema's patterns let pass; the
+/// schema knows exactly the keys of the table.
+#[test]
+fn the_schema_knows_every_key() {
+    let schema: serde_json::Value = serde_json::from_str(&document::schema()).expect("JSON");
+    for key in KEYS {
+        let table =
+            key.table().split('.').fold(&schema, |schema, name| &schema["properties"][name]);
+        assert_eq!(table["additionalProperties"], false, "{}", key.name);
+        assert!(table["properties"][key.short()]["description"].is_string(), "{}", key.name);
+    }
+    let count = |table: &serde_json::Value| {
+        let properties = table["properties"].as_object().expect("an object");
+        properties.values().filter(|schema| schema["properties"].is_null()).count()
+    };
+    let tables = schema["properties"].as_object().expect("an object");
+    let all: usize = tables.values().map(count).sum();
+    assert_eq!(all + count(&schema["properties"]["loggops"]["properties"]["large"]), KEYS.len());
+}
