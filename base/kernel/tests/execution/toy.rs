@@ -115,7 +115,7 @@ impl Toy {
         let late = sequence != WAKE && token.kind == Kind::Plain;
         let token = Token { hops: token.hops - 1, ..token };
         let mut effects = vec![self.forward(id, state, token, late)];
-        if self.draw(id, state) % 8 == 0 {
+        if self.draw(id, state).is_multiple_of(8) {
             let child = Token { name: token.name ^ (token.hops << 20), ..token };
             effects.push(self.forward(id, state, child, late));
         }
@@ -141,23 +141,16 @@ impl Toy {
         let delay = if late { self.lookahead + delay } else { delay };
         Effect::Send { to, delay, token: Token { kind, ..token } }
     }
+}
 
-    fn apply(
-        &self,
-        id: u32,
-        state: &mut State,
-        now: u64,
-        effects: Vec<Effect>,
-        out: &mut Outbox<Token>,
-    ) {
-        for effect in effects {
-            match effect {
-                Effect::Wake { delay, token } => state.alarms.push(Reverse((now + delay, token))),
-                Effect::Send { to, delay, token } => {
-                    let (time, sequence) = (Time::from_ps(now + delay), state.sequence);
-                    state.sequence += 1;
-                    out.send(Event { time, source: id, sequence, destination: to, message: token });
-                }
+fn apply(id: u32, state: &mut State, now: u64, effects: Vec<Effect>, out: &mut Outbox<Token>) {
+    for effect in effects {
+        match effect {
+            Effect::Wake { delay, token } => state.alarms.push(Reverse((now + delay, token))),
+            Effect::Send { to, delay, token } => {
+                let (time, sequence) = (Time::from_ps(now + delay), state.sequence);
+                state.sequence += 1;
+                out.send(Event { time, source: id, sequence, destination: to, message: token });
             }
         }
     }
@@ -188,7 +181,7 @@ impl Model for Toy {
         if !state.started {
             state.started = true;
             let effects = self.start(id, state);
-            self.apply(id, state, 0, effects, out);
+            apply(id, state, 0, effects, out);
         }
         let mut inbox = inbox.iter().peekable();
         loop {
@@ -207,7 +200,7 @@ impl Model for Toy {
                 break;
             };
             let effects = self.react(id, state, seen);
-            self.apply(id, state, seen.time, effects, out);
+            apply(id, state, seen.time, effects, out);
         }
         let next = state.alarms.peek().map(|alarm| Time::from_ps(alarm.0.0));
         next.map_or(Next::NEVER, |time| Next { time, urgent: true })
