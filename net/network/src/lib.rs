@@ -1,4 +1,5 @@
 //! The contract that every model of a network meets, and the suite that checks it.
+//!
 //! A model says when a message that enters at one host reaches another. What the hosts' CPUs and
 //! interfaces do before and after is not its business.
 
