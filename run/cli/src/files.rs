@@ -52,8 +52,9 @@ pub fn check(arguments: &Check) -> Result<(), Ending> {
 
 /// Writes a pattern as a GOAL file.
 pub fn generate(arguments: &Generate) -> Result<(), Ending> {
+    let name = arguments.pattern.strip_prefix("pattern:").unwrap_or(&arguments.pattern);
     let request = Request {
-        subject: Some(format!("pattern:{}", arguments.pattern)),
+        subject: Some(format!("pattern:{name}")),
         set: arguments.set.clone(),
         flags: arguments.flags.0.clone(),
     };

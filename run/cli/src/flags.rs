@@ -80,6 +80,10 @@ fn argument(key: &'static Key) -> Option<Arg> {
     };
     Some(match flag.value {
         "" => argument.action(ArgAction::SetTrue),
-        value => argument.value_name(value).value_parser(value_parser!(String)),
+        // A negative number is refused by its key, which says what it expects.
+        value => argument
+            .value_name(value)
+            .value_parser(value_parser!(String))
+            .allow_negative_numbers(true),
     })
 }

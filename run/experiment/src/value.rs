@@ -109,6 +109,13 @@ impl Kind {
     /// Reads a value from plain text, as on a command line. Relative paths are relative to `base`.
     pub(crate) fn parse(self, text: &str, base: &Path) -> Result<Value, Mistake> {
         match self {
+            Self::Path | Self::Workload if text.is_empty() => {
+                Err(Mistake::new("the path is empty".into(), None))
+            }
+            Self::Workload if text == "-" => Err(Mistake::new(
+                "a run does not read standard input".into(),
+                "write it to a file first: heddle convert - FILE".to_owned(),
+            )),
             Self::Workload => Ok(Value::Workload(workload(text, base))),
             Self::Path => Ok(Value::Path(base.join(text))),
             Self::Time => quantity(text).map(Value::Time),

@@ -1,0 +1,91 @@
+//! Whatever the number of workers and the transport, a model sees what it would see if its events
+//! were taken one by one from a heap.
+
+mod edges;
+mod oracle;
+mod toy;
+
+use kernel::{Config, Transport, execute};
+use toy::{Kind, Seen, Toy, WAKE};
+
+const CONFIGS: [(usize, Transport); 8] = [
+    (1, Transport::Shared),
+    (2, Transport::Shared),
+    (3, Transport::Shared),
+    (7, Transport::Shared),
+    (1, Transport::Serialised),
+    (2, Transport::Serialised),
+    (3, Transport::Serialised),
+    (7, Transport::Serialised),
+];
+
+/// Runs the model in all ways, compares, and returns the logs and the number of windows and of
+/// instants among them.
+fn check(toy: &Toy) -> (Vec<Vec<Seen>>, (u64, u64)) {
+    let expected = oracle::logs(toy);
+    let mut counts = None;
+    for (workers, transport) in CONFIGS {
+        let config = Config { workers, transport };
+        let finished = execute(toy, toy.processes, config, || ()).expect("no overflow");
+        let states = finished.parts.into_iter().flatten();
+        let logs: Vec<Vec<Seen>> = states.map(|state| state.log).collect();
+        let what = (toy.processes, toy.lookahead, toy.seed, config);
+        assert_eq!(logs.len(), expected.len(), "{what:?}");
+        for (id, (log, expected)) in logs.iter().zip(&expected).enumerate() {
+            let first = log.iter().zip(expected).position(|(a, b)| a != b);
+            assert_eq!(first, None, "{what:?}: process {id}: {log:?} instead of {expected:?}");
+            assert_eq!(log.len(), expected.len(), "{what:?}: process {id}");
+        }
+        let last = expected.iter().flatten().map(|seen| seen.time).max().unwrap_or(0);
+        assert!(finished.last.ps() <= last, "{what:?}");
+        assert!(last <= finished.last.ps() + toy.lookahead, "{what:?}");
+        let found = (finished.windows, finished.instants);
+        assert_eq!(*counts.get_or_insert(found), found, "windows of {what:?}");
+    }
+    (expected, counts.unwrap_or_default())
+}
+
+#[test]
+fn equals_a_heap() {
+    for processes in [1, 2, 5, 64, 65] {
+        for lookahead in [0, 1, 300] {
+            for seed in 0..2 {
+                check(&Toy { processes, lookahead, seed, hops: 6 });
+            }
+        }
+    }
+}
+
+/// More processes than a block holds, so that one worker has several blocks, too.
+#[test]
+fn several_blocks_per_worker() {
+    for lookahead in [0, 20] {
+        let (logs, _) = check(&Toy { processes: 5000, lookahead, seed: 9, hops: 2 });
+        // Each of the 5000 tokens arrives once, and then once per hop at least.
+        assert!(logs.iter().map(Vec::len).sum::<usize>() >= 3 * 5000);
+    }
+}
+
+/// The model does what the comparison is worth: all kinds of tokens, ties, and events far away.
+#[test]
+fn the_toy_covers_what_matters() {
+    let (logs, (windows, instants)) =
+        check(&Toy { processes: 20, lookahead: 50, seed: 5, hops: 16 });
+    let all = || logs.iter().flatten();
+    for kind in [Kind::Plain, Kind::Reflex, Kind::Alarm] {
+        assert!(all().filter(|seen| seen.token.kind == kind).count() > 100, "{kind:?}");
+    }
+    assert!(all().filter(|seen| seen.sequence == WAKE).count() > 100);
+    let ties = logs.iter().flat_map(|log| log.windows(2)).filter(|two| two[0].time == two[1].time);
+    assert!(ties.count() > 20);
+    // 16 hops of at most 4 lookaheads each would end by 3200 if none went 100 lookaheads far.
+    assert!(all().any(|seen| seen.time > 10_000));
+    assert!(instants > 100 && windows > instants);
+}
+
+/// Without lookahead every window is an instant.
+#[test]
+fn no_lookahead_means_instants() {
+    let (_, (windows, instants)) = check(&Toy { processes: 20, lookahead: 0, seed: 2, hops: 20 });
+    assert_eq!(windows, instants);
+}

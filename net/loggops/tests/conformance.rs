@@ -1,0 +1,78 @@
+//! The wire of LogGOPS passes the suite of all networks, whatever its parameters.
+
+use loggops::{Costs, Inject, Parameters};
+use network::{Network, Parcel, conformance};
+use units::{Time, TimePerByte};
+
+fn latency(ns: u64) -> Costs {
+    Costs { latency: Time::from_ps(ns * 1000), ..Costs::loggopsim() }
+}
+
+/// Parameter sets by what distinguishes them.
+fn sets() -> [(&'static str, Parameters); 6] {
+    let standard = Parameters::default();
+    let fast = TimePerByte::new(1, 3).expect("a rate");
+    let costs = Costs { gap: Time::ZERO, gap_per_byte: fast, ..latency(700) };
+    [
+        ("LogGOPSim's", standard),
+        ("zero latency", Parameters { small: latency(0), large: latency(0), ..standard }),
+        ("nothing costs anything", {
+            let free = Costs {
+                send_overhead: Time::ZERO,
+                receive_overhead: Time::ZERO,
+                gap_per_byte: TimePerByte::ZERO,
+                gap: Time::ZERO,
+                ..latency(0)
+            };
+            Parameters { small: free, large: free, ..standard }
+        }),
+        ("a third of a picosecond per byte", Parameters { small: costs, large: costs, ..standard }),
+        ("large messages slower", Parameters { large: latency(9000), ..standard }),
+        (
+            "large messages faster, entering early, all but empty ones large",
+            Parameters { large: latency(100), eager_limit: 0, inject: Inject::Start, ..standard },
+        ),
+    ]
+}
+
+#[test]
+fn conforms() {
+    for (name, parameters) in sets() {
+        println!("{name}");
+        for hosts in [2, 3, 40] {
+            conformance::all(&parameters, hosts);
+        }
+    }
+}
+
+/// Messages do not influence each other: one each of 1 byte and of 1 MiB, and two more from the
+/// same source to the same destination at the same time, take L = 2500 ns and L = 9000 ns.
+#[test]
+fn sharing_costs_nothing() {
+    let parameters = Parameters { large: latency(9000), ..Parameters::default() };
+    let small = Parcel { source: 0, destination: 1, bytes: 1 };
+    let large = Parcel { bytes: 1 << 20, ..small };
+    let at = Time::from_ps(5_000_000);
+    let messages = [small, large, small, large].map(|parcel| (at, parcel));
+    let delivered = conformance::together(&parameters, 2, &messages);
+    let [early, late] = [7_500_000, 14_000_000].map(Time::from_ps);
+    assert_eq!(delivered, [early, late, early, late]);
+}
+
+/// The lookahead is the smaller L. S bytes are still small: with S = 65535 and G = 6 ns/B, they
+/// keep an interface busy for 65534 * 6 = 393204 ns.
+#[test]
+fn uncontended() {
+    let parameters = Parameters { large: latency(9000), ..Parameters::default() };
+    assert_eq!(parameters.lookahead(), Time::from_ps(2_500_000));
+    let parcel = Parcel { source: 0, destination: 1, bytes: 65_535 };
+    let small = parameters.uncontended(parcel);
+    assert_eq!(small.transit, Time::from_ps(2_500_000));
+    assert_eq!((small.leaving, small.draining), (Time::from_ps(393_204_000), small.leaving));
+    let large = parameters.uncontended(Parcel { bytes: 65_536, ..parcel });
+    assert_eq!(large.transit, Time::from_ps(9_000_000));
+    assert_eq!(large.leaving, Time::from_ps(393_210_000));
+    // An empty message has no byte after the first.
+    let empty = parameters.uncontended(Parcel { bytes: 0, ..parcel });
+    assert_eq!((empty.leaving, empty.draining), (Time::ZERO, Time::ZERO));
+}
