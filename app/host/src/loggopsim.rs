@@ -10,15 +10,22 @@
 //! receive that finds its message releases a rendezvous sender by the *receive's* size; sizes of
 //! messages and receives are never compared; (s-1) wraps for s = 0. All arithmetic is on 64-bit
 //! words that wrap, in nanoseconds if every parameter is a whole number of them, else picoseconds.
-//! Not kept: the unstable order of operations of one kind that become ready together.
+//! That shortcut needs clocks that only go forward. A message of no bytes can set one back (g < G,
+//! or o below the larger, or the lesser, of O and G); then every event is in the heap itself.
+//!
+//! Not kept: the unstable order of operations of one kind that become ready together, and a second
+//! release of an eager sender by a receive larger than S.
+
+mod parameters;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use kernel::{Event, Probe};
-use loggops::{Costs, Inject};
+use kernel::{Event, Probe, Ready};
 use schedule::{Edge, Kind as Operation, Op, Program, Run};
-use units::{Time, TimePerByte};
+use units::Time;
+
+use parameters::Parameters;
 
 use crate::message::{Kind, Message};
 use crate::path::{Clock, Path, Stamp};
@@ -29,59 +36,11 @@ use crate::simulate::critical_path;
 use crate::source::{Scheduled, Source};
 use crate::{Activity, Deadlock, Error, Outcome, PendingOp, RankTotals, Record, Settings};
 
-/// Parameters in ticks.
-struct Parameters {
-    /// Picoseconds per tick.
-    tick: u64,
-    latency: u64,
-    overhead: u64,
-    gap: u64,
-    gap_per_byte: u64,
-    overhead_per_byte: u64,
-    eager_limit: u64,
-    /// Ticks per unit of computation.
-    unit: u64,
-}
-
-impl Parameters {
-    fn new(settings: &Settings) -> Result<Self, Error> {
-        let costs: &Costs = &settings.parameters.small;
-        let one = settings.parameters.large == *costs
-            && costs.send_overhead == costs.receive_overhead
-            && costs.send_overhead_per_byte == costs.receive_overhead_per_byte;
-        if !one {
-            return Err(Error::Compat("one set of parameters for all messages and both sides"));
-        }
-        if settings.parameters.inject == Inject::Start {
-            return Err(Error::Compat("loggops.inject = \"end\""));
-        }
-        let whole = |rate: TimePerByte| match rate.parts() {
-            (ps, 1) => Ok(ps),
-            _ => Err(Error::Compat("G and O that are whole picoseconds per byte")),
-        };
-        let times = [
-            costs.latency.ps(),
-            costs.send_overhead.ps(),
-            costs.gap.ps(),
-            whole(costs.gap_per_byte)?,
-            whole(costs.send_overhead_per_byte)?,
-            settings.time_unit.ps(),
-        ];
-        let tick = if times.iter().all(|ps| ps % 1_000 == 0) { 1_000 } else { 1 };
-        let [latency, overhead, gap, gap_per_byte, overhead_per_byte, unit] =
-            times.map(|ps| ps / tick);
-        let eager_limit = settings.parameters.eager_limit;
-        Ok(Self {
-            tick,
-            latency,
-            overhead,
-            gap,
-            gap_per_byte,
-            overhead_per_byte,
-            eager_limit,
-            unit,
-        })
-    }
+/// Whether a program sends messages of no bytes.
+fn has_empty_messages(program: &impl Program) -> bool {
+    let empty = |op: Op| op.kind == Operation::Send && op.size == 0;
+    (0..program.ranks())
+        .any(|rank| (0..program.ops(rank)).any(|index| empty(program.op(rank, index))))
 }
 
 /// A host.
@@ -96,12 +55,45 @@ struct Host {
     totals: RankTotals,
 }
 
+/// An event in the global heap.
+struct Waiting {
+    time: Time,
+    order: Order,
+    rank: u32,
+    class: Class,
+    entry: Entry,
+}
+
+impl Waiting {
+    fn key(&self) -> (Time, Order, u32) {
+        (self.time, self.order, self.rank)
+    }
+}
+impl PartialEq for Waiting {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+impl Eq for Waiting {}
+impl PartialOrd for Waiting {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Waiting {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.key().cmp(&other.key())
+    }
+}
+
 struct Simulation<'a, P, B> {
     parameters: Parameters,
     settings: &'a Settings,
     source: Scheduled<'a, P>,
     hosts: Vec<Host>,
     heap: BinaryHeap<Reverse<(Time, Order, u32)>>,
+    /// All events, if clocks may go back.
+    literal: Option<BinaryHeap<Reverse<Waiting>>>,
     /// Number of the next event to be inserted.
     number: u64,
     /// Operations that the current event has set free: host, index, operation.
@@ -130,12 +122,15 @@ pub fn simulate_loggopsim<P: Program, B: Probe<Record>>(
         sequence: 0,
         totals: RankTotals::default(),
     });
+    let parameters = Parameters::new(settings)?;
+    let backwards = parameters.may_go_back() && has_empty_messages(program);
     let mut simulation = Simulation {
-        parameters: Parameters::new(settings)?,
+        parameters,
         settings,
         hosts: hosts.collect(),
         source,
         heap: BinaryHeap::new(),
+        literal: backwards.then(BinaryHeap::new),
         number: 0,
         freed: Vec::new(),
         probe,
@@ -161,13 +156,15 @@ impl<P: Program, B: Probe<Record>> Simulation<'_, P, B> {
                     self.insert(rank, op, *run, Stamp::default());
                     continue;
                 }
-                let mut singles: Vec<(u32, Op)> = Vec::new();
-                for (_, op, run) in same {
-                    let members = (0..run.count).map(|k| run.first + k * run.stride);
-                    singles.extend(members.map(|index| (index, *op)));
-                }
-                singles.sort_by_key(|single| single.0);
-                for (index, op) in singles {
+                let members = |run: &Run| {
+                    let (first, stride) = (run.first, run.stride);
+                    (0..run.count).map(move |k| first + k * stride)
+                };
+                let mut singles: Vec<u32> =
+                    same.iter().flat_map(|(.., run)| members(run)).collect();
+                singles.sort_unstable();
+                for index in singles {
+                    let op = program.op(rank, index);
                     self.insert(rank, &op, Run::one(index), Stamp::default());
                 }
             }
@@ -187,11 +184,35 @@ impl<P: Program, B: Probe<Record>> Simulation<'_, P, B> {
         };
         let work = if run.count == 1 { Work::One(run.first, *op) } else { Work::Ops(run) };
         let task = Task { at: Stamp { cause, ..at }, batch: 0, kind, work };
-        self.hosts[rank as usize].queues.push(class, Entry::Task(task));
+        self.push(rank, class, Entry::Task(task));
+    }
+
+    fn push(&mut self, rank: u32, class: Class, entry: Entry) {
+        let Some(literal) = &mut self.literal else {
+            self.hosts[rank as usize].queues.push(class, entry);
+            return;
+        };
+        let mut entry = Some(entry);
+        // One event for each operation.
+        while let Some(mut event) = entry.take() {
+            if let Entry::Task(task) = &mut event
+                && let Some(first) = task.split()
+            {
+                // The numbers of a run are consecutive.
+                task.at.cause = task.at.cause.saturating_add(Time::from_ps(1));
+                entry = Some(event);
+                event = Entry::Task(first);
+            }
+            let (time, order) = (event.ready(), event.order());
+            literal.push(Reverse(Waiting { time, order, rank, class, entry: event }));
+        }
     }
 
     /// Puts the first event of a host into the heap, if it is another than before.
     fn reorder(&mut self, rank: u32) {
+        if self.literal.is_some() {
+            return;
+        }
         let host = &mut self.hosts[rank as usize];
         let first = host.queues.next_in_order(&host.clocks);
         if first != host.first {
@@ -204,18 +225,10 @@ impl<P: Program, B: Probe<Record>> Simulation<'_, P, B> {
 
     fn run(&mut self) {
         let mut events = 0u64;
-        while let Some(Reverse((time, order, rank))) = self.heap.pop() {
-            let host = &mut self.hosts[rank as usize];
-            if host.first != Some((time, order)) {
-                continue;
-            }
-            host.first = None;
-            let Some((_, class)) = host.queues.next(&host.clocks) else { continue };
-            let at = time.ps();
-            match host.queues.pop(class, &host.clocks) {
-                Some(Entry::Message(Arrived(event))) => self.message(rank, &event, at),
-                Some(Entry::Task(task)) => self.perform(rank, &task, at),
-                None => {}
+        while let Some((rank, entry, at)) = self.pop() {
+            match entry {
+                Entry::Message(Arrived(event)) => self.message(rank, &event, at),
+                Entry::Task(task) => self.perform(rank, &task, at),
             }
             self.release_freed();
             self.reorder(rank);
@@ -225,6 +238,31 @@ impl<P: Program, B: Probe<Record>> Simulation<'_, P, B> {
             {
                 progress.advance(4_096, Time::from_ps(at.saturating_mul(self.parameters.tick)));
             }
+        }
+    }
+
+    /// The next event that finds its CPU and interface free: where, what, when.
+    fn pop(&mut self) -> Option<(u32, Entry, u64)> {
+        if let Some(literal) = &mut self.literal {
+            loop {
+                let Reverse(mut event) = literal.pop()?;
+                let free = self.hosts[event.rank as usize].clocks.free(event.class);
+                if free <= event.time {
+                    return Some((event.rank, event.entry, event.time.ps()));
+                }
+                event.time = free;
+                literal.push(Reverse(event));
+            }
+        }
+        loop {
+            let Reverse((time, order, rank)) = self.heap.pop()?;
+            let host = &mut self.hosts[rank as usize];
+            if host.first != Some((time, order)) {
+                continue;
+            }
+            host.first = None;
+            let (_, class) = host.queues.next(&host.clocks)?;
+            return Some((rank, host.queues.pop(class, &host.clocks)?, time.ps()));
         }
     }
 
@@ -327,8 +365,8 @@ impl<P: Program, B: Probe<Record>> Simulation<'_, P, B> {
         let message = Message { kind, cpu, nic, send: index, tag, size, cause, path };
         let (time, destination) = (Time::from_ps(arrival), op.peer);
         let event = Event { time, source: rank, sequence, destination, message };
-        if let Some(receiver) = self.hosts.get_mut(destination as usize) {
-            receiver.queues.push(Class::Messages { cpu, nic }, Entry::Message(Arrived(event)));
+        if (destination as usize) < self.hosts.len() {
+            self.push(destination, Class::Messages { cpu, nic }, Entry::Message(Arrived(event)));
             self.reorder(destination);
         }
         if eager {
@@ -376,10 +414,10 @@ impl<P: Program, B: Probe<Record>> Simulation<'_, P, B> {
             self.probe.record(Record::Delivered { source, sequence, at });
         }
         if let Some(receive) = found {
-            self.matched(rank, receive, (source, sequence, size), at);
             if rendezvous {
                 self.release(source, send, (cpu, nic), at, start);
             }
+            self.matched(rank, receive, (source, sequence, size), at);
         }
     }
 

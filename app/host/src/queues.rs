@@ -301,14 +301,14 @@ pub enum Entry {
 
 impl Entry {
     #[inline]
-    fn ready(&self) -> Time {
+    pub fn ready(&self) -> Time {
         match self {
             Self::Task(task) => task.ready(),
             Self::Message(message) => message.ready(),
         }
     }
 
-    fn order(&self) -> Order {
+    pub fn order(&self) -> Order {
         match self {
             Self::Task(task) => task.order(),
             Self::Message(message) => message.order(),

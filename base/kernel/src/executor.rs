@@ -126,6 +126,13 @@ impl Layout {
         self.blocks * worker / self.workers..self.blocks * (worker + 1) / self.workers
     }
 
+    /// A block, its processes at their start.
+    fn block<M: Model>(&self, model: &M, block: usize) -> Block<M::Process, M::Message> {
+        let first = (block as u32) << self.shift;
+        let end = first.saturating_add(1 << self.shift).min(self.count);
+        Block::new(first, (first..end).map(|id| model.process(id)).collect())
+    }
+
     fn owner(&self, block: usize) -> usize {
         // The inverse of `share`: the last worker whose share starts at or before the block.
         ((block + 1) * self.workers - 1) / self.blocks
@@ -150,14 +157,7 @@ fn work<M: Model>(
     mut worker: M::Worker,
 ) -> Share<M> {
     let mine = layout.share(me);
-    let mut blocks: Vec<_> = mine
-        .clone()
-        .map(|block| {
-            let first = (block as u32) << layout.shift;
-            let end = (first + (1 << layout.shift)).min(layout.count);
-            Block::new(first, (first..end).map(|id| model.process(id)).collect())
-        })
-        .collect();
+    let mut blocks: Vec<_> = mine.clone().map(|block| layout.block(model, block)).collect();
     let mut earliest = vec![Time::ZERO; blocks.len()];
     let mut urgent = vec![Time::MAX; blocks.len()];
     let mut out = Outbox::new(layout.blocks, layout.shift);
