@@ -147,7 +147,11 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
         self.rank.sent_bytes = self.rank.sent_bytes.saturating_add(op.size);
         self.started(index, at, charge.start);
         if eager {
-            self.reached_rarely(index, Edge::Done, &charge.end);
+            if !self.engine.source.sent(&mut self.rank.source) {
+                self.reached_rarely(index, Edge::Done, &charge.end);
+            } else if charge.end.time == Time::MAX {
+                self.out.overflow();
+            }
         } else {
             let (since, destination) = (charge.end.time, op.peer);
             let waiting = Unreleased { send: index, destination, sequence, since };

@@ -198,7 +198,7 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
             if at >= until {
                 return at;
             }
-            match self.queues.pop(class, &self.rank.clocks) {
+            match self.queues.pop(&self.rank.clocks) {
                 Some(Entry::Message(Arrived(event))) => match class {
                     Class::Messages { cpu, nic } => self.receive_queued(&event, at, (cpu, nic)),
                     _ => self.classify(event, at),

@@ -261,8 +261,8 @@ impl<P: Program, B: Probe<Record>> Simulation<'_, P, B> {
                 continue;
             }
             host.first = None;
-            let (_, class) = host.queues.next(&host.clocks)?;
-            return Some((rank, host.queues.pop(class, &host.clocks)?, time.ps()));
+            host.queues.next(&host.clocks)?;
+            return Some((rank, host.queues.pop(&host.clocks)?, time.ps()));
         }
     }
 

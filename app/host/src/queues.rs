@@ -130,6 +130,14 @@ pub enum Class {
     Arrivals,
 }
 
+impl Class {
+    /// Whether messages wait there, not tasks.
+    #[inline]
+    const fn of_messages(self) -> bool {
+        matches!(self, Self::Messages { .. } | Self::Arrivals)
+    }
+}
+
 impl Shape {
     /// The number of a class of tasks, or of a class of messages, each counted from 0.
     #[inline]
@@ -326,8 +334,50 @@ pub struct Queues {
     // As many as one CPU and one interface need stand here, so that a rank's queues are together.
     tasks: SmallVec<[ReadyQueue<Task>; 3]>,
     messages: SmallVec<[ReadyQueue<Arrived>; 2]>,
-    /// Classes whose queues are not empty.
-    active: SmallVec<[Class; 4]>,
+    /// The classes whose queues are not empty.
+    active: SmallVec<[Head; 4]>,
+    /// Which of them the next thing belongs to.
+    best: usize,
+}
+
+/// A queue that is not empty, and its first entry.
+#[derive(Clone, Copy, Debug)]
+struct Head {
+    class: Class,
+    number: u32,
+    ready: Time,
+    order: Order,
+    /// Whether which entry is first depends on when the class's resources are free.
+    strays: bool,
+}
+
+impl Head {
+    /// When the first entry would start, and its order.
+    #[inline]
+    fn start(
+        &self,
+        clocks: &Clocks,
+        tasks: &mut [ReadyQueue<Task>],
+        messages: &mut [ReadyQueue<Arrived>],
+    ) -> (Time, Order) {
+        let free = clocks.free(self.class);
+        let strayed = match self.strays {
+            false => None,
+            true if self.class.of_messages() => messages[self.number as usize].head(free),
+            true => tasks[self.number as usize].head(free),
+        };
+        strayed.unwrap_or((self.ready.max(free), self.order))
+    }
+
+    /// Looks at the queue again; `false` if it is empty.
+    #[inline]
+    fn renew<T: Ready<Order = Order>>(&mut self, queue: &ReadyQueue<T>) -> bool {
+        self.strays = queue.has_strays();
+        if let Some((ready, order)) = queue.front() {
+            (self.ready, self.order) = (ready, order);
+        }
+        !queue.is_empty()
+    }
 }
 
 impl Queues {
@@ -339,6 +389,7 @@ impl Queues {
             tasks: (0..1 + shape.cpus + pairs).map(|_| ReadyQueue::default()).collect(),
             messages: (0..=pairs).map(|_| ReadyQueue::default()).collect(),
             active: SmallVec::new(),
+            best: 0,
         }
     }
 
@@ -357,22 +408,29 @@ impl Queues {
     #[inline(never)]
     fn enqueue(&mut self, class: Class, entry: Entry) {
         let number = self.shape.number(class);
-        let first = match entry {
+        let (ready, order) = (entry.ready(), entry.order());
+        let (first, strays) = match entry {
             Entry::Task(task) => {
                 let queue = &mut self.tasks[number];
                 let first = queue.is_empty();
                 queue.push(task);
-                first
+                (first, queue.has_strays())
             }
             Entry::Message(message) => {
                 let queue = &mut self.messages[number];
                 let first = queue.is_empty();
                 queue.push(message);
-                first
+                (first, queue.has_strays())
             }
         };
         if first {
-            self.active.push(class);
+            self.active.push(Head { class, number: number as u32, ready, order, strays });
+        } else if strays {
+            // Rare, and then it does not matter that the place is searched.
+            let head = self.active.iter_mut().find(|head| head.class == class);
+            if let Some(head) = head {
+                head.strays = true;
+            }
         }
     }
 
@@ -397,26 +455,23 @@ impl Queues {
     }
 
     fn compare(&mut self, clocks: &Clocks) -> Option<(Time, Order, Class)> {
-        let mut best: Option<(Time, Order, Class)> = None;
-        for &class in &self.active {
-            let free = clocks.free(class);
-            let number = self.shape.number(class);
-            let head = match class {
-                Class::Messages { .. } | Class::Arrivals => self.messages[number].head(free),
-                _ => self.tasks[number].head(free),
-            };
-            if let Some((time, order)) = head
-                && best.is_none_or(|(t, o, _)| (time, order) < (t, o))
-            {
-                best = Some((time, order, class));
+        let (first, rest) = self.active.split_first()?;
+        let mut best = first;
+        let mut best_at = first.start(clocks, &mut self.tasks, &mut self.messages);
+        self.best = 0;
+        for (place, head) in (1..).zip(rest) {
+            let at = head.start(clocks, &mut self.tasks, &mut self.messages);
+            if at.0 < best_at.0 || at.0 == best_at.0 && at.1 < best_at.1 {
+                (best, best_at) = (head, at);
+                self.best = place;
             }
         }
-        best
+        Some((best_at.0, best_at.1, best.class))
     }
 
-    /// Removes what [`Queues::next`] tells of.
+    /// Removes what [`Queues::next`] has just told of.
     #[inline]
-    pub fn pop(&mut self, class: Class, clocks: &Clocks) -> Option<Entry> {
+    pub fn pop(&mut self, clocks: &Clocks) -> Option<Entry> {
         match &mut self.only {
             Some((_, Entry::Task(task))) => {
                 let first = task.split();
@@ -425,24 +480,24 @@ impl Queues {
             Some(_) => return self.only.take().map(|only| only.1),
             None => {}
         }
-        self.pop_queued(class, clocks)
+        self.pop_queued(clocks)
     }
 
-    fn pop_queued(&mut self, class: Class, clocks: &Clocks) -> Option<Entry> {
-        let free = clocks.free(class);
-        let number = self.shape.number(class);
-        let (entry, last) = match class {
-            Class::Messages { .. } | Class::Arrivals => {
-                let queue = &mut self.messages[number];
-                (queue.pop(free).map(Entry::Message), queue.is_empty())
-            }
-            _ => {
-                let queue = &mut self.tasks[number];
-                (queue.pop(free).map(Entry::Task), queue.is_empty())
-            }
+    fn pop_queued(&mut self, clocks: &Clocks) -> Option<Entry> {
+        let head = self.active.get_mut(self.best)?;
+        let free = if head.strays { clocks.free(head.class) } else { Time::ZERO };
+        let number = head.number as usize;
+        let (entry, more) = if head.class.of_messages() {
+            let queue = &mut self.messages[number];
+            let entry = queue.pop(free).map(Entry::Message);
+            (entry, head.renew(queue))
+        } else {
+            let queue = &mut self.tasks[number];
+            let entry = queue.pop(free).map(Entry::Task);
+            (entry, head.renew(queue))
         };
-        if last {
-            self.active.retain(|active| *active != class);
+        if !more {
+            self.active.swap_remove(self.best);
         }
         entry
     }
@@ -455,11 +510,11 @@ impl Queues {
             kernel::prefetch(&self.messages);
             kernel::prefetch(&self.active);
         } else {
-            for class in &self.active {
-                let number = self.shape.number(*class);
-                match class {
-                    Class::Messages { .. } | Class::Arrivals => self.messages[number].soon(),
-                    _ => self.tasks[number].soon(),
+            for head in &self.active {
+                if head.class.of_messages() {
+                    self.messages[head.number as usize].soon();
+                } else {
+                    self.tasks[head.number as usize].soon();
                 }
             }
         }

@@ -38,6 +38,9 @@ pub trait Source: Sync {
     /// Whether starts of operations need to be told.
     fn wants_starts(&self) -> bool;
 
+    /// A send is done and nothing waits for that; otherwise [`Source::reached`] is to be told.
+    fn sent(&self, state: &mut Self::State) -> bool;
+
     /// Whether receives are never posted but claimed (see [`Program::claims`]).
     fn claims(&self) -> bool;
 
@@ -57,16 +60,18 @@ pub struct Scheduled<'a, P> {
     /// Whether the program's claims are used; if not, all receives are posted.
     claims: bool,
     starts: bool,
+    sends: bool,
 }
 
 impl<'a, P: Program> Scheduled<'a, P> {
     pub fn new(program: &'a P) -> Self {
-        Self { program, claims: program.claims(), starts: program.has_start_edges() }
+        let (starts, sends) = (program.has_start_edges(), program.has_send_edges());
+        Self { program, claims: program.claims(), starts, sends }
     }
 
     /// The same, with every receive posted, so that those left over can be named.
     pub fn posting_all(program: &'a P) -> Self {
-        Self { program, claims: false, starts: program.has_start_edges() }
+        Self { claims: false, ..Self::new(program) }
     }
 }
 
@@ -152,6 +157,12 @@ impl<P: Program> Source for Scheduled<'_, P> {
     #[inline]
     fn wants_starts(&self) -> bool {
         self.starts
+    }
+
+    #[inline]
+    fn sent(&self, state: &mut Progress) -> bool {
+        state.done += u32::from(!self.sends);
+        !self.sends
     }
 
     #[inline]

@@ -116,6 +116,12 @@ pub trait Program: Sync {
         true
     }
 
+    /// Whether any operation waits for the end of a send. If not, [`Program::dependents`] is not
+    /// asked for it.
+    fn has_send_edges(&self) -> bool {
+        true
+    }
+
     /// Whether [`Program::claim`] answers for every message, and the receive it names is as large as
     /// the message. Then every receive is a root, names its
     /// source, and is never posted explicitly.

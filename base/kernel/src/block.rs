@@ -6,6 +6,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::slice;
 
 use units::Time;
 
@@ -190,20 +191,24 @@ impl<P, M: crate::Wire> Block<P, M> {
     ) where
         Mo: Model<Process = P, Message = M>,
     {
-        desk.inbox.clear();
-        let mut slot = std::mem::replace(&mut desk.heads[local], NONE);
-        while slot != NONE {
-            if let Some(event) = desk.due.get(slot) {
-                desk.inbox.push(*event);
+        let Desk { heads, links, inbox, due, .. } = desk;
+        let mut slot = std::mem::replace(&mut heads[local], NONE);
+        let mail = match slot {
+            NONE => &[],
+            slot if links[slot as usize] == NONE => due.get(slot).map_or(&[][..], slice::from_ref),
+            _ => {
+                inbox.clear();
+                while slot != NONE {
+                    inbox.extend(due.get(slot));
+                    slot = links[slot as usize];
+                }
+                inbox.sort_unstable_by_key(Event::order);
+                inbox
             }
-            slot = desk.links[slot as usize];
-        }
-        if desk.inbox.len() > 1 {
-            desk.inbox.sort_unstable_by_key(Event::order);
-        }
+        };
         let id = self.first + local as u32;
         let process = &mut self.processes[local];
-        let Next { time, urgent } = model.run(id, process, until, &desk.inbox, worker, out);
+        let Next { time, urgent } = model.run(id, process, until, mail, worker, out);
         self.next[local] = time;
         let (group, bit) = (local / GROUP, 1 << (local % GROUP));
         if urgent {

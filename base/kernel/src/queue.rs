@@ -159,6 +159,19 @@ impl<T: Ready> ReadyQueue<T> {
         }
     }
 
+    /// Whether some entries came out of order, so that the next one must be asked of
+    /// [`ReadyQueue::head`].
+    #[inline]
+    pub fn has_strays(&self) -> bool {
+        self.strays.is_some()
+    }
+
+    /// The first of the entries that came in order: from when it may start, and its order.
+    #[inline]
+    pub fn front(&self) -> Option<(Time, T::Order)> {
+        self.fifo.front().map(|entry| (entry.ready(), entry.order()))
+    }
+
     /// Prefetches the entries at both ends.
     #[inline]
     pub fn soon(&self) {

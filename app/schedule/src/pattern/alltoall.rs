@@ -46,6 +46,10 @@ impl Sizes {
 }
 
 impl Shape for LinearAlltoall {
+    fn has_send_edges(&self) -> bool {
+        false
+    }
+
     #[inline]
     fn ops(&self, _: u32) -> u32 {
         2 * (self.ranks - 1)

@@ -233,6 +233,10 @@ impl Program for Pattern {
         false
     }
 
+    fn has_send_edges(&self) -> bool {
+        with_shape!(&self.shape, shape => shape.has_send_edges())
+    }
+
     fn claims(&self) -> bool {
         with_shape!(&self.shape, shape => shape.claims())
     }

@@ -20,11 +20,12 @@ pub fn below(random: u64, bound: u64) -> u64 {
     ((u128::from(random) * u128::from(bound)) >> 64) as u64
 }
 
-/// The function of one round: the high half of a product depends on all bits of `x`.
+/// The function of one round: of a product, the high half depends on all bits of the factors; two
+/// products make all bits depend on all.
 #[inline]
 fn mix(key: u64, i: u32, x: u64) -> u64 {
-    let product = (x ^ key.rotate_left(11 * i)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    product >> 40
+    let z = (x ^ key.rotate_left(11 * i)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    (z ^ (z >> 32)).wrapping_mul(0x94d0_49bb_1331_11eb) >> 32
 }
 
 /// A permutation of 0..n that takes no memory.

@@ -31,6 +31,10 @@ impl PipelinedRing {
 }
 
 impl Shape for PipelinedRing {
+    fn has_send_edges(&self) -> bool {
+        false
+    }
+
     #[inline]
     fn ops(&self, role: u32) -> u32 {
         self.parts(role) * self.segments as u32
@@ -81,6 +85,10 @@ pub struct DoubleRing {
 }
 
 impl Shape for DoubleRing {
+    fn has_send_edges(&self) -> bool {
+        false
+    }
+
     #[inline]
     fn ops(&self, _: u32) -> u32 {
         if self.ranks > 1 { 4 } else { 0 }

@@ -21,6 +21,11 @@ pub trait Shape {
     /// The operations that wait for one.
     fn dependents(&self, role: u32, index: u32, each: &mut impl FnMut(u32));
 
+    /// Whether any operation waits for a send.
+    fn has_send_edges(&self) -> bool {
+        true
+    }
+
     /// The operations that wait for none.
     fn roots(&self, role: u32, each: &mut impl FnMut(Run));
 
@@ -76,6 +81,10 @@ impl<T: Chained> Shape for T {
 
     fn longest(&self) -> u64 {
         Chained::longest(self)
+    }
+
+    fn has_send_edges(&self) -> bool {
+        false
     }
 
     #[inline]

@@ -27,6 +27,10 @@ impl Bisection {
 }
 
 impl Shape for Bisection {
+    fn has_send_edges(&self) -> bool {
+        false
+    }
+
     #[inline]
     fn ops(&self, role: u32) -> u32 {
         u32::from(self.place(role) < self.ranks / 2 * 2)

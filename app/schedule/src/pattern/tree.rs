@@ -55,6 +55,10 @@ fn below_root(v: u32) -> u32 {
 }
 
 impl Shape for BinomialBcast {
+    fn has_send_edges(&self) -> bool {
+        false
+    }
+
     #[inline]
     fn ops(&self, v: u32) -> u32 {
         below_root(v) + children(v, self.ranks)
@@ -96,6 +100,10 @@ impl Shape for BinomialBcast {
 }
 
 impl Shape for BinomialReduce {
+    fn has_send_edges(&self) -> bool {
+        false
+    }
+
     #[inline]
     fn ops(&self, v: u32) -> u32 {
         below_root(v) + children(v, self.ranks)
@@ -150,6 +158,10 @@ impl BinaryBcast {
 }
 
 impl Shape for BinaryBcast {
+    fn has_send_edges(&self) -> bool {
+        false
+    }
+
     #[inline]
     fn ops(&self, v: u32) -> u32 {
         below_root(v) + self.children(v)
