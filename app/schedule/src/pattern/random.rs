@@ -20,14 +20,6 @@ pub fn below(random: u64, bound: u64) -> u64 {
     ((u128::from(random) * u128::from(bound)) >> 64) as u64
 }
 
-/// The function of one round: of a product, the high half depends on all bits of the factors; two
-/// products make all bits depend on all.
-#[inline]
-fn mix(key: u64, i: u32, x: u64) -> u64 {
-    let z = (x ^ key.rotate_left(11 * i)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    (z ^ (z >> 32)).wrapping_mul(0x94d0_49bb_1331_11eb) >> 32
-}
-
 /// A permutation of 0..n that takes no memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Permutation {
@@ -38,10 +30,10 @@ pub struct Permutation {
     low: u32,
 }
 
-/// Four rounds with random functions make a permutation that no test of few queries tells from a
-/// random one (Luby and Rackoff, "How to construct pseudorandom permutations from pseudorandom
-/// functions", 1988); here are more, because the functions are cheap ones.
-const ROUNDS: u32 = 6;
+/// Four rounds make a permutation that no test of few queries tells from a random one (Luby and
+/// Rackoff, "How to construct pseudorandom permutations from pseudorandom functions", 1988) if the
+/// halves are large; two more help where they are small.
+const ROUNDS: u64 = 6;
 
 impl Permutation {
     pub fn new(n: u32) -> Self {
@@ -73,14 +65,14 @@ impl Permutation {
 
     /// Mixes one half into the other; its own inverse.
     #[inline]
-    fn round(&self, key: u64, i: u32, x: u64) -> u64 {
+    fn round(&self, key: u64, i: u64, x: u64) -> u64 {
         let low = x & ((1 << self.low) - 1);
         if i.is_multiple_of(2) {
             let mask = (1 << self.high) - 1;
-            x ^ ((mix(key, i, low) & mask) << self.low)
+            x ^ ((draw(key.wrapping_add(i), low) & mask) << self.low)
         } else {
             let mask = (1 << self.low) - 1;
-            x ^ (mix(key, i, x >> self.low) & mask)
+            x ^ (draw(key.wrapping_add(i), x >> self.low) & mask)
         }
     }
 }
