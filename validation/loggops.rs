@@ -67,7 +67,7 @@ impl Probe<Record> for Times {
     fn record(&mut self, record: Record) {
         match record {
             Record::Sent { injected: at, .. } | Record::Delivered { at, .. } => {
-                self.0.push(at.ps())
+                self.0.push(at.ps());
             }
             _ => {}
         }
