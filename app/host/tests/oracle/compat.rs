@@ -176,9 +176,12 @@ fn small_numbers() -> impl Strategy<Value = Parameters> {
     )
 }
 
-const PLAIN: Variety = Variety { resources: 1, odd: false, sizes: &[1, 2, 3, 5], steps: 24 };
-const WIDE: Variety = Variety { resources: 3, odd: true, sizes: &[1, 2, 3, 5, 9], steps: 40 };
-const EMPTY: Variety = Variety { resources: 2, odd: true, sizes: &[0, 0, 1, 3, 5], steps: 24 };
+const PLAIN: Variety =
+    Variety { resources: 1, odd: false, roomy: false, sizes: &[1, 2, 3, 5], steps: 24 };
+const WIDE: Variety =
+    Variety { resources: 3, odd: true, roomy: false, sizes: &[1, 2, 3, 5, 9], steps: 40 };
+const EMPTY: Variety =
+    Variety { resources: 2, odd: true, roomy: false, sizes: &[0, 0, 1, 3, 5], steps: 24 };
 
 proptest! {
     #![proptest_config(ProptestConfig {

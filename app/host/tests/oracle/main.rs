@@ -1,8 +1,10 @@
 //! The engines against simulators that are as simple as the rules allow.
 
-#![allow(missing_docs)]
-
 mod compat;
+mod defaults;
+mod found;
 mod graph;
 mod loggopsim;
 mod programs;
+mod rules;
+mod ties;

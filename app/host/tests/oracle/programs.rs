@@ -103,6 +103,8 @@ pub struct Variety {
     /// Whether messages and receives may be unmatched, sends may have any tag, and receives more
     /// room than their message has bytes.
     pub odd: bool,
+    /// Whether every receive has room for every message.
+    pub roomy: bool,
     /// Sizes of messages.
     pub sizes: &'static [u64],
     pub steps: usize,
@@ -117,12 +119,13 @@ fn place(variety: Variety) -> impl Strategy<Value = Place> {
 
 fn odd(variety: Variety) -> BoxedStrategy<Odd> {
     let rare = prop::bool::weighted(0.12);
-    let plain = (rare.clone(), rare.clone());
-    let plain = plain.prop_map(|(any_source, any_tag)| Odd {
+    let plain = (rare, rare);
+    let room = if variety.roomy { 9 } else { 0 };
+    let plain = plain.prop_map(move |(any_source, any_tag)| Odd {
         any_source,
         any_tag,
         any_sent: false,
-        room: 0,
+        room,
         alone: None,
     });
     if !variety.odd {
@@ -131,7 +134,11 @@ fn odd(variety: Variety) -> BoxedStrategy<Odd> {
     let room = prop_oneof![6 => Just(0), 1 => Just(1), 1 => Just(5)];
     let alone = prop_oneof![30 => Just(None), 1 => any::<bool>().prop_map(Some)];
     let rest = (plain, rare, room, alone);
-    rest.prop_map(|(odd, any_sent, room, alone)| Odd { any_sent, room, alone, ..odd }).boxed()
+    rest.prop_map(|(odd, any_sent, room, alone)| {
+        let room = room + odd.room;
+        Odd { any_sent, room, alone, ..odd }
+    })
+    .boxed()
 }
 
 fn step(variety: Variety) -> impl Strategy<Value = Step> {
