@@ -147,8 +147,9 @@ fn links() {
 fn contents() {
     let contents = fs::read_to_string(root().join("docs/src/SUMMARY.md")).expect("the contents");
     for entry in fs::read_dir(root().join("docs/src")).expect("the book") {
-        let name = entry.expect("an entry").file_name().into_string().expect("text");
-        if name.ends_with(".md") && name != "SUMMARY.md" {
+        let path = entry.expect("an entry").path();
+        let name = path.file_name().expect("a name").to_str().expect("text");
+        if path.extension().is_some_and(|extension| extension == "md") && name != "SUMMARY.md" {
             assert!(contents.contains(&format!("({name})")), "{name}");
         }
     }
