@@ -4,6 +4,7 @@
 //! together, by [`RunDirectory::finish`]. Until then an older run's files stay as they are; a run that
 //! fails or is stopped leaves them, and never a half-written file under a final name.
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -86,12 +87,15 @@ pub struct RunDirectory {
 }
 
 impl RunDirectory {
-    /// Makes the folder if it does not exist, with those above it. One that holds anything is refused
-    /// unless `force` is given.
+    /// Makes the folder if it does not exist, with those above it. One that holds anything but what a
+    /// stopped run left under temporary names is refused unless `force` is given.
     pub fn create(path: &Path, force: bool) -> Result<Self, Error> {
         let created = match fs::read_dir(path) {
             Ok(mut entries) => {
-                if entries.next().is_some() && !force {
+                let foreign = |entry: io::Result<fs::DirEntry>| {
+                    !entry.is_ok_and(|entry| is_temporary(&entry.file_name()))
+                };
+                if !force && entries.any(foreign) {
                     return Err(Error::NotEmpty(path.to_owned()));
                 }
                 false
@@ -159,6 +163,10 @@ impl Drop for RunDirectory {
             let _ = fs::remove_dir(&self.path);
         }
     }
+}
+
+fn is_temporary(name: &OsStr) -> bool {
+    Artifact::ALL.iter().any(|artifact| name == artifact.temporary_name().as_str())
 }
 
 fn remove(path: &Path) -> Result<(), Error> {

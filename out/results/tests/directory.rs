@@ -150,3 +150,14 @@ fn a_name_that_is_taken_by_a_folder_is_an_error() {
         fs::read_dir(scratch.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names, ["ranks.csv"]);
 }
+
+/// A run that was killed cannot clean up; the next one does.
+#[test]
+fn what_a_stopped_run_left_is_no_obstacle() {
+    let scratch = tempfile::tempdir().unwrap();
+    fs::write(scratch.path().join(".messages.csv.partial"), "half").unwrap();
+    let mut run = RunDirectory::create(scratch.path(), false).unwrap();
+    run.write(Artifact::Summary, text("{}")).unwrap();
+    run.finish().unwrap();
+    assert_eq!(contents(scratch.path()), files(&[("summary.json", "{}")]));
+}
