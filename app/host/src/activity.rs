@@ -255,7 +255,9 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
         let found = if self.engine.source.claims() {
             let state = &mut self.rank.source;
             let claimed = self.engine.source.claim(state, self.id, source, message.tag);
-            claimed.map(|index| Posted { index, room: u32::MAX })
+            // It counts as started only now that it is known.
+            self.crew.events += u64::from(claimed.is_some());
+            claimed.map(|index| Posted { index, room: 0 })
         } else {
             self.rank.matching().posted.take(source, message.tag)
         };
@@ -281,7 +283,7 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
     #[inline(always)]
     fn matched(&mut self, receive: Posted, sent: (u32, u32, u64), at: Time, done: &Stamp) {
         let (source, sequence, size) = sent;
-        if size > u64::from(receive.room) && !self.engine.source.claims() {
+        if size > u64::from(receive.room) && !self.engine.source.fits() {
             self.check_room(receive.index, (source, size), at);
         }
         self.rank.received_messages = self.rank.received_messages.wrapping_add(1);

@@ -1,74 +1,76 @@
 //! Telling who waits for whom when a program cannot finish.
 
-use network::Network;
 use schedule::ANY;
 use units::Time;
 
-use crate::engine::Engine;
-use crate::rank::Rank;
+use crate::rank::Matching;
 use crate::source::Source;
 use crate::{Deadlock, PendingOp};
 
 /// Most operations that are listed.
 const LISTED: usize = 1_000;
 
-/// Describes the ranks that are not finished. With `claimed` receives nothing is known about them.
-pub fn describe<S: Source, N: Network>(
-    engine: &Engine<'_, S, N>,
-    parts: &[Vec<Rank<S::State, N::Interface>>],
-    at: Time,
-    claimed: bool,
-) -> Deadlock {
-    let mut deadlock = Deadlock { at, ..Deadlock::default() };
-    if claimed {
-        return deadlock;
-    }
-    let mut waits = Vec::new();
-    let mut stuck = vec![false; engine.ranks as usize];
-    for (id, rank) in (0u32..).zip(parts.iter().flatten()) {
-        if !engine.source.unfinished(&rank.source, id) {
-            continue;
-        }
-        deadlock.ranks += 1;
-        stuck[id as usize] = true;
+/// What is learned, rank after rank, of those that are not finished.
+#[derive(Default)]
+pub struct Stuck {
+    deadlock: Deadlock,
+    /// Who waits for whom.
+    waits: Vec<(u32, u32)>,
+    ranks: Vec<u32>,
+}
+
+impl Stuck {
+    /// A rank that is not finished. Ranks come in ascending order.
+    pub fn add<S: Source>(
+        &mut self,
+        source: &S,
+        state: &S::State,
+        rank: u32,
+        matching: Option<&Matching>,
+    ) {
+        self.deadlock.ranks += 1;
+        self.ranks.push(rank);
         let mut started: Vec<u32> = Vec::new();
-        if let Some(matching) = &rank.matching {
-            for (source, _, receive) in matching.posted.iter() {
-                started.push(receive.index);
-                if source != ANY {
-                    waits.push((id, source));
-                }
+        let mut wait = |index, partner| {
+            started.push(index);
+            if partner != ANY {
+                self.waits.push((rank, partner));
             }
-            for send in &matching.unreleased {
-                started.push(send.send);
-                waits.push((id, send.destination));
-            }
-            for &(receive, source, _) in &matching.cleared {
-                started.push(receive);
-                waits.push((id, source));
-            }
+        };
+        if let Some(matching) = matching {
+            matching.posted.iter().for_each(|(from, _, receive)| wait(receive.index, from));
+            matching.unreleased.iter().for_each(|send| wait(send.send, send.destination));
+            matching.cleared.iter().for_each(|&(receive, from, _)| wait(receive, from));
         }
         started.sort_unstable();
-        let pending = started.into_iter().map(|index| PendingOp { rank: id, index, started: true });
-        let room = LISTED.saturating_sub(deadlock.pending.len());
-        let before = deadlock.pending.len();
-        deadlock.pending.extend(pending.take(room));
-        if deadlock.pending.len() == before
-            && before < LISTED
-            && let Some(index) = engine.source.first_blocked(&rank.source, id)
+        let pending = &mut self.deadlock.pending;
+        let room = LISTED.saturating_sub(pending.len());
+        if started.is_empty()
+            && room > 0
+            && let Some(index) = source.first_blocked(state, rank)
         {
-            deadlock.pending.push(PendingOp { rank: id, index, started: false });
+            pending.push(PendingOp { rank, index, started: false });
         }
+        let started = started.into_iter().map(|index| PendingOp { rank, index, started: true });
+        pending.extend(started.take(room));
     }
-    waits.retain(|&(_, to)| stuck.get(to as usize) == Some(&true));
-    waits.sort_unstable();
-    waits.dedup();
-    deadlock.cycle = cycle(engine.ranks, &waits);
-    deadlock
+
+    /// The deadlock among `ranks` ranks, if any is stuck; `at` is the time of the last event.
+    pub fn describe(mut self, ranks: u32, at: Time) -> Option<Deadlock> {
+        if self.ranks.is_empty() {
+            return None;
+        }
+        self.waits.retain(|(_, to)| self.ranks.binary_search(to).is_ok());
+        self.waits.sort_unstable();
+        self.waits.dedup();
+        self.deadlock.at = at;
+        self.deadlock.cycle = cycle(ranks, &self.waits);
+        Some(self.deadlock)
+    }
 }
 
 /// A cycle in a graph given by sorted edges, from its lowest member; empty if there is none.
-pub fn cycle(nodes: u32, edges: &[(u32, u32)]) -> Vec<u32> {
+fn cycle(nodes: u32, edges: &[(u32, u32)]) -> Vec<u32> {
     let of = |node: u32| {
         let first = edges.partition_point(|edge| edge.0 < node);
         edges[first..].iter().take_while(move |edge| edge.0 == node).map(|edge| edge.1)

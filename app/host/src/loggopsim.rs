@@ -21,12 +21,13 @@ mod parameters;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use kernel::{Event, Probe, Ready};
+use kernel::{Event, Probe, Ready, Silent};
 use schedule::{Edge, Kind as Operation, Op, Program, Run};
 use units::Time;
 
 use parameters::Parameters;
 
+use crate::deadlock::Stuck;
 use crate::message::{Kind, Message};
 use crate::path::{Clock, Path, Stamp};
 use crate::queues::{Arrived, Class, Clocks, Entry, Order, Queues, Rank as Place, Shape, Side};
@@ -34,7 +35,7 @@ use crate::queues::{Task, Work};
 use crate::rank::{Matching, Posted, Unexpected};
 use crate::simulate::critical_path;
 use crate::source::{Scheduled, Source};
-use crate::{Activity, Deadlock, Error, Outcome, PendingOp, RankTotals, Record, Settings};
+use crate::{Activity, Error, Outcome, RankTotals, Record, Settings};
 
 /// Whether a program sends messages of no bytes.
 fn has_empty_messages(program: &impl Program) -> bool {
@@ -111,8 +112,22 @@ pub fn simulate_loggopsim<P: Program, B: Probe<Record>>(
     settings: &Settings,
     probe: B,
 ) -> Result<(Outcome, B), Error> {
+    let (mut outcome, probe) = simulate(Scheduled::new(program), program, settings, probe)?;
+    if outcome.deadlock.is_some() && program.claims() {
+        // Claimed receives leave no trace; posted ones can be named.
+        let source = Scheduled::posting_all(program);
+        outcome.deadlock = simulate(source, program, settings, Silent)?.0.deadlock;
+    }
+    Ok((outcome, probe))
+}
+
+fn simulate<P: Program, B: Probe<Record>>(
+    source: Scheduled<'_, P>,
+    program: &P,
+    settings: &Settings,
+    probe: B,
+) -> Result<(Outcome, B), Error> {
     let shape = Shape { cpus: program.cpus().max(1), nics: program.nics().max(1) };
-    let source = Scheduled::new(program);
     let hosts = (0..program.ranks()).map(|rank| Host {
         source: source.state(rank),
         clocks: Clocks::new(shape),
@@ -503,7 +518,7 @@ impl<P: Program, B: Probe<Record>> Simulation<'_, P, B> {
         let scale = |time: Time| time.ps().checked_mul(tick).map(Time::from_ps);
         let mut outcome = Outcome { events: self.number, ..Outcome::default() };
         let (mut last, mut ends_on, mut unreceived) = (Clock::default(), 0, 0u64);
-        let mut deadlock = Deadlock::default();
+        let mut stuck = Stuck::default();
         for (rank, host) in (0..).zip(&self.hosts) {
             let end = host.clocks.last_cpu();
             let finish = scale(end.free).ok_or(Error::Overflow { at: Time::MAX })?;
@@ -512,14 +527,7 @@ impl<P: Program, B: Probe<Record>> Simulation<'_, P, B> {
             }
             unreceived += host.matching.unexpected.len() as u64;
             if self.source.unfinished(&host.source, rank) {
-                deadlock.ranks += 1;
-                let unreleased = host.matching.unreleased.iter().map(|waiting| waiting.send);
-                let posted = host.matching.posted.iter().map(|entry| entry.2.index);
-                let mut pending: Vec<u32> = unreleased.chain(posted).collect();
-                pending.sort_unstable();
-                let pending =
-                    pending.into_iter().map(|index| PendingOp { rank, index, started: true });
-                deadlock.pending.extend(pending);
+                stuck.add(&self.source, &host.source, rank, Some(&host.matching));
             }
             outcome.ranks.push(RankTotals { finish, ..host.totals });
         }
@@ -532,11 +540,7 @@ impl<P: Program, B: Probe<Record>> Simulation<'_, P, B> {
         };
         let free = scale(last.free).unwrap_or(Time::MAX);
         outcome.path = critical_path(ends_on, Clock { free, path });
-        if deadlock.ranks > 0 {
-            deadlock.at = free;
-            deadlock.pending.truncate(1_000);
-            outcome.deadlock = Some(deadlock);
-        }
+        outcome.deadlock = stuck.describe(program.ranks(), free);
         outcome
             .remarks
             .push("compat = \"loggopsim\": sequential, with LogGOPSim's rules".to_owned());
@@ -547,12 +551,21 @@ impl<P: Program, B: Probe<Record>> Simulation<'_, P, B> {
     }
 }
 
-/// A path, longer by what a message costs. Differences below zero, as they come from s = 0, count
-/// as overhead or byte time all the same: the words wrap.
-const fn charged(path: Path, overhead: u64, per_byte: u64, bytes: u64) -> Path {
-    Path {
-        overhead: path.overhead.wrapping_add(overhead).wrapping_add(per_byte),
-        bandwidth: path.bandwidth.wrapping_add(bytes),
-        ..path
+/// A path, longer by what a message costs. The differences below zero that come from s = 0 shorten the
+/// overhead.
+const fn charged(mut path: Path, overhead: u64, per_byte: u64, bytes: u64) -> Path {
+    let mut less = 0;
+    path.overhead = path.overhead.wrapping_add(overhead);
+    if per_byte.cast_signed() < 0 {
+        less += per_byte.wrapping_neg();
+    } else {
+        path.overhead = path.overhead.wrapping_add(per_byte);
     }
+    if bytes.cast_signed() < 0 {
+        less += bytes.wrapping_neg();
+    } else {
+        path.bandwidth = path.bandwidth.wrapping_add(bytes);
+    }
+    path.overhead = path.overhead.saturating_sub(less);
+    path
 }

@@ -7,7 +7,7 @@ use loggops::Parameters;
 use schedule::Program;
 use units::Time;
 
-use crate::deadlock;
+use crate::deadlock::Stuck;
 use crate::engine::{Crew, Engine, Watched};
 use crate::path::Clock;
 use crate::queues::Shape;
@@ -56,7 +56,7 @@ pub fn simulate<P: Program, B: Probe<Record>>(
     probe: impl Fn() -> B,
 ) -> Result<(Outcome, Vec<B>), Error> {
     let shape = Shape { cpus: program.cpus().max(1), nics: program.nics().max(1) };
-    let run = |source, quiet| {
+    let run = |source| {
         let engine = Engine {
             source,
             network: &settings.parameters,
@@ -64,12 +64,12 @@ pub fn simulate<P: Program, B: Probe<Record>>(
             ranks: program.ranks(),
             shape,
         };
-        run(engine, program.ranks(), settings, &probe, quiet)
+        run(engine, program.ranks(), settings, &probe)
     };
-    let (mut outcome, probes) = run(Scheduled::new(program), program.claims())?;
+    let (mut outcome, probes) = run(Scheduled::new(program))?;
     if outcome.deadlock.is_some() && program.claims() {
         // Claimed receives leave no trace; posted ones can be named.
-        outcome.deadlock = run(Scheduled::posting_all(program), false)?.0.deadlock;
+        outcome.deadlock = run(Scheduled::posting_all(program))?.0.deadlock;
     }
     Ok((outcome, probes))
 }
@@ -79,7 +79,6 @@ fn run<'a, P: Program, B: Probe<Record>>(
     ranks: u32,
     settings: &Settings,
     probe: &impl Fn() -> B,
-    claimed: bool,
 ) -> Result<(Outcome, Vec<B>), Error> {
     let model = Watched { engine, probe: PhantomData::<fn() -> B> };
     let config = Config { workers: settings.threads, transport: settings.transport };
@@ -89,7 +88,7 @@ fn run<'a, P: Program, B: Probe<Record>>(
     if let Some((.., error)) = errors.min_by_key(|(at, rank, _)| (*at, *rank)) {
         return Err(error);
     }
-    let outcome = outcome(&model, &finished, settings, claimed);
+    let outcome = outcome(&model, &finished, settings);
     Ok((outcome, finished.workers.into_iter().map(|crew| crew.probe).collect()))
 }
 
@@ -97,27 +96,26 @@ fn outcome<'a, S: Source, B: Probe<Record>>(
     model: &Watched<'a, S, Parameters, B>,
     finished: &Finished<Watched<'a, S, Parameters, B>>,
     settings: &Settings,
-    claimed: bool,
 ) -> Outcome {
     let engine = &model.engine;
     let mut ranks = Vec::with_capacity(engine.ranks as usize);
     let (mut last, mut ends_on) = (Clock::default(), 0);
-    let (mut stuck, mut unreceived) = (0u64, 0u64);
+    let (mut stuck, mut unreceived) = (Stuck::default(), 0u64);
     for (id, rank) in (0..).zip(finished.parts.iter().flatten()) {
         let end = rank.clocks.last_cpu();
         if end.free > last.free {
             (last, ends_on) = (end, id);
         }
-        stuck += u64::from(engine.source.unfinished(&rank.source, id));
+        if engine.source.unfinished(&rank.source, id) {
+            stuck.add(&engine.source, &rank.source, id, rank.matching.as_deref());
+        }
         unreceived += rank.matching.as_ref().map_or(0, |m| m.unexpected.len() as u64);
         ranks.push(totals(rank, end.free));
     }
-    let deadlock =
-        (stuck > 0).then(|| deadlock::describe(engine, &finished.parts, last.free, claimed));
     Outcome {
         events: finished.workers.iter().map(|crew| crew.events).sum(),
         path: critical_path(ends_on, last),
-        deadlock,
+        deadlock: stuck.describe(engine.ranks, last.free),
         remarks: remarks(model, finished, settings, unreceived),
         ranks,
     }

@@ -44,6 +44,9 @@ pub trait Source: Sync {
     /// Whether receives are never posted but claimed (see [`Program::claims`]).
     fn claims(&self) -> bool;
 
+    /// Whether no receive can be smaller than its message.
+    fn fits(&self) -> bool;
+
     /// The receive that the next message from `source` matches.
     fn claim(&self, state: &mut Self::State, rank: u32, source: u32, tag: u32) -> Option<u32>;
 
@@ -54,19 +57,21 @@ pub trait Source: Sync {
     fn first_blocked(&self, state: &Self::State, rank: u32) -> Option<u32>;
 }
 
-/// A static program as a source.
+/// A static program as a source, and what it says of itself, asked once.
+#[allow(clippy::struct_excessive_bools)]
 pub struct Scheduled<'a, P> {
     program: &'a P,
     /// Whether the program's claims are used; if not, all receives are posted.
     claims: bool,
     starts: bool,
     sends: bool,
+    fits: bool,
 }
 
 impl<'a, P: Program> Scheduled<'a, P> {
     pub fn new(program: &'a P) -> Self {
         let (starts, sends) = (program.has_start_edges(), program.has_send_edges());
-        Self { program, claims: program.claims(), starts, sends }
+        Self { program, claims: program.claims(), starts, sends, fits: program.has_one_size() }
     }
 
     /// The same, with every receive posted, so that those left over can be named.
@@ -168,6 +173,11 @@ impl<P: Program> Source for Scheduled<'_, P> {
     #[inline]
     fn claims(&self) -> bool {
         self.claims
+    }
+
+    #[inline]
+    fn fits(&self) -> bool {
+        self.fits
     }
 
     #[inline]

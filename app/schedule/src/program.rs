@@ -122,8 +122,12 @@ pub trait Program: Sync {
         true
     }
 
-    /// Whether [`Program::claim`] answers for every message, and the receive it names is as large as
-    /// the message. Then every receive is a root, names its
+    /// Whether all messages and receives have the same size, so that no receive can be too small.
+    fn has_one_size(&self) -> bool {
+        false
+    }
+
+    /// Whether [`Program::claim`] answers for every message. Then every receive is a root, names its
     /// source, and is never posted explicitly.
     fn claims(&self) -> bool {
         false

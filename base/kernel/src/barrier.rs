@@ -3,11 +3,13 @@
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// How often a worker looks before it goes to sleep: some microseconds.
-const SPINS: u32 = 4_000;
+/// How often a worker looks before it goes to sleep: some ten microseconds.
+const SPINS: u32 = 1_000;
 
 pub struct Barrier {
     workers: usize,
+    /// None where workers share cores: then whoever spins keeps another from coming.
+    spins: u32,
     waiting: AtomicUsize,
     round: AtomicU32,
     lock: Mutex<()>,
@@ -15,9 +17,11 @@ pub struct Barrier {
 }
 
 impl Barrier {
-    pub const fn new(workers: usize) -> Self {
+    pub fn new(workers: usize) -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Self {
             workers,
+            spins: if workers <= cores { SPINS } else { 0 },
             waiting: AtomicUsize::new(0),
             round: AtomicU32::new(0),
             lock: Mutex::new(()),
@@ -37,7 +41,7 @@ impl Barrier {
             self.wake.notify_all();
             return;
         }
-        for _ in 0..SPINS {
+        for _ in 0..self.spins {
             if self.round.load(Ordering::Acquire) != round {
                 return;
             }

@@ -159,6 +159,10 @@ pub struct Ring {
 }
 
 impl Chained for Ring {
+    fn has_one_size(&self) -> bool {
+        true
+    }
+
     #[inline]
     fn chain(&self, _: u32) -> Chain {
         Chain { ops: 4 * (self.ranks - 1), receives_first: false }

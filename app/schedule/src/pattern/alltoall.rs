@@ -46,6 +46,10 @@ impl Sizes {
 }
 
 impl Shape for LinearAlltoall {
+    fn has_one_size(&self) -> bool {
+        matches!(self.sizes, Sizes::Same(_))
+    }
+
     fn has_send_edges(&self) -> bool {
         false
     }
@@ -101,6 +105,10 @@ pub struct PairwiseAlltoall {
 }
 
 impl Shape for PairwiseAlltoall {
+    fn has_one_size(&self) -> bool {
+        true
+    }
+
     #[inline]
     fn ops(&self, _: u32) -> u32 {
         2 * (self.ranks - 1)

@@ -14,6 +14,10 @@ pub struct Dissemination {
 }
 
 impl Chained for Dissemination {
+    fn has_one_size(&self) -> bool {
+        true
+    }
+
     #[inline]
     fn chain(&self, _: u32) -> Chain {
         Chain { ops: 2 * rounds(self.ranks), receives_first: false }
@@ -112,6 +116,10 @@ impl Nway {
 }
 
 impl Shape for Nway {
+    fn has_one_size(&self) -> bool {
+        true
+    }
+
     #[inline]
     fn ops(&self, _: u32) -> u32 {
         (3 * self.rounds * self.ways).saturating_sub(self.ways)

@@ -30,6 +30,10 @@ fn messages(role: u32, ranks: u32) -> u32 {
 }
 
 impl Shape for Gather {
+    fn has_one_size(&self) -> bool {
+        true
+    }
+
     fn has_send_edges(&self) -> bool {
         false
     }
@@ -68,6 +72,10 @@ impl Shape for Gather {
 }
 
 impl Shape for Scatter {
+    fn has_one_size(&self) -> bool {
+        true
+    }
+
     fn has_send_edges(&self) -> bool {
         false
     }
@@ -108,6 +116,10 @@ impl Shape for Scatter {
 /// Role 0 has the computation that joins all reports, then for each other role i the receive at
 /// 2i - 1 and the send at 2i. The others have a send and a receive.
 impl Shape for LinearBarrier {
+    fn has_one_size(&self) -> bool {
+        true
+    }
+
     fn has_send_edges(&self) -> bool {
         false
     }

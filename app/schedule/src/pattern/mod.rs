@@ -237,6 +237,10 @@ impl Program for Pattern {
         with_shape!(&self.shape, shape => shape.has_send_edges())
     }
 
+    fn has_one_size(&self) -> bool {
+        with_shape!(&self.shape, shape => shape.has_one_size())
+    }
+
     fn claims(&self) -> bool {
         with_shape!(&self.shape, shape => shape.claims())
     }

@@ -85,6 +85,10 @@ pub struct DoubleRing {
 }
 
 impl Shape for DoubleRing {
+    fn has_one_size(&self) -> bool {
+        true
+    }
+
     fn has_send_edges(&self) -> bool {
         false
     }

@@ -21,6 +21,11 @@ pub trait Shape {
     /// The operations that wait for one.
     fn dependents(&self, role: u32, index: u32, each: &mut impl FnMut(u32));
 
+    /// Whether all messages have the same size.
+    fn has_one_size(&self) -> bool {
+        false
+    }
+
     /// Whether any operation waits for a send.
     fn has_send_edges(&self) -> bool {
         true
@@ -67,6 +72,11 @@ impl Chain {
 
 /// A pattern in which the operations of every role form a [`Chain`].
 pub trait Chained {
+    /// Whether all messages have the same size.
+    fn has_one_size(&self) -> bool {
+        false
+    }
+
     fn chain(&self, role: u32) -> Chain;
     fn longest(&self) -> u64;
     fn op(&self, role: u32, index: u32) -> Op;
@@ -81,6 +91,10 @@ impl<T: Chained> Shape for T {
 
     fn longest(&self) -> u64 {
         Chained::longest(self)
+    }
+
+    fn has_one_size(&self) -> bool {
+        Chained::has_one_size(self)
     }
 
     fn has_send_edges(&self) -> bool {

@@ -27,6 +27,10 @@ impl Bisection {
 }
 
 impl Shape for Bisection {
+    fn has_one_size(&self) -> bool {
+        true
+    }
+
     fn has_send_edges(&self) -> bool {
         false
     }

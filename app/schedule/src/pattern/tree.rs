@@ -55,6 +55,10 @@ fn below_root(v: u32) -> u32 {
 }
 
 impl Shape for BinomialBcast {
+    fn has_one_size(&self) -> bool {
+        true
+    }
+
     fn has_send_edges(&self) -> bool {
         false
     }
@@ -100,6 +104,10 @@ impl Shape for BinomialBcast {
 }
 
 impl Shape for BinomialReduce {
+    fn has_one_size(&self) -> bool {
+        true
+    }
+
     fn has_send_edges(&self) -> bool {
         false
     }
@@ -158,6 +166,10 @@ impl BinaryBcast {
 }
 
 impl Shape for BinaryBcast {
+    fn has_one_size(&self) -> bool {
+        true
+    }
+
     fn has_send_edges(&self) -> bool {
         false
     }
