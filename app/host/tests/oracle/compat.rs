@@ -4,6 +4,7 @@ use host::{Noise, Outcome, Settings, simulate_loggopsim};
 use kernel::{Random, Silent};
 use loggops::Costs;
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 use schedule::Program;
 use units::{Time, TimePerByte};
 
@@ -186,6 +187,7 @@ const EMPTY: Variety =
 proptest! {
     #![proptest_config(ProptestConfig {
         failure_persistence: None,
+        rng_seed: RngSeed::Fixed(1),
         ..ProptestConfig::with_cases(3_000)
     })]
 
