@@ -95,9 +95,29 @@ fn files_are_told_apart_by_their_first_bytes() {
     assert_eq!((reading.form, reading.image.ops(0)), (Form::Binary, 2));
     let reading = read_bytes(TEXT.into()).unwrap();
     assert_eq!((reading.form, reading.image.bytes()), (Form::Text, &*binary()));
-    assert_eq!(Form::of(b""), Form::Text);
-    assert_eq!(Form::of(b"\x7f"), Form::Binary);
-    assert_eq!(Form::of(&2342_u64.to_le_bytes()), Form::Binary);
+    assert_eq!(Form::of(b""), Some(Form::Text));
+    assert_eq!(Form::of(b"\x7f"), Some(Form::Binary));
+    assert_eq!(Form::of(&2342_u64.to_le_bytes()), Some(Form::Binary));
+}
+
+#[test]
+fn what_has_neither_form_is_said_to_be_neither() {
+    // In this order, half of them are no UTF-8.
+    let noise: Vec<u8> = (1..=255).collect();
+    let beheaded = &binary()[1..];
+    for bytes in [&noise[..], beheaded, b"num_ranks 1\0", &u64::MAX.to_le_bytes()] {
+        let error = read_bytes(bytes.to_vec()).unwrap_err();
+        assert!(matches!(error, ReadError::Unknown));
+        assert_eq!(
+            error.to_string(),
+            "neither GOAL text nor its binary form, which starts with the magic number 4223"
+        );
+    }
+    // Text with a comment in Latin-1, and one that is cut within a character where looking ends.
+    let latin = b"// Fr\xfchling, M\xe4rz\nnum_ranks 1\nrank 0 {}";
+    assert_eq!(read_bytes(latin.to_vec()).unwrap().form, Form::Text);
+    let cut = format!("//{}\nnum_ranks 1\nrank 0 {{}}", "-é".repeat(1500));
+    assert_eq!(read_bytes(cut.into()).unwrap().form, Form::Text);
 }
 
 #[test]

@@ -124,8 +124,21 @@ fn unknown_words() {
     );
     check_line("l1:", "4: expected `send`, `recv` or `calc`, found the end of the line");
     check_line("5", "1: expected a label, `send`, `recv`, `calc` or `}`, found `5`");
-    check_line("rank: calc 1", "1: `rank` cannot be a label");
     check_line("calc 1 / 2", "8: expected a label, `send`, `recv`, `calc` or `}`, found `/`");
+}
+
+#[test]
+fn reserved_words_are_no_labels() {
+    let reserved = "(`send`, `recv`, `calc`, `rank` and `num_ranks` are reserved)";
+    for (line, column, word) in [
+        ("rank: calc 1", 1, "rank"),
+        ("num_ranks : calc 1", 1, "num_ranks"),
+        ("send: send 8b to 0", 1, "send"),
+        ("recv :recv 8b from 0", 1, "recv"),
+        ("calc 1 calc: calc 1", 8, "calc"),
+    ] {
+        check_line(line, &format!("{column}: `{word}` cannot be a label {reserved}"));
+    }
 }
 
 #[test]

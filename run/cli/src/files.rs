@@ -26,8 +26,8 @@ pub fn check(arguments: &Check) -> Result<(), Ending> {
     let name = &arguments.file;
     let bytes = contents(name)?;
     let report = match Form::of(&bytes) {
-        Form::Text => goal::check_text(&bytes),
-        Form::Binary => {
+        Some(Form::Text) => goal::check_text(&bytes),
+        _ => {
             let reading = goal::read_bytes(bytes).map_err(|error| wrong(name, error))?;
             goal::Report { findings: goal::check(&reading.image), ..goal::Report::default() }
         }

@@ -194,6 +194,21 @@ error: --threads x: expected a whole number from 1 to 1024, found x
 }
 
 #[test]
+fn noise_at_too_short_intervals() {
+    check(
+        "noise",
+        "run two.goal --set noise.interval=999999ps --set noise.duration=1ns",
+        "
+error: --set noise.interval=999999ps: an interval of 999.999 ns is shorter than 1 us
+  help: every activity looks at all the intervals that it covers
+",
+    );
+    let folder = Folder::new("flag-noise-shortest");
+    let shortest = "--set noise.interval=1us --set noise.duration=1us";
+    assert_eq!(folder.heddle(&format!("run pattern:gather -q {shortest}")).code, 0);
+}
+
+#[test]
 fn an_unknown_pattern() {
     let folder = Folder::new("flag-pattern");
     for arguments in ["run pattern:gathr", "gen gathr -o g.goal"] {

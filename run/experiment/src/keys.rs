@@ -203,9 +203,10 @@ pub const KEYS: &[Key] = &[
         "A file with one interruption per line, its start and its duration in nanoseconds; \
          LogGOPSim's format."),
     key("noise.interval", Kind::Time, Unset("no random noise"), None,
-        "One interruption falls into each interval of this length, at a random place in it."),
+        "One interruption falls into each interval of this length, at a random place in it. At least \
+         1 us, since every activity looks at all the intervals that it covers."),
     key("noise.duration", Kind::Time, Unset("no random noise"), None,
-        "Length of a random interruption."),
+        "Length of a random interruption, at most that of an interval."),
     key("noise.duration-max", Kind::Time, Unset("only for `uniform`"), None,
         "Greatest length of an interruption of the distribution `uniform`."),
     key("noise.distribution", Kind::Word(DISTRIBUTION), Value("fixed"), None,

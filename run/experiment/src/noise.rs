@@ -14,6 +14,10 @@ use crate::{
 const RANDOM: &[&str] =
     &["noise.interval", "noise.duration", "noise.duration-max", "noise.distribution"];
 
+/// The shortest interval of random noise. The cost of an activity grows with the number of intervals
+/// that it covers, and no system interrupts a program more often.
+const SHORTEST: Time = Time::from_ps(1_000_000);
+
 /// The noise of an experiment, with its trace read.
 pub(crate) fn resolve(configuration: &Configuration) -> Result<Noise, Vec<Diagnostic>> {
     let coscheduled = configuration.switch("noise.coscheduled");
@@ -56,8 +60,11 @@ fn random_noise(
     let shortest = needed("noise.duration")?;
     let longest = configuration.time("noise.duration-max");
     let wrong = |name, message: String| Err(vec![configuration.mistake(name, message)]);
-    if interval == Time::ZERO {
-        return wrong("noise.interval", "an interval cannot be zero".to_owned());
+    if interval < SHORTEST {
+        let message = format!("an interval of {interval} is shorter than {SHORTEST}");
+        let help = "every activity looks at all the intervals that it covers";
+        let mistake = configuration.mistake("noise.interval", message).help(help.to_owned());
+        return Err(vec![mistake]);
     }
     let (duration, most) = match (configuration.word("noise.distribution"), longest) {
         ("uniform", None) => {

@@ -99,10 +99,10 @@ pub fn read_goal(path: &Path) -> Result<goal::Reading, Failure> {
 pub fn goal_errors(name: &str, error: goal::ReadError) -> String {
     match error {
         goal::ReadError::Io(error) => format!("error: {name}: {}", reason(&error)),
-        goal::ReadError::Binary(error) => format!("error: {name}: {error}"),
         goal::ReadError::Text(diagnostics) => {
             diagnostics.iter().map(|diagnostic| diagnostic.render(name)).collect()
         }
+        error => format!("error: {name}: {error}"),
     }
 }
 

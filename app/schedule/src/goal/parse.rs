@@ -244,19 +244,23 @@ impl<'a, S: Sink<'a>> Parser<'a, '_, S> {
         }
         let mark = self.scan.mark();
         let name = self.scan.word();
+        if !reserved(name) {
+            self.labelled(Label { name, mark })?;
+            return Ok(Next::Statement);
+        }
+        self.scan.space();
+        if self.scan.peek() == b':' {
+            let message = format!("{} cannot be a label", shown(name));
+            let help = "`send`, `recv`, `calc`, `rank` and `num_ranks` are reserved".to_owned();
+            return Err(Label { name, mark }.fault(message).help(Some(help)));
+        }
         if let Some(kind) = operation(name) {
             self.operation(None, kind, mark)?;
-        } else if name == RANK {
-            self.scan.space();
-            if self.scan.peek() == b':' {
-                return Err(Label { name, mark }.fault("`rank` cannot be a label".into()));
-            }
-            self.scan.rewind(mark);
-            return Ok(Next::Close);
         } else if name == NUM_RANKS {
             self.num_ranks(mark)?;
         } else {
-            self.labelled(Label { name, mark })?;
+            self.scan.rewind(mark);
+            return Ok(Next::Close);
         }
         Ok(Next::Statement)
     }

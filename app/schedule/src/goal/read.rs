@@ -6,7 +6,7 @@ use std::path::Path;
 use super::bytes::Bytes;
 use super::compile::compile;
 use super::diagnostic::{Diagnostic, Severity};
-use super::format::{BASE, MAGIC};
+use super::format::{BASE, MAGIC, MAGIC_CONSUMED};
 use super::image::Image;
 use super::validate::BinaryError;
 
@@ -20,13 +20,29 @@ pub enum Form {
 }
 
 impl Form {
-    /// Tells by the first bytes. Text has no zero bytes; of the first eight bytes of the binary form
-    /// most are zero.
-    pub fn of(bytes: &[u8]) -> Self {
+    /// Tells by the first bytes: the binary form starts with its magic number, text is free of zero
+    /// bytes and nearly free of others that nobody writes. `None` for what is neither.
+    pub fn of(bytes: &[u8]) -> Option<Self> {
         let start = bytes.get(..BASE).unwrap_or(bytes);
-        let magic = !start.is_empty() && MAGIC.to_le_bytes().starts_with(start);
-        if magic || start.contains(&0) { Self::Binary } else { Self::Text }
+        let is = |magic: u64| !start.is_empty() && magic.to_le_bytes().starts_with(start);
+        if is(MAGIC) || is(MAGIC_CONSUMED) {
+            return Some(Self::Binary);
+        }
+        is_text(bytes.get(..LOOKED_AT).unwrap_or(bytes)).then_some(Self::Text)
     }
+}
+
+/// How many bytes are looked at to tell whether a file is text.
+const LOOKED_AT: usize = 4096;
+
+/// Whether these bytes are text. Comments in another encoding than UTF-8 are, noise is not: up to one
+/// byte in eight may be a control character or no UTF-8, and none zero.
+fn is_text(bytes: &[u8]) -> bool {
+    let control = |c: &char| c.is_control() && !c.is_whitespace();
+    let odd = |chunk: std::str::Utf8Chunk| {
+        chunk.invalid().len() + chunk.valid().chars().filter(control).count()
+    };
+    !bytes.contains(&0) && bytes.utf8_chunks().map(odd).sum::<usize>() <= bytes.len() / 8
 }
 
 /// A file that was read.
@@ -49,6 +65,9 @@ pub enum ReadError {
     /// A binary file is damaged.
     #[error(transparent)]
     Binary(#[from] BinaryError),
+    /// The file has neither form.
+    #[error("neither GOAL text nor its binary form, which starts with the magic number 4223")]
+    Unknown,
     /// A text has errors; with them come its warnings.
     #[error("{}", list(.0))]
     Text(Vec<Diagnostic>),
@@ -70,7 +89,7 @@ pub fn read_bytes(bytes: Vec<u8>) -> Result<Reading, ReadError> {
 }
 
 fn from(bytes: Bytes) -> Result<Reading, ReadError> {
-    let form = Form::of(&bytes);
+    let form = Form::of(&bytes).ok_or(ReadError::Unknown)?;
     if form == Form::Binary {
         return Ok(Reading { image: Image::validated(bytes)?, form, warnings: Vec::new() });
     }
