@@ -154,7 +154,8 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
             }
         } else {
             let (since, destination) = (charge.end.time, op.peer);
-            let waiting = Unreleased { send: index, destination, sequence, since };
+            let path = charge.end.path;
+            let waiting = Unreleased { send: index, destination, sequence, since, path };
             self.rank.matching().unreleased.push(waiting);
         }
     }
@@ -169,22 +170,28 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
             matching.posted.insert(op.peer, op.tag, Posted::new(index, op.size));
             return;
         };
+        let identity = (message.source, message.sequence);
         let here = Stamp { cause: at, ..task.at };
+        let mut received = Stamp { time: message.end, cause: at, path: message.path };
+        if self.engine.shape.several() {
+            if let Some((time, path)) = matching.charged.remove(&identity) {
+                received = Stamp { time, cause: at, path }
+            } else {
+                // It still waits to be received, and will then find that it has met its receive.
+                matching.met.insert(identity, Posted::new(index, op.size));
+                return;
+            }
+        }
+        let done = if received.time > at { received } else { here };
         if message.kind == Kind::Request {
-            self.clear(index, (message.source, message.sequence, message.send), here);
+            self.clear(index, (message.source, message.sequence, message.send), done);
             return;
         }
         if message.kind == Kind::Rendezvous {
             self.release(message.source, message.send, here);
         }
-        let received = Stamp { time: message.end, cause: at, path: message.path };
-        let done = if received.time > at { received } else { here };
-        self.matched(
-            Posted::new(index, op.size),
-            (message.source, message.sequence, message.size),
-            at,
-            &done,
-        );
+        let sent = (message.source, message.sequence, message.size);
+        self.matched(Posted::new(index, op.size), sent, at, &done);
     }
 
     /// Decides what a message that has just arrived is charged to.
@@ -202,11 +209,16 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
                 unit = (op.cpu, op.nic);
             }
             Kind::Eager | Kind::Rendezvous | Kind::Request => {
-                let posted = self.rank.matching.as_mut();
-                let met = posted.and_then(|m| m.posted.peek(event.source, message.tag)).copied();
-                if let Some(receive) = met {
+                // Messages meet their receives as they arrive, whatever CPU is busy: else one could
+                // overtake another that waits for its CPU.
+                let identity = (event.source, event.sequence);
+                if let Some(receive) = self.find(event.source, message.tag) {
                     let op = self.op(receive.index);
                     unit = (op.cpu, op.nic);
+                    self.rank.matching().met.insert(identity, receive);
+                } else {
+                    let unknown = Stamp { time: Time::MAX, ..Stamp::default() };
+                    self.unexpected(&event, &unknown);
                 }
             }
         }
@@ -252,21 +264,21 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
         if message.kind != Kind::Request {
             self.record_delivered(source, event.sequence, event.time);
         }
-        let found = if self.engine.source.claims() {
-            let state = &mut self.rank.source;
-            let claimed = self.engine.source.claim(state, self.id, source, message.tag);
-            // It counts as started only now that it is known.
-            self.crew.events += u64::from(claimed.is_some());
-            claimed.map(|index| Posted { index, room: 0 })
+        let found = if self.engine.shape.several() {
+            let identity = (source, event.sequence);
+            let found = self.rank.matching().met.remove(&identity);
+            if found.is_none() {
+                let end = (charge.end.time, charge.end.path);
+                self.rank.matching().charged.insert(identity, end);
+                return;
+            }
+            found
         } else {
-            self.rank.matching().posted.take(source, message.tag)
+            self.find(source, message.tag)
         };
         let start = Stamp { time: at, cause: at, path: charge.start };
         let Some(receive) = found else {
-            let Message { kind, send, size, .. } = *message;
-            let (sequence, end, path) = (event.sequence, charge.end.time, charge.end.path);
-            let unexpected = Unexpected { kind, source, sequence, send, size, end, path };
-            self.rank.matching().unexpected.insert(source, message.tag, unexpected);
+            self.unexpected(event, &charge.end);
             return;
         };
         if message.kind == Kind::Request {
@@ -277,6 +289,27 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
             self.release(source, message.send, start);
         }
         self.matched(receive, (source, event.sequence, message.size), at, &charge.end);
+    }
+
+    /// The receive of a message, taken from those that wait.
+    #[inline(always)]
+    fn find(&mut self, source: u32, tag: u32) -> Option<Posted> {
+        if !self.engine.source.claims() {
+            return self.rank.matching().posted.take(source, tag);
+        }
+        let claimed = self.engine.source.claim(&mut self.rank.source, self.id, source, tag);
+        // It counts as started only now that it is known.
+        self.crew.events += u64::from(claimed.is_some());
+        claimed.map(|index| Posted { index, room: 0 })
+    }
+
+    /// Keeps a message for the receive that it will meet.
+    fn unexpected(&mut self, event: &Event<Message>, end: &Stamp) {
+        let Message { kind, send, size, tag, .. } = event.message;
+        let (source, sequence) = (event.source, event.sequence);
+        let (end, path) = (end.time, end.path);
+        let unexpected = Unexpected { kind, source, sequence, send, size, end, path };
+        self.rank.matching().unexpected.insert(source, tag, unexpected);
     }
 
     /// A receive has got its message.
@@ -326,12 +359,10 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
         } else {
             waiting.since
         };
-        let mut clock = self.rank.clocks.cpu(cpu);
-        if at > clock.free {
-            clock = Clock { free: at, path: event.message.path };
-            self.rank.clocks.set_cpu(cpu, clock);
+        if at > self.rank.clocks.cpu(cpu).free {
+            self.rank.clocks.set_cpu(cpu, Clock { free: at, path: event.message.path });
         }
-        let path = if at > waiting.since { event.message.path } else { clock.path };
+        let path = if at > waiting.since { event.message.path } else { waiting.path };
         self.reached_rarely(
             send,
             Edge::Done,

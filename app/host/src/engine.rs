@@ -159,9 +159,20 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
     fn start(&mut self) {
         let Self { engine, id, rank, queues, .. } = self;
         rank.batches = 1;
+        let mut receives: Vec<u32> = Vec::new();
         engine.source.start(&mut rank.source, *id, |run, op| {
-            queue(engine, queues, 1, op, run, &START);
+            if engine.shape.several() && op.kind == Operation::Recv {
+                // Their runs are by CPU and interface; they are posted in the order of the program.
+                receives.extend((0..run.count).map(|k| run.first + k * run.stride));
+            } else {
+                queue(engine, queues, 1, op, run, &START);
+            }
         });
+        receives.sort_unstable();
+        for index in receives {
+            let op = engine.source.op(&rank.source, *id, index);
+            queue(engine, queues, 1, op, Run::one(index), &START);
+        }
     }
 
     /// The only thing that can happen next is a message: handles it at once if that is possible.

@@ -32,7 +32,7 @@ use crate::message::{Kind, Message};
 use crate::path::{Clock, Path, Stamp};
 use crate::queues::{Arrived, Class, Clocks, Entry, Order, Queues, Rank as Place, Shape, Side};
 use crate::queues::{Task, Work};
-use crate::rank::{Matching, Posted, Unexpected};
+use crate::rank::{Matching, Posted, Unexpected, Unreleased};
 use crate::simulate::critical_path;
 use crate::source::{Scheduled, Source};
 use crate::{Activity, Error, Outcome, RankTotals, Record, Settings};
@@ -388,7 +388,8 @@ impl<P: Program, B: Probe<Record>> Simulation<'_, P, B> {
             self.reached(rank, index, Edge::Done);
         } else {
             let since = Time::from_ps(end);
-            let waiting = crate::rank::Unreleased { send: index, destination, sequence, since };
+            let path = Path::default();
+            let waiting = Unreleased { send: index, destination, sequence, since, path };
             self.hosts[rank as usize].matching.unreleased.push(waiting);
         }
     }

@@ -1,6 +1,7 @@
 //! The state of a rank.
 
 use mpi::Store;
+use rustc_hash::FxHashMap;
 use units::Time;
 
 use crate::message::Kind;
@@ -45,6 +46,11 @@ pub struct Matching {
     /// Receives that have cleared a send and wait for its data: receive, sender, number of the
     /// request.
     pub cleared: Vec<(u32, u32, u32)>,
+    /// Where several CPUs or interfaces receive: messages that have met their receive but wait to be
+    /// received, by source and number.
+    pub met: FxHashMap<(u32, u32), Posted>,
+    /// There too: messages that have been received but not met their receive.
+    pub charged: FxHashMap<(u32, u32), (Time, Path)>,
     /// Messages by abstract rendezvous that have arrived but not met their receive.
     pub urgent: u32,
     /// Messages sent that are steps of a protocol and not counted as messages of the program.
@@ -91,6 +97,8 @@ pub struct Unreleased {
     pub sequence: u32,
     /// End of its overhead.
     pub since: Time,
+    /// How that came about.
+    pub path: Path,
 }
 
 impl<S, I> Rank<S, I> {

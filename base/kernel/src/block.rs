@@ -106,11 +106,11 @@ impl<P, M: crate::Wire> Block<P, M> {
 
     /// The earliest event of a process or in the mail.
     pub fn earliest(&self) -> Time {
-        let later = self.later.peek().map_or(Time::MAX, |event| event.0.0.time);
-        self.earliest.min(self.mail.earliest).min(later)
+        self.earliest.min(self.mail())
     }
 
-    /// The earliest time at which a message may be caused that takes effect without delay.
+    /// The earliest time at which an urgent message takes effect or an urgent process has an event:
+    /// then a message may be caused that takes effect without delay.
     pub fn urgent(&self) -> Time {
         let later = self.later_urgent.peek().map_or(Time::MAX, |time| time.0);
         let mut earliest = self.mail.urgent.min(later);
@@ -123,6 +123,17 @@ impl<P, M: crate::Wire> Block<P, M> {
             }
         }
         earliest
+    }
+
+    /// Whether a process is urgent: what it is sent may make it cause such a message too.
+    pub fn is_urgent(&self) -> bool {
+        self.urgent.iter().any(|&bits| bits != 0)
+    }
+
+    /// The earliest event in the mail.
+    pub fn mail(&self) -> Time {
+        let later = self.later.peek().map_or(Time::MAX, |event| event.0.0.time);
+        self.mail.earliest.min(later)
     }
 
     /// Runs everything before `until`.

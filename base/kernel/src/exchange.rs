@@ -98,17 +98,29 @@ pub struct Notice {
     pub earliest: Time,
     /// The earliest time at which it may cause a message without delay.
     pub urgent: Time,
+    /// Its earliest mail, under way or not.
+    pub mail: Time,
+    /// Whether one of its processes may answer mail without delay.
+    pub answers: bool,
     /// Whether the run must end.
     pub stop: bool,
 }
 
 impl Notice {
-    pub const NONE: Self = Self { earliest: Time::MAX, urgent: Time::MAX, stop: false };
+    pub const NONE: Self = Self {
+        earliest: Time::MAX,
+        urgent: Time::MAX,
+        mail: Time::MAX,
+        answers: false,
+        stop: false,
+    };
 
-    fn join(self, other: Self) -> Self {
+    pub fn join(self, other: Self) -> Self {
         Self {
             earliest: self.earliest.min(other.earliest),
             urgent: self.urgent.min(other.urgent),
+            mail: self.mail.min(other.mail),
+            answers: self.answers || other.answers,
             stop: self.stop || other.stop,
         }
     }
@@ -117,6 +129,8 @@ impl Notice {
 struct Board {
     earliest: AtomicU64,
     urgent: AtomicU64,
+    mail: AtomicU64,
+    answers: AtomicBool,
     stop: AtomicBool,
 }
 
@@ -134,6 +148,8 @@ impl<M: Wire> Exchange<M> {
         let board = || Board {
             earliest: AtomicU64::new(0),
             urgent: AtomicU64::new(0),
+            mail: AtomicU64::new(0),
+            answers: AtomicBool::new(false),
             stop: AtomicBool::new(false),
         };
         let boards = || (0..workers).map(|_| board()).collect();
@@ -162,6 +178,8 @@ impl<M: Wire> Exchange<M> {
         if let Some(board) = boards.get(me) {
             board.earliest.store(mine.earliest.ps(), Ordering::Relaxed);
             board.urgent.store(mine.urgent.ps(), Ordering::Relaxed);
+            board.mail.store(mine.mail.ps(), Ordering::Relaxed);
+            board.answers.store(mine.answers, Ordering::Relaxed);
             board.stop.store(mine.stop, Ordering::Relaxed);
         }
         self.barrier.wait();
@@ -169,6 +187,8 @@ impl<M: Wire> Exchange<M> {
             all.join(Notice {
                 earliest: Time::from_ps(board.earliest.load(Ordering::Relaxed)),
                 urgent: Time::from_ps(board.urgent.load(Ordering::Relaxed)),
+                mail: Time::from_ps(board.mail.load(Ordering::Relaxed)),
+                answers: board.answers.load(Ordering::Relaxed),
                 stop: board.stop.load(Ordering::Relaxed),
             })
         })

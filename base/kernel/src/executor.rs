@@ -4,7 +4,8 @@
 //! happens inside cannot be influenced by anything else inside, so the processes may run one after
 //! the other or at the same time. Two things make a window shorter: a lookahead of zero makes it one
 //! instant, repeated until nothing happens at that instant; and an event that may cause an urgent
-//! message ends the window before it, and then has a window of one instant for itself.
+//! message ends the window before it, and then has a window of one instant for itself. As long as some
+//! process may answer mail by an urgent message, so does the earliest mail.
 //!
 //! One worker runs the same program as several: there is no other executor.
 
@@ -158,24 +159,18 @@ fn work<M: Model>(
 ) -> Share<M> {
     let mine = layout.share(me);
     let mut blocks: Vec<_> = mine.clone().map(|block| layout.block(model, block)).collect();
-    let mut earliest = vec![Time::ZERO; blocks.len()];
-    let mut urgent = vec![Time::MAX; blocks.len()];
+    let mut agenda = Agenda::new(blocks.len());
     let mut out = Outbox::new(layout.blocks, layout.shift);
     let mut desk = Desk::new();
     let (mut last, mut windows, mut instants) = (Time::ZERO, 0, 0);
     let lookahead = model.lookahead();
     for turn in 0.. {
         let sent = deliver(layout, exchange, turn, me, &mut out, |block, mail| {
-            let local = block - mine.start;
-            earliest[local] = earliest[local].min(mail.earliest);
-            urgent[local] = urgent[local].min(mail.urgent);
-            mail.move_to(&mut blocks[local].mail);
+            agenda.mail(block - mine.start, mail.earliest, mail.urgent);
+            mail.move_to(&mut blocks[block - mine.start].mail);
         });
-        let notice = Notice {
-            earliest: earliest.iter().copied().min().unwrap_or(Time::MAX).min(sent.earliest),
-            urgent: urgent.iter().copied().min().unwrap_or(Time::MAX).min(sent.urgent),
-            stop: out.overflow || model.failed(&worker),
-        };
+        let stop = out.overflow || model.failed(&worker);
+        let notice = Notice { stop, ..agenda.notice() }.join(sent);
         let all = exchange.agree(turn, me, notice);
         if all.stop || all.earliest == Time::MAX {
             break;
@@ -184,24 +179,74 @@ fn work<M: Model>(
             let local = parcel.block() as usize - mine.start;
             let block = &mut blocks[local];
             parcel.unpack(&mut block.mail, &mut out.spare);
-            earliest[local] = earliest[local].min(block.mail.earliest);
-            urgent[local] = urgent[local].min(block.mail.urgent);
+            agenda.mail(local, block.mail.earliest, block.mail.urgent);
         });
         last = all.earliest;
         let instant = last.saturating_add(Time::from_ps(1));
-        let until = last.saturating_add(lookahead).min(all.urgent).max(instant);
+        let answer = if all.answers { all.mail } else { Time::MAX };
+        let until = last.saturating_add(lookahead).min(all.urgent).min(answer).max(instant);
         windows += 1;
         instants += u64::from(until == instant);
         for (local, block) in blocks.iter_mut().enumerate() {
-            if earliest[local] < until {
+            if agenda.earliest[local] < until {
                 block.run(model, until, &mut worker, &mut desk, &mut out);
-                earliest[local] = block.earliest();
-                urgent[local] = block.urgent();
+                agenda.ran(local, block);
             }
         }
         model.window_done(&mut worker, until);
     }
     Share { blocks, worker, last, windows, instants, overflow: out.overflow }
+}
+
+/// What a worker knows of its blocks without looking at them.
+struct Agenda {
+    /// Earliest event of each block, mail included.
+    earliest: Vec<Time>,
+    /// Earliest mail.
+    mail: Vec<Time>,
+    /// See [`Block::urgent`].
+    urgent: Vec<Time>,
+    /// See [`Block::is_urgent`], and how many are.
+    answers: Vec<bool>,
+    answering: usize,
+}
+
+impl Agenda {
+    fn new(blocks: usize) -> Self {
+        Self {
+            earliest: vec![Time::ZERO; blocks],
+            mail: vec![Time::MAX; blocks],
+            urgent: vec![Time::MAX; blocks],
+            answers: vec![false; blocks],
+            answering: 0,
+        }
+    }
+
+    fn mail(&mut self, block: usize, earliest: Time, urgent: Time) {
+        self.earliest[block] = self.earliest[block].min(earliest);
+        self.mail[block] = self.mail[block].min(earliest);
+        self.urgent[block] = self.urgent[block].min(urgent);
+    }
+
+    fn ran<P, M: crate::Wire>(&mut self, block: usize, state: &Block<P, M>) {
+        self.earliest[block] = state.earliest();
+        self.mail[block] = state.mail();
+        self.urgent[block] = state.urgent();
+        let answers = state.is_urgent();
+        self.answering += usize::from(answers);
+        self.answering -= usize::from(std::mem::replace(&mut self.answers[block], answers));
+    }
+
+    fn notice(&self) -> Notice {
+        let least = |times: &[Time]| times.iter().copied().min().unwrap_or(Time::MAX);
+        Notice {
+            earliest: least(&self.earliest),
+            urgent: least(&self.urgent),
+            mail: least(&self.mail),
+            answers: self.answering > 0,
+            stop: false,
+        }
+    }
 }
 
 /// Hands over what has been sent: to `keep` for the worker's own blocks, else to the exchange.
@@ -228,6 +273,7 @@ fn deliver<M: crate::Wire>(
         }
         sent.earliest = sent.earliest.min(mail.earliest);
         sent.urgent = sent.urgent.min(mail.urgent);
+        sent.mail = sent.earliest;
         parcels[owner].push(Parcel::pack(block, mail, layout.transport));
         mail.recycle(&mut out.spare);
     }

@@ -3,4 +3,5 @@
 mod network;
 mod parameters;
 
+pub use self::network::Wire;
 pub use parameters::{Costs, Inject, Parameters};

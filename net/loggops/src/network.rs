@@ -1,16 +1,28 @@
 //! The wire of the model: every message takes L.
 
+use rustc_hash::FxHashMap;
+
 use network::{Network, Parcel, Uncontended};
 use topology::Complete;
 use units::Time;
 
 use crate::Parameters;
 
-impl Network for Parameters {
-    /// Nothing: messages do not influence each other.
-    type Interface = ();
+/// A host's side of the wire.
+///
+/// Messages between two hosts keep their order. That needs no memory while all messages take the
+/// same L; where large ones take another, it is the last delivery at each destination.
+#[derive(Debug, Default)]
+pub struct Wire(FxHashMap<u32, Time>);
 
-    fn interface(&self, _: Complete, _: u32) {}
+impl Network for Parameters {
+    type Interface = Option<Box<Wire>>;
+
+    fn interface(&self, _: Complete, _: u32) -> Self::Interface {
+        (self.small.latency != self.large.latency
+            || self.small.send_overhead != self.large.send_overhead)
+            .then(Box::default)
+    }
 
     fn lookahead(&self) -> Time {
         self.small.latency.min(self.large.latency)
@@ -25,7 +37,11 @@ impl Network for Parameters {
     }
 
     #[inline]
-    fn inject(&self, (): &mut (), at: Time, parcel: Parcel) -> Time {
-        at.saturating_add(self.costs(parcel.bytes).latency)
+    fn inject(&self, wire: &mut Self::Interface, at: Time, parcel: Parcel) -> Time {
+        let delivery = at.saturating_add(self.costs(parcel.bytes).latency);
+        let Some(Wire(last)) = wire.as_deref_mut() else { return delivery };
+        let last = last.entry(parcel.destination).or_default();
+        *last = delivery.max(*last);
+        *last
     }
 }

@@ -44,7 +44,8 @@ pub trait Network: Sync + Sized {
     /// What a message takes when it is alone.
     fn uncontended(&self, parcel: Parcel) -> Uncontended;
 
-    /// A message enters at time `at`, which never decreases from call to call of one interface. The
+    /// A message enters at time `at`; calls of one interface come in the order in which the messages
+    /// leave, and messages between two hosts are delivered in that order. The
     /// answer is when it is delivered: at `at` plus the lookahead or later; [`Time::MAX`] past the
     /// range of time.
     fn inject(&self, interface: &mut Self::Interface, at: Time, parcel: Parcel) -> Time;

@@ -36,7 +36,6 @@ fn finish(text: &str, settings: &Settings) -> Result<Vec<u64>, host::Error> {
 /// Receives that may be posted at the start are posted in the order of the program, whatever their
 /// CPUs. Messages of 1, 2 and 3 bytes meet the receives of 1, 2 and 3 bytes.
 #[test]
-#[ignore = "receives without dependencies are posted CPU by CPU"]
 fn first_receives_are_posted_in_the_order_of_the_program() {
     let text = "num_ranks 2
         rank 0 { recv 1b from 1 cpu 0 recv 2b from 1 cpu 1 recv 3b from 1 cpu 0 }
@@ -52,7 +51,6 @@ fn first_receives_are_posted_in_the_order_of_the_program() {
 /// 3, when the 5 of computation have just begun on CPU 0. What follows the send starts on CPU 1 at
 /// 3 and ends at 13: the path has 10 of computation, not 15.
 #[test]
-#[ignore = "a send released at the end of its overhead takes the path of what its CPU does then"]
 fn the_path_through_a_release_is_that_of_the_send() {
     let text = "num_ranks 2
         rank 0 { a: send 3b to 1 calc 5 c: calc 10 cpu 1 c requires a }
@@ -67,7 +65,6 @@ fn the_path_through_a_release_is_that_of_the_send() {
 /// The large message takes 100 through the network and the small one 10. They have the same source
 /// and tag, so the first receive is the first message's, though the second is there earlier.
 #[test]
-#[ignore = "a small message overtakes a large one with a longer L"]
 fn messages_do_not_overtake_on_a_faster_network() {
     let text = "num_ranks 2
         rank 0 { recv 3b from 1 recv 1b from 1 }
@@ -81,7 +78,6 @@ fn messages_do_not_overtake_on_a_faster_network() {
 /// L = 10, o = 1. The first message carries CPU 1, which is busy until 1000; the second carries CPU 0
 /// and could be received at 50. The first receive is still the first message's.
 #[test]
-#[ignore = "a message overtakes another that waits for a CPU"]
 fn messages_do_not_overtake_on_a_free_cpu() {
     let text = "num_ranks 2
         rank 0 {
@@ -98,7 +94,6 @@ fn messages_do_not_overtake_on_a_free_cpu() {
 /// CPU 0 until 20; that receive is taken. The message of rank 2 arrives at 11, meets the other
 /// receive and is received on CPU 1 by 16. The first ends at 25.
 #[test]
-#[ignore = "a receive that a waiting message will take still attracts the next message to its CPU"]
 fn a_message_is_charged_to_the_cpu_of_the_receive_that_it_meets() {
     let text = "num_ranks 3
         rank 0 { recv 1b from -1 cpu 0 recv 1b from -1 cpu 1 calc 20 cpu 0 }
@@ -111,7 +106,6 @@ fn a_message_is_charged_to_the_cpu_of_the_receive_that_it_meets() {
 /// 16 on CPU 0. The answer cannot leave before the request is received: at 20, sent at 25, arrived
 /// at 35, received at 40; the data sent at 45, arrived at 55, received at 60.
 #[test]
-#[ignore = "a request is answered before it has been received"]
 fn a_request_is_answered_when_it_has_been_received() {
     let text = "num_ranks 2
         rank 0 { w: calc 16 r: recv 3b from 1 r requires w }
@@ -125,7 +119,6 @@ fn a_request_is_answered_when_it_has_been_received() {
 /// before the 10 that may start at 21, and it ends at 35. Rank 3 only has something to do at 15, so
 /// that a window of the lookahead 10 would reach from there to 25.
 #[test]
-#[ignore = "a small message that leads to a release does not end the window"]
 fn a_release_that_a_small_message_brings_about_is_not_late() {
     let text = "num_ranks 4
         rank 0 { x: recv 1b from 2 y: recv 3b from 1 y requires x }
