@@ -241,7 +241,6 @@ proptest! {
     })]
 
     #[test]
-    #[ignore = "until what `found` shows is mended"]
     fn random_schedules_with_tight_receives(
         text in schedules(TIGHT),
         settings in small_settings(),
@@ -250,13 +249,11 @@ proptest! {
     }
 
     #[test]
-    #[ignore = "until what `found` shows is mended"]
     fn random_schedules(text in schedules(PLAIN), settings in small_settings()) {
         agree(&text, compare(&image(&text), &settings))?;
     }
 
     #[test]
-    #[ignore = "until what `found` shows is mended"]
     fn random_schedules_on_several_resources(
         text in schedules(WIDE),
         settings in small_settings(),
@@ -265,7 +262,6 @@ proptest! {
     }
 
     #[test]
-    #[ignore = "until what `found` shows is mended"]
     fn random_schedules_with_noise(
         text in schedules(WIDE),
         settings in small_settings(),

@@ -103,8 +103,11 @@ struct Host {
     sending: Vec<u64>,
     receiving: Vec<u64>,
     posted: Vec<usize>,
-    /// Messages that met no receive, and when they were received.
-    unexpected: Vec<(Message, u64)>,
+    /// Messages that met no receive, and when they were received, if they were.
+    unexpected: Vec<(Message, Option<u64>)>,
+    /// With several CPUs or interfaces: the receives that messages have met before being received,
+    /// by source and number.
+    early: BTreeMap<(usize, u32), usize>,
     /// Ends of the overheads of sends that wait for their receives.
     since: BTreeMap<usize, u64>,
     postings: u32,
@@ -118,6 +121,8 @@ struct Simulator<'a> {
     rules: Rules<'a>,
     hosts: Vec<Host>,
     sent: Vec<(usize, Message)>,
+    /// Last delivery between two hosts.
+    delivered: BTreeMap<(usize, usize), u64>,
     events: u64,
     truncated: Option<(u32, u32, u32, u64, u64)>,
 }
@@ -143,6 +148,7 @@ pub fn simulate(program: &impl Program, rules: Rules) -> Result {
         receiving: vec![0; program.nics() as usize],
         posted: Vec::new(),
         unexpected: Vec::new(),
+        early: BTreeMap::new(),
         since: BTreeMap::new(),
         postings: 1,
         sequence: 0,
@@ -152,7 +158,14 @@ pub fn simulate(program: &impl Program, rules: Rules) -> Result {
         nodes,
     };
     let hosts = unpack(program).into_iter().map(host).collect();
-    let mut simulator = Simulator { rules, hosts, sent: Vec::new(), events: 0, truncated: None };
+    let mut simulator = Simulator {
+        rules,
+        hosts,
+        sent: Vec::new(),
+        delivered: BTreeMap::new(),
+        events: 0,
+        truncated: None,
+    };
     for host in &mut simulator.hosts {
         for index in 0..host.nodes.len() {
             if host.nodes[index].missing == 0 {
@@ -227,6 +240,10 @@ impl Host {
         self.postings += 1;
         let order = (cause, 0, self.postings, send as u32);
         self.entries.push(Entry { ready, order, needs: (Some(cpu), Some(nic), None), what });
+    }
+
+    fn several(&self) -> bool {
+        self.cpu.len() > 1 || self.sending.len() > 1
     }
 
     /// The position of the first posted receive that a message matches.
@@ -324,7 +341,10 @@ impl Simulator<'_> {
             Inject::Start => now,
             Inject::End => now + costs.send_overhead.ps(),
         };
-        let time = injected + costs.latency.ps();
+        // Messages between two hosts keep their order.
+        let last = self.delivered.entry((source, destination)).or_default();
+        let time = (injected + costs.latency.ps()).max(*last);
+        *last = time;
         let cause = if self.rules.caused_by_injection { injected } else { now };
         self.put(
             destination,
@@ -380,8 +400,12 @@ impl Simulator<'_> {
             return;
         };
         let (message, end) = state.unexpected.remove(position);
+        let Some(end) = end else {
+            state.early.insert((message.source, message.sequence), index);
+            return;
+        };
         match message.sort {
-            Sort::Request => return self.clear(host, index, &message, (now, now)),
+            Sort::Request => return self.clear(host, index, &message, (end.max(now), now)),
             Sort::Rendezvous => self.release(host, &message, now),
             _ => {}
         }
@@ -395,9 +419,18 @@ impl Simulator<'_> {
             Sort::Release => return self.released(host, message.send, now),
             Sort::Data => state.nodes[message.receive].op,
             Sort::Clear => state.nodes[message.send].op,
-            Sort::Eager | Sort::Rendezvous | Sort::Request => state
-                .receive_for(&message)
-                .map_or(message.op, |position| state.nodes[state.posted[position]].op),
+            // With several CPUs or interfaces messages meet their receives as they arrive.
+            Sort::Eager | Sort::Rendezvous | Sort::Request if state.several() => {
+                if let Some(position) = state.receive_for(&message) {
+                    let receive = state.posted.remove(position);
+                    state.early.insert((message.source, message.sequence), receive);
+                    state.nodes[receive].op
+                } else {
+                    state.unexpected.push((message, None));
+                    message.op
+                }
+            }
+            Sort::Eager | Sort::Rendezvous | Sort::Request => message.op,
         };
         let needs = (Some(unit.cpu), None, Some(unit.nic));
         let order = (message.cause, 3, message.source as u32, message.sequence);
@@ -429,11 +462,24 @@ impl Simulator<'_> {
             }
             Sort::Data => self.matched(host, receive, message, (end, now)),
             _ => {
-                let Some(position) = state.receive_for(message) else {
-                    state.unexpected.push((*message, end));
-                    return;
+                let receive = if state.several() {
+                    let identity = (message.source, message.sequence);
+                    let Some(receive) = state.early.remove(&identity) else {
+                        let same = |(other, _): &&mut (Message, Option<u64>)| {
+                            (other.source, other.sequence) == identity
+                        };
+                        let waiting = state.unexpected.iter_mut().find(same);
+                        waiting.expect("it arrived").1 = Some(end);
+                        return;
+                    };
+                    receive
+                } else {
+                    let Some(position) = state.receive_for(message) else {
+                        state.unexpected.push((*message, Some(end)));
+                        return;
+                    };
+                    state.posted.remove(position)
                 };
-                let receive = state.posted.remove(position);
                 match sort {
                     Sort::Request => return self.clear(host, receive, message, (end, now)),
                     Sort::Rendezvous => self.release(host, message, now),
