@@ -9,6 +9,8 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
+use crate::temporary::{Temporary, hold};
+
 /// A file of a run directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Artifact {
@@ -82,8 +84,9 @@ pub enum Error {
 #[derive(Debug)]
 pub struct RunDirectory {
     path: PathBuf,
-    created: bool,
-    written: Vec<Artifact>,
+    // Dropped in this order: a folder must be empty to be removed.
+    written: Vec<(Artifact, Temporary)>,
+    created: Vec<Temporary>,
 }
 
 impl RunDirectory {
@@ -98,18 +101,18 @@ impl RunDirectory {
                 if !force && entries.any(foreign) {
                     return Err(Error::NotEmpty(path.to_owned()));
                 }
-                false
+                Vec::new()
             }
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                fs::create_dir_all(path).map_err(at(path))?;
-                true
+                Temporary::folders(path).map_err(at(path))?
             }
             Err(error) if error.kind() == ErrorKind::NotADirectory => {
-                return Err(Error::NotAFolder(path.to_owned()));
+                let file = path.ancestors().find(|path| path.exists());
+                return Err(Error::NotAFolder(file.unwrap_or(path).to_owned()));
             }
             Err(error) => return Err(at(path)(error)),
         };
-        Ok(Self { path: path.to_owned(), created, written: Vec::new() })
+        Ok(Self { path: path.to_owned(), written: Vec::new(), created })
     }
 
     /// Writes one file; `content` fills it. It gets its final name in [`RunDirectory::finish`].
@@ -118,50 +121,39 @@ impl RunDirectory {
         artifact: Artifact,
         content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
     ) -> Result<(), Error> {
-        let path = self.path.join(artifact.temporary_name());
-        if !self.written.contains(&artifact) {
-            self.written.push(artifact);
-        }
+        self.written.retain(|(other, _)| *other != artifact);
         let fill = || {
-            let mut file = BufWriter::with_capacity(1 << 16, File::create(&path)?);
+            let (temporary, file) = Temporary::file(&self.path.join(artifact.temporary_name()))?;
+            let mut file = BufWriter::with_capacity(1 << 16, file);
             content(&mut file)?;
             file.flush()?;
-            file.get_ref().sync_all()
+            file.get_ref().sync_all()?;
+            Ok(temporary)
         };
-        fill().map_err(at(&self.path.join(artifact.file_name())))
+        let temporary = fill().map_err(at(&self.path.join(artifact.file_name())))?;
+        self.written.push((artifact, temporary));
+        Ok(())
     }
 
     /// Removes what an earlier run left under the names that heddle uses (and nothing else), and gives
     /// the new files their final names.
-    pub fn finish(mut self) -> Result<(), Error> {
+    pub fn finish(self) -> Result<(), Error> {
+        let mut held = hold();
         for artifact in Artifact::ALL {
             remove(&self.path.join(artifact.file_name()))?;
-            if !self.written.contains(&artifact) {
+            if self.written.iter().all(|(other, _)| *other != artifact) {
                 remove(&self.path.join(artifact.temporary_name()))?;
             }
         }
-        while let Some(&artifact) = self.written.last() {
+        for (artifact, temporary) in self.written.iter().rev() {
             let path = self.path.join(artifact.file_name());
-            fs::rename(self.path.join(artifact.temporary_name()), &path).map_err(at(&path))?;
-            self.written.pop();
+            held.rename(temporary, &path).map_err(at(&path))?;
         }
         // The folder's entries are on disk once the folder itself is synced, where that is possible.
         #[cfg(unix)]
         File::open(&self.path).and_then(|folder| folder.sync_all()).map_err(at(&self.path))?;
-        self.created = false;
+        self.created.iter().for_each(|folder| held.keep(folder));
         Ok(())
-    }
-}
-
-impl Drop for RunDirectory {
-    fn drop(&mut self) {
-        // Whatever cannot be removed stays under its temporary name; there is nobody to tell.
-        for artifact in &self.written {
-            let _ = fs::remove_file(self.path.join(artifact.temporary_name()));
-        }
-        if self.created {
-            let _ = fs::remove_dir(&self.path);
-        }
     }
 }
 

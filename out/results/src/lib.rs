@@ -6,7 +6,9 @@
 //!   timelines.
 //! - [`Summary`] holds the reproducible figures of a run, [`Performance`] those that differ from one
 //!   run to the next; [`write_json`] and [`write_terminal`] show both.
-//! - [`RunDirectory`] puts files in their place all at once; [`Progress`] reports while a run lasts.
+//! - [`RunDirectory`] puts files in their place all at once; a [`Temporary`] file or folder does not
+//!   outlive a run that fails, nor, by [`hold`], one that is stopped; [`Progress`] reports while a run
+//!   lasts.
 //!
 //! Everything but [`Performance`] and [`Progress`] is a function of the outcome and the records
 //! alone: the same data gives the same bytes, whatever the number of workers.
@@ -22,6 +24,7 @@ mod progress;
 mod protobuf;
 mod summary;
 mod table;
+mod temporary;
 mod terminal;
 
 pub use collector::{Collector, Message, Recorded, Slice, Wanted};
@@ -33,4 +36,5 @@ pub use performance::Performance;
 pub use progress::{Progress, Snapshot};
 pub use summary::{CriticalPathSummary, DeadlockSummary, Pending, Summary};
 pub use table::{write_messages, write_ranks};
+pub use temporary::{Held, Temporary, hold};
 pub use terminal::write_terminal;

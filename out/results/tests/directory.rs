@@ -103,6 +103,19 @@ fn an_unfinished_run_takes_its_folder_back() {
     assert!(!path.exists());
 }
 
+/// With those above it that it made, and no others.
+#[test]
+fn an_unfinished_run_takes_all_its_folders_back() {
+    let scratch = tempfile::tempdir().unwrap();
+    fs::create_dir(scratch.path().join("mine")).unwrap();
+    for path in ["mine/a/b/c", "mine/a/../b/c"] {
+        let run = RunDirectory::create(&scratch.path().join(path), false).unwrap();
+        assert!(scratch.path().join(path).is_dir());
+        drop(run);
+        assert_eq!(fs::read_dir(scratch.path().join("mine")).unwrap().count(), 0);
+    }
+}
+
 #[test]
 fn an_error_while_writing_names_the_file_and_leaves_nothing() {
     let scratch = tempfile::tempdir().unwrap();
@@ -134,6 +147,9 @@ fn a_file_is_not_a_folder() {
     for force in [false, true] {
         let error = RunDirectory::create(&path, force).unwrap_err();
         assert!(matches!(error, Error::NotAFolder(_)), "{error}");
+        // Nor can there be a folder in it; the file is what is in the way.
+        let error = RunDirectory::create(&path.join("a/b"), force).unwrap_err();
+        assert_eq!(error.to_string(), format!("{} exists and is not a folder", path.display()));
     }
 }
 

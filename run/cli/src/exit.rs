@@ -8,7 +8,7 @@ use std::{
 
 use experiment::Failure;
 
-/// The exit codes. `EXIT_CODES` and the book's chapter on the command line list them too.
+/// The exit codes, besides those of signals. `EXIT_CODES` and the book's chapter on the command line list them too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     /// Everything went well.
@@ -30,7 +30,9 @@ Exit codes:
   1  an input (schedule, experiment file, manifest, trace) is wrong or cannot be read
   2  the command line is wrong
   3  the simulated program can never finish (deadlock)
-  4  a result cannot be written";
+  4  a result cannot be written
+  130  stopped by Ctrl-C (SIGINT)
+  143  stopped by SIGTERM";
 
 /// An end that is not a success.
 #[derive(Debug)]

@@ -2,12 +2,13 @@
 
 use std::{
     ffi::OsString,
-    fs::{self, File},
+    fs::File,
     io::{self, BufWriter, IsTerminal, Read, Write},
     path::{Path, PathBuf},
 };
 
 use experiment::{Failure, Request};
+use results::Temporary;
 use schedule::{
     Program,
     goal::{self, Form, Reading, Severity},
@@ -16,6 +17,7 @@ use schedule::{
 use crate::{
     arguments::{Check, Convert, Generate},
     exit::{Ending, Exit, complain, print, written},
+    stop,
 };
 
 /// What stands for standard input or output.
@@ -25,12 +27,11 @@ const STANDARD: &str = "-";
 pub fn check(arguments: &Check) -> Result<(), Ending> {
     let name = &arguments.file;
     let bytes = contents(name)?;
-    let report = match Form::of(&bytes) {
-        Some(Form::Text) => goal::check_text(&bytes),
-        _ => {
-            let reading = goal::read_bytes(bytes).map_err(|error| wrong(name, error))?;
-            goal::Report { findings: goal::check(&reading.image), ..goal::Report::default() }
-        }
+    let report = if Form::of(&bytes) == Some(Form::Text) {
+        goal::check_text(&bytes)
+    } else {
+        let reading = goal::read_bytes(bytes).map_err(|error| wrong(name, error))?;
+        goal::Report { findings: goal::check(&reading.image), ..goal::Report::default() }
     };
     let mut counts = [0_u64; 3];
     for diagnostic in &report.diagnostics {
@@ -131,20 +132,19 @@ fn to_file(
     content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
 ) -> Result<(), Ending> {
     let name = path.display().to_string();
-    let fill = |path: &Path| {
-        let mut out = BufWriter::with_capacity(1 << 16, File::create(path)?);
+    let fill = |file: File| {
+        let mut out = BufWriter::with_capacity(1 << 16, file);
         content(&mut out)?;
         out.flush()
     };
     if path.metadata().is_ok_and(|data| !data.is_file()) {
-        return written(fill(path), &name);
+        return written(File::create(path).and_then(fill), &name);
     }
-    let partial = partial(path);
-    let result = fill(&partial).and_then(|()| fs::rename(&partial, path));
-    if result.is_err() {
-        // If it cannot be removed either, there is nothing left to do.
-        let _ = fs::remove_file(&partial);
-    }
+    stop::watch();
+    let result = Temporary::file(&partial(path)).and_then(|(temporary, file)| {
+        fill(file)?;
+        results::hold().rename(&temporary, path)
+    });
     written(result, &name)
 }
 

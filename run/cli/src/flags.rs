@@ -1,5 +1,7 @@
 //! The flags that set keys of an experiment, made from the table of keys.
 
+use std::ffi::{OsStr, OsString};
+
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches, value_parser};
 use experiment::{
     Kind,
@@ -80,10 +82,30 @@ fn argument(key: &'static Key) -> Option<Arg> {
     };
     Some(match flag.value {
         "" => argument.action(ArgAction::SetTrue),
-        // A negative number is refused by its key, which says what it expects.
-        value => argument
-            .value_name(value)
-            .value_parser(value_parser!(String))
-            .allow_negative_numbers(true),
+        value => argument.value_name(value).value_parser(value_parser!(String)),
     })
+}
+
+/// The command line with negative values joined to their flags: `--size -1B` becomes `--size=-1B`.
+/// Otherwise the value would be taken for a flag; so its key refuses it, and says what it expects.
+pub fn joined(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+    let mut joined: Vec<OsString> = Vec::new();
+    for argument in arguments {
+        let digit = argument.as_encoded_bytes().strip_prefix(b"-").and_then(<[u8]>::first);
+        let negative = digit.is_some_and(|digit| digit.is_ascii_digit() || *digit == b'.');
+        match joined.last_mut().filter(|last| negative && is_long_flag(last)) {
+            Some(flag) => {
+                flag.push("=");
+                flag.push(argument);
+            }
+            None => joined.push(argument),
+        }
+    }
+    joined
+}
+
+/// Whether this is a flag such as `--size`, without a value.
+fn is_long_flag(argument: &OsStr) -> bool {
+    let bytes = argument.as_encoded_bytes();
+    bytes.starts_with(b"--") && bytes.len() > 2 && !bytes.contains(&b'=')
 }

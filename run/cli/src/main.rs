@@ -5,6 +5,7 @@ mod exit;
 mod files;
 mod flags;
 mod simulate;
+mod stop;
 
 use std::process::ExitCode;
 
@@ -14,7 +15,7 @@ use arguments::{Arguments, Command};
 use exit::Exit;
 
 fn main() -> ExitCode {
-    let exit = match Arguments::parse().command {
+    let exit = match Arguments::parse_from(flags::joined(std::env::args_os())).command {
         Command::Run(arguments) => simulate::run(&arguments),
         Command::Check(arguments) => files::check(&arguments),
         Command::Gen(arguments) => files::generate(&arguments),

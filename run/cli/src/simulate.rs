@@ -7,6 +7,7 @@ use experiment::{Configuration, Plan, Report, Request};
 use crate::{
     arguments::{Format, Run},
     exit::{Ending, Exit, complain, print, written},
+    stop,
 };
 
 /// Simulates what is asked for and prints the summary.
@@ -22,6 +23,9 @@ pub fn run(arguments: &Run) -> Result<(), Ending> {
     }
     let plan = Plan::new(configuration)?;
     plan.warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));
+    if plan.output.is_some() {
+        stop::watch();
+    }
     let report = experiment::run(&plan)?;
     report.warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));
     if !arguments.quiet {

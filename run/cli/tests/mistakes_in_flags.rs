@@ -193,6 +193,20 @@ error: --threads x: expected a whole number from 1 to 1024, found x
     );
 }
 
+/// A value that starts like a flag.
+#[test]
+fn negative_values() {
+    check(
+        "negative",
+        "run pattern:gather --size -1B --ranks -4 --compute -.5us",
+        "
+error: --ranks -4: expected a whole number from 1 to 4294967295, found -4
+error: --size -1B: expected a number such as 12 or 1.5, found \"-1\"
+error: --compute -.5us: expected a number such as 12 or 1.5, found \"-.5\"
+",
+    );
+}
+
 #[test]
 fn noise_at_too_short_intervals() {
     check(

@@ -1,0 +1,70 @@
+//! Signals that end a command: nothing half-written stays behind.
+#![cfg(unix)]
+
+mod common;
+
+use std::{
+    process::{Child, Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use common::Folder;
+
+/// Starts heddle, waits until `started`, sends it a signal, and returns its exit code.
+fn stop(folder: &Folder, arguments: &str, signal: &str, started: impl Fn() -> bool) -> Option<i32> {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_heddle"))
+        .args(arguments.split_whitespace())
+        .current_dir(folder.path("."))
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("heddle starts");
+    let patience = Instant::now() + Duration::from_secs(60);
+    while !started() {
+        assert!(Instant::now() < patience, "heddle makes no file");
+        assert!(running(&mut child), "heddle ended too early");
+        thread::sleep(Duration::from_millis(1));
+    }
+    let kill = format!("kill -{signal} {}", child.id());
+    assert!(Command::new("sh").args(["-c", &kill]).status().expect("a shell").success());
+    child.wait().expect("heddle ends").code()
+}
+
+fn running(child: &mut Child) -> bool {
+    child.try_wait().expect("a child").is_none()
+}
+
+/// Takes minutes: 134 million operations, several gigabytes of text.
+const LONG: &str = "linear-alltoall --ranks 8192";
+
+#[test]
+fn a_file_that_is_being_written() {
+    let folder = Folder::new("stop-gen");
+    folder.write("old.goal", "num_ranks 1\n");
+    let started = || folder.names(".").len() > 1;
+    for (signal, code) in [("INT", 130), ("TERM", 143)] {
+        let ended = stop(&folder, &format!("gen {LONG} -o old.goal"), signal, started);
+        assert_eq!(ended, Some(code));
+        assert_eq!(folder.names("."), ["old.goal"]);
+        assert_eq!(folder.read("old.goal"), b"num_ranks 1\n");
+    }
+}
+
+#[test]
+fn a_conversion() {
+    let folder = Folder::new("stop-convert");
+    assert_eq!(folder.heddle("gen linear-alltoall --ranks 2048 -o in.bin").code, 0);
+    let started = || folder.names(".").len() > 1;
+    assert_eq!(stop(&folder, "convert in.bin out.goal", "INT", started), Some(130));
+    assert_eq!(folder.names("."), ["in.bin"]);
+    std::fs::remove_file(folder.path("in.bin")).expect("330 MB less");
+}
+
+/// The folder and the one above it go, as the run made both.
+#[test]
+fn a_run_into_a_new_folder() {
+    let folder = Folder::new("stop-run");
+    let started = || folder.path("a/out").exists();
+    assert_eq!(stop(&folder, &format!("run pattern:{LONG} -o a/out"), "INT", started), Some(130));
+    assert!(folder.names(".").is_empty());
+}
