@@ -32,8 +32,9 @@ build: setup
 
 demo: build
 	$(HEDDLE) run examples/ltest.toml
-	$(HEDDLE) run pattern:allreduce-ring --ranks 16 --size 4MiB --per-rank --force \
-		--set output.directory=$(TARGET)/demo --set output.timeline=perfetto
+	$(HEDDLE) run pattern:halo2d --ranks 16 --steps 3 --size 1KiB --compute 40us --allreduce 8B --gantt \
+		--set noise.interval=50us --set noise.duration=20us --set noise.distribution=exponential \
+		--set output.directory=$(TARGET)/demo --set output.timeline=perfetto --force
 	@echo "Tables and timeline are in $(TARGET)/demo; https://ui.perfetto.dev opens the timeline."
 
 test: setup

@@ -13,8 +13,8 @@ use units::Time;
 pub struct Wanted {
     /// One row per message, 72 bytes in memory while the run lasts.
     pub messages: bool,
-    /// One slice per busy period of a CPU, 40 bytes in memory.
-    pub slices: bool,
+    /// One slice per busy period of a CPU of each rank below this one, 40 bytes in memory.
+    pub slices: u32,
 }
 
 /// A probe that keeps the records of one worker.
@@ -140,7 +140,9 @@ impl Probe<Record> for Collector {
     #[inline]
     fn record(&mut self, record: Record) {
         match record {
-            Record::Busy { rank, cpu, activity, start, end, message } if self.wanted.slices => {
+            Record::Busy { rank, cpu, activity, start, end, message }
+                if rank < self.wanted.slices =>
+            {
                 self.busy.push(Busy { rank, cpu, activity, start, end, message });
             }
             Record::Sent { source, sequence, destination, tag, size, posted, injected }

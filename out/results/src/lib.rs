@@ -5,7 +5,8 @@
 //! - [`write_ranks`] and [`write_messages`] write CSV; [`write_perfetto`] and [`write_paje`] write
 //!   timelines.
 //! - [`Summary`] holds the reproducible figures of a run, [`Performance`] those that differ from one
-//!   run to the next; [`write_json`] and [`write_terminal`] show both.
+//!   run to the next; [`write_json`] and [`write_terminal`] show both; [`write_gantt`] draws a
+//!   timeline below.
 //! - [`RunDirectory`] puts files in their place all at once; a [`Temporary`] file or folder does not
 //!   outlive a run that fails, nor, by [`hold`], one that is stopped; [`Progress`] reports while a run
 //!   lasts.
@@ -16,6 +17,7 @@
 mod collector;
 mod directory;
 mod format;
+mod gantt;
 mod json;
 mod paje;
 mod perfetto;
@@ -29,6 +31,7 @@ mod terminal;
 
 pub use collector::{Collector, Message, Recorded, Slice, Wanted};
 pub use directory::{Artifact, Error, RunDirectory};
+pub use gantt::{GANTT_RANKS, write_gantt};
 pub use json::{write_json, write_pretty};
 pub use paje::write_paje;
 pub use perfetto::write_perfetto;

@@ -54,7 +54,10 @@ pub struct Run {
     #[arg(long, help_heading = "Output")]
     pub per_rank: bool,
     /// Print nothing but errors
-    #[arg(short, long, help_heading = "Output", conflicts_with_all = ["format", "per_rank"])]
+    #[arg(
+        short, long, help_heading = "Output",
+        conflicts_with_all = ["format", "per_rank", "output.gantt"]
+    )]
     pub quiet: bool,
     /// Print every setting and where it comes from, and do not simulate
     #[arg(long)]

@@ -1,6 +1,9 @@
 //! `heddle run`.
 
-use std::io::{self, BufWriter, Write};
+use std::{
+    env,
+    io::{self, BufWriter, IsTerminal, Write},
+};
 
 use experiment::{Configuration, Plan, Report, Request};
 
@@ -22,6 +25,11 @@ pub fn run(arguments: &Run) -> Result<(), Ending> {
         return print(&configuration.to_string());
     }
     let plan = Plan::new(configuration)?;
+    if plan.gantt && arguments.format == Format::Json {
+        let message = "error: --gantt draws on the terminal, not in JSON\n  \
+                       help: leave out --format json, or set output.gantt = false";
+        return Err(Ending::new(Exit::Input, message));
+    }
     plan.warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));
     if plan.output.is_some() {
         stop::watch();
@@ -30,7 +38,7 @@ pub fn run(arguments: &Run) -> Result<(), Ending> {
     report.warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));
     if !arguments.quiet {
         let mut out = BufWriter::new(io::stdout().lock());
-        let shown = show(arguments, &report, &mut out).and_then(|()| out.flush());
+        let shown = show(arguments, plan.gantt, &report, &mut out).and_then(|()| out.flush());
         written(shown, "standard output")?;
     }
     match report.summary.deadlock {
@@ -39,12 +47,15 @@ pub fn run(arguments: &Run) -> Result<(), Ending> {
     }
 }
 
-fn show(arguments: &Run, report: &Report, out: &mut impl Write) -> io::Result<()> {
+fn show(arguments: &Run, gantt: bool, report: &Report, out: &mut impl Write) -> io::Result<()> {
     let ranks = arguments.per_rank.then_some(report.ranks.as_slice());
     match arguments.format {
         Format::Json => results::write_json(out, &report.summary, &report.performance, ranks),
         Format::Table => {
             results::write_terminal(out, &report.summary, &report.performance)?;
+            if gantt {
+                draw(report, out)?;
+            }
             let Some(ranks) = ranks else {
                 return Ok(());
             };
@@ -55,4 +66,20 @@ fn show(arguments: &Run, report: &Report, out: &mut impl Write) -> io::Result<()
             Ok(())
         }
     }
+}
+
+/// Draws the timeline, below an empty line.
+fn draw(report: &Report, out: &mut impl Write) -> io::Result<()> {
+    let unset = |name| env::var_os(name).is_none_or(|value| value.is_empty());
+    let colour = io::stdout().is_terminal() && unset("NO_COLOR");
+    writeln!(out)?;
+    let Report { summary, ranks, recorded, .. } = report;
+    results::write_gantt(out, summary, ranks, recorded, columns(), colour)
+}
+
+/// Width of the terminal: what the variable COLUMNS says, or else the terminal itself, or else 100.
+fn columns() -> u16 {
+    let said = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let measured = || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0);
+    said.or_else(measured).filter(|&columns| columns > 0).unwrap_or(100)
 }

@@ -63,7 +63,11 @@ pub const TABLES: &[(&str, &str)] = &[
          (`interval` and `duration`). Without either there are none.",
     ),
     ("run", "How the simulation is carried out. Only `seed` can change its results."),
-    ("output", "The folder of results. Without one, a run prints its summary and writes nothing."),
+    (
+        "output",
+        "The folder of results, and what is drawn. Without a folder, a run prints its summary and \
+         writes nothing.",
+    ),
 ];
 
 const COMPAT: Words = &[
@@ -228,6 +232,8 @@ pub const KEYS: &[Key] = &[
         "Tables to write into the folder."),
     key("output.timeline", Kind::Word(TIMELINE), Value("none"), flag("timeline", "FORMAT"),
         "Timeline to write into the folder."),
+    key("output.gantt", Kind::Switch, Value("false"), flag("gantt", ""),
+        "Draws a timeline of the first 32 ranks on the terminal, below the summary."),
     key("output.force", Kind::Switch, Value("false"), flag("force", ""),
         "Writes into a folder that is not empty, and runs a manifest although its inputs have changed."),
 ];

@@ -22,8 +22,9 @@ use crate::{
 /// The version of this program, which stands in every manifest.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Keys that say where results go rather than what they are, and so stand in no manifest.
-const NOT_KEPT: &[&str] = &["output.directory", "output.force"];
+/// Keys that say where results go or how they are shown rather than what they are, and so stand in
+/// no manifest.
+const NOT_KEPT: &[&str] = &["output.directory", "output.gantt", "output.force"];
 
 /// What stands in `manifest.json`.
 #[derive(Debug, Serialize, Deserialize)]

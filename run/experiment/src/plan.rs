@@ -41,6 +41,8 @@ pub struct Plan {
     pub loggopsim: bool,
     /// What is written.
     pub output: Option<Output>,
+    /// Whether a timeline is drawn on the terminal.
+    pub gantt: bool,
     /// What is odd about it, though it can be run.
     pub warnings: Vec<String>,
     /// The files that it reads.
@@ -99,7 +101,8 @@ impl Plan {
             warnings.push(format!("run.threads has no effect: {reason}"));
         }
         let settings = settings(&configuration, noise);
-        Ok(Self { workload, settings, loggopsim, output, warnings, inputs, configuration })
+        let gantt = configuration.switch("output.gantt");
+        Ok(Self { workload, settings, loggopsim, output, gantt, warnings, inputs, configuration })
     }
 
     /// The settings that it was made from.

@@ -28,6 +28,8 @@ pub struct Report {
     pub performance: Performance,
     /// Totals, by rank.
     pub ranks: Vec<RankTotals>,
+    /// What the tables and timelines that were asked for need, and nothing else.
+    pub recorded: Recorded,
     /// What is odd about the inputs.
     pub warnings: Vec<String>,
 }
@@ -117,7 +119,12 @@ fn summary_of(warnings: &[goal::Diagnostic], path: &Path) -> Option<String> {
 fn simulate(plan: &Plan, program: &impl Program) -> Result<Simulated, host::Error> {
     let timeline = plan.output.as_ref().is_some_and(|output| output.timeline.is_some());
     let messages = plan.output.as_ref().is_some_and(|output| output.messages);
-    let wanted = Wanted { messages: messages || timeline, slices: timeline };
+    let slices = match (timeline, plan.gantt) {
+        (true, _) => u32::MAX,
+        (false, true) => results::GANTT_RANKS,
+        (false, false) => 0,
+    };
+    let wanted = Wanted { messages: messages || timeline, slices };
     progress::during(program, &plan.settings, |settings| {
         let start = Instant::now();
         let (outcome, recorded) = if wanted == Wanted::default() {
@@ -192,6 +199,7 @@ fn finish(
         performance: Performance::measure(start, took, threads, &summary),
         summary,
         ranks: outcome.ranks,
+        recorded,
         warnings: Vec::new(),
     })
 }

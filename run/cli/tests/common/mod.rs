@@ -64,6 +64,7 @@ impl Folder {
         let mut child = Command::new(env!("CARGO_BIN_EXE_heddle"))
             .args(arguments.split_whitespace())
             .current_dir(&self.0)
+            .env_remove("COLUMNS")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
