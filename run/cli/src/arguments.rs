@@ -37,12 +37,14 @@ Examples:
   heddle run app.goal --set workload.time-unit=ps
   heddle run pattern:dissemination --ranks 1048576 --size 15B
   heddle run experiment.toml --threads 2 -o out
+  zcat app.goal.gz | heddle run -
   heddle run out/manifest.json";
 
 #[derive(Debug, Args)]
 #[command(after_help = format!("{RUN_EXAMPLES}\n\n{EXIT_CODES}"))]
 pub struct Run {
-    /// A GOAL file, pattern:NAME, an experiment file (.toml) or a manifest (.json)
+    /// A GOAL file, pattern:NAME, an experiment file (.toml) or a manifest (.json); - is a GOAL file
+    /// on standard input
     pub source: String,
     /// Set a key of the experiment, such as loggops.L=2500ns; can be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]

@@ -105,6 +105,43 @@ fn run_as_loggopsim_does() {
     assert_eq!((ended.code, ended.stderr.as_str()), (0, expected));
 }
 
+/// Deadlocks and errors in a text from standard input name its lines all the same.
+#[test]
+fn run_standard_input() {
+    let folder = Folder::new("run-stdin");
+    let json = folder.heddle_with("run - --format json", APP.as_bytes()).json();
+    assert_eq!(json["makespan_ps"], 5_654_000);
+    let ended = folder.heddle_with("run - --format json", DEADLOCK.as_bytes());
+    assert_eq!(ended.code, 3);
+    assert!(
+        ended.stdout.contains("\"line\":3,\"text\":\"a: recv 10b from 1 tag 3\""),
+        "{}",
+        ended.stdout
+    );
+    let short = "num_ranks 2\nrank 0 { send 8b to 1 }\nrank 1 { recv 7b from 0 }\n";
+    let ended = folder.heddle_with("run -", short.as_bytes());
+    assert!(
+        ended.stderr.ends_with("\n  at standard input:3: rank 1 { recv 7b from 0 }\n"),
+        "{}",
+        ended.stderr
+    );
+    let ended = folder.heddle_with("run -", b"num_ranks 1\nrank 0 { x }\n");
+    assert!(ended.stderr.contains(" --> standard input:2:12\n"), "{}", ended.stderr);
+    assert_eq!(ended.code, 1);
+}
+
+/// 2^32 - 1 ranks at 256 bytes each are 1.1 * 10^12 bytes.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_run_that_memory_cannot_hold() {
+    let folder = Folder::new("run-memory");
+    let ended = folder.heddle("run pattern:dissemination --ranks 4294967295 -o out");
+    let start = "error: 4294967295 ranks need at least 1099.5 GB of memory; this machine has ";
+    assert!(ended.stderr.starts_with(start), "{}", ended.stderr);
+    assert_eq!((ended.code, ended.stdout.as_str()), (1, ""));
+    assert!(folder.names(".").is_empty());
+}
+
 /// ceil(log2 1000) = 10 rounds of o + L + o + 14 G = 5584 ns.
 #[test]
 fn run_a_pattern() {

@@ -134,6 +134,44 @@ fn hashes_are_sha_256() {
     assert_eq!(manifest["heddle"], env!("CARGO_PKG_VERSION"));
 }
 
+/// A schedule from standard input is the same as from a file, but a manifest cannot lead back to it.
+#[test]
+fn a_schedule_from_standard_input() {
+    let folder = Folder::new("manifest-stdin");
+    let text = "num_ranks 1\nrank 0 { calc 5 }\n";
+    folder.write("app.goal", text);
+    assert_eq!(folder.heddle("run app.goal -q -o file").code, 0);
+    assert_eq!(folder.heddle("convert app.goal app.bin").code, 0);
+    for (bytes, out) in [(text.as_bytes(), "text"), (&folder.read("app.bin"), "binary")] {
+        let ended = folder.heddle_with(&format!("run - -q -o {out}"), bytes);
+        assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+        assert_eq!(folder.read("file/ranks.csv"), folder.read(&format!("{out}/ranks.csv")));
+    }
+    let manifest: serde_json::Value =
+        serde_json::from_slice(&folder.read("text/manifest.json")).expect("JSON");
+    // printf 'num_ranks 1\nrank 0 { calc 5 }\n' | sha256sum
+    let hash = "c33b2411a51d713b128d6b359dae051d9c47ea3e707345a1dc82d06142dbd221";
+    let note =
+        "standard input, which is not kept: to run this again, add --set workload.source=FILE";
+    let input = serde_json::json!([{ "path": "-", "sha256": hash, "note": note }]);
+    assert_eq!(
+        (&manifest["experiment"]["workload.source"], &manifest["inputs"]),
+        (&"-".into(), &input)
+    );
+    let ended = folder.heddle_with("run text/manifest.json", text.as_bytes());
+    let expected = "\
+error: text/manifest.json: the schedule came from standard input, which a manifest does not keep
+  help: give it again: --set workload.source=FILE
+";
+    assert_eq!((ended.code, ended.stderr.as_str()), (1, expected));
+    for source in ["app.bin", "-"] {
+        let run =
+            format!("run text/manifest.json --set workload.source={source} -q -o again --force");
+        assert_eq!(folder.heddle_with(&run, text.as_bytes()).code, 0);
+        assert_eq!(folder.read("file/ranks.csv"), folder.read("again/ranks.csv"));
+    }
+}
+
 #[test]
 fn broken_manifests() {
     let folder = Folder::new("manifest-broken");

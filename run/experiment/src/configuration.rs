@@ -33,7 +33,8 @@ pub enum Origin {
 /// What the user asked for, not yet checked.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
-    /// A GOAL file, `pattern:NAME`, an experiment file (`.toml`) or a manifest (`.json`).
+    /// A GOAL file, `-` for one on standard input, `pattern:NAME`, an experiment file (`.toml`) or a
+    /// manifest (`.json`).
     pub subject: Option<String>,
     /// Settings as `table.key=value`.
     pub set: Vec<String>,

@@ -126,7 +126,8 @@ const SEED: Kind = Kind::Count(0, u64::MAX);
 #[rustfmt::skip]
 pub const KEYS: &[Key] = &[
     key("workload.source", Kind::Workload, Unset("required"), None,
-        "A GOAL file, text or binary, or `pattern:NAME`. `heddle patterns` lists the patterns."),
+        "A GOAL file, text or binary; `-`, which is standard input; or `pattern:NAME`. `heddle \
+         patterns` lists the patterns."),
     key("workload.time-unit", Kind::TimeUnit, Value("ns"), None,
         "The unit in which the `calc` operations of a GOAL file count."),
     key("workload.ranks", COUNT, Value("8"), flag("ranks", "N"),

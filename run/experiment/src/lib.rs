@@ -9,8 +9,10 @@
 mod configuration;
 mod diagnostic;
 pub mod document;
+mod goal_input;
 pub mod keys;
 mod manifest;
+mod memory;
 mod noise;
 mod plan;
 mod progress;
@@ -21,8 +23,9 @@ mod value;
 
 pub use configuration::{Configuration, Origin, Request};
 pub use diagnostic::{Diagnostic, Mistakes, reason};
+pub use goal_input::goal_errors;
 pub use manifest::VERSION;
 pub use plan::{Output, Plan, Timeline};
 pub use registry::pattern;
-pub use run::{Failure, Report, goal_errors, read_goal, run};
+pub use run::{Failure, Report, run};
 pub use value::{Kind, Value, Words, Workload};

@@ -16,7 +16,7 @@ use crate::{
     diagnostic::{Diagnostic, Mistakes, Place, Source, reason},
     keys::{self, KEYS},
     toml_file::Assignment,
-    value::Raw,
+    value::{Raw, STANDARD, path_text},
 };
 
 /// The version of this program, which stands in every manifest.
@@ -46,7 +46,14 @@ struct Input {
     path: String,
     /// SHA-256 of its contents, in hexadecimal.
     sha256: String,
+    /// What a reader should know about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
 }
+
+/// What the manifest of a run says that read its schedule from standard input.
+const LOST: &str =
+    "standard input, which is not kept: to run this again, add --set workload.source=FILE";
 
 /// A manifest that was read.
 #[derive(Debug)]
@@ -103,10 +110,12 @@ impl Manifest {
     }
 }
 
-/// The text of a manifest that will lie in `folder`, for a run that reads the files `inputs`.
+/// The text of a manifest that will lie in `folder`, for a run that reads the files `inputs`, and
+/// perhaps standard input, with this hash.
 pub(crate) fn write(
     configuration: &Configuration,
     inputs: &[PathBuf],
+    standard: Option<&str>,
     folder: &Path,
 ) -> io::Result<String> {
     let folder =
@@ -121,16 +130,18 @@ pub(crate) fn write(
             }
         }
     }
-    let inputs = inputs.iter().map(|file| {
-        Ok(Input {
-            path: crate::value::path_text(&fs::canonicalize(file)?, Some(&folder)),
-            sha256: hash(file)?,
-        })
+    let standard = standard.map(|sha256| {
+        let (path, sha256) = (STANDARD.to_owned(), sha256.to_owned());
+        Ok(Input { path, sha256, note: Some(LOST.to_owned()) })
+    });
+    let files = inputs.iter().map(|file| {
+        let path = path_text(&fs::canonicalize(file)?, Some(&folder));
+        Ok(Input { path, sha256: hash(file)?, note: None })
     });
     let contents = Contents {
         heddle: VERSION.to_owned(),
         experiment,
-        inputs: inputs.collect::<io::Result<_>>()?,
+        inputs: standard.into_iter().chain(files).collect::<io::Result<_>>()?,
     };
     Ok(serde_json::to_string_pretty(&contents)? + "\n")
 }
@@ -140,6 +151,11 @@ fn hash(file: &Path) -> io::Result<String> {
     let mut hasher = Sha256::new();
     io::copy(&mut File::open(file)?, &mut hasher)?;
     Ok(format!("{:x}", hasher.finalize()))
+}
+
+/// SHA-256 of these bytes, in hexadecimal.
+pub(crate) fn hash_of(bytes: &[u8]) -> String {
+    format!("{:x}", Sha256::digest(bytes))
 }
 
 fn raw(value: &serde_json::Value) -> Raw {

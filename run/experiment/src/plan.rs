@@ -9,6 +9,7 @@ use units::{Time, TimePerByte};
 use crate::{
     configuration::Configuration,
     diagnostic::{self, Diagnostic, Mistakes, Place},
+    goal_input::Source,
     keys::KEYS,
     noise, registry,
     value::Workload,
@@ -167,18 +168,36 @@ fn workload_of(configuration: &Configuration) -> Result<registry::Workload, Vec<
         Some(Workload::Pattern(name)) => {
             registry::build(&name, configuration).map(registry::Workload::Pattern)
         }
-        Some(Workload::File(path)) => {
-            let useless = PATTERN_KEYS.iter().filter(|key| configuration.is_said(key));
-            let mistakes: Vec<_> = useless
-                .map(|key| {
-                    let message = format!("`{key}` applies to patterns only");
-                    let help = format!("the workload is the file {}", path.display());
-                    configuration.mistake(key, message).help(help)
-                })
-                .collect();
-            if mistakes.is_empty() { Ok(registry::Workload::Goal(path)) } else { Err(mistakes) }
+        Some(Workload::File(path)) => goal(Source::File(path), configuration),
+        Some(Workload::Standard) => {
+            if configuration.is_from_manifest("workload.source") {
+                let message =
+                    "the schedule came from standard input, which a manifest does not keep";
+                let help = "give it again: --set workload.source=FILE".to_owned();
+                return Err(vec![configuration.mistake("workload.source", message).help(help)]);
+            }
+            goal(Source::Standard, configuration)
         }
     }
+}
+
+/// A schedule, which has none of the options of patterns.
+fn goal(
+    source: Source,
+    configuration: &Configuration,
+) -> Result<registry::Workload, Vec<Diagnostic>> {
+    let useless = PATTERN_KEYS.iter().filter(|key| configuration.is_said(key));
+    let mistakes: Vec<_> = useless
+        .map(|key| {
+            let message = format!("`{key}` applies to patterns only");
+            let help = match &source {
+                Source::File(path) => format!("the workload is the file {}", path.display()),
+                Source::Standard => "the workload is standard input".to_owned(),
+            };
+            configuration.mistake(key, message).help(help)
+        })
+        .collect();
+    if mistakes.is_empty() { Ok(registry::Workload::Goal(source)) } else { Err(mistakes) }
 }
 
 /// Refuses what `LogGOPSim` does not know: other values for large messages or for one of the two

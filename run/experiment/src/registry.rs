@@ -1,6 +1,6 @@
 //! The registry: what the names in an experiment stand for.
 
-use std::{fmt::Write as _, path::PathBuf};
+use std::fmt::Write as _;
 
 use schedule::pattern::{self, NAMES, Options, Pattern};
 use units::Time;
@@ -8,6 +8,7 @@ use units::Time;
 use crate::{
     configuration::{Configuration, Request},
     diagnostic::{Diagnostic, Mistakes},
+    goal_input::Source,
     keys::KEYS,
     value,
 };
@@ -15,8 +16,8 @@ use crate::{
 /// What runs.
 #[derive(Debug)]
 pub(crate) enum Workload {
-    /// The schedule in this file.
-    Goal(PathBuf),
+    /// A schedule.
+    Goal(Source),
     /// A pattern.
     Pattern(Pattern),
 }

@@ -1,19 +1,19 @@
 //! Carrying out a plan.
 
 use std::{
-    fs, io,
-    path::Path,
+    io::Write,
     time::{Duration, Instant},
 };
 
 use host::{Outcome, RankTotals, Record, Settings};
 use kernel::{Probe, Silent};
 use results::{Artifact, Collector, Pending, Performance, Recorded, RunDirectory, Summary, Wanted};
-use schedule::{Program, goal};
+use schedule::Program;
 
 use crate::{
-    diagnostic::{Mistakes, reason},
-    manifest,
+    diagnostic::Mistakes,
+    goal_input::Input,
+    manifest, memory,
     plan::{Output, Plan, Timeline},
     progress,
     registry::Workload,
@@ -68,55 +68,37 @@ pub fn run(plan: &Plan) -> Result<Report, Failure> {
     };
     match &plan.workload {
         Workload::Pattern(pattern) => {
-            let simulated = simulate(plan, pattern)?;
-            finish(plan, start, directory, simulated, |op| describe(pattern, op))
+            let simulated = simulate(plan, pattern, 0)?;
+            finish(plan, start, directory, simulated, None, |op| describe(pattern, op))
         }
-        Workload::Goal(path) => {
-            let reading = read_goal(path)?;
-            let simulated = simulate(plan, &reading.image)
-                .map_err(|error| locate(error, path, reading.form))?;
+        Workload::Goal(source) => {
+            let input = Input::read(source, plan.output.is_some())?;
+            let image = &input.reading.image;
+            let simulated = simulate(plan, image, image.bytes().len() as u64)
+                .map_err(|failure| locate(failure, &input))?;
             let pending = simulated.outcome.deadlock.iter().flat_map(|deadlock| &deadlock.pending);
             let pending: Vec<_> = pending.map(|op| (op.rank, op.index)).collect();
-            let mut lines = lines(path, reading.form, &pending).into_iter();
-            let mut report = finish(plan, start, directory, simulated, |op| {
-                let pending = describe(&reading.image, op);
-                match lines.next().flatten() {
-                    Some((line, text)) => Pending { line: Some(line), text: Some(text), ..pending },
-                    None => pending,
-                }
-            })?;
-            report.warnings.extend(summary_of(&reading.warnings, path));
+            let mut lines = input.lines(&pending).into_iter();
+            let mut report =
+                finish(plan, start, directory, simulated, input.sha256.as_deref(), |op| {
+                    let pending = describe(image, op);
+                    match lines.next().flatten() {
+                        Some((line, text)) => {
+                            Pending { line: Some(line), text: Some(text), ..pending }
+                        }
+                        None => pending,
+                    }
+                })?;
+            report.warnings.extend(input.warnings());
             Ok(report)
         }
     }
 }
 
-/// Reads a GOAL file in either form. The failure shows every error.
-pub fn read_goal(path: &Path) -> Result<goal::Reading, Failure> {
-    goal::read(path)
-        .map_err(|error| Failure::Input(goal_errors(&path.display().to_string(), error)))
-}
-
-/// Everything that is wrong with a GOAL file of this name.
-pub fn goal_errors(name: &str, error: goal::ReadError) -> String {
-    match error {
-        goal::ReadError::Io(error) => format!("error: {name}: {}", reason(&error)),
-        goal::ReadError::Text(diagnostics) => {
-            diagnostics.iter().map(|diagnostic| diagnostic.render(name)).collect()
-        }
-        error => format!("error: {name}: {error}"),
-    }
-}
-
-fn summary_of(warnings: &[goal::Diagnostic], path: &Path) -> Option<String> {
-    let path = path.display();
-    match warnings.len() {
-        0 => None,
-        count => Some(format!("{path}: {count} warnings; `heddle check {path}` shows them")),
-    }
-}
-
-fn simulate(plan: &Plan, program: &impl Program) -> Result<Simulated, host::Error> {
+/// Simulates a program of which `schedule` bytes are in memory already.
+fn simulate(plan: &Plan, program: &impl Program, schedule: u64) -> Result<Simulated, Failure> {
+    memory::suffices(program.ranks(), schedule)
+        .map_err(|message| Failure::Input(format!("error: {message}")))?;
     let timeline = plan.output.as_ref().is_some_and(|output| output.timeline.is_some());
     let messages = plan.output.as_ref().is_some_and(|output| output.messages);
     let slices = match (timeline, plan.gantt) {
@@ -157,40 +139,39 @@ fn describe(program: &impl Program, op: &host::PendingOp) -> Pending {
     Pending::new(op, &program.op(op.rank, op.index))
 }
 
-/// The lines of operations, given as (rank, index), if the schedule was a text and still is there.
-fn lines(path: &Path, form: goal::Form, ops: &[(u32, u32)]) -> Vec<Option<(u64, String)>> {
-    if form == goal::Form::Binary || ops.is_empty() {
-        return Vec::new();
-    }
-    goal::source_line(&fs::read(path).unwrap_or_default(), ops)
-}
-
 /// Adds to an error that concerns one operation where that stands.
-fn locate(error: host::Error, path: &Path, form: goal::Form) -> Failure {
-    let host::Error::Truncated { rank, receive, .. } = error else {
-        return error.into();
+fn locate(failure: Failure, input: &Input) -> Failure {
+    let Failure::Simulation(host::Error::Truncated { rank, receive, .. }) = &failure else {
+        return failure;
     };
-    match lines(path, form, &[(rank, receive)]).into_iter().flatten().next() {
+    match input.lines(&[(*rank, *receive)]).into_iter().flatten().next() {
         Some((line, text)) => {
-            Failure::Input(format!("error: {error}\n  at {}:{line}: {text}", path.display()))
+            Failure::Input(format!("{failure}\n  at {}:{line}: {text}", input.source.name()))
         }
-        None => error.into(),
+        None => failure,
     }
 }
 
-/// Sums up a simulation and writes what the plan asks for.
+/// Sums up a simulation and writes what the plan asks for; `standard` is the hash of standard input.
 fn finish(
     plan: &Plan,
     start: Instant,
     directory: Option<RunDirectory>,
     simulated: Simulated,
+    standard: Option<&str>,
     describe: impl FnMut(&host::PendingOp) -> Pending,
 ) -> Result<Report, Failure> {
     let Simulated { outcome, recorded, took } = simulated;
     let summary = Summary::new(&outcome, describe);
     let threads = if plan.loggopsim { 1 } else { plan.settings.threads };
     if let (Some(mut directory), Some(output)) = (directory, &plan.output) {
-        write(&mut directory, plan, output, &outcome, &recorded, &summary)?;
+        let manifest = |out: &mut dyn Write| {
+            let inputs = &plan.inputs;
+            let text = manifest::write(&plan.configuration, inputs, standard, &output.directory)?;
+            out.write_all(text.as_bytes())
+        };
+        directory.write(Artifact::Manifest, |out| manifest(out))?;
+        write(&mut directory, output, &outcome, &recorded, &summary)?;
         let performance = Performance::measure(start, took, threads, &summary);
         directory.write(Artifact::Performance, |out| results::write_pretty(out, &performance))?;
         directory.finish()?;
@@ -206,17 +187,12 @@ fn finish(
 
 fn write(
     directory: &mut RunDirectory,
-    plan: &Plan,
     output: &Output,
     outcome: &Outcome,
     recorded: &Recorded,
     summary: &Summary,
 ) -> Result<(), results::Error> {
     let ranks = outcome.ranks.len() as u32;
-    directory.write(Artifact::Manifest, |out| {
-        let text = manifest::write(&plan.configuration, &plan.inputs, &output.directory)?;
-        io::Write::write_all(out, text.as_bytes())
-    })?;
     directory.write(Artifact::Summary, |out| results::write_pretty(out, summary))?;
     if output.ranks {
         directory.write(Artifact::Ranks, |out| results::write_ranks(out, &outcome.ranks))?;

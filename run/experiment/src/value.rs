@@ -46,7 +46,12 @@ pub enum Workload {
     Pattern(String),
     /// A GOAL file, text or binary.
     File(PathBuf),
+    /// The same from standard input.
+    Standard,
 }
+
+/// How standard input is written.
+pub(crate) const STANDARD: &str = "-";
 
 /// The value of a setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,10 +117,6 @@ impl Kind {
             Self::Path | Self::Workload if text.is_empty() => {
                 Err(Mistake::new("the path is empty".into(), None))
             }
-            Self::Workload if text == "-" => Err(Mistake::new(
-                "a run does not read standard input".into(),
-                "write it to a file first: heddle convert - FILE".to_owned(),
-            )),
             Self::Workload => Ok(Value::Workload(workload(text, base))),
             Self::Path => Ok(Value::Path(base.join(text))),
             Self::Time => quantity(text).map(Value::Time),
@@ -175,7 +176,9 @@ impl Kind {
     /// What a value must be, in words.
     pub fn expects(self) -> String {
         match self {
-            Self::Workload => "the path of a GOAL file, or \"pattern:NAME\"".into(),
+            Self::Workload => {
+                "the path of a GOAL file, \"-\" for standard input, or \"pattern:NAME\"".into()
+            }
             Self::Path => "a path in quotes".into(),
             Self::Time => "a time with its unit, such as \"2500 ns\"".into(),
             Self::TimeUnit => "a unit of time such as \"ps\", or a time such as \"10 ns\"".into(),
@@ -208,6 +211,7 @@ impl Raw {
 
 fn workload(text: &str, base: &Path) -> Workload {
     match text.strip_prefix("pattern:") {
+        None if text == STANDARD => Workload::Standard,
         Some(name) => Workload::Pattern(name.to_owned()),
         None => Workload::File(base.join(text)),
     }
@@ -274,6 +278,7 @@ impl Workload {
         match self {
             Self::Pattern(name) => format!("pattern:{name}"),
             Self::File(path) => path_text(path, base),
+            Self::Standard => STANDARD.to_owned(),
         }
     }
 }

@@ -1,0 +1,34 @@
+//! The memory that a run needs, estimated before it starts, so that one that has no chance fails at
+//! once.
+
+use std::fs;
+
+/// What a rank takes at least: its state, its totals, and events on their way to it.
+const PER_RANK: u64 = 256;
+
+/// Whether a simulation of so many ranks, whose schedule takes `schedule` bytes, can fit into the
+/// memory of this machine. If it cannot, or not by far, the error says how much it would need. Where
+/// the system does not tell how much there is, everything fits.
+pub(crate) fn suffices(ranks: u32, schedule: u64) -> Result<(), String> {
+    let needed = u64::from(ranks) * PER_RANK + schedule;
+    match total().filter(|&total| needed > total) {
+        None => Ok(()),
+        Some(total) => Err(format!(
+            "{ranks} ranks need at least {} of memory; this machine has {}",
+            gigabytes(needed),
+            gigabytes(total)
+        )),
+    }
+}
+
+fn gigabytes(bytes: u64) -> String {
+    format!("{:.1} GB", bytes as f64 / 1e9)
+}
+
+/// The memory of this machine in bytes: `MemTotal` of Linux's `/proc/meminfo`, in KiB there.
+fn total() -> Option<u64> {
+    let text = fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kib.checked_mul(1024)
+}
