@@ -117,6 +117,33 @@ impl Node {
     }
 }
 
+/// What operations of a program wait for, besides the ends of receives and of computations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Waits {
+    /// Some wait for the start of another.
+    pub for_starts: bool,
+    /// Some wait for the end of a send.
+    pub for_sends: bool,
+}
+
+impl Waits {
+    /// What others wait for at a node.
+    #[inline]
+    pub const fn of(node: &Node) -> Self {
+        Self {
+            for_starts: node.started.count > 0,
+            for_sends: node.kind == code(Kind::Send) && node.done.count > 0,
+        }
+    }
+
+    /// Both together.
+    #[inline]
+    pub const fn add(&mut self, other: Self) {
+        self.for_starts |= other.for_starts;
+        self.for_sends |= other.for_sends;
+    }
+}
+
 /// The number at a byte; `None` beyond the end.
 #[inline]
 pub fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {

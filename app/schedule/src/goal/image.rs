@@ -5,7 +5,7 @@ use std::path::Path;
 use super::bytes::Bytes;
 use super::compile;
 use super::diagnostic::Diagnostic;
-use super::format::{self, BASE, BLOB_HEADER, HEADER, NODE, Node, SPAN, WORD};
+use super::format::{self, BASE, BLOB_HEADER, HEADER, NODE, Node, SPAN, WORD, Waits};
 use super::read::ReadError;
 use super::roots;
 use super::validate::{BinaryError, validate};
@@ -20,6 +20,7 @@ use crate::{Edge, Kind, Op, Program, Run};
 pub struct Image {
     bytes: Bytes,
     ranks: Vec<Blob>,
+    waits: Waits,
 }
 
 /// Where a rank's operations lie.
@@ -51,8 +52,8 @@ impl Image {
     }
 
     pub(super) fn validated(bytes: Bytes) -> Result<Self, BinaryError> {
-        let ranks = validate(&bytes)?;
-        Ok(Self { bytes, ranks })
+        let (ranks, waits) = validate(&bytes)?;
+        Ok(Self { bytes, ranks, waits })
     }
 
     /// Takes bytes that this crate wrote.
@@ -68,7 +69,14 @@ impl Image {
             })
         };
         let ranks = (0..count).map(|rank| blob(rank).unwrap_or_default()).collect();
-        Self { bytes: Bytes::Owned(bytes), ranks }
+        let mut image = Self { bytes: Bytes::Owned(bytes), ranks, waits: Waits::default() };
+        let mut waits = Waits::default();
+        for blob in &image.ranks {
+            let nodes = (0..blob.ops).filter_map(|op| image.node(*blob, op));
+            nodes.for_each(|node| waits.add(Waits::of(&node)));
+        }
+        image.waits = waits;
+        image
     }
 
     /// The binary form.
@@ -149,6 +157,14 @@ impl Program for Image {
                 each(next, node.dependencies, node.op());
             }
         });
+    }
+
+    fn has_start_edges(&self) -> bool {
+        self.waits.for_starts
+    }
+
+    fn has_send_edges(&self) -> bool {
+        self.waits.for_sends
     }
 
     #[inline]

@@ -4,8 +4,8 @@
 //! the header may name a higher CPU or interface than the operations use.
 
 use super::format::{
-    BASE, BLOB_HEADER, HEADER, List, MAGIC, MAGIC_CONSUMED, NODE, Node, SPAN, WORD, code, u32_at,
-    u64_at, words,
+    BASE, BLOB_HEADER, HEADER, List, MAGIC, MAGIC_CONSUMED, NODE, Node, SPAN, WORD, Waits, code,
+    u32_at, u64_at, words,
 };
 use super::image::Blob;
 use crate::{ANY, Kind};
@@ -105,7 +105,7 @@ pub enum Problem {
 }
 
 /// Checks everything; returns where the ranks' parts lie.
-pub(super) fn validate(bytes: &[u8]) -> Result<Vec<Blob>, BinaryError> {
+pub(super) fn validate(bytes: &[u8]) -> Result<(Vec<Blob>, Waits), BinaryError> {
     let ranks = header(bytes)?;
     let table = HEADER + SPAN * ranks as usize;
     let mut validator = Validator {
@@ -114,6 +114,7 @@ pub(super) fn validate(bytes: &[u8]) -> Result<Vec<Blob>, BinaryError> {
         highest_cpu: bytes[BASE + WORD],
         highest_nic: bytes[BASE + WORD + 1],
         rank: 0,
+        waits: Waits::default(),
         pending: Vec::new(),
     };
     let mut start = table as u64;
@@ -132,7 +133,7 @@ pub(super) fn validate(bytes: &[u8]) -> Result<Vec<Blob>, BinaryError> {
         };
         return Err(BinaryError { offset: start, rank: None, problem });
     }
-    Ok(blobs)
+    Ok((blobs, validator.waits))
 }
 
 /// Checks header and presence of the table; returns the number of ranks.
@@ -165,6 +166,7 @@ struct Validator<'a> {
     highest_cpu: u8,
     highest_nic: u8,
     rank: u32,
+    waits: Waits,
     /// Per operation: dependencies that it counts, less those that refer to it. A buffer.
     pending: Vec<u32>,
 }
@@ -236,7 +238,7 @@ impl Validator<'_> {
             pending.resize(part.nodes.len(), 0);
         }
         let counts = pending.get_mut(..part.nodes.len()).unwrap_or_default();
-        self.nodes(part, counts)?;
+        self.waits.add(self.nodes(part, counts)?);
         for (place, target) in words(part.appendix).enumerate() {
             let Some(count) = counts.get_mut(target as usize) else {
                 let highest = (part.nodes.len() as u64).saturating_sub(1);
@@ -254,10 +256,10 @@ impl Validator<'_> {
     }
 
     /// Checks roots and nodes, and counts the dependencies.
-    fn nodes(&self, part: &Part, counts: &mut [u32]) -> Result<(), BinaryError> {
+    fn nodes(&self, part: &Part, counts: &mut [u32]) -> Result<Waits, BinaryError> {
         let mut roots = words(part.roots);
         let total = (part.appendix.len() / WORD) as u64;
-        let mut listed = 0;
+        let (mut listed, mut waits) = (0, Waits::default());
         for ((op, node), count) in (0_u32..).zip(part.nodes).zip(counts) {
             let node = Node::decode(node);
             if node.dependencies == 0 && roots.next() != Some(op) {
@@ -267,6 +269,7 @@ impl Validator<'_> {
             self.node(&node, op, listed, total)
                 .map_err(|(field, problem)| self.fail(part.node_at(op) + field, problem))?;
             listed += u64::from(node.done.count) + u64::from(node.started.count);
+            waits.add(Waits::of(&node));
         }
         if let Some(op) = roots.next() {
             return Err(self.fail(part.start + BLOB_HEADER, Problem::Root { op }));
@@ -276,7 +279,7 @@ impl Validator<'_> {
             let problem = Problem::Value { field, found: total, expected: listed };
             return Err(self.fail(part.appendix_start, problem));
         }
-        Ok(())
+        Ok(waits)
     }
 
     #[cold]
