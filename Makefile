@@ -16,7 +16,7 @@ help:
 	@echo "make test         all tests"
 	@echo "make validate     all tests, optimised, with those that take long"
 	@echo "make lint         formatting, clippy, documentation, licences"
-	@echo "make bench        speed, and instruction counts against those recorded"
+	@echo "make bench        speed, and instruction counts against those recorded; LONG=--long with 16 Mi ranks"
 	@echo "make bench-record record the instruction counts"
 	@echo "make fuzz         each fuzz target for SECONDS_EACH=$(SECONDS_EACH) s"
 	@echo "make book         the book, in docs/book"
@@ -56,7 +56,7 @@ lint: lint-light
 	else echo "licences and advisories not checked: cargo install --locked cargo-deny"; fi
 
 bench: build
-	benches/speed.sh $(HEDDLE)
+	benches/speed.sh $(HEDDLE) $(LONG)
 	benches/instructions.sh $(HEDDLE)
 
 bench-gate: build

@@ -174,11 +174,11 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
         let here = Stamp { cause: at, ..task.at };
         let mut received = Stamp { time: message.end, cause: at, path: message.path };
         if self.engine.shape.several() {
-            if let Some((time, path)) = matching.charged.remove(&identity) {
+            if let Some((time, path)) = matching.several().charged.remove(&identity) {
                 received = Stamp { time, cause: at, path }
             } else {
                 // It still waits to be received, and will then find that it has met its receive.
-                matching.met.insert(identity, Posted::new(index, op.size));
+                matching.several().met.insert(identity, Posted::new(index, op.size));
                 return;
             }
         }
@@ -215,7 +215,7 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
                 if let Some(receive) = self.find(event.source, message.tag) {
                     let op = self.op(receive.index);
                     unit = (op.cpu, op.nic);
-                    self.rank.matching().met.insert(identity, receive);
+                    self.rank.matching().several().met.insert(identity, receive);
                 } else {
                     let unknown = Stamp { time: Time::MAX, ..Stamp::default() };
                     self.unexpected(&event, &unknown);
@@ -266,10 +266,10 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
         }
         let found = if self.engine.shape.several() {
             let identity = (source, event.sequence);
-            let found = self.rank.matching().met.remove(&identity);
+            let found = self.rank.matching().several().met.remove(&identity);
             if found.is_none() {
                 let end = (charge.end.time, charge.end.path);
-                self.rank.matching().charged.insert(identity, end);
+                self.rank.matching().several().charged.insert(identity, end);
                 return;
             }
             found

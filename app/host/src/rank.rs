@@ -46,17 +46,29 @@ pub struct Matching {
     /// Receives that have cleared a send and wait for its data: receive, sender, number of the
     /// request.
     pub cleared: Vec<(u32, u32, u32)>,
-    /// Where several CPUs or interfaces receive: messages that have met their receive but wait to be
-    /// received, by source and number.
-    pub met: FxHashMap<(u32, u32), Posted>,
-    /// There too: messages that have been received but not met their receive.
-    pub charged: FxHashMap<(u32, u32), (Time, Path)>,
+    /// Where several CPUs or interfaces receive.
+    several: Option<Box<Several>>,
     /// Messages by abstract rendezvous that have arrived but not met their receive.
     pub urgent: u32,
     /// Messages sent that are steps of a protocol and not counted as messages of the program.
     pub controls: u32,
     /// Time between the end of a send's overhead and its release.
     pub blocked: Time,
+}
+
+/// Messages on a rank with several CPUs or interfaces, by source and number.
+#[derive(Default)]
+pub struct Several {
+    /// Those that have met their receive but wait to be received.
+    pub met: FxHashMap<(u32, u32), Posted>,
+    /// Those that have been received but not met their receive.
+    pub charged: FxHashMap<(u32, u32), (Time, Path)>,
+}
+
+impl Matching {
+    pub fn several(&mut self) -> &mut Several {
+        self.several.get_or_insert_default()
+    }
 }
 
 /// A posted receive.
