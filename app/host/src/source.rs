@@ -84,6 +84,8 @@ impl<'a, P: Program> Scheduled<'a, P> {
 #[derive(Debug, Default)]
 pub struct Progress {
     memory: u64,
+    /// What the program calls the rank.
+    role: u32,
     done: u32,
     /// Operations of which some dependencies are met.
     joins: Vec<Join>,
@@ -119,8 +121,8 @@ impl Progress {
 impl<P: Program> Source for Scheduled<'_, P> {
     type State = Progress;
 
-    fn state(&self, _: u32) -> Progress {
-        Progress::default()
+    fn state(&self, rank: u32) -> Progress {
+        Progress { role: self.program.role(rank), ..Progress::default() }
     }
 
     #[inline]
@@ -136,21 +138,26 @@ impl<P: Program> Source for Scheduled<'_, P> {
     fn reached(
         &self,
         state: &mut Progress,
-        rank: u32,
+        _: u32,
         (index, edge): (u32, Edge),
         at: &Stamp,
         mut post: impl FnMut(u32, Op, &Stamp),
     ) {
         state.done += u32::from(edge == Edge::Done);
         let program = self.program;
-        program.successors(rank, index, edge, &mut |next, dependencies, op| match dependencies {
-            0 | 1 => post(next, op, at),
-            several => {
-                if let Some(at) = state.meet(next, several, at) {
-                    post(next, op, &at);
+        program.successors(
+            state.role,
+            index,
+            edge,
+            &mut |next, dependencies, op| match dependencies {
+                0 | 1 => post(next, op, at),
+                several => {
+                    if let Some(at) = state.meet(next, several, at) {
+                        post(next, op, &at);
+                    }
                 }
-            }
-        });
+            },
+        );
     }
 
     /// Programs are mostly worked off in the order in which they stand.
@@ -181,8 +188,8 @@ impl<P: Program> Source for Scheduled<'_, P> {
     }
 
     #[inline]
-    fn claim(&self, state: &mut Progress, rank: u32, source: u32, tag: u32) -> Option<u32> {
-        self.program.claim(rank, &mut state.memory, source, tag)
+    fn claim(&self, state: &mut Progress, _: u32, source: u32, tag: u32) -> Option<u32> {
+        self.program.claim(state.role, &mut state.memory, source, tag)
     }
 
     fn unfinished(&self, state: &Progress, rank: u32) -> bool {

@@ -91,12 +91,18 @@ pub trait Program: Sync {
     /// order of the dependency lines, once per line.
     fn dependents(&self, rank: u32, index: u32, edge: Edge, each: &mut impl FnMut(u32));
 
+    /// The number by which [`Program::successors`] and [`Program::claim`] know a rank, so that what
+    /// it costs to find is spent once.
+    fn role(&self, rank: u32) -> u32 {
+        rank
+    }
+
     /// [`Program::dependents`], each with its number of dependencies and itself: what an executor
-    /// asks together.
+    /// asks together, for a rank's role.
     #[inline]
-    fn successors(&self, rank: u32, index: u32, edge: Edge, each: &mut impl FnMut(u32, u32, Op)) {
-        self.dependents(rank, index, edge, &mut |next| {
-            each(next, self.dependencies(rank, next), self.op(rank, next));
+    fn successors(&self, role: u32, index: u32, edge: Edge, each: &mut impl FnMut(u32, u32, Op)) {
+        self.dependents(role, index, edge, &mut |next| {
+            each(next, self.dependencies(role, next), self.op(role, next));
         });
     }
 
@@ -134,10 +140,10 @@ pub trait Program: Sync {
     }
 
     /// The receive that the next message from `source` with `tag` matches, by MPI's order.
-    /// `memory` belongs to the rank and starts at 0; the program keeps there what it needs to tell
+    /// `role` is the receiving rank's; `memory` belongs to it and starts at 0; the program keeps there what it needs to tell
     /// messages of one source apart. `None`: no receive is left for it.
-    fn claim(&self, rank: u32, memory: &mut u64, source: u32, tag: u32) -> Option<u32> {
-        let _ = (rank, memory, source, tag);
+    fn claim(&self, role: u32, memory: &mut u64, source: u32, tag: u32) -> Option<u32> {
+        let _ = (role, memory, source, tag);
         None
     }
 }

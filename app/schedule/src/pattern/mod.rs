@@ -209,11 +209,15 @@ impl Program for Pattern {
     }
 
     #[inline]
-    fn successors(&self, rank: u32, index: u32, edge: Edge, each: &mut impl FnMut(u32, u32, Op)) {
+    fn role(&self, rank: u32) -> u32 {
+        self.roles.role(rank)
+    }
+
+    #[inline]
+    fn successors(&self, role: u32, index: u32, edge: Edge, each: &mut impl FnMut(u32, u32, Op)) {
         if edge == Edge::Started {
             return;
         }
-        let role = self.roles.role(rank);
         with_shape!(&self.shape, shape => shape.dependents(role, index, &mut |next| {
             let mut op = Shape::op(shape, role, next);
             if op.kind != Kind::Calc {
@@ -246,11 +250,11 @@ impl Program for Pattern {
     }
 
     #[inline]
-    fn claim(&self, rank: u32, memory: &mut u64, source: u32, tag: u32) -> Option<u32> {
+    fn claim(&self, role: u32, memory: &mut u64, source: u32, tag: u32) -> Option<u32> {
         if source >= self.ranks || tag != 0 {
             return None;
         }
-        let (role, source) = (self.roles.role(rank), self.roles.role(source));
+        let source = self.roles.role(source);
         with_shape!(&self.shape, shape => Shape::claim(shape, role, memory, source))
     }
 }

@@ -28,29 +28,34 @@ pub struct Permutation {
     high: u32,
     /// Bits of the lower half.
     low: u32,
+    rounds: u64,
 }
 
 /// Four rounds make a permutation that no test of few queries tells from a random one (Luby and
 /// Rackoff, "How to construct pseudorandom permutations from pseudorandom functions", 1988) if the
 /// halves are large; two more help where they are small.
-const ROUNDS: u64 = 6;
+const ROUNDS: [u64; 2] = [4, 6];
+
+/// Halves of so many bits are large.
+const LARGE: u32 = 6;
 
 impl Permutation {
     pub fn new(n: u32) -> Self {
         let bits = u32::BITS - n.saturating_sub(1).leading_zeros();
-        Self { n, high: bits / 2, low: bits - bits / 2 }
+        let rounds = ROUNDS[usize::from(bits / 2 < LARGE)];
+        Self { n, high: bits / 2, low: bits - bits / 2, rounds }
     }
 
     /// Where the permutation with this key takes `x`, which is below n.
     #[inline]
     pub fn forward(&self, key: u64, x: u32) -> u32 {
-        self.walk(x, |x| (0..ROUNDS).fold(x, |x, i| self.round(key, i, x)))
+        self.walk(x, |x| (0..self.rounds).fold(x, |x, i| self.round(key, i, x)))
     }
 
     /// The inverse of [`Permutation::forward`].
     #[inline]
     pub fn backward(&self, key: u64, x: u32) -> u32 {
-        let step = |x| (0..ROUNDS).rev().fold(x, |x, i| self.round(key, i, x));
+        let step = |x| (0..self.rounds).rev().fold(x, |x, i| self.round(key, i, x));
         self.walk(x, step)
     }
 

@@ -24,8 +24,10 @@ fn nway_claims_where_no_source_sends_twice() {
 
 #[test]
 fn only_messages_of_the_pattern_are_claimed() {
-    let claim =
-        |name, rank, source, tag| build(name, &Options::new(8, 4)).claim(rank, &mut 0, source, tag);
+    let claim = |name, rank, source, tag| {
+        let pattern = build(name, &Options::new(8, 4));
+        pattern.claim(pattern.role(rank), &mut 0, source, tag)
+    };
     assert_eq!(claim("dissemination", 5, 1, 0), Some(5));
     assert_eq!(claim("dissemination", 5, 1, 1), None, "another tag");
     assert_eq!(claim("dissemination", 5, 2, 0), None, "three ranks behind");
@@ -53,7 +55,7 @@ fn counted_receives_run_out() {
     let claims = |name, ranks, rank, source, count| -> Vec<Option<u32>> {
         let pattern = build(name, &Options::new(ranks, 4));
         let mut memory = 0;
-        (0..count).map(|_| pattern.claim(rank, &mut memory, source, 0)).collect()
+        (0..count).map(|_| pattern.claim(pattern.role(rank), &mut memory, source, 0)).collect()
     };
     let ring = [Some(1), Some(3), Some(5), Some(7), None];
     assert_eq!(claims("allreduce-ring", 3, 1, 0, 5), ring);
@@ -71,7 +73,7 @@ fn check_messages(name: &str, pattern: &Pattern, rank: u32) {
         if send.kind != Kind::Send {
             continue;
         }
-        let claimed = pattern.claim(send.peer, &mut 0, rank, 0);
+        let claimed = pattern.claim(pattern.role(send.peer), &mut 0, rank, 0);
         let recv = claimed.map(|index| pattern.op(send.peer, index));
         assert_eq!(recv.map(|op| (op.kind, op.peer)), Some((Kind::Recv, rank)), "{name}");
     }

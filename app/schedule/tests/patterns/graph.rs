@@ -255,7 +255,7 @@ impl<'a, P: Program> Runner<'a, P> {
         assert!(!self.sized || sizes.0 == sizes.1, "{channel:?}: {sizes:?}");
         if self.program.claims() {
             let memory = &mut self.memory[destination as usize];
-            let claimed = self.program.claim(destination, memory, source, 0);
+            let claimed = self.program.claim(self.program.role(destination), memory, source, 0);
             assert_eq!(claimed, Some(recv), "{channel:?}");
         }
         if self.synchronous {
