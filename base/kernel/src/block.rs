@@ -24,6 +24,7 @@ const NONE: u32 = u32::MAX;
 
 pub struct Block<P, M> {
     first: u32,
+    /// Made when the block first runs, so that a fresh process is run while it is in the cache.
     processes: Vec<P>,
     /// Time of the next event, by process.
     next: Vec<Time>,
@@ -85,11 +86,10 @@ impl<M: crate::Wire> Desk<M> {
 }
 
 impl<P, M: crate::Wire> Block<P, M> {
-    pub fn new(first: u32, processes: Vec<P>) -> Self {
-        let count = processes.len();
+    pub fn new(first: u32, count: usize) -> Self {
         Self {
             first,
-            processes,
+            processes: Vec::new(),
             next: vec![Time::ZERO; count],
             groups: vec![Time::ZERO; count.div_ceil(GROUP)],
             urgent: vec![0; count.div_ceil(GROUP)],
@@ -147,6 +147,10 @@ impl<P, M: crate::Wire> Block<P, M> {
     ) where
         Mo: Model<Process = P, Message = M>,
     {
+        if self.processes.is_empty() {
+            self.processes =
+                (self.first..).take(self.next.len()).map(|id| model.process(id)).collect();
+        }
         self.take_later(until, &mut out.spare);
         std::mem::swap(&mut desk.due, &mut self.mail);
         let mut active = [0u64; (1 << MOST_SHIFT) / GROUP];

@@ -127,11 +127,10 @@ impl Layout {
         self.blocks * worker / self.workers..self.blocks * (worker + 1) / self.workers
     }
 
-    /// A block, its processes at their start.
-    fn block<M: Model>(&self, model: &M, block: usize) -> Block<M::Process, M::Message> {
+    fn block<P, M: crate::Wire>(&self, block: usize) -> Block<P, M> {
         let first = (block as u32) << self.shift;
         let end = first.saturating_add(1 << self.shift).min(self.count);
-        Block::new(first, (first..end).map(|id| model.process(id)).collect())
+        Block::new(first, (end - first) as usize)
     }
 
     fn owner(&self, block: usize) -> usize {
@@ -158,7 +157,7 @@ fn work<M: Model>(
     mut worker: M::Worker,
 ) -> Share<M> {
     let mine = layout.share(me);
-    let mut blocks: Vec<_> = mine.clone().map(|block| layout.block(model, block)).collect();
+    let mut blocks: Vec<_> = mine.clone().map(|block| layout.block(block)).collect();
     let mut agenda = Agenda::new(blocks.len());
     let mut out = Outbox::new(layout.blocks, layout.shift);
     let mut desk = Desk::new();
