@@ -98,7 +98,7 @@ fn outcome<'a, S: Source, B: Probe<Record>>(
     settings: &Settings,
 ) -> Outcome {
     let engine = &model.engine;
-    let mut ranks = Vec::with_capacity(engine.ranks as usize);
+    let mut ranks = kernel::with_room(engine.ranks as usize);
     let (mut last, mut ends_on) = (Clock::default(), 0);
     let (mut stuck, mut unreceived) = (Stuck::default(), 0u64);
     for (id, rank) in (0..).zip(finished.parts.iter().flatten()) {

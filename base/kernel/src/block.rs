@@ -22,10 +22,10 @@ pub const MOST_SHIFT: u32 = 11;
 /// No slot.
 const NONE: u32 = u32::MAX;
 
-pub struct Block<P, M> {
+pub struct Block<M> {
     first: u32,
-    /// Made when the block first runs, so that a fresh process is run while it is in the cache.
-    processes: Vec<P>,
+    /// Where its processes stand among those of its worker.
+    place: usize,
     /// Time of the next event, by process.
     next: Vec<Time>,
     /// The earliest of each group.
@@ -74,6 +74,26 @@ pub struct Desk<M> {
 }
 
 impl<M: crate::Wire> Desk<M> {
+    /// The mail of a process, in order. It is taken: the next call finds none.
+    #[inline]
+    fn open(&mut self, local: u32) -> &[Event<M>] {
+        let Self { heads, links, inbox, due, .. } = self;
+        let mut slot = std::mem::replace(&mut heads[local as usize], NONE);
+        match slot {
+            NONE => &[],
+            slot if links[slot as usize] == NONE => due.get(slot).map_or(&[][..], slice::from_ref),
+            _ => {
+                inbox.clear();
+                while slot != NONE {
+                    inbox.extend(due.get(slot));
+                    slot = links[slot as usize];
+                }
+                inbox.sort_unstable_by_key(Event::order);
+                inbox
+            }
+        }
+    }
+
     pub fn new() -> Self {
         Self {
             heads: vec![NONE; 1 << MOST_SHIFT],
@@ -85,11 +105,11 @@ impl<M: crate::Wire> Desk<M> {
     }
 }
 
-impl<P, M: crate::Wire> Block<P, M> {
-    pub fn new(first: u32, count: usize) -> Self {
+impl<M: crate::Wire> Block<M> {
+    pub fn new(first: u32, place: usize, count: usize) -> Self {
         Self {
             first,
-            processes: Vec::new(),
+            place,
             next: vec![Time::ZERO; count],
             groups: vec![Time::ZERO; count.div_ceil(GROUP)],
             urgent: vec![0; count.div_ceil(GROUP)],
@@ -98,10 +118,6 @@ impl<P, M: crate::Wire> Block<P, M> {
             later: BinaryHeap::new(),
             later_urgent: BinaryHeap::new(),
         }
-    }
-
-    pub fn into_processes(self) -> Vec<P> {
-        self.processes
     }
 
     /// The earliest event of a process or in the mail.
@@ -136,21 +152,24 @@ impl<P, M: crate::Wire> Block<P, M> {
         self.mail.earliest.min(later)
     }
 
-    /// Runs everything before `until`.
+    /// Runs everything before `until`. `processes` are those of the worker; a block that has not run
+    /// adds its own, so that a fresh process is run while it is in the cache. Blocks first run in
+    /// their order.
     pub fn run<Mo>(
         &mut self,
         model: &Mo,
         until: Time,
+        processes: &mut Vec<Mo::Process>,
         worker: &mut Mo::Worker,
         desk: &mut Desk<M>,
         out: &mut Outbox<M>,
     ) where
-        Mo: Model<Process = P, Message = M>,
+        Mo: Model<Message = M>,
     {
-        if self.processes.is_empty() {
-            self.processes =
-                (self.first..).take(self.next.len()).map(|id| model.process(id)).collect();
+        if processes.len() == self.place {
+            processes.extend((self.first..).take(self.next.len()).map(|id| model.process(id)));
         }
+        let processes = &mut processes[self.place..self.place + self.next.len()];
         self.take_later(until, &mut out.spare);
         std::mem::swap(&mut desk.due, &mut self.mail);
         let mut active = [0u64; (1 << MOST_SHIFT) / GROUP];
@@ -172,15 +191,18 @@ impl<P, M: crate::Wire> Block<P, M> {
         }
         for (position, &local) in order.iter().enumerate() {
             if let Some(&soon) = order.get(position + 2 * AHEAD) {
-                prefetch(&self.processes[soon as usize]);
+                prefetch(&processes[soon as usize]);
             }
             for stage in 0..2 {
                 if let Some(&soon) = order.get(position + (AHEAD >> stage)) {
-                    let process = &self.processes[soon as usize];
+                    let process = &processes[soon as usize];
                     model.soon(self.first + soon, process, stage);
                 }
             }
-            self.run_process(model, local as usize, until, worker, desk, out);
+            let mail = desk.open(local);
+            let process = &mut processes[local as usize];
+            let next = model.run(self.first + local, process, until, mail, worker, out);
+            self.note(local as usize, next);
         }
         desk.order = order;
         for (group, bits) in active.into_iter().enumerate() {
@@ -194,36 +216,9 @@ impl<P, M: crate::Wire> Block<P, M> {
         desk.due.recycle(&mut out.spare);
     }
 
+    /// Remembers when a process wants to run again.
     #[inline]
-    fn run_process<Mo>(
-        &mut self,
-        model: &Mo,
-        local: usize,
-        until: Time,
-        worker: &mut Mo::Worker,
-        desk: &mut Desk<M>,
-        out: &mut Outbox<M>,
-    ) where
-        Mo: Model<Process = P, Message = M>,
-    {
-        let Desk { heads, links, inbox, due, .. } = desk;
-        let mut slot = std::mem::replace(&mut heads[local], NONE);
-        let mail = match slot {
-            NONE => &[],
-            slot if links[slot as usize] == NONE => due.get(slot).map_or(&[][..], slice::from_ref),
-            _ => {
-                inbox.clear();
-                while slot != NONE {
-                    inbox.extend(due.get(slot));
-                    slot = links[slot as usize];
-                }
-                inbox.sort_unstable_by_key(Event::order);
-                inbox
-            }
-        };
-        let id = self.first + local as u32;
-        let process = &mut self.processes[local];
-        let Next { time, urgent } = model.run(id, process, until, mail, worker, out);
+    fn note(&mut self, local: usize, Next { time, urgent }: Next) {
         self.next[local] = time;
         let (group, bit) = (local / GROUP, 1 << (local % GROUP));
         if urgent {

@@ -13,7 +13,7 @@ use units::Time;
 
 use crate::block::{Block, Desk, MOST_SHIFT};
 use crate::exchange::{Exchange, Notice, Parcel, Transport};
-use crate::{Model, Outbox};
+use crate::{Model, Outbox, with_room};
 
 /// How to execute a model.
 #[derive(Clone, Copy, Debug)]
@@ -95,7 +95,9 @@ fn finish<M: Model>(shares: Vec<Share<M>>) -> Result<Finished<M>, Overflow> {
         if share.overflow {
             return Err(Overflow { at: share.last });
         }
-        finished.parts.extend(share.blocks.into_iter().map(Block::into_processes));
+        if !share.processes.is_empty() {
+            finished.parts.push(share.processes);
+        }
         finished.workers.push(share.worker);
         finished.last = share.last;
         finished.windows = share.windows;
@@ -127,10 +129,11 @@ impl Layout {
         self.blocks * worker / self.workers..self.blocks * (worker + 1) / self.workers
     }
 
-    fn block<P, M: crate::Wire>(&self, block: usize) -> Block<P, M> {
+    /// A block of a worker whose processes start at `base`.
+    fn block<M: crate::Wire>(&self, block: usize, base: u32) -> Block<M> {
         let first = (block as u32) << self.shift;
         let end = first.saturating_add(1 << self.shift).min(self.count);
-        Block::new(first, (end - first) as usize)
+        Block::new(first, (first - base) as usize, (end - first) as usize)
     }
 
     fn owner(&self, block: usize) -> usize {
@@ -141,7 +144,7 @@ impl Layout {
 
 /// What one worker brings home.
 struct Share<M: Model> {
-    blocks: Vec<Block<M::Process, M::Message>>,
+    processes: Vec<M::Process>,
     worker: M::Worker,
     last: Time,
     windows: u64,
@@ -157,7 +160,10 @@ fn work<M: Model>(
     mut worker: M::Worker,
 ) -> Share<M> {
     let mine = layout.share(me);
-    let mut blocks: Vec<_> = mine.clone().map(|block| layout.block(block)).collect();
+    let base = (mine.start as u32) << layout.shift;
+    let mut blocks: Vec<_> = mine.clone().map(|block| layout.block(block, base)).collect();
+    let end = ((mine.end as u64) << layout.shift).min(layout.count.into());
+    let mut processes = with_room((end as u32).saturating_sub(base) as usize);
     let mut agenda = Agenda::new(blocks.len());
     let mut out = Outbox::new(layout.blocks, layout.shift);
     let mut desk = Desk::new();
@@ -188,13 +194,13 @@ fn work<M: Model>(
         instants += u64::from(until == instant);
         for (local, block) in blocks.iter_mut().enumerate() {
             if agenda.earliest[local] < until {
-                block.run(model, until, &mut worker, &mut desk, &mut out);
+                block.run(model, until, &mut processes, &mut worker, &mut desk, &mut out);
                 agenda.ran(local, block);
             }
         }
         model.window_done(&mut worker, until);
     }
-    Share { blocks, worker, last, windows, instants, overflow: out.overflow }
+    Share { processes, worker, last, windows, instants, overflow: out.overflow }
 }
 
 /// What a worker knows of its blocks without looking at them.
@@ -227,7 +233,7 @@ impl Agenda {
         self.urgent[block] = self.urgent[block].min(urgent);
     }
 
-    fn ran<P, M: crate::Wire>(&mut self, block: usize, state: &Block<P, M>) {
+    fn ran<M: crate::Wire>(&mut self, block: usize, state: &Block<M>) {
         self.earliest[block] = state.earliest();
         self.mail[block] = state.mail();
         self.urgent[block] = state.urgent();
