@@ -174,11 +174,11 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
         let here = Stamp { cause: at, ..task.at };
         let mut received = Stamp { time: message.end, cause: at, path: message.path };
         if self.engine.shape.several() {
-            if let Some((time, path)) = matching.several().charged.remove(&identity) {
+            if let Some((time, path)) = matching.rare().charged.remove(&identity) {
                 received = Stamp { time, cause: at, path }
             } else {
                 // It still waits to be received, and will then find that it has met its receive.
-                matching.several().met.insert(identity, Posted::new(index, op.size));
+                matching.rare().met.insert(identity, Posted::new(index, op.size));
                 return;
             }
         }
@@ -215,7 +215,7 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
                 if let Some(receive) = self.find(event.source, message.tag) {
                     let op = self.op(receive.index);
                     unit = (op.cpu, op.nic);
-                    self.rank.matching().several().met.insert(identity, receive);
+                    self.rank.matching().rare().met.insert(identity, receive);
                 } else {
                     let unknown = Stamp { time: Time::MAX, ..Stamp::default() };
                     self.unexpected(&event, &unknown);
@@ -266,10 +266,10 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
         }
         let found = if self.engine.shape.several() {
             let identity = (source, event.sequence);
-            let found = self.rank.matching().several().met.remove(&identity);
+            let found = self.rank.matching().rare().met.remove(&identity);
             if found.is_none() {
                 let end = (charge.end.time, charge.end.path);
-                self.rank.matching().several().charged.insert(identity, end);
+                self.rank.matching().rare().charged.insert(identity, end);
                 return;
             }
             found
@@ -386,7 +386,7 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
     /// A request to send has met its receive.
     fn clear(&mut self, receive: u32, (to, sequence, send): (u32, u32, u32), at: Stamp) {
         let op = self.op(receive);
-        self.rank.matching().cleared.push((receive, to, sequence));
+        self.rank.matching().rare().cleared.push((receive, to, sequence));
         let work = Work::Clear { to, send, receive };
         self.protocol(work, (op.cpu, op.nic), at);
     }
@@ -431,7 +431,7 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
     fn data_received(&mut self, event: &Event<Message>, end: &Stamp) {
         let receive = event.message.tag;
         let Some((_, sequence)) = self.identity(event) else { return };
-        self.rank.matching().cleared.retain(|entry| entry.0 != receive);
+        self.rank.matching().rare().cleared.retain(|entry| entry.0 != receive);
         self.record_delivered(event.source, sequence, event.time);
         let room = Posted::new(receive, self.op(receive).size);
         self.matched(room, (event.source, sequence, event.message.size), end.cause, end);
@@ -443,7 +443,7 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
         match event.message.kind {
             Kind::Eager | Kind::Rendezvous => Some((event.source, event.sequence)),
             Kind::Data => {
-                let mut cleared = self.rank.matching.as_ref()?.cleared.iter();
+                let mut cleared = self.rank.matching.as_ref()?.cleared().iter();
                 let entry = cleared.find(|entry| entry.0 == event.message.tag)?;
                 Some((event.source, entry.2))
             }

@@ -43,11 +43,8 @@ pub struct Matching {
     pub unexpected: Store<Unexpected>,
     /// Sends that wait for their receive.
     pub unreleased: Vec<Unreleased>,
-    /// Receives that have cleared a send and wait for its data: receive, sender, number of the
-    /// request.
-    pub cleared: Vec<(u32, u32, u32)>,
-    /// Where several CPUs or interfaces receive.
-    several: Option<Box<Several>>,
+    /// What few ranks need.
+    rare: Option<Box<Rare>>,
     /// Messages by abstract rendezvous that have arrived but not met their receive.
     pub urgent: u32,
     /// Messages sent that are steps of a protocol and not counted as messages of the program.
@@ -56,18 +53,27 @@ pub struct Matching {
     pub blocked: Time,
 }
 
-/// Messages on a rank with several CPUs or interfaces, by source and number.
+/// What few ranks need: for several CPUs or interfaces messages by source and number, for `rts-cts`
+/// receives.
 #[derive(Default)]
-pub struct Several {
-    /// Those that have met their receive but wait to be received.
+pub struct Rare {
+    /// Receives that have cleared a send and wait for its data: receive, sender, number of the
+    /// request.
+    pub cleared: Vec<(u32, u32, u32)>,
+    /// Messages that have met their receive but wait to be received.
     pub met: FxHashMap<(u32, u32), Posted>,
-    /// Those that have been received but not met their receive.
+    /// Messages that have been received but not met their receive.
     pub charged: FxHashMap<(u32, u32), (Time, Path)>,
 }
 
 impl Matching {
-    pub fn several(&mut self) -> &mut Several {
-        self.several.get_or_insert_default()
+    pub fn rare(&mut self) -> &mut Rare {
+        self.rare.get_or_insert_default()
+    }
+
+    /// Receives that have cleared a send.
+    pub fn cleared(&self) -> &[(u32, u32, u32)] {
+        self.rare.as_ref().map_or(&[], |rare| &rare.cleared)
     }
 }
 
