@@ -223,7 +223,7 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
             }
         }
         let (cpu, nic) = unit;
-        self.queues.push(Class::Messages { cpu, nic }, Entry::Message(Arrived(event)));
+        self.queues().push(Class::Messages { cpu, nic }, Entry::Message(Arrived(event)));
     }
 
     /// The same as [`Turn::receive`], for all but the place where most messages are received.
@@ -328,7 +328,7 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
     }
 
     #[cold]
-    fn check_room(&mut self, receive: u32, (sender, size): (u32, u64), at: Time) {
+    pub fn check_room(&mut self, receive: u32, (sender, size): (u32, u64), at: Time) {
         let (rank, room) = (self.id, self.op(receive).size);
         if room < size {
             self.fail(at, Error::Truncated { rank, receive, sender, size, room });
@@ -380,7 +380,7 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
     fn protocol(&mut self, work: Work, (cpu, nic): (u8, u8), at: Stamp) {
         self.rank.batches = self.rank.batches.wrapping_add(1).max(1);
         let task = Task { at, batch: self.rank.batches, kind: Place::Send, work };
-        self.queues.push(Class::Sends { cpu, nic }, Entry::Task(task));
+        self.queues().push(Class::Sends { cpu, nic }, Entry::Task(task));
     }
 
     /// A request to send has met its receive.

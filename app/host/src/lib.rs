@@ -18,6 +18,7 @@ mod outcome;
 mod path;
 mod queues;
 mod rank;
+mod relay;
 mod settings;
 mod simulate;
 mod source;

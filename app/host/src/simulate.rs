@@ -13,7 +13,7 @@ use crate::path::Clock;
 use crate::queues::Shape;
 use crate::rank::Rank;
 use crate::source::{Scheduled, Source};
-use crate::{CriticalPath, Outcome, RankTotals, Record, Rendezvous, Settings};
+use crate::{CriticalPath, Noise, Outcome, RankTotals, Record, Rendezvous, Settings};
 
 /// Why a simulation could not be carried out.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -56,14 +56,13 @@ pub fn simulate<P: Program, B: Probe<Record>>(
     probe: impl Fn() -> B,
 ) -> Result<(Outcome, Vec<B>), Error> {
     let shape = Shape { cpus: program.cpus().max(1), nics: program.nics().max(1) };
-    let run = |source| {
-        let engine = Engine {
-            source,
-            network: &settings.parameters,
-            settings,
-            ranks: program.ranks(),
-            shape,
-        };
+    let run = |source: Scheduled<_>| {
+        let plain = !shape.several()
+            && settings.noise == Noise::None
+            && !source.wants_starts()
+            && !source.wants_sends();
+        let network = &settings.parameters;
+        let engine = Engine { source, network, settings, ranks: program.ranks(), shape, plain };
         run(engine, program.ranks(), settings, &probe)
     };
     let (mut outcome, probes) = run(Scheduled::new(program))?;
