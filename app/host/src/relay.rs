@@ -1,0 +1,175 @@
+//! The commonest turn of all, written in a straight line: an eager message reaches a rank that waits
+//! for nothing else, meets its receive, and sets at most one operation free, an eager send that starts
+//! in the same window. The rules are those of [`crate::activity`]; a rank that needs more than that
+//! takes the long way. A run that is recorded takes it always, and the tests compare the two.
+
+use kernel::{Event, Probe};
+use loggops::{Inject, Parameters};
+use network::{Network, Parcel};
+use schedule::{Edge, Follow, Kind as Operation, Op};
+use units::Time;
+
+use crate::Record;
+use crate::engine::Turn;
+use crate::message::{Kind, Message};
+use crate::path::{Clock, Stamp};
+use crate::queues::{Class, Side};
+use crate::rank::Posted;
+use crate::source::Source;
+
+/// What a message of one size costs at the hosts, added up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Charges {
+    size: u64,
+    /// At the receiver's CPU: o, and what the bytes after the first add, as overhead or bandwidth.
+    receive_overhead: Time,
+    rest_overhead: Time,
+    rest_bandwidth: Time,
+    /// G for the bytes after the first, and with g: how long the interfaces are busy.
+    bandwidth: Time,
+    interface: Time,
+    /// At the sender's CPU: o + (s-1)O; and what of it passes before the message enters the network.
+    send_overhead: Time,
+    entry: Time,
+}
+
+impl Charges {
+    /// Of messages of `size` bytes.
+    pub fn new(parameters: &Parameters, size: u64) -> Self {
+        let costs = parameters.costs(size);
+        let rest = size.saturating_sub(1);
+        let overhead = costs.receive_overhead_per_byte.cost(rest);
+        let bandwidth = costs.gap_per_byte.cost(rest);
+        let (rest_overhead, rest_bandwidth) =
+            if bandwidth > overhead { (Time::ZERO, bandwidth) } else { (overhead, Time::ZERO) };
+        let send_overhead =
+            costs.send_overhead.saturating_add(costs.send_overhead_per_byte.cost(rest));
+        let entry = match parameters.inject {
+            Inject::Start => Time::ZERO,
+            Inject::End => costs.send_overhead,
+        };
+        Self {
+            size,
+            receive_overhead: costs.receive_overhead,
+            rest_overhead,
+            rest_bandwidth,
+            bandwidth,
+            interface: costs.gap.saturating_add(bandwidth),
+            send_overhead,
+            entry,
+        }
+    }
+}
+
+impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
+    /// Handles the only thing that can happen next, a message; `false` if it is not as simple as the
+    /// module says, and then nothing has changed.
+    #[inline(always)]
+    pub fn relay(&mut self, event: &Event<Message>, until: Time) -> bool {
+        let message = &event.message;
+        let at = event.time.max(self.rank.clocks.free(Class::Messages { cpu: 0, nic: 0 }));
+        if B::LISTENS || !self.engine.plain || at >= until || message.kind != Kind::Eager {
+            return false;
+        }
+        let Some((index, follow)) = self.meet(event) else { return false };
+        self.crew.events += 1;
+        let charges = self.charges(message.size);
+        let arrival = (event.time, message.path);
+        let start = self.rank.clocks.start(arrival, at, (0, 0), Side::Receiving);
+        let rest = charges.rest_overhead.saturating_add(charges.rest_bandwidth);
+        let time = at.saturating_add(charges.receive_overhead).saturating_add(rest);
+        let overhead = charges.receive_overhead.saturating_add(charges.rest_overhead);
+        let path = start.overhead(overhead).bandwidth(charges.rest_bandwidth);
+        let rank = &mut *self.rank;
+        rank.clocks.set_cpu(0, Clock { free: time, path });
+        let free = at.saturating_add(charges.interface);
+        let nic = Clock { free, path: start.bandwidth(charges.bandwidth) };
+        rank.clocks.set_nic(0, Side::Receiving, nic);
+        rank.busy = rank.busy.saturating_add(time.saturating_sub(at));
+        rank.received_messages = rank.received_messages.wrapping_add(1);
+        rank.received_bytes = rank.received_bytes.saturating_add(message.size);
+        let done = Stamp { time, cause: at, path };
+        match follow {
+            Follow::One(next, op) if op.kind == Operation::Send && time < Time::MAX => {
+                self.pass_on((index, next), &op, &done, until);
+            }
+            Follow::Nothing if time < Time::MAX => {
+                self.engine.source.ended(&mut self.rank.source);
+                self.rank.batches = self.rank.batches.wrapping_add(1).max(1);
+            }
+            _ => self.reached_rarely(index, Edge::Done, &done),
+        }
+        true
+    }
+
+    /// The receive of a message, and what its end sets free.
+    #[inline(always)]
+    fn meet(&mut self, event: &Event<Message>) -> Option<(u32, Follow)> {
+        let (source, tag) = (event.source, event.message.tag);
+        let state = &mut self.rank.source;
+        if self.engine.source.claims() {
+            let answer = self.engine.source.answer(state, self.id, source, tag)?;
+            // It counts as started only now that it is known.
+            self.crew.events += 1;
+            return Some(answer);
+        }
+        let matching = self.rank.matching.as_mut()?;
+        let Posted { index, room } = matching.posted.take(source, tag)?;
+        let size = event.message.size;
+        if size > u64::from(room) && !self.engine.source.fits() {
+            self.check_room(index, (source, size), event.time);
+        }
+        Some((index, self.engine.source.follow(&self.rank.source, self.id, index)))
+    }
+
+    /// The end of a receive has set a send free.
+    #[inline(always)]
+    fn pass_on(&mut self, (receive, index): (u32, u32), op: &Op, done: &Stamp, until: Time) {
+        // The CPU has just received, so that only the interface can be busy longer.
+        let at = done.time.max(self.rank.clocks.free(Class::Sends { cpu: 0, nic: 0 }));
+        if at >= until || op.size > self.engine.settings.parameters.eager_limit {
+            return self.reached_rarely(receive, Edge::Done, done);
+        }
+        self.engine.source.ended(&mut self.rank.source);
+        self.engine.source.ended(&mut self.rank.source);
+        self.crew.events += 1;
+        let charges = self.charges(op.size);
+        let own = (done.time, done.path);
+        let start = self.rank.clocks.start(own, at, (0, 0), Side::Sending);
+        let free = at.saturating_add(charges.send_overhead);
+        if free == Time::MAX {
+            self.out.overflow();
+        }
+        let rank = &mut *self.rank;
+        rank.batches = rank.batches.wrapping_add(1).max(1);
+        rank.clocks.set_cpu(0, Clock { free, path: start.overhead(charges.send_overhead) });
+        rank.busy = rank.busy.saturating_add(free.saturating_sub(at));
+        rank.sent_bytes = rank.sent_bytes.saturating_add(op.size);
+        let free = at.saturating_add(charges.interface);
+        let nic = Clock { free, path: start.bandwidth(charges.bandwidth) };
+        rank.clocks.set_nic(0, Side::Sending, nic);
+        let entry = at.saturating_add(charges.entry);
+        let parcel = Parcel { source: self.id, destination: op.peer, bytes: op.size };
+        let time = self.engine.network.inject(&mut rank.interface, entry, parcel);
+        let path = start.overhead(charges.entry).latency(time.saturating_sub(entry));
+        let sequence = rank.next_sequence();
+        let (kind, cpu, nic, tag, size) = (Kind::Eager, op.cpu, op.nic, op.tag, op.size);
+        let message = Message { kind, cpu, nic, send: index, tag, size, cause: at, path };
+        let (source, destination) = (self.id, op.peer);
+        self.out.send(Event { time, source, sequence, destination, message });
+    }
+
+    #[inline(always)]
+    fn charges(&mut self, size: u64) -> Charges {
+        match &self.crew.charges {
+            Some(charges) if charges.size == size => *charges,
+            _ => self.new_charges(size),
+        }
+    }
+
+    #[cold]
+    fn new_charges(&mut self, size: u64) -> Charges {
+        let charges = Charges::new(&self.engine.settings.parameters, size);
+        *self.crew.charges.insert(charges)
+    }
+}
