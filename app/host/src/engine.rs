@@ -38,6 +38,8 @@ pub struct Crew<B> {
     pub probe: B,
     /// Queues for a rank that has none of its own.
     desk: Option<Box<Queues>>,
+    /// A buffer.
+    receives: Vec<u32>,
     /// Of the size seen last.
     pub charges: Option<Charges>,
     pub events: u64,
@@ -48,7 +50,7 @@ pub struct Crew<B> {
 
 impl<B> Crew<B> {
     pub const fn new(probe: B) -> Self {
-        Self { probe, desk: None, charges: None, events: 0, reported: 0, error: None }
+        Self { probe, desk: None, receives: Vec::new(), charges: None, events: 0, reported: 0, error: None }
     }
 }
 
@@ -179,21 +181,41 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
 
     fn start(&mut self) {
         let Self { engine, id, rank, queues, crew, .. } = self;
-        let queues = desk(queues, crew, engine.shape);
         rank.batches = 1;
-        let mut receives: Vec<u32> = Vec::new();
+        // With several CPUs or interfaces, runs are by these; receives are posted in the order of the
+        // program.
+        let mut receives = std::mem::take(&mut crew.receives);
         engine.source.start(&mut rank.source, *id, |run, op| {
-            if engine.shape.several() && op.kind == Operation::Recv {
-                // Their runs are by CPU and interface; they are posted in the order of the program.
+            if op.kind != Operation::Recv {
+                queue(engine, desk(queues, crew, engine.shape), 1, op, run, &START);
+            } else if !engine.source.claims() {
                 receives.extend((0..run.count).map(|k| run.first + k * run.stride));
-            } else {
-                queue(engine, queues, 1, op, run, &START);
             }
         });
-        receives.sort_unstable();
-        for index in receives {
-            let op = engine.source.op(&rank.source, *id, index);
-            queue(engine, queues, 1, op, Run::one(index), &START);
+        if engine.shape.several() {
+            receives.sort_unstable();
+        }
+        self.post_first(&receives);
+        receives.clear();
+        self.crew.receives = receives;
+    }
+
+    /// Posts the receives that wait for nothing.
+    fn post_first(&mut self, receives: &[u32]) {
+        if receives.is_empty() {
+            return;
+        }
+        self.rank.matching().posted.reserve(receives.len());
+        for &index in receives {
+            let op = self.op(index);
+            let work = Work::One(index, op);
+            let task = Task { at: START, batch: 1, kind: Place::Receive, work };
+            if self.engine.source.wants_starts() {
+                self.queues().push(Class::Receives, Entry::Task(task));
+            } else {
+                // What could come before it at time zero does not change what it meets.
+                self.post_receive((index, &op), &task);
+            }
         }
     }
 
