@@ -243,6 +243,17 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
             if at >= until {
                 return at;
             }
+            if self.engine.plain {
+                if let Some(burst) = queues.burst() {
+                    if self.send_all(&burst, until) {
+                        continue;
+                    }
+                } else if let Some(Arrived(event)) = queues.pop_message() {
+                    self.receive_plain(&event, at);
+                    continue;
+                }
+            }
+            let Some(queues) = &mut self.queues else { break };
             match queues.pop(&self.rank.clocks) {
                 Some(Entry::Message(Arrived(event))) => match class {
                     Class::Messages { cpu, nic } => self.receive_queued(&event, at, (cpu, nic)),

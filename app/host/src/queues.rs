@@ -275,7 +275,7 @@ impl Clocks {
     }
 
     /// When everything that a class needs is free.
-    #[inline]
+    #[inline(always)]
     pub fn free(&self, class: Class) -> Time {
         match class {
             Class::Receives | Class::Arrivals => Time::ZERO,
@@ -338,6 +338,18 @@ pub struct Queues {
     active: SmallVec<[Head; 4]>,
     /// Which of them the next thing belongs to.
     best: usize,
+}
+
+/// Several like operations that may start one after the other.
+pub struct Burst {
+    /// What each of them needs.
+    pub class: Class,
+    /// From when on they may start.
+    pub since: Stamp,
+    pub run: Run,
+    /// The only other class that waits: from when on its first entry may start, and whether the
+    /// operations come before it if both can start at once.
+    pub other: Option<(Class, Time, bool)>,
 }
 
 /// A queue that is not empty, and its first entry.
@@ -440,10 +452,69 @@ impl Queues {
         if let Some((class, entry)) = &self.only {
             return Some((entry.ready().max(clocks.free(*class)), *class));
         }
-        if self.active.is_empty() {
+        match self.active.as_slice() {
+            [] => None,
+            [head] if !head.strays => {
+                self.best = 0;
+                Some((head.ready.max(clocks.free(head.class)), head.class))
+            }
+            _ => self.compare(clocks).map(|(time, _, class)| (time, class)),
+        }
+    }
+
+    /// If what [`Queues::next`] has just told of is the first of several like operations, and at most
+    /// one other class is waiting: these.
+    #[inline]
+    pub fn burst(&self) -> Option<Burst> {
+        let head = self.active.get(self.best)?;
+        let others = self.active.len() - 1;
+        let other = if others == 1 { self.active.get(1 - self.best) } else { None };
+        if self.only.is_some() || others > 1 || head.strays || head.class.of_messages() {
             return None;
         }
-        self.compare(clocks).map(|(time, _, class)| (time, class))
+        let Task { at: since, work: Work::Ops(run), .. } = self.tasks[head.number as usize].peek()?
+        else {
+            return None;
+        };
+        let other = match other {
+            Some(other) if other.strays => return None,
+            Some(other) => Some((other.class, other.ready, head.order < other.order)),
+            None => None,
+        };
+        Some(Burst { class: head.class, since: *since, run: *run, other })
+    }
+
+    /// So many operations of the last [`Queues::burst`] have started.
+    #[inline]
+    pub fn started(&mut self, operations: u32) {
+        let Some(head) = self.active.get_mut(self.best) else { return };
+        let queue = &mut self.tasks[head.number as usize];
+        if let Some(Task { work: Work::Ops(run), .. }) = queue.peek_mut()
+            && run.count > operations
+        {
+            run.first += run.stride * operations;
+            run.count -= operations;
+        } else {
+            queue.remove_first();
+        }
+        if !head.renew(queue) {
+            self.active.swap_remove(self.best);
+        }
+    }
+
+    /// Removes what [`Queues::next`] has just told of, if that is a message of a queue in order.
+    #[inline]
+    pub fn pop_message(&mut self) -> Option<Arrived> {
+        let head = self.active.get_mut(self.best)?;
+        if self.only.is_some() || head.strays || !head.class.of_messages() {
+            return None;
+        }
+        let queue = &mut self.messages[head.number as usize];
+        let message = queue.remove_first();
+        if !head.renew(queue) {
+            self.active.swap_remove(self.best);
+        }
+        message
     }
 
     /// The same, with its order.

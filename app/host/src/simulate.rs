@@ -57,7 +57,8 @@ pub fn simulate<P: Program, B: Probe<Record>>(
 ) -> Result<(Outcome, Vec<B>), Error> {
     let shape = Shape { cpus: program.cpus().max(1), nics: program.nics().max(1) };
     let run = |source: Scheduled<_>| {
-        let plain = !shape.several()
+        let plain = !B::LISTENS
+            && !shape.several()
             && settings.noise == Noise::None
             && !source.wants_starts()
             && !source.wants_sends();
