@@ -13,10 +13,11 @@ use schedule::{Edge, Kind as Operation, Op, Run};
 use topology::Complete;
 use units::Time;
 
+use crate::clocks::{Class, Clocks, Shape};
 use crate::message::{Kind, Message};
 use crate::path::Stamp;
 use crate::queues::Rank as Place;
-use crate::queues::{Arrived, Class, Clocks, Entry, Queues, Shape, Task, Work};
+use crate::queues::{Arrived, Entry, Queues, Task, Work};
 use crate::rank::{Rank, Waiting};
 use crate::relay::Charges;
 use crate::source::{START, Source};
@@ -50,7 +51,15 @@ pub struct Crew<B> {
 
 impl<B> Crew<B> {
     pub const fn new(probe: B) -> Self {
-        Self { probe, desk: None, receives: Vec::new(), charges: None, events: 0, reported: 0, error: None }
+        Self {
+            probe,
+            desk: None,
+            receives: Vec::new(),
+            charges: None,
+            events: 0,
+            reported: 0,
+            error: None,
+        }
     }
 }
 
@@ -112,7 +121,9 @@ impl<S: Source, N: Network, B: Probe<Record>> Model for Watched<'_, S, N, B> {
             return Next { time: Time::MAX, urgent: turn.rank.urgent() };
         }
         if !relayed {
-            inbox.iter().for_each(|event| turn.arrive(event));
+            for event in inbox {
+                turn.arrive(event);
+            }
         }
         let time = turn.work(until);
         let next = Next { time, urgent: turn.rank.urgent() };

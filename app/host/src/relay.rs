@@ -10,11 +10,11 @@ use schedule::{Edge, Follow, Kind as Operation, Op};
 use units::Time;
 
 use crate::Record;
+use crate::clocks::{Class, Side};
 use crate::engine::Turn;
 use crate::message::{Kind, Message};
 use crate::path::{Clock, Stamp};
-use crate::queues::{Burst, Class, Side};
-use crate::rank::Posted;
+use crate::queues::Burst;
 use crate::source::Source;
 
 /// The classes of the only CPU and interface.
@@ -136,7 +136,7 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
         if message.kind != Kind::Eager {
             return None;
         }
-        let (index, follow) = self.meet(event)?;
+        let (index, follow) = self.meet(event, at)?;
         self.crew.events += 1;
         let charges = self.charges(message.size);
         let arrival = (event.time, message.path);
@@ -175,7 +175,7 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
 
     /// The receive of a message, and what its end sets free.
     #[inline(always)]
-    fn meet(&mut self, event: &Event<Message>) -> Option<(u32, Follow)> {
+    fn meet(&mut self, event: &Event<Message>, at: Time) -> Option<(u32, Follow)> {
         let (source, tag) = (event.source, event.message.tag);
         let state = &mut self.rank.source;
         if self.engine.source.claims() {
@@ -185,11 +185,8 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
             return Some(answer);
         }
         let matching = self.rank.matching.as_mut()?;
-        let Posted { index, room } = matching.posted.take(source, tag)?;
-        let size = event.message.size;
-        if size > u64::from(room) && !self.engine.source.fits() {
-            self.check_room(index, (source, size), event.time);
-        }
+        let index = matching.posted.take(source, tag)?;
+        self.check_room(index, (source, event.message.size), at);
         Some((index, self.engine.source.follow(&self.rank.source, self.id, index)))
     }
 
