@@ -179,7 +179,7 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
         let (source, tag) = (event.source, event.message.tag);
         let state = &mut self.rank.source;
         if self.engine.source.claims() {
-            let answer = self.engine.source.answer(state, self.id, source, tag)?;
+            let answer = self.engine.source.answer(state, source, tag)?;
             // It counts as started only now that it is known.
             self.crew.events += 1;
             return Some(answer);
