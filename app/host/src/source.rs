@@ -178,7 +178,7 @@ impl<P: Program> Source for Scheduled<'_, P> {
     }
 
     #[inline]
-    fn answer(&self, state: &mut Progress, _: u32, source: u32, tag: u32) -> Option<(u32, Follow)> {
+    fn answer(&self, state: &mut Progress, source: u32, tag: u32) -> Option<(u32, Follow)> {
         self.program.answer(state.role, &mut state.memory, source, tag)
     }
 
