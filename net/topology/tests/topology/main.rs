@@ -1,0 +1,4 @@
+//! Topologies, routes and what is said of them.
+
+mod common;
+mod routes;
