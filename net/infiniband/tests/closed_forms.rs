@@ -72,17 +72,20 @@ fn the_slowest_stage() {
 }
 
 /// Two senders to one sink that takes a flit in 33.6 ns: the last of both is there after all flits of
-/// both, 2 * 6309 * 33.6 ns after the head's 101 ns, and the other one packet of 34 flits and the rest of
-/// its own last one sooner: packets alternate, host 1 first (inputs take turns from 0, and host 0 is the
-/// sink), so host 1's last packet of 19 flits comes before host 2's.
+/// both, 33.6 ns each after the head's 101 ns. Packets alternate, host 1 first (inputs take turns from 0, and
+/// host 0 is the sink): with 185 full packets each, host 1 is through one packet of 34 flits sooner. With 19
+/// flits more each, host 1's short last packet finds credits before host 2's full one that is due, so both
+/// of host 2's last ones, 53 flits, come after it.
 #[test]
 fn two_senders_one_sink() {
     let net = fabric("star:hosts=3", simula());
-    let messages = [(0, 1, message(0, 400_000, 1)), (0, 2, message(0, 400_000, 2))];
-    let delivered = run(&net, &messages);
-    let all = 101_000 + 2 * 6309 * 33_600;
-    let arrivals: Vec<_> = delivered.iter().map(|d| (d.source, d.at.ps())).collect();
-    assert_eq!(arrivals, [(1, all - 19 * 33_600), (2, all)]);
+    for (bytes, flits, after) in [(398_860, 185 * 34, 34), (400_000, 6309, 53)] {
+        let messages = [(0, 1, message(0, bytes, 1)), (0, 2, message(0, bytes, 2))];
+        let delivered = run(&net, &messages);
+        let all = 101_000 + 2 * flits * 33_600;
+        let arrivals: Vec<_> = delivered.iter().map(|d| (d.source, d.at.ps())).collect();
+        assert_eq!(arrivals, [(1, all - after * 33_600), (2, all)]);
+    }
 }
 
 /// Pauses of 680 ns every 24 us leave 23.32/24 of the time, less up to one flit of 33.6 ns a pause: the
