@@ -20,22 +20,32 @@ fn main() {
     let random = Random::new(1, 1);
     let mut driver = Driver::new(&net, |_, _, _| {});
     // A packet of 34 flits of 32 ns takes 1088 ns; one in 1088/0.6 ns on average.
-    let mut injected = 0_u64;
+    let mut messages = Vec::new();
     for host in 0..hosts {
         let mut at = 0_f64;
         for index in 0..400 {
             at += -random.unit(host, 2 * index).ln() * 1_088_000.0 / 0.6;
             let step = 1 + random.below(host, 2 * index + 1, u64::from(hosts) - 1) as u32;
             let destination = (host + step) % hosts;
-            let message = Message { destination, bytes: 2156, level: 0, sequence: injected };
             #[allow(clippy::cast_sign_loss, reason = "a sum of positive numbers")]
-            driver.inject(Time::from_ps(at as u64), host, message);
-            injected += 1;
+            messages.push((Time::from_ps(at as u64), host, destination));
         }
     }
+    messages.sort_unstable();
     let start = Instant::now();
-    let (mut hops, mut last) = (0_u64, Time::ZERO);
-    while let Some(delivery) = driver.next_delivery() {
+    let (mut hops, mut injected) = (0_u64, 0);
+    let mut last = Time::ZERO;
+    loop {
+        // The heap is given what enters within the next 20 us.
+        let soon = Time::from_ps(last.ps() + 20_000_000);
+        while let Some(&(at, host, destination)) = messages.get(injected)
+            && at < soon
+        {
+            let sequence = injected as u64;
+            driver.inject(at, host, Message { destination, bytes: 2156, level: 0, sequence });
+            injected += 1;
+        }
+        let Some(delivery) = driver.next_delivery() else { break };
         let header = topology::Header {
             source: delivery.source,
             destination: delivery.destination,

@@ -86,12 +86,7 @@ impl Arbiter {
     }
 
     /// Picks a lane of `mask` and charges it for a packet of `flits(lane)` flits.
-    pub fn pick(
-        &mut self,
-        tables: &Tables,
-        mask: u32,
-        flits: impl Fn(u8) -> u32,
-    ) -> Option<u8> {
+    pub fn pick(&mut self, tables: &Tables, mask: u32, flits: impl Fn(u8) -> u32) -> Option<u8> {
         let unlimited = tables.high_limit == 255;
         let low_first = !unlimited && self.limit <= 0;
         if low_first && let Some(lane) = self.low(tables, mask, &flits) {

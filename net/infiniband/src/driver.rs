@@ -19,7 +19,7 @@ pub struct Delivery {
     pub sequence: u64,
 }
 
-/// What is due at a device; the order of the variants is that at one instant.
+/// What is due at a device.
 #[derive(Clone, Copy, Debug)]
 enum Due {
     Signal(Signal),
@@ -27,33 +27,46 @@ enum Due {
     Run,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Event {
-    /// Time, class, source, the source's sequence.
-    key: (u64, u8, u32, u64),
-    device: u32,
-    due: Due,
+/// The heap's keys are (time, class, source, the source's sequence) in one number; what they stand for lies
+/// in slots that are used again.
+#[derive(Debug, Default)]
+struct Heap {
+    keys: BinaryHeap<Reverse<(u128, u32)>>,
+    slots: Vec<(u32, Due)>,
+    free: Vec<u32>,
 }
 
-impl PartialEq for Event {
-    fn eq(&self, other: &Self) -> bool {
-        self.key == other.key
+/// Classes of events at one instant.
+const SIGNAL: u64 = 0;
+const INJECT: u64 = 1;
+const RUN: u64 = 2;
+
+impl Heap {
+    fn push(&mut self, at: u64, (class, source, sequence): (u64, u32, u64), device: u32, due: Due) {
+        let tie = class << 62 | u64::from(source) << 38 | sequence & ((1 << 38) - 1);
+        let slot = self.free.pop().unwrap_or(self.slots.len() as u32);
+        if let Some(place) = self.slots.get_mut(slot as usize) {
+            *place = (device, due);
+        } else {
+            self.slots.push((device, due));
+        }
+        self.keys.push(Reverse((u128::from(at) << 64 | u128::from(tie), slot)));
     }
-}
-impl Eq for Event {}
-impl PartialOrd for Event {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
+
+    fn next(&self) -> u64 {
+        self.keys.peek().map_or(u64::MAX, |key| (key.0.0 >> 64) as u64)
     }
-}
-impl Ord for Event {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.key.cmp(&other.key)
+
+    fn pop(&mut self) -> Option<(u64, u32, Due)> {
+        let Reverse((key, slot)) = self.keys.pop()?;
+        self.free.push(slot);
+        let &(device, due) = self.slots.get(slot as usize)?;
+        Some(((key >> 64) as u64, device, due))
     }
 }
 
 struct Gathered<'a, R: FnMut(Time, u32, Record)> {
-    heap: &'a mut BinaryHeap<Reverse<Event>>,
+    heap: &'a mut Heap,
     delivered: &'a mut BinaryHeap<Reverse<Delivery>>,
     source: u32,
     sequence: &'a mut u64,
@@ -66,8 +79,8 @@ impl<R: FnMut(Time, u32, Record)> Outlet for Gathered<'_, R> {
     #[inline]
     fn send(&mut self, device: u32, at: Time, signal: Signal) {
         *self.sequence += 1;
-        let key = (at.ps(), 0, self.source, *self.sequence);
-        self.heap.push(Reverse(Event { key, device, due: Due::Signal(signal) }));
+        let tie = (SIGNAL, self.source, *self.sequence);
+        self.heap.push(at.ps(), tie, device, Due::Signal(signal));
     }
 
     fn deliver(&mut self, at: Time, source: u32, sequence: u64) {
@@ -88,7 +101,7 @@ pub struct Driver<'a, R> {
     switches: Vec<Switch>,
     /// When each device is entered in the heap to run.
     wakes: Vec<u64>,
-    heap: BinaryHeap<Reverse<Event>>,
+    heap: Heap,
     delivered: BinaryHeap<Reverse<Delivery>>,
     injected: u64,
     sequence: u64,
@@ -98,14 +111,14 @@ pub struct Driver<'a, R> {
 }
 
 impl<'a, R: FnMut(Time, u32, Record)> Driver<'a, R> {
-    /// All devices, idle. `probe` is told of records if it captures anything.
+    /// All devices, idle; at most 2^24 of them. `probe` is told of records if it captures anything.
     pub fn new(net: &'a Fabric, probe: R) -> Self {
         Self {
             net,
             hcas: (0..net.hosts()).map(|host| Hca::new(net, host)).collect(),
             switches: (net.hosts()..net.devices()).map(|id| Switch::new(net, id)).collect(),
             wakes: vec![u64::MAX; net.devices() as usize],
-            heap: BinaryHeap::new(),
+            heap: Heap::default(),
             delivered: BinaryHeap::new(),
             injected: 0,
             sequence: 0,
@@ -117,22 +130,21 @@ impl<'a, R: FnMut(Time, u32, Record)> Driver<'a, R> {
     /// A message enters at `source`, now or later.
     pub fn inject(&mut self, at: Time, source: u32, message: Message) {
         self.injected += 1;
-        let key = (at.ps(), 1, source, self.injected);
-        self.heap.push(Reverse(Event { key, device: source, due: Due::Inject(message) }));
+        let tie = (INJECT, source, self.injected);
+        self.heap.push(at.ps(), tie, source, Due::Inject(message));
     }
 
     /// The next message to arrive, in order of time; `None` if there is none any more.
     pub fn next_delivery(&mut self) -> Option<Delivery> {
         loop {
-            let due = self.heap.peek().map_or(u64::MAX, |event| event.0.key.0);
             if let Some(&Reverse(delivery)) = self.delivered.peek()
-                && delivery.at.ps() <= due
+                && delivery.at.ps() <= self.heap.next()
             {
                 self.delivered.pop();
                 return Some(delivery);
             }
-            let Reverse(event) = self.heap.pop()?;
-            self.handle(event);
+            let (now, device, due) = self.heap.pop()?;
+            self.handle(now, device, due);
         }
     }
 
@@ -142,9 +154,8 @@ impl<'a, R: FnMut(Time, u32, Record)> Driver<'a, R> {
         (unsent, self.switches.iter().map(Switch::waiting).sum())
     }
 
-    fn handle(&mut self, event: Event) {
+    fn handle(&mut self, now: u64, device: u32, due: Due) {
         self.events += 1;
-        let Event { key: (now, ..), device, due } = event;
         let at = Time::from_ps(now);
         let (net, hosts) = (self.net, self.net.hosts());
         let mut out = Gathered {
@@ -178,8 +189,7 @@ impl<'a, R: FnMut(Time, u32, Record)> Driver<'a, R> {
         }
         if next.ps() < *wake {
             *wake = next.ps();
-            let key = (next.ps(), 2, device, 0);
-            self.heap.push(Reverse(Event { key, device, due: Due::Run }));
+            self.heap.push(next.ps(), (RUN, device, 0), device, Due::Run);
         }
     }
 }

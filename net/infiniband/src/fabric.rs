@@ -50,23 +50,30 @@ pub struct Fabric {
 
 impl Fabric {
     /// A network of a graph and its routes. Everything that is wrong with the parameters is reported.
-    pub fn new(graph: &Graph, routes: Routes, parameters: Parameters) -> Result<Self, Vec<Invalid>> {
+    pub fn new(
+        graph: &Graph,
+        routes: Routes,
+        parameters: Parameters,
+    ) -> Result<Self, Vec<Invalid>> {
         let lanes = routes.lanes();
         let mut wrong = parameters.check(lanes);
         let mut first = vec![0];
         let mut ports = Vec::new();
         for device in 0..graph.devices() {
             for end in graph.ends(device) {
-                ports.push(end.map_or(Port { peer: NOBODY, peer_port: 0, flit: 1, cable: 0 }, |end| {
-                    let link = graph.link(end.link);
-                    let flit = flit_time(link.rate.unwrap_or(parameters.link));
-                    if link.rate.is_some() && !is_pace(flit) && wrong.len() < 20 {
-                        wrong.push(Invalid::Pace { key: "a link's rate", time: flit });
-                    }
-                    let cable = link.delay.unwrap_or(parameters.cable).ps();
-                    let (peer, peer_port) = (end.device, end.port);
-                    Port { peer, peer_port, flit: flit.ps() as u32, cable }
-                }));
+                ports.push(end.map_or(
+                    Port { peer: NOBODY, peer_port: 0, flit: 1, cable: 0 },
+                    |end| {
+                        let link = graph.link(end.link);
+                        let flit = flit_time(link.rate.unwrap_or(parameters.link));
+                        if link.rate.is_some() && !is_pace(flit) && wrong.len() < 20 {
+                            wrong.push(Invalid::Pace { key: "a link's rate", time: flit });
+                        }
+                        let cable = link.delay.unwrap_or(parameters.cable).ps();
+                        let (peer, peer_port) = (end.device, end.port);
+                        Port { peer, peer_port, flit: flit.ps() as u32, cable }
+                    },
+                ));
             }
             first.push(ports.len() as u32);
         }

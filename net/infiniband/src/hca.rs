@@ -176,7 +176,11 @@ impl Hca {
             if packet.kind != Kind::Tail {
                 return;
             }
-            if self.marked.remove(&(source, level)) { Kind::Backward } else { Kind::Acknowledgement }
+            if self.marked.remove(&(source, level)) {
+                Kind::Backward
+            } else {
+                Kind::Acknowledgement
+            }
         } else {
             Kind::Notification
         };

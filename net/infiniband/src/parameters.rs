@@ -66,7 +66,9 @@ pub struct Parameters {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Invalid {
     /// A buffer smaller than a packet.
-    #[error("{key} holds {flits} flits, less than one packet of {packet} flits: nothing could be sent")]
+    #[error(
+        "{key} holds {flits} flits, less than one packet of {packet} flits: nothing could be sent"
+    )]
     Buffer {
         /// Which one.
         key: &'static str,
@@ -76,7 +78,9 @@ pub enum Invalid {
         packet: u32,
     },
     /// A packet of no or too many flits.
-    #[error("a packet of {mtu} bytes of payload and {header} of headers has {packet} flits; it must have 1 to 255, and a payload")]
+    #[error(
+        "a packet of {mtu} bytes of payload and {header} of headers has {packet} flits; it must have 1 to 255, and a payload"
+    )]
     Packet {
         /// Payload.
         mtu: u32,
@@ -102,7 +106,9 @@ pub enum Invalid {
         period: Time,
     },
     /// A lane that no arbitration table serves.
-    #[error("the route set uses {lanes} lanes, but lane {lane} has no weight in either arbitration table")]
+    #[error(
+        "the route set uses {lanes} lanes, but lane {lane} has no weight in either arbitration table"
+    )]
     Unserved {
         /// Lanes in use.
         lanes: u8,
@@ -163,7 +169,7 @@ impl Parameters {
             ("link", flit_time(self.link)),
             ("generator", self.generator),
             ("sink", self.sink),
-            ("crossbar", self.crossbar.unwrap_or(self.sink)),
+            ("crossbar", self.crossbar.unwrap_or(Time::from_ps(1))),
         ];
         let off = paces.into_iter().filter(|&(_, time)| !is_pace(time));
         wrong.extend(off.map(|(key, time)| Invalid::Pace { key, time }));

@@ -161,11 +161,7 @@ impl ArbiterFile {
         let shares = |table: &[[u8; 2]]| {
             table.iter().map(|&[lane, weight]| Share { lane, weight }).collect()
         };
-        Tables {
-            high: shares(&self.high),
-            low: shares(&self.low),
-            high_limit: self.high_limit,
-        }
+        Tables { high: shares(&self.high), low: shares(&self.low), high_limit: self.high_limit }
     }
 }
 

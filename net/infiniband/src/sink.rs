@@ -196,7 +196,15 @@ mod tests {
                 let mut sink = Sink::new(33, hiccups, random, 0);
                 let mut at = 0;
                 let mut free = 0;
-                let shapes = [(32, 32, 0), (1, 1, 0), (32, 64, 300), (40, 40, 0), (40, 40, 0), (1, 1, 0), (10, 90, 95)];
+                let shapes = [
+                    (32, 32, 0),
+                    (1, 1, 0),
+                    (32, 64, 300),
+                    (40, 40, 0),
+                    (40, 40, 0),
+                    (1, 1, 0),
+                    (10, 90, 95),
+                ];
                 for (i, (gap, slow, lead)) in shapes.into_iter().enumerate() {
                     let shape = Shape { gap, slow, lead };
                     let flits = [20, 1][i % 2];

@@ -94,7 +94,10 @@ fn two_senders_one_sink() {
 #[test]
 fn pauses() {
     let hiccups = preset("infiniband-ddr-simula").expect("a preset").hiccups;
-    assert_eq!((hiccups.period, hiccups.pause, hiccups.spread), (24_000_000, 680_000, Spread::Fixed));
+    assert_eq!(
+        (hiccups.period, hiccups.pause, hiccups.spread),
+        (24_000_000, 680_000, Spread::Fixed)
+    );
     let net = fabric("star:hosts=2", Parameters { hiccups, ..simula() });
     let time = transit(&net, 1, 4_000_000);
     let work = 63_080 * 33_600;
@@ -170,7 +173,8 @@ fn arbitration_weights_are_bandwidth_shares() {
     let messages: Vec<_> = (0..140).flat_map(|packet| [1, 2, 3].map(|s| send(s, packet))).collect();
     let delivered = run(&net, &messages);
     let heaviest = delivered.iter().rposition(|d| d.source == 3).expect("delivered");
-    let before = |source| delivered[..heaviest].iter().filter(|d| d.source == source).count() as i64;
+    let before =
+        |source| delivered[..heaviest].iter().filter(|d| d.source == source).count() as i64;
     assert!((before(1) - 35).abs() <= 1 && (before(2) - 70).abs() <= 2, "{}", before(2));
 }
 
@@ -198,7 +202,8 @@ fn high_limit_gives_the_low_table_its_turn() {
 fn management_passes() {
     let slow = Parameters { sink: ps(1_000_000), buffer: 34, host_buffer: 34, ..simula() };
     let net = fabric("star:hosts=3", slow);
-    let management = Message { destination: 0, bytes: 44, level: infiniband::MANAGEMENT, sequence: 9 };
+    let management =
+        Message { destination: 0, bytes: 44, level: infiniband::MANAGEMENT, sequence: 9 };
     let messages = [(0, 1, message(0, 400_000, 1)), (50_000_000, 2, management)];
     let delivered = run(&net, &messages);
     assert_eq!(delivered[0].sequence, 9);

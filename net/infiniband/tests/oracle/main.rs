@@ -33,7 +33,13 @@ fn parameters() -> impl Strategy<Value = Parameters> {
     let hiccups = (0..2_u64, 200..900_u64, 10..150_u64, 0..100_u64);
     let arbiter = prop::option::of((1..20_u8, 1..20_u8, 0..3_u8, any::<bool>()));
     (paces, times, buffers, hiccups, arbiter).prop_map(
-        |((flit, class, step, sink), (cable, inside, outside, credit), buffers, pauses, arbiter)| {
+        |(
+            (flit, class, step, sink),
+            (cable, inside, outside, credit),
+            buffers,
+            pauses,
+            arbiter,
+        )| {
             let (crossbar, generator, sink) = match class {
                 0 => (Some(flit - step), flit, sink),
                 1 => (None, flit + 5 * step, sink.max(flit)),
