@@ -34,7 +34,7 @@ impl Tables {
     }
 
     fn high_flits(&self) -> i32 {
-        i32::from(self.high_limit).max(0) * 64
+        i32::from(self.high_limit) * 64
     }
 }
 
@@ -86,14 +86,14 @@ impl Arbiter {
     }
 
     /// Picks a lane of `mask` and charges it for a packet of `flits(lane)` flits.
-    pub fn pick(&mut self, tables: &Tables, mask: u32, flits: impl Fn(u8) -> u32) -> Option<u8> {
+    pub fn pick(&mut self, tables: &Tables, mask: u32, flits: impl Fn(u8) -> u8) -> Option<u8> {
         let unlimited = tables.high_limit == 255;
         let low_first = !unlimited && self.limit <= 0;
         if low_first && let Some(lane) = self.low(tables, mask, &flits) {
             return Some(lane);
         }
         if let Some(lane) = self.high.pick(&tables.high, mask) {
-            let flits = flits(lane) as i32;
+            let flits = i32::from(flits(lane));
             self.high.left -= flits;
             self.limit = (self.limit - flits).max(-1);
             return Some(lane);
@@ -101,9 +101,9 @@ impl Arbiter {
         self.low(tables, mask, &flits)
     }
 
-    fn low(&mut self, tables: &Tables, mask: u32, flits: &impl Fn(u8) -> u32) -> Option<u8> {
+    fn low(&mut self, tables: &Tables, mask: u32, flits: &impl Fn(u8) -> u8) -> Option<u8> {
         let lane = self.low.pick(&tables.low, mask)?;
-        self.low.left -= flits(lane) as i32;
+        self.low.left -= i32::from(flits(lane));
         self.limit = tables.high_flits().max(1);
         Some(lane)
     }

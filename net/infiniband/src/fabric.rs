@@ -15,7 +15,7 @@ pub(crate) struct Port {
     /// The device behind the cable; [`NOBODY`] if there is none.
     pub peer: u32,
     /// The port there.
-    pub peer_port: u16,
+    pub plug: u16,
     /// Time of one flit on the link, in picoseconds.
     pub flit: u32,
     /// Time of flight in picoseconds.
@@ -61,19 +61,16 @@ impl Fabric {
         let mut ports = Vec::new();
         for device in 0..graph.devices() {
             for end in graph.ends(device) {
-                ports.push(end.map_or(
-                    Port { peer: NOBODY, peer_port: 0, flit: 1, cable: 0 },
-                    |end| {
-                        let link = graph.link(end.link);
-                        let flit = flit_time(link.rate.unwrap_or(parameters.link));
-                        if link.rate.is_some() && !is_pace(flit) && wrong.len() < 20 {
-                            wrong.push(Invalid::Pace { key: "a link's rate", time: flit });
-                        }
-                        let cable = link.delay.unwrap_or(parameters.cable).ps();
-                        let (peer, peer_port) = (end.device, end.port);
-                        Port { peer, peer_port, flit: flit.ps() as u32, cable }
-                    },
-                ));
+                ports.push(end.map_or(Port { peer: NOBODY, plug: 0, flit: 1, cable: 0 }, |end| {
+                    let link = graph.link(end.link);
+                    let flit = flit_time(link.rate.unwrap_or(parameters.link));
+                    if link.rate.is_some() && !is_pace(flit) && wrong.len() < 20 {
+                        wrong.push(Invalid::Pace { key: "a link's rate", time: flit });
+                    }
+                    let cable = link.delay.unwrap_or(parameters.cable).ps();
+                    let (peer, plug) = (end.device, end.port);
+                    Port { peer, plug, flit: flit.ps() as u32, cable }
+                }));
             }
             first.push(ports.len() as u32);
         }
@@ -176,7 +173,7 @@ impl Fabric {
                 return None;
             }
             device = port.peer;
-            hop = self.hop(device, port.peer_port, hop.lane, header);
+            hop = self.hop(device, port.plug, hop.lane, header);
         }
     }
 

@@ -32,11 +32,14 @@ pub struct Message {
     pub destination: u32,
     /// Its size in bytes.
     pub bytes: u64,
-    /// Its service level; [`crate::MANAGEMENT`] for subnet management.
+    /// Its service level, 0 to 15; [`crate::MANAGEMENT`] for subnet management.
     pub level: u8,
     /// A number that is handed out with its delivery.
     pub sequence: u64,
 }
+
+/// Messages that enter this late are past the range of time: what they lead to would overflow it.
+const FAR: Time = Time::from_ps(1 << 63);
 
 /// The state of a host channel adapter.
 #[derive(Clone, Debug)]
@@ -79,10 +82,12 @@ impl Hca {
         self.flows.unsent
     }
 
-    /// A message enters. Everything due before `at` must have been run.
+    /// A message enters; one that does so past 106 days is delivered at [`Time::MAX`]. Everything due
+    /// before `at` must have been run.
     pub fn inject(&mut self, net: &Fabric, at: Time, message: Message, out: &mut impl Outlet) {
         let Message { destination, level, sequence, .. } = message;
-        if destination == self.device {
+        if destination == self.device || at >= FAR {
+            let at = if at >= FAR { Time::MAX } else { at };
             out.deliver(at, self.device, sequence);
             return;
         }
@@ -134,7 +139,7 @@ impl Hca {
         let back = net.parameters.credit_delay.ps() + link.cable;
         let mut give_back = |piece: Piece| {
             if packet.lane != net.lanes {
-                let (port, lane) = (link.peer_port, packet.lane);
+                let (port, lane) = (link.plug, packet.lane);
                 let credit = Credit { shape: piece.shape, port, flits: piece.flits, lane };
                 out.send(link.peer, Time::from_ps(piece.start + back), Signal::Credit(credit));
             }

@@ -121,7 +121,7 @@ pub enum Invalid {
         /// Lanes in use.
         lanes: u8,
     },
-    /// A value of congestion control that the standard does not have.
+    /// A value that the standard does not have.
     #[error("{key} is {value}; the largest is {largest}")]
     Control {
         /// Which one.
@@ -147,7 +147,7 @@ impl Parameters {
         let mtu = u64::from(self.mtu).max(1);
         let flits = |payload: u64| (payload + u64::from(self.header)).div_ceil(FLIT.into());
         let full = bytes.saturating_sub(1) / mtu;
-        (full + 1, full * flits(mtu) + flits(bytes - full * mtu))
+        (full + 1, full.saturating_mul(flits(mtu)).saturating_add(flits(bytes - full * mtu)))
     }
 
     /// Everything that is wrong with the parameters for a route set of `lanes` lanes.
@@ -186,6 +186,11 @@ impl Parameters {
         }
         if let Some(tables) = &self.arbiter {
             let shares = || tables.high.iter().chain(&tables.low);
+            let highest = shares().map(|share| share.lane).max().unwrap_or(0);
+            if highest > 14 {
+                let (key, value) = ("a lane of the arbitration tables", highest.into());
+                wrong.push(Invalid::Control { key, value, largest: 14 });
+            }
             let served = |&lane: &u8| shares().any(|s| s.lane == lane && s.weight > 0);
             wrong.extend(
                 (0..lanes).filter(|l| !served(l)).map(|lane| Invalid::Unserved { lanes, lane }),

@@ -39,6 +39,7 @@ impl Hiccups {
     /// Length of pause `k` at `host`.
     fn length(&self, random: Random, host: u32, k: u64) -> u64 {
         let mean = self.pause as f64;
+        #[allow(clippy::cast_sign_loss, reason = "no factor is negative")]
         let length = match self.spread {
             Spread::Fixed => self.pause,
             Spread::Uniform => (mean * 2.0 * random.unit(host, k)) as u64,

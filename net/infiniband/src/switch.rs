@@ -252,7 +252,7 @@ impl Switch {
         } else {
             let flits = |lane: u8| {
                 let input = found.inputs[usize::from(lane)];
-                self.head(port, lane, input).map_or(0, |head| head.packet.flits.into())
+                self.head(port, lane, input).map_or(0, |head| head.packet.flits)
             };
             let mut arbiter = self.outputs[port].arbiter;
             let lane = arbiter.pick(&net.tables, found.lanes, flits);
@@ -367,7 +367,7 @@ impl Switch {
             let [start, end] = [start, end].map(Time::from_ps);
             out.record(Time::from_ps(now), Record::Sent { port, lane, flits, start, end });
         }
-        (packet.port, packet.lane) = (link.peer_port, number);
+        (packet.port, packet.lane) = (link.plug, number);
         out.send(link.peer, Time::from_ps(start + link.cable), Signal::Packet(packet));
         self.lanes[index].turn = input + 1;
     }
@@ -394,7 +394,7 @@ impl Switch {
         }
         let Some(link) = net.ports(self.device).get(usize::from(packet.port)) else { return };
         let at = Time::from_ps(now + net.parameters.credit_delay.ps() + link.cable);
-        let (port, flits, lane) = (link.peer_port, packet.flits, packet.lane);
+        let (port, flits, lane) = (link.plug, packet.flits, packet.lane);
         out.send(link.peer, at, Signal::Credit(Credit { shape, port, flits, lane }));
     }
 

@@ -49,6 +49,7 @@ impl Shape {
     /// Exact for the first and the last flit always, and for those between them unless a packet meets
     /// three paces on its way, each faster than the one before, and waits at two of them.
     #[inline]
+    #[must_use]
     pub fn behind(self, flits: u32, gap: u32, wait: u64) -> Self {
         if self.gap <= gap && self.slow <= gap {
             return Self::even(gap);

@@ -56,9 +56,12 @@ impl Device {
 fn windows(net: &Fabric, messages: &[(u64, u32, Message)], end: u64, seed: u64) -> Vec<Delivery> {
     let hosts = net.hosts();
     let mut devices: Vec<_> = (0..net.devices())
-        .map(|id| match id < hosts {
-            true => Device::Host(Hca::new(net, id).into()),
-            false => Device::Switch(Switch::new(net, id).into()),
+        .map(|id| {
+            if id < hosts {
+                Device::Host(Hca::new(net, id).into())
+            } else {
+                Device::Switch(Switch::new(net, id).into())
+            }
         })
         .collect();
     let mut mail: Vec<Vec<Mail>> = vec![Vec::new(); devices.len()];

@@ -331,7 +331,7 @@ impl Sender {
             let [start, end] = [now, end].map(Time::from_ps);
             out.record(start, Record::Sent { port, lane, flits, start, end });
         }
-        let packet = Packet { port: link.peer_port, ..packet };
+        let packet = Packet { port: link.plug, ..packet };
         out.send(link.peer, Time::from_ps(now + link.cable), Signal::Packet(packet));
     }
 
@@ -426,7 +426,7 @@ impl Sender {
         if net.lanes == 1 {
             return Some(0);
         }
-        let flits = |lane: u8| u32::from(sizes[usize::from(lane)]);
+        let flits = |lane: u8| sizes[usize::from(lane)];
         self.arbiter.pick(&net.tables, ready, flits)
     }
 }

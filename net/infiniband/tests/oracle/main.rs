@@ -83,7 +83,7 @@ fn traffic() -> impl Strategy<Value = Vec<(u64, u32, u32, u64, u8)>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
 
     /// Every message arrives, once, in order for each pair and level, and when the naive program says.
     #[test]

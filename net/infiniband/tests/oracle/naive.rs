@@ -5,7 +5,9 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use infiniband::{Hiccups, Parameters, Share, Spread, Tables};
+use units::Time;
+
+use infiniband::{Fabric, Hiccups, Parameters, Share, Spread, Tables};
 use topology::{Graph, Header, Routes};
 
 #[derive(Clone, Copy, Debug)]
@@ -56,6 +58,9 @@ struct Port {
     sink_free: u64,
 }
 
+/// Device, output, lane out, input, lane in.
+type Key = (u32, usize, usize, usize, usize);
+
 pub struct Naive<'a> {
     graph: &'a Graph,
     routes: &'a Routes,
@@ -64,8 +69,8 @@ pub struct Naive<'a> {
     flit: u64,
     sent: Vec<Sent>,
     ports: BTreeMap<(u32, u16), Port>,
-    /// Flits by (device, input, lane in) waiting for (output, lane out): when each may go.
-    queues: BTreeMap<(u32, usize, usize, usize, usize), VecDeque<(u64, Flit)>>,
+    /// Flits that wait in switches, and when each may go.
+    queues: BTreeMap<Key, VecDeque<(u64, Flit)>>,
     pairs: BTreeMap<(u32, u32, u8), VecDeque<(usize, u64)>>,
     due: BTreeMap<u64, Vec<Arrival>>,
     pub delivered: Vec<(u64, usize)>,
@@ -177,7 +182,7 @@ impl<'a> Naive<'a> {
 
     /// A switch's output port: a flit of the packet that is being sent, else a new packet.
     fn cross(&mut self, now: u64, device: u32, port: u16) {
-        let crossbar = self.parameters.crossbar.map_or(self.flit, |time| time.ps());
+        let crossbar = self.parameters.crossbar.map_or(self.flit, Time::ps);
         let state = &self.ports[&(device, port)];
         if state.crossed.is_some_and(|last| now < last + crossbar) {
             return;
@@ -290,9 +295,9 @@ impl<'a> Naive<'a> {
                 left = table[entry].weight.into();
             };
             let Some(size) = size else { continue };
-            state.tables[which] = (entry, left - size as i64);
+            state.tables[which] = (entry, left - size.cast_signed());
             if which == 0 {
-                state.high_left -= size as i64;
+                state.high_left -= size.cast_signed();
             } else {
                 state.high_left = (i64::from(self.tables.high_limit) * 64).max(1);
             }
@@ -373,5 +378,3 @@ impl<'a> Naive<'a> {
         self.drain(now, host, port);
     }
 }
-
-use infiniband::Fabric;
