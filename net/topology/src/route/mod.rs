@@ -8,6 +8,7 @@
 //! lanes l*n to l*n+n-1.
 
 mod build;
+mod deadlock;
 mod grid;
 mod lanes;
 mod next;
@@ -16,8 +17,11 @@ mod table;
 mod tree;
 
 pub use build::{ALGORITHMS, Algorithm, Routing};
+pub use deadlock::{Analysis, Channel, analyse};
 
 use crate::Graph;
+
+pub(crate) use search::Search;
 
 use self::{lanes::Lanes, next::Next};
 

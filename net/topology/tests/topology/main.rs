@@ -1,4 +1,6 @@
 //! Topologies, routes and what is said of them.
 
 mod common;
+mod deadlock;
+mod figures;
 mod routes;
