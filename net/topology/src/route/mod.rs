@@ -21,6 +21,7 @@ pub use deadlock::{Analysis, Channel, analyse};
 
 use crate::Graph;
 
+pub(crate) use next::NOWHERE;
 pub(crate) use search::Search;
 
 use self::{lanes::Lanes, next::Next};
@@ -47,6 +48,12 @@ pub struct Header {
     pub choice: u32,
 }
 
+/// A forwarding table by switch and host, switch by switch.
+pub(crate) struct Table {
+    pub ports: Vec<u16>,
+    pub hosts: u32,
+}
+
 /// A route set of a graph.
 #[derive(Clone, Debug)]
 pub struct Routes {
@@ -71,6 +78,12 @@ impl Routes {
             (first, ports)
         });
         Self { hosts, next, lanes, exits, levels: 1 }
+    }
+
+    /// The routes of a table that has no holes and no loops.
+    pub(crate) fn from_table(graph: &Graph, table: Table) -> Self {
+        let Table { ports, hosts } = table;
+        Self::new(graph, Next::Hosts { ports, hosts }, Lanes::Single)
     }
 
     /// The same routes for a number of service levels, each with lanes of its own.

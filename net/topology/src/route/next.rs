@@ -41,7 +41,7 @@ pub(super) enum Via {
 }
 
 /// No way from here.
-pub(super) const NOWHERE: u16 = u16::MAX;
+pub(crate) const NOWHERE: u16 = u16::MAX;
 
 impl Next {
     /// The output port, and the lane behind it within the service level.

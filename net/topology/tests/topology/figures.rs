@@ -27,7 +27,7 @@ fn closed_forms() {
         ("H8_S4", [8, 4, 6, 3], 20.0 / 7.0, exact(4)),
         ("H8_S6", [8, 6, 8, 4], 26.0 / 7.0, exact(4)),
         ("star:hosts=10", [10, 1, 0, 2], 2.0, exact(5)),
-        ("chain:switches=3,hosts=1", [3, 3, 2, 4], 8.0 / 3.0 + 2.0 / 3.0, None),
+        ("chain:switches=3,hosts=1", [3, 3, 2, 4], 4.0 / 3.0 + 2.0, None),
         ("ring:switches=6", [6, 6, 6, 5], 3.8, exact(2)),
         ("torus:dims=4x4", [16, 16, 32, 6], 2.0 + 32.0 / 15.0, exact(8)),
         ("mesh:dims=4x4", [16, 16, 24, 8], 2.0 + 2.5 * 16.0 / 15.0, exact(4)),

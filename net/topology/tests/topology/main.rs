@@ -3,4 +3,6 @@
 mod common;
 mod deadlock;
 mod figures;
+mod imports;
+mod placement;
 mod routes;
