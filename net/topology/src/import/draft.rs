@@ -165,7 +165,7 @@ impl Draft {
         };
         let links = self.cables.iter().zip(&ends).map(link).collect();
         let graph = Graph::new(hosts, devices, links)?;
-        Ok(Imported::new(Topology { graph, shape: Shape::Irregular }))
+        Ok(Imported::from(Topology { graph, shape: Shape::Irregular }))
     }
 
     /// Device and port of both ends of every cable; ports that the file leaves open are the lowest free ones.

@@ -151,7 +151,9 @@ impl Reader {
             let called = node.called.as_ref().filter(|called| times.get(called) == Some(&1));
             let name = called.unwrap_or(&node.id);
             draft.device(name, node.host, Some(node.ports), node.place);
-            names.insert(node.id.as_str(), name.as_str());
+            if names.insert(node.id.as_str(), name.as_str()).is_some() && *name != node.id {
+                draft.fault(node.place, format!("`{}` is declared twice", node.id));
+            }
         }
         let mut lids = Vec::new();
         for ((id, port), wire) in &wires {

@@ -24,8 +24,8 @@ pub struct Imported {
     pub lids: BTreeMap<u32, u32>,
 }
 
-impl Imported {
-    fn new(topology: Topology) -> Self {
+impl From<Topology> for Imported {
+    fn from(topology: Topology) -> Self {
         let lids = (0..topology.graph.hosts()).map(|host| (host + 1, host)).collect();
         Self { topology, lids }
     }

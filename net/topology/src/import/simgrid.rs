@@ -192,12 +192,15 @@ impl Platform {
             return;
         }
         let Some((from, to, links, place)) = self.route.take() else { return };
-        for end in [&from, &to] {
-            if !self.devices.contains(end) {
+        let unknown = [&from, &to].into_iter().filter(|end| !self.devices.contains(*end));
+        let unknown: Vec<&String> = unknown.collect();
+        if !unknown.is_empty() {
+            for end in unknown {
                 let known: Vec<&str> = self.devices.iter().map(String::as_str).collect();
                 let message = format!("there is no host or router `{end}`");
                 self.draft.faults.push(Fault::at(place.0, place.1, message).near(end, &known));
             }
+            return;
         }
         if from == to {
             return;

@@ -5,4 +5,6 @@ mod deadlock;
 mod figures;
 mod imports;
 mod placement;
+mod properties;
 mod routes;
+mod words;
