@@ -2,11 +2,11 @@
 
 use std::{fmt::Write as _, fs, path::Path};
 
-use serde_json::{Value, json};
 use ::topology::{
     Bisection, Failure, Fault, Faults, Graph, Header, Imported, Metrics, Routes, Routing, import,
     route::{Analysis, analyse},
 };
+use serde_json::{Value, json};
 
 use crate::{
     arguments::{Format, Topology},
@@ -114,9 +114,8 @@ fn way(graph: &Graph, routes: &Routes, pair: &str) -> Result<Vec<(String, u16, u
     let (a, b) = pair
         .split_once(':')
         .ok_or_else(|| wrong(format!("expected two hosts such as h0:h5, found `{pair}`")))?;
-    let host = |name: &str| {
-        graph.host(name).ok_or_else(|| wrong(format!("there is no host `{name}`")))
-    };
+    let host =
+        |name: &str| graph.host(name).ok_or_else(|| wrong(format!("there is no host `{name}`")));
     let (source, destination) = (host(a)?, host(b)?);
     let header = Header { source, destination, ..Header::default() };
     let mut hop = routes.first_hop(&header);
@@ -149,7 +148,8 @@ fn as_table(
     analysis: &Analysis,
     ways: &[Vec<(String, u16, u8)>],
 ) -> String {
-    let diameter = metrics.diameter.map_or("none: not all joined".to_owned(), |d| format!("{d} hops"));
+    let diameter =
+        metrics.diameter.map_or("none: not all joined".to_owned(), |d| format!("{d} hops"));
     let sampled = if metrics.sampled { " (of a sample)" } else { "" };
     let lanes = routes.lanes();
     let s = if lanes == 1 { "" } else { "s" };
