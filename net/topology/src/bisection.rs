@@ -69,7 +69,7 @@ impl Division {
         }
         let weight = |&device: &u32| {
             let hosts = graph.neighbours(device).filter(|(_, end)| single(end.device)).count();
-            if graph.is_host(device) { 1 } else { hosts as i64 }
+            if graph.is_host(device) { 1 } else { i64::from(hosts as u32) }
         };
         let near = |&device: &u32| {
             let ends = graph.neighbours(device).map(|(_, end)| number[end.device as usize]);
@@ -142,7 +142,7 @@ impl Division {
             cut +=
                 near.iter().filter(|&&other| self.side[other as usize] != self.side[node]).count();
         }
-        cut as i64 / 2 + self.imbalance().abs() / 2
+        i64::from(cut as u32) / 2 + self.imbalance().abs() / 2
     }
 
     /// One pass: every node changes sides once, the best first; the best state on the way is kept. Says whether

@@ -93,7 +93,9 @@ impl Topology {
         for switch in switches {
             links.extend(self.graph.neighbours(switch).map(|(_, end)| end.link));
         }
-        links.into_iter().for_each(|link| self.graph.fail(link));
+        for link in links {
+            self.graph.fail(link);
+        }
         Ok(())
     }
 

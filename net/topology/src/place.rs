@@ -77,12 +77,11 @@ pub fn from_file(text: &str, ranks: u32, graph: &Graph) -> Result<Vec<u32>, Faul
             continue;
         }
         *line_of = number;
-        match graph.host(name) {
-            Some(host) => *host_of = host,
-            None => {
-                let Fault { message, help, .. } = unknown_host(graph, name);
-                faults.push(Fault::at(number, column(name), message).help(help));
-            }
+        if let Some(host) = graph.host(name) {
+            *host_of = host;
+        } else {
+            let Fault { message, help, .. } = unknown_host(graph, name);
+            faults.push(Fault::at(number, column(name), message).help(help));
         }
     }
     if let Some(rank) = lines.iter().position(|&line| line == 0) {
@@ -102,12 +101,11 @@ pub fn by_names(names: &[&str], graph: &Graph) -> Result<Vec<u32>, Faults> {
     let mut hosts = Vec::with_capacity(names.len());
     for (rank, name) in names.iter().enumerate() {
         let short = name.split('.').next().unwrap_or(name);
-        match graph.host(name).or_else(|| graph.host(short)) {
-            Some(host) => hosts.push(host),
-            None => {
-                let Fault { message, help, .. } = unknown_host(graph, name);
-                faults.push(Fault::new(format!("rank {rank}: {message}")).help(help));
-            }
+        if let Some(host) = graph.host(name).or_else(|| graph.host(short)) {
+            hosts.push(host);
+        } else {
+            let Fault { message, help, .. } = unknown_host(graph, name);
+            faults.push(Fault::new(format!("rank {rank}: {message}")).help(help));
         }
     }
     faults.or(hosts)

@@ -103,13 +103,13 @@ impl Draft {
                 Ok(delay) => properties.delay = Some(delay),
                 Err(error) => self.fault(place, format!("delay: {error}")),
             },
-            "length" => match length(text) {
-                Some(length) => properties.length = Some(length),
-                None => {
+            "length" => {
+                properties.length = length(text);
+                if properties.length.is_none() {
                     let message = format!("length: expected metres, such as `3 m`, found `{text}`");
                     self.fault(place, message);
                 }
-            },
+            }
             "rate" => match text.parse::<Rate>() {
                 Ok(rate) => properties.rate = Some(rate),
                 Err(fault) => {
@@ -212,15 +212,9 @@ impl Draft {
         };
         let ports = self.devices[device].ports.unwrap_or(PORTS);
         let used = &mut taken[device];
-        let port = match tip.port {
-            Some(port) => port,
-            None => {
-                // Numbers below the number of those taken are mostly taken.
-                let full =
-                    used.keys().zip(0..).take_while(|(port, index)| **port == *index).count();
-                full as u32
-            }
-        };
+        // The lowest free port: as far as the taken ones, in order, leave no gap.
+        let lowest = || used.keys().zip(0..).take_while(|(port, index)| **port == *index).count();
+        let port = tip.port.unwrap_or_else(|| lowest() as u32);
         if port >= ports {
             let message = match tip.port {
                 Some(_) => format!("dangling port: `{}` has ports 0 to {}", tip.name, ports - 1),

@@ -155,7 +155,6 @@ impl Reader {
                 draft.fault(node.place, format!("`{}` is declared twice", node.id));
             }
         }
-        let mut lids = Vec::new();
         for ((id, port), wire) in &wires {
             let near = (id.clone(), *port);
             match wires.get(&wire.far) {
@@ -188,9 +187,10 @@ impl Reader {
             };
             draft.cable(tip(&near), tip(&wire.far), properties);
         }
-        for ((id, _), wire) in wires.iter().filter(|((id, _), _)| id.starts_with('H')) {
-            lids.extend(wire.lid.map(|lid| (lid, names.get(id.as_str()).copied().unwrap_or(id))));
-        }
+        let adapters = wires.iter().filter(|((id, _), _)| id.starts_with('H'));
+        let lid =
+            |((id, _), wire): (&(String, u32), &Wire)| Some((wire.lid?, *names.get(id.as_str())?));
+        let lids: Vec<(u32, &str)> = adapters.filter_map(lid).collect();
         let mut imported = draft.finish()?;
         let graph = &imported.topology.graph;
         let known = lids.iter().filter_map(|(lid, name)| Some((*lid, graph.host(name)?)));

@@ -68,9 +68,9 @@ pub fn simgrid(text: &str) -> Result<Imported, Faults> {
             Ok(Event::Start(tag)) => platform.open(&tag, place),
             Ok(Event::Empty(tag)) => {
                 platform.open(&tag, place);
-                platform.close(&tag.name().0.to_vec());
+                platform.close(tag.name().0);
             }
-            Ok(Event::End(tag)) => platform.close(&tag.name().0.to_vec()),
+            Ok(Event::End(tag)) => platform.close(tag.name().0),
             Ok(Event::Eof) => break,
             Ok(_) => {}
             Err(error) => {
@@ -166,7 +166,7 @@ impl Platform {
         if let Some(text) = attributes.get(rate) {
             match bits_per_second(text) {
                 Some(bits) => {
-                    properties.rate = Some(Rate::Data(Bandwidth::from_bits_per_second(bits)))
+                    properties.rate = Some(Rate::Data(Bandwidth::from_bits_per_second(bits)));
                 }
                 None => wrong(rate, text, "125MBps"),
             }

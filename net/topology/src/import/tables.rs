@@ -69,7 +69,7 @@ pub fn lft_dump(text: &str, from: &Imported) -> Result<Routes, Faults> {
     for (index, line) in text.lines().enumerate() {
         let content = line.trim();
         if content.starts_with("Unicast lids") {
-            current = draft.switch(line, index + 1);
+            current = Some(draft.switch(line, index + 1));
             continue;
         }
         let mut words = content.split_whitespace();
@@ -88,7 +88,7 @@ pub fn lft_dump(text: &str, from: &Imported) -> Result<Routes, Faults> {
         };
         match (current, from.lids.get(&lid), port.checked_sub(1)) {
             (None, ..) => {
-                draft.fault(index + 1, 1, "an entry before the first `Unicast lids … of switch`")
+                draft.fault(index + 1, 1, "an entry before the first `Unicast lids … of switch`");
             }
             (Some(Some(switch)), Some(&host), Some(port)) => {
                 draft.enter(switch, host, port, (index + 1, column));
@@ -120,26 +120,22 @@ impl<'a> Draft<'a> {
     }
 
     /// The switch of a heading; an unknown one is a mistake, and its entries are skipped.
-    #[allow(clippy::option_option)]
-    fn switch(&mut self, line: &str, number: usize) -> Option<Option<u32>> {
+    fn switch(&mut self, line: &str, number: usize) -> Option<u32> {
         let guid = line.split_whitespace().skip_while(|word| *word != "guid").nth(1).unwrap_or("");
         let hex = u64::from_str_radix(guid.trim_start_matches("0x"), 16);
         let name = line.split_once('(').and_then(|(_, rest)| rest.rsplit_once(')'));
         let name = name.map_or("", |(name, _)| name.trim_matches(['\'', '"']));
         let by_guid = hex.ok().and_then(|guid| self.graph.switch(&format!("S-{guid:016x}")));
-        match by_guid.or_else(|| self.graph.switch(name)) {
-            Some(switch) => {
-                let index = switch - self.graph.hosts();
-                self.tables[index as usize] = number;
-                Some(Some(index))
-            }
-            None => {
-                let message =
-                    format!("the topology has no switch of guid `{guid}` or name `{name}`");
-                self.fault(number, column_of(line, guid), message);
-                Some(None)
-            }
-        }
+        let switch = by_guid.or_else(|| self.graph.switch(name));
+        let Some(switch) = switch else {
+            let message = format!("the topology has no switch of guid `{guid}` or name `{name}`");
+            let column = if guid.is_empty() { 1 } else { column_of(line, guid) };
+            self.fault(number, column, message);
+            return None;
+        };
+        let index = switch - self.graph.hosts();
+        self.tables[index as usize] = number;
+        Some(index)
     }
 
     fn enter(&mut self, switch: u32, host: u32, port: u16, (line, column): (usize, usize)) {

@@ -60,9 +60,15 @@ pub struct Routes {
     hosts: u32,
     next: Next,
     lanes: Lanes,
-    /// Where hosts have several ports: the first of each host in a list of working ports and switches.
-    exits: Option<(Vec<u32>, Vec<(u16, u32)>)>,
+    exits: Option<Exits>,
     levels: u8,
+}
+
+/// Where hosts have several ports: the first of each host in a list of working ports and switches.
+#[derive(Clone, Debug)]
+struct Exits {
+    first: Vec<u32>,
+    ports: Vec<(u16, u32)>,
 }
 
 impl Routes {
@@ -75,7 +81,7 @@ impl Routes {
                 ports.extend(graph.neighbours(host).map(|(port, end)| (port, end.device - hosts)));
                 first.push(ports.len() as u32);
             }
-            (first, ports)
+            Exits { first, ports }
         });
         Self { hosts, next, lanes, exits, levels: 1 }
     }
@@ -117,7 +123,7 @@ impl Routes {
     /// what decides the way up) over those whose switch has a way: O(ports).
     #[inline]
     pub fn first_hop(&self, header: &Header) -> Hop {
-        let port = self.exits.as_ref().map_or(0, |(first, ports)| {
+        let port = self.exits.as_ref().map_or(0, |Exits { first, ports }| {
             let host = header.source as usize;
             let (first, last) = (first[host] as usize, first[host + 1] as usize);
             let (before, from) = match last - first {

@@ -73,10 +73,9 @@ impl Formula {
     #[inline]
     pub fn key(&self, header: &Header) -> u32 {
         match self.key {
-            Key::Destination => header.destination,
             Key::Source => header.source,
             Key::Choice if header.choice > 0 => header.choice - 1,
-            Key::Choice => header.destination,
+            Key::Destination | Key::Choice => header.destination,
         }
     }
 
