@@ -1,6 +1,6 @@
 //! What is wrong with a topology, a route or a placement, and where.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 /// One mistake.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -65,13 +65,15 @@ impl Faults {
     pub fn render(&self, file: &str) -> String {
         let mut text = String::new();
         for fault in self.0.iter().take(SHOWN) {
-            text += &match (fault.line, fault.column) {
-                (0, _) => format!("error: {file}: {}\n", fault.message),
-                (line, 0) => format!("error: {file}:{line}: {}\n", fault.message),
-                (line, column) => format!("error: {file}:{line}:{column}: {}\n", fault.message),
+            let place = match (fault.line, fault.column) {
+                (0, _) => String::new(),
+                (line, 0) => format!(":{line}"),
+                (line, column) => format!(":{line}:{column}"),
             };
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "error: {file}{place}: {}", fault.message);
             if let Some(help) = &fault.help {
-                text += &format!("  help: {help}\n");
+                let _ = writeln!(text, "  help: {help}");
             }
         }
         match self.0.len().saturating_sub(SHOWN) {

@@ -4,16 +4,27 @@
 //! at a switch which port and lane it takes next. No simulated time passes here: a link may carry a delay,
 //! but what it means is up to the network model.
 
+mod bisection;
 mod complete;
+mod draw;
 mod error;
+mod fail;
 mod graph;
+pub mod import;
+mod metrics;
+pub mod place;
 mod rate;
 pub mod route;
 mod shape;
 
+pub use bisection::Bisection;
 pub use complete::Complete;
 pub use error::{Fault, Faults};
+pub use fail::Failure;
 pub use graph::{End, Graph, Link, Plug};
+pub use import::Imported;
+pub use metrics::Metrics;
+pub use place::Placement;
 pub use rate::{Rate, Speed};
 pub use route::{Algorithm, Header, Hop, Routes, Routing};
 pub use shape::{

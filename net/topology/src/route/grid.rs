@@ -80,7 +80,7 @@ impl Dimension {
         }
         let ahead = (there + self.extent - here) % self.extent;
         // Half way round either direction is shortest; even switches go up, odd ones down.
-        let up = 2 * ahead < self.extent || (2 * ahead == self.extent && here % 2 == 0);
+        let up = 2 * ahead < self.extent || (2 * ahead == self.extent && here.is_multiple_of(2));
         let crosses = if up { here + 1 == self.extent } else { here == 0 };
         let inside = (self.base..self.end).contains(&input.0);
         let lane = u8::from(formula.datelines && (crosses || (inside && input.1 == 1)));

@@ -8,6 +8,7 @@
 //! lanes l*n to l*n+n-1.
 
 mod build;
+mod deadlock;
 mod grid;
 mod lanes;
 mod next;
@@ -16,8 +17,12 @@ mod table;
 mod tree;
 
 pub use build::{ALGORITHMS, Algorithm, Routing};
+pub use deadlock::{Analysis, Channel, analyse};
 
 use crate::Graph;
+
+pub(crate) use next::NOWHERE;
+pub(crate) use search::Search;
 
 use self::{lanes::Lanes, next::Next};
 
@@ -43,15 +48,27 @@ pub struct Header {
     pub choice: u32,
 }
 
+/// A forwarding table by switch and host, switch by switch.
+pub(crate) struct Table {
+    pub ports: Vec<u16>,
+    pub hosts: u32,
+}
+
 /// A route set of a graph.
 #[derive(Clone, Debug)]
 pub struct Routes {
     hosts: u32,
     next: Next,
     lanes: Lanes,
-    /// Working ports of hosts that have several: the first of each host in `ports`, and those.
-    exits: Option<(Vec<u32>, Vec<u16>)>,
+    exits: Option<Exits>,
     levels: u8,
+}
+
+/// Where hosts have several ports: the first of each host in a list of working ports and switches.
+#[derive(Clone, Debug)]
+struct Exits {
+    first: Vec<u32>,
+    ports: Vec<(u16, u32)>,
 }
 
 impl Routes {
@@ -61,12 +78,18 @@ impl Routes {
         let exits = (!single).then(|| {
             let (mut first, mut ports) = (vec![0], Vec::new());
             for host in 0..hosts {
-                ports.extend(graph.neighbours(host).map(|(port, _)| port));
+                ports.extend(graph.neighbours(host).map(|(port, end)| (port, end.device - hosts)));
                 first.push(ports.len() as u32);
             }
-            (first, ports)
+            Exits { first, ports }
         });
         Self { hosts, next, lanes, exits, levels: 1 }
+    }
+
+    /// The routes of a table that has no holes and no loops.
+    pub(crate) fn from_table(graph: &Graph, table: Table) -> Self {
+        let Table { ports, hosts } = table;
+        Self::new(graph, Next::Hosts { ports, hosts }, Lanes::Single)
     }
 
     /// The same routes for a number of service levels, each with lanes of its own.
@@ -96,19 +119,24 @@ impl Routes {
         Hop { port, lane: base + lane }
     }
 
-    /// The port and lane by which a host sends a packet. Hosts with several ports spread by destination, or
-    /// by the choice where the route set has one.
+    /// The port and lane by which a host sends a packet. Hosts with several ports spread by destination (in trees by
+    /// what decides the way up) over those whose switch has a way: O(ports).
     #[inline]
     pub fn first_hop(&self, header: &Header) -> Hop {
-        let port = match &self.exits {
-            None => 0,
-            Some((first, ports)) => {
-                let host = header.source as usize;
-                let working = &ports[first[host] as usize..first[host + 1] as usize];
-                let key = self.next.exit_key(header);
-                working.get(key as usize % working.len().max(1)).copied().unwrap_or(0)
-            }
-        };
+        let port = self.exits.as_ref().map_or(0, |Exits { first, ports }| {
+            let host = header.source as usize;
+            let (first, last) = (first[host] as usize, first[host + 1] as usize);
+            let (before, from) = match last - first {
+                0 => (&ports[first..last], &ports[first..last]),
+                count => {
+                    let at = self.next.exit_key(header) as usize % count;
+                    (&ports[first..first + at], &ports[first + at..last])
+                }
+            };
+            let mut ways = from.iter().chain(before);
+            let way = ways.find(|(_, switch)| self.next.knows(*switch, header.destination));
+            way.map_or(0, |(port, _)| *port)
+        });
         Hop { port, lane: self.base(header.level) }
     }
 

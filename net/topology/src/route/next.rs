@@ -1,6 +1,10 @@
 //! The output port of a packet.
 
-use super::{Header, grid, lanes::Lanes, tree};
+use super::{
+    Header, grid,
+    lanes::{Class, Lanes},
+    tree,
+};
 
 /// How the output port is found.
 #[derive(Clone, Debug)]
@@ -37,7 +41,7 @@ pub(super) enum Via {
 }
 
 /// No way from here.
-pub(super) const NOWHERE: u16 = u16::MAX;
+pub(crate) const NOWHERE: u16 = u16::MAX;
 
 impl Next {
     /// The output port, and the lane behind it within the service level.
@@ -78,6 +82,34 @@ impl Next {
         match self {
             Self::Tree(tree) => tree.key(header),
             _ => header.destination,
+        }
+    }
+
+    /// All choices of places to go by.
+    pub fn detours(&self) -> Vec<u32> {
+        match self {
+            Self::Switches(Switches { via: Via::Switch { among, .. }, .. }) => {
+                among.iter().map(|switch| switch + 1).collect()
+            }
+            Self::Switches(Switches { via: Via::Group { groups, .. }, .. }) => {
+                (1..=*groups).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether a packet with this choice is still on its way to the place it goes by.
+    pub fn leads_away(&self, lanes: &Lanes, switch: u32, input: (u16, u8), choice: u32) -> bool {
+        let Self::Switches(table) = self else { return false };
+        match (&table.via, lanes) {
+            (Via::Switch { phase, .. }, Lanes::Hops { classes, .. }) => {
+                let fresh = classes.of(switch, input.0) == Class::Host;
+                (fresh || input.1 < *phase) && switch + 1 != choice
+            }
+            (Via::Group { routers, .. }, Lanes::Globals { classes, .. }) => {
+                classes.globals(switch, input) == 0 && switch / routers + 1 != choice
+            }
+            _ => false,
         }
     }
 
@@ -130,7 +162,7 @@ impl Switches {
         match (&self.via, lanes) {
             (Via::Switch { phase, .. }, Lanes::Hops { classes, .. }) => {
                 let target = header.choice - 1;
-                let fresh = classes.of(switch, input.0) == super::lanes::Class::Host;
+                let fresh = classes.of(switch, input.0) == Class::Host;
                 let so_far = if fresh { 0 } else { input.1 + 1 };
                 if !fresh && input.1 >= *phase {
                     return None;
@@ -139,7 +171,7 @@ impl Switches {
                     return Some((self.toward(switch, target), so_far));
                 }
                 let port = self.port(switch, header.destination);
-                let host = classes.of(switch, port) == super::lanes::Class::Host;
+                let host = classes.of(switch, port) == Class::Host;
                 Some((port, if host { 0 } else { *phase }))
             }
             (Via::Group { ports, groups, routers }, Lanes::Globals { classes, .. }) => {

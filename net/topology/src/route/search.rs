@@ -6,7 +6,7 @@ use crate::{Graph, Shape};
 const FAR: u32 = u32::MAX;
 
 /// The switches of a graph with their working links among each other, and what order they have.
-pub(super) struct Search<'a> {
+pub(crate) struct Search<'a> {
     graph: &'a Graph,
     /// Neighbours of each switch: port and switch.
     first: Vec<u32>,

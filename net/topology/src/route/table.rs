@@ -1,5 +1,7 @@
 //! Forwarding tables, computed.
 
+use std::collections::BTreeMap;
+
 use super::{
     next::{NOWHERE, Next, Switches, Via},
     search::Search,
@@ -172,27 +174,25 @@ pub(super) fn dragonfly(graph: &Graph, shape: &Dragonfly, via: bool) -> Result<S
     Ok(Switches { ports, count, homes: single_homes(graph)?, via })
 }
 
-/// A pair of hosts without a way, if there is one.
+/// A pair of hosts without a way, if there is one: no port of the source leads to a switch that knows one.
 pub(super) fn unreachable(graph: &Graph, next: &Next) -> Option<(u32, u32)> {
     let hosts = graph.hosts();
-    // Two hosts of each switch stand for all: one of them is not the destination.
-    let mut residents = vec![Vec::new(); graph.switches() as usize];
+    // Two hosts stand for all that are linked to the same switches: one of them is not the destination.
+    let mut residents: BTreeMap<Vec<u32>, Vec<u32>> = BTreeMap::new();
     for host in 0..hosts {
         let (switches, _) = homes(graph, host);
         if switches.is_empty() && hosts > 1 {
             return Some(if host == 0 { (1, 0) } else { (0, host) });
         }
-        for switch in switches {
-            let residents = &mut residents[switch as usize];
-            if residents.len() < 2 {
-                residents.push(host);
-            }
+        let residents = residents.entry(switches).or_default();
+        if residents.len() < 2 {
+            residents.push(host);
         }
     }
     for destination in 0..hosts {
-        for (switch, residents) in residents.iter().enumerate() {
+        for (switches, residents) in &residents {
             if let Some(&source) = residents.iter().find(|&&host| host != destination)
-                && !next.knows(switch as u32, destination)
+                && !switches.iter().any(|&switch| next.knows(switch, destination))
             {
                 return Some((source, destination));
             }

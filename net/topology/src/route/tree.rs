@@ -73,11 +73,15 @@ impl Formula {
     #[inline]
     pub fn key(&self, header: &Header) -> u32 {
         match self.key {
-            Key::Destination => header.destination,
             Key::Source => header.source,
             Key::Choice if header.choice > 0 => header.choice - 1,
-            Key::Choice => header.destination,
+            Key::Destination | Key::Choice => header.destination,
         }
+    }
+
+    /// Whether the way up depends on something else than the destination.
+    pub fn is_free(&self) -> bool {
+        self.key != Key::Destination
     }
 
     /// How many ways a source can choose from.

@@ -46,8 +46,8 @@ impl SlimFly {
     }
 
     fn check(&self) -> Result<(), Fault> {
-        let prime =
-            self.q > 2 && (2..self.q).take_while(|d| d * d <= self.q).all(|d| self.q % d != 0);
+        let prime = self.q > 2
+            && (2..self.q).take_while(|d| d * d <= self.q).all(|d| !self.q.is_multiple_of(d));
         if !prime || self.q > 1000 {
             let message = format!("a slim fly needs an odd prime q up to 997, found {}", self.q);
             return Err(Fault::new(message));

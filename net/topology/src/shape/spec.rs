@@ -96,14 +96,16 @@ pub const KINDS: &[Entry] = &[
     entry("H8_S1", &[], "8 hosts on one switch", |_| {
         Some(Tree::extended(vec![8], vec![1]).build())
     }),
-    entry("H8_S2", &[], "2 joined switches with 4 hosts each", |_| named(Kind::Mesh, 2, 4)),
-    entry("H8_S4", &[], "4 switches, all joined, with 2 hosts each", |_| named(Kind::HyperX, 4, 2)),
-    entry("H8_S6", &[], "a fat tree of 4-port switches, 2 above 4", |_| full(4)),
-    entry("H128_S24", &[], "a fat tree of 16-port switches, 8 above 16", |_| full(16)),
-    entry("H242_S33", &[], "a fat tree of 22-port switches, 11 above 22", |_| full(22)),
-    entry("H392_S42", &[], "a fat tree of 28-port switches, 14 above 28", |_| full(28)),
-    entry("H512_S48", &[], "a fat tree of 32-port switches, 16 above 32", |_| full(32)),
-    entry("M9", &[], "a fat tree of 36-port switches, 18 above 36, 648 hosts", |_| full(36)),
+    entry("H8_S2", &[], "2 joined switches with 4 hosts each", |_| Some(named(Kind::Mesh, 2, 4))),
+    entry("H8_S4", &[], "4 switches, all joined, with 2 hosts each", |_| {
+        Some(named(Kind::HyperX, 4, 2))
+    }),
+    entry("H8_S6", &[], "a fat tree of 4-port switches, 2 above 4", |_| Some(full(4))),
+    entry("H128_S24", &[], "a fat tree of 16-port switches, 8 above 16", |_| Some(full(16))),
+    entry("H242_S33", &[], "a fat tree of 22-port switches, 11 above 22", |_| Some(full(22))),
+    entry("H392_S42", &[], "a fat tree of 28-port switches, 14 above 28", |_| Some(full(28))),
+    entry("H512_S48", &[], "a fat tree of 32-port switches, 16 above 32", |_| Some(full(32))),
+    entry("M9", &[], "a fat tree of 36-port switches, 18 above 36, 648 hosts", |_| Some(full(36))),
 ];
 
 type Build = fn(&mut Keys) -> Option<Result<Topology, Faults>>;
@@ -117,17 +119,17 @@ const fn entry(
     Entry { name, keys, about, build }
 }
 
-fn full(radix: u32) -> Option<Result<Topology, Faults>> {
-    Some(Tree::full(2, radix).build())
+fn full(radix: u32) -> Result<Topology, Faults> {
+    Tree::full(2, radix).build()
 }
 
-fn named(kind: Kind, switches: u32, hosts: u32) -> Option<Result<Topology, Faults>> {
-    Some(Grid { kind, extents: vec![switches], hosts }.build())
+fn named(kind: Kind, switches: u32, hosts: u32) -> Result<Topology, Faults> {
+    Grid { kind, extents: vec![switches], hosts }.build()
 }
 
 fn line(keys: &mut Keys, kind: Kind) -> Option<Result<Topology, Faults>> {
     let (switches, hosts) = (keys.number("switches"), keys.number_or("hosts", 1));
-    named(kind, switches?, hosts?)
+    Some(named(kind, switches?, hosts?))
 }
 
 fn grid(keys: &mut Keys, kind: Kind) -> Option<Result<Topology, Faults>> {
