@@ -88,20 +88,20 @@ fn two_senders_one_sink() {
     }
 }
 
-/// Pauses of 674 ns every 24883 ns leave 24209/24883 of the time, less up to one flit of 33.6 ns a pause: the
+/// Pauses of 708 ns every 24994 ns leave 24286/24994 of the time, less up to one flit of 33.6 ns a pause: the
 /// one that is due when it begins starts over. 4 000 000 bytes are 1855 full packets and 1 of 620 + 20
-/// bytes: 63080 flits in 2119.488 us of work, or about 2119.488 * 24883/24209 = 2178.5 us, within one period.
+/// bytes: 63080 flits in 2119.488 us of work, or about 2119.488 * 24994/24286 = 2181.3 us, within one period.
 #[test]
 fn pauses() {
     let hiccups = preset("infiniband-ddr-simula").expect("a preset").hiccups;
     let spread = Spread::Fixed;
-    let expected = Hiccups { period: 24_883_000, pause: 674_000, phase: 12_050_000, spread };
+    let expected = Hiccups { period: 24_994_000, pause: 708_000, phase: 10_010_000, spread };
     assert_eq!(hiccups, expected);
     let net = fabric("star:hosts=2", Parameters { hiccups, ..simula() });
     let time = transit(&net, 1, 4_000_000);
     let work = 63_080 * 33_600;
-    let duty = |lost: u64| work * 24_883 / (24_883 - lost);
-    assert!(time >= duty(674 - 34) && time <= duty(674) + 24_984_000, "{time}");
+    let duty = |lost: u64| work * 24_994 / (24_994 - lost);
+    assert!(time >= duty(708 - 34) && time <= duty(708) + 25_095_000, "{time}");
 }
 
 /// Exactly: a pause of 100 ns from 150 ns on, every 10 us. Heads arrive at 101 ns; flits of a message of 4
