@@ -1,6 +1,6 @@
 //! `heddle topology`.
 
-use std::{fmt::Write as _, fs, path::Path};
+use std::{fmt::Write as _, fs, io::Write as _, path::Path};
 
 use ::topology::{
     Bisection, Failure, Fault, Faults, Graph, Header, Imported, Metrics, Routes, Routing, import,
@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 
 use crate::{
     arguments::{Format, Topology},
-    exit::{Ending, Exit, print, written},
+    exit::{Ending, Exit, print},
+    files::to_file,
 };
 
 /// Describes a topology: figures, routes, a drawing.
@@ -27,7 +28,7 @@ pub fn describe(arguments: &Topology) -> Result<(), Ending> {
     let ways = ways.collect::<Result<Vec<_>, _>>()?;
     let analysis = analyse(graph, &routes.1);
     if let Some(path) = &arguments.draw {
-        written(fs::write(path, topology.draw()), path)?;
+        to_file(Path::new(path), |out| out.write_all(topology.draw().as_bytes()))?;
     }
     let metrics = topology.metrics();
     print(&match arguments.format {
