@@ -122,14 +122,13 @@ fn way(graph: &Graph, routes: &Routes, pair: &str) -> Result<Vec<(String, u16, u
     let mut hop = routes.first_hop(&header);
     let mut way = vec![(a.to_owned(), hop.port, hop.lane)];
     let mut here = source;
-    while source != destination {
+    while here != destination {
         let Some(end) = graph.peer(here, hop.port) else { break };
         here = end.device;
-        if here == destination {
-            break;
+        if here != destination {
+            hop = routes.hop(here, end.port, hop.lane, &header);
+            way.push((graph.name(here).to_owned(), hop.port, hop.lane));
         }
-        hop = routes.hop(here, end.port, hop.lane, &header);
-        way.push((graph.name(here).to_owned(), hop.port, hop.lane));
     }
     way.push((b.to_owned(), 0, 0));
     Ok(way)
