@@ -1,6 +1,6 @@
 //! `heddle topology`.
 
-use std::{fmt::Write as _, fs, path::Path};
+use std::{fmt::Write as _, fs, io::Write as _, path::Path};
 
 use ::topology::{
     Bisection, Failure, Fault, Faults, Graph, Header, Imported, Metrics, Routes, Routing, import,
@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 
 use crate::{
     arguments::{Format, Topology},
-    exit::{Ending, Exit, print, written},
+    exit::{Ending, Exit, print},
+    files::to_file,
 };
 
 /// Describes a topology: figures, routes, a drawing.
@@ -27,7 +28,7 @@ pub fn describe(arguments: &Topology) -> Result<(), Ending> {
     let ways = ways.collect::<Result<Vec<_>, _>>()?;
     let analysis = analyse(graph, &routes.1);
     if let Some(path) = &arguments.draw {
-        written(fs::write(path, topology.draw()), path)?;
+        to_file(Path::new(path), |out| out.write_all(topology.draw().as_bytes()))?;
     }
     let metrics = topology.metrics();
     print(&match arguments.format {
@@ -121,14 +122,13 @@ fn way(graph: &Graph, routes: &Routes, pair: &str) -> Result<Vec<(String, u16, u
     let mut hop = routes.first_hop(&header);
     let mut way = vec![(a.to_owned(), hop.port, hop.lane)];
     let mut here = source;
-    while source != destination {
+    while here != destination {
         let Some(end) = graph.peer(here, hop.port) else { break };
         here = end.device;
-        if here == destination {
-            break;
+        if here != destination {
+            hop = routes.hop(here, end.port, hop.lane, &header);
+            way.push((graph.name(here).to_owned(), hop.port, hop.lane));
         }
-        hop = routes.hop(here, end.port, hop.lane, &header);
-        way.push((graph.name(here).to_owned(), hop.port, hop.lane));
     }
     way.push((b.to_owned(), 0, 0));
     Ok(way)

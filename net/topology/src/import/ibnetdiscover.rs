@@ -155,38 +155,7 @@ impl Reader {
                 draft.fault(node.place, format!("`{}` is declared twice", node.id));
             }
         }
-        for ((id, port), wire) in &wires {
-            let near = (id.clone(), *port);
-            match wires.get(&wire.far) {
-                Some(back) if back.far == near && wire.far > near => {}
-                Some(back) if back.far == near => continue,
-                Some(back) => {
-                    let message = format!(
-                        "this cable leads to `{}`[{}], but that port leads elsewhere (line {})",
-                        wire.far.0, wire.far.1, back.place.0
-                    );
-                    draft.fault(wire.place, message);
-                    continue;
-                }
-                None if names.contains_key(wire.far.0.as_str()) => {
-                    let (far, port) = &wire.far;
-                    let message = format!("dangling port: `{far}`[{port}] is not in the file");
-                    draft.fault(wire.place, message);
-                    continue;
-                }
-                None => {}
-            }
-            let mut properties = Properties::default();
-            if let Some((text, place)) = &wire.rate {
-                draft.property(&mut properties, "rate", text, *place);
-            }
-            let tip = |(id, port): &(String, u32)| Tip {
-                name: names.get(id.as_str()).map_or(id.as_str(), |name| *name).to_owned(),
-                port: Some(port - 1),
-                place: wire.place,
-            };
-            draft.cable(tip(&near), tip(&wire.far), properties);
-        }
+        cables(&wires, &names, &mut draft);
         let adapters = wires.iter().filter(|((id, _), _)| id.starts_with('H'));
         let lid =
             |((id, _), wire): (&(String, u32), &Wire)| Some((wire.lid?, *names.get(id.as_str())?));
@@ -198,5 +167,41 @@ impl Reader {
             imported.lids = known.collect();
         }
         Ok(imported)
+    }
+}
+
+/// Adds each cable once, as both of its ends must say the same.
+fn cables(wires: &BTreeMap<(String, u32), Wire>, names: &BTreeMap<&str, &str>, draft: &mut Draft) {
+    for ((id, port), wire) in wires {
+        let near = (id.clone(), *port);
+        match wires.get(&wire.far) {
+            Some(back) if back.far == near && wire.far >= near => {}
+            Some(back) if back.far == near => continue,
+            Some(back) => {
+                let message = format!(
+                    "this cable leads to `{}`[{}], but that port leads elsewhere (line {})",
+                    wire.far.0, wire.far.1, back.place.0
+                );
+                draft.fault(wire.place, message);
+                continue;
+            }
+            None if names.contains_key(wire.far.0.as_str()) => {
+                let (far, port) = &wire.far;
+                let message = format!("dangling port: `{far}`[{port}] is not in the file");
+                draft.fault(wire.place, message);
+                continue;
+            }
+            None => {}
+        }
+        let mut properties = Properties::default();
+        if let Some((text, place)) = &wire.rate {
+            draft.property(&mut properties, "rate", text, *place);
+        }
+        let tip = |(id, port): &(String, u32)| Tip {
+            name: names.get(id.as_str()).map_or(id.as_str(), |name| *name).to_owned(),
+            port: Some(port - 1),
+            place: wire.place,
+        };
+        draft.cable(tip(&near), tip(&wire.far), properties);
     }
 }
