@@ -120,6 +120,10 @@ impl Network for Infiniband {
 
     const DIRECT: bool = false;
 
+    fn hosts(&self) -> Option<u32> {
+        Some(self.hosts.len() as u32)
+    }
+
     fn devices(&self) -> u32 {
         self.fabric.devices() - self.fabric.hosts()
     }
