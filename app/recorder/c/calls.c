@@ -71,11 +71,11 @@ static bool can_record(void)
     return true;
 }
 
-/* After the library has started: opens the trace. */
+/* After the library has started: opens the trace. What the recorder itself needs counts as time in
+ * MPI_Init, and not as the program's. */
 static void started(unsigned number, struct call *call, uint64_t wall)
 {
     int rank, size, level;
-    call->leave = now();
     if (!can_record())
         return;
     PMPI_Query_thread(&level);
@@ -86,12 +86,13 @@ static void started(unsigned number, struct call *call, uint64_t wall)
     requests_start();
     handles_start();
     trace_open(rank, size, call->enter, wall);
+    clock_start();
+    call->leave = now();
     if (recording) {
         lock();
         trace_end(trace_begin(number, call, FIXED_BYTES));
         unlock();
     }
-    clock_start();
 }
 
 static uint64_t wall_clock(void)
@@ -219,6 +220,12 @@ static void settle(int count, const MPI_Request *handles)
         request_settled(scratch.requests[index], &handles[index]);
 }
 
+/* The status of a completed request. */
+static out_t put_completed(out_t out, const MPI_Status *status, bool receive)
+{
+    return put_status(out, status, receive && !cancelled(status));
+}
+
 static size_t bytes_for(int count)
 {
     return FIXED_BYTES + 2 * ITEM_BYTES * (size_t)(count > 0 ? count : 0);
@@ -239,7 +246,7 @@ PUBLIC int MPI_Wait(MPI_Request *request, MPI_Status *status)
     leave(&call);
     lock();
     out_t out = put(trace_begin(C_MPI_Wait, &call, FIXED_BYTES), known.number);
-    trace_end(put_status(out, status, known.receive && result == MPI_SUCCESS));
+    trace_end(put_completed(out, status, known.receive && result == MPI_SUCCESS));
     request_settled(known, request);
     unlock();
     inside = false;
@@ -264,7 +271,7 @@ PUBLIC int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
     lock();
     out_t out = put(trace_begin(C_MPI_Test, &call, FIXED_BYTES), known.number);
     out = put_signed(out, complete);
-    trace_end(put_status(out, status, complete && known.receive));
+    trace_end(put_completed(out, status, complete && known.receive));
     request_settled(known, request);
     unlock();
     inside = false;
@@ -292,7 +299,7 @@ PUBLIC int MPI_Waitany(int count, MPI_Request handles[], int *index, MPI_Status 
     int found = result == MPI_SUCCESS ? *index : MPI_UNDEFINED;
     lock();
     out_t out = put_requests(trace_begin(C_MPI_Waitany, &call, bytes_for(count)), count);
-    trace_end(put_status(put_index(out, found), status, received(found, count)));
+    trace_end(put_completed(put_index(out, found), status, received(found, count)));
     settle(count, handles);
     unlock();
     inside = false;
@@ -316,7 +323,7 @@ PUBLIC int MPI_Testany(int count, MPI_Request handles[], int *index, int *flag, 
     lock();
     out_t out = put_requests(trace_begin(C_MPI_Testany, &call, bytes_for(count)), count);
     out = put_signed(put_index(out, found), complete);
-    trace_end(put_status(out, status, received(found, count)));
+    trace_end(put_completed(out, status, received(found, count)));
     settle(count, handles);
     unlock();
     inside = false;
@@ -331,7 +338,7 @@ static out_t put_statuses(out_t out, int count, const MPI_Status *statuses, int 
     out = put(out, (uint64_t)count);
     for (int index = 0; index < count; index++) {
         bool good = result == MPI_SUCCESS || statuses[index].MPI_ERROR == MPI_SUCCESS;
-        out = put_status(out, &statuses[index], good && scratch.requests[index].receive);
+        out = put_completed(out, &statuses[index], good && scratch.requests[index].receive);
     }
     return out;
 }
@@ -397,7 +404,7 @@ static int some(unsigned number, some_function *real, int count, MPI_Request *ha
     out = put(out, (uint64_t)found);
     for (int place = 0; place < found; place++) {
         bool good = result == MPI_SUCCESS || statuses[place].MPI_ERROR == MPI_SUCCESS;
-        out = put_status(out, &statuses[place], good && received(indices[place], count));
+        out = put_completed(out, &statuses[place], good && received(indices[place], count));
     }
     trace_end(out);
     settle(count, handles);

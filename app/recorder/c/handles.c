@@ -22,13 +22,16 @@ static void *grown(void *list, size_t item, uint32_t count, uint32_t *room)
 
 /* ---- Groups ---- */
 
-int *world_ranks(MPI_Group group, int *count)
+/* The members as ranks of the world, in scratch space that is good until the next call. Processes that
+ * are not of this world (MPI_Comm_spawn) are left out. */
+static int *world_ranks(MPI_Group group, int *known)
 {
+    int count = 0;
     static int *ranks, *found;
     static int room;
-    PMPI_Group_size(group, count);
-    if (*count > room || !ranks) {
-        room = *count + 64;
+    PMPI_Group_size(group, &count);
+    if (count > room || !ranks) {
+        room = count + 64;
         free(ranks);
         free(found);
         ranks = malloc((size_t)room * sizeof *ranks);
@@ -38,8 +41,12 @@ int *world_ranks(MPI_Group group, int *count)
         for (int rank = 0; rank < room; rank++)
             ranks[rank] = rank;
     }
-    if (*count > 0)
-        PMPI_Group_translate_ranks(group, *count, ranks, world_group, found);
+    if (count > 0)
+        PMPI_Group_translate_ranks(group, count, ranks, world_group, found);
+    *known = 0;
+    for (int index = 0; index < count; index++)
+        if (found[index] != MPI_UNDEFINED)
+            found[(*known)++] = found[index];
     return found;
 }
 
@@ -50,15 +57,21 @@ size_t group_bytes(MPI_Group group)
     return FIXED_BYTES + ITEM_BYTES * (size_t)count;
 }
 
-/* The members as runs of a first rank, a step and a length. Processes that are not of this world
- * (MPI_Comm_spawn) are left out. */
 out_t put_group(out_t out, MPI_Group group)
 {
-    int count, known = 0, runs = 0;
-    int *ranks = world_ranks(group, &count);
+    int count;
+    const int *ranks = world_ranks(group, &count);
+    out = put(out, (uint64_t)count);
     for (int index = 0; index < count; index++)
-        if (ranks[index] != MPI_UNDEFINED)
-            ranks[known++] = ranks[index];
+        out = put(out, (uint64_t)ranks[index]);
+    return out;
+}
+
+/* The members as runs of a first rank, a step and a length. */
+static out_t put_runs(out_t out, MPI_Group group)
+{
+    int known, runs = 0;
+    const int *ranks = world_ranks(group, &known);
     for (int pass = 0; pass < 2; pass++) {
         if (pass == 1)
             out = put(out, (uint64_t)runs);
@@ -110,11 +123,11 @@ static void define_members(MPI_Comm handle, const struct communicator *value)
     PMPI_Comm_group(handle, &local);
     size_t bytes = group_bytes(local) + ITEM_BYTES * (size_t)value->remote;
     out_t out = put(trace_define(DEFINE_COMMUNICATOR, bytes), value->number);
-    out = put_group(out, local);
+    out = put_runs(out, local);
     PMPI_Group_free(&local);
     if (value->remote) {
         PMPI_Comm_remote_group(handle, &remote);
-        out = put_group(out, remote);
+        out = put_runs(out, remote);
         PMPI_Group_free(&remote);
     } else {
         out = put(out, 0);

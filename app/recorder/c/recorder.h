@@ -178,6 +178,7 @@ static inline int64_t status_bytes(const MPI_Status *status)
 #endif
 }
 
+/* Whether a completed request was cancelled. */
 static inline bool cancelled(const MPI_Status *status)
 {
 #ifdef OPEN_MPI
@@ -190,8 +191,7 @@ static inline bool cancelled(const MPI_Status *status)
 /* The status of something received; of nothing, for MPI_PROC_NULL too. */
 static inline out_t put_status(out_t out, const MPI_Status *status, bool received)
 {
-    if (!received || status->MPI_SOURCE == MPI_PROC_NULL || status->MPI_SOURCE == MPI_ANY_SOURCE ||
-        cancelled(status))
+    if (!received || status->MPI_SOURCE == MPI_PROC_NULL || status->MPI_SOURCE == MPI_ANY_SOURCE)
         return put_nothing(out);
     out = put_signed(out, status->MPI_SOURCE);
     out = put_signed(out, status->MPI_TAG);
@@ -273,7 +273,7 @@ out_t put_operation(out_t out, MPI_Op handle, bool matters);
 void operation_freed(MPI_Op handle);
 uint64_t window_of(MPI_Win handle);
 void window_freed(MPI_Win handle);
-/* Members of a group as ranks of the world. */
+/* Members of a group as a list of ranks of the world. */
 size_t group_bytes(MPI_Group group);
 out_t put_group(out_t out, MPI_Group group);
 
@@ -290,13 +290,9 @@ void request_settled(struct request request, const MPI_Request *handle);
 uint32_t message_made(const MPI_Message *handle);
 uint32_t message_taken(const MPI_Message *handle);
 
-/* The world and null handles, read once. */
+/* Handles that are looked up once. */
 extern MPI_Comm world;
 extern MPI_Request no_request;
-
-/* Ranks of the world that the members of a group are: a list in scratch space, good until the next
- * call of this. Its length is set. */
-int *world_ranks(MPI_Group group, int *count);
 
 /* ---- Clocks (clock.c) ---- */
 
