@@ -202,8 +202,9 @@ fn chain(what: &Collective, sink: &mut dyn Sink) {
 }
 
 fn neighbours(what: &Collective, sink: &mut dyn Sink) -> Result<(), String> {
-    let neighbours =
-        what.neighbours.ok_or("the trace does not say who the neighbours in this communicator are")?;
+    let neighbours = what
+        .neighbours
+        .ok_or("the trace does not say who the neighbours in this communicator are")?;
     for (index, to) in neighbours.destinations.iter().enumerate() {
         if let Ok(to) = u32::try_from(*to) {
             sink.send(to, what.sends.of(index), &[]);
@@ -222,7 +223,12 @@ fn neighbours(what: &Collective, sink: &mut dyn Sink) -> Result<(), String> {
 fn between(what: &Collective, sink: &mut dyn Sink) -> Result<(), String> {
     let others = what.ranks..what.ranks + what.remote;
     match what.class {
-        Class::Bcast | Class::Scatter | Class::Scatterv | Class::Reduce | Class::Gather | Class::Gatherv => {
+        Class::Bcast
+        | Class::Scatter
+        | Class::Scatterv
+        | Class::Reduce
+        | Class::Gather
+        | Class::Gatherv => {
             let outward = matches!(what.class, Class::Bcast | Class::Scatter | Class::Scatterv);
             match what.root {
                 None => {}
@@ -247,9 +253,16 @@ fn between(what: &Collective, sink: &mut dyn Sink) -> Result<(), String> {
                 sink.receive(rank, what.receives.of(index), &[]);
             }
         }
-        Class::Barrier | Class::Create | Class::CreateGroup | Class::Allreduce | Class::Allgather
-        | Class::Allgatherv | Class::ReduceScatter | Class::ReduceScatterBlock => {
-            let synchronises = matches!(what.class, Class::Barrier | Class::Create | Class::CreateGroup);
+        Class::Barrier
+        | Class::Create
+        | Class::CreateGroup
+        | Class::Allreduce
+        | Class::Allgather
+        | Class::Allgatherv
+        | Class::ReduceScatter
+        | Class::ReduceScatterBlock => {
+            let synchronises =
+                matches!(what.class, Class::Barrier | Class::Create | Class::CreateGroup);
             let bytes = |amount: &Amount, peer| if synchronises { 1 } else { amount.of(peer) };
             sink.send(what.ranks, bytes(&what.sends, 0), &[]);
             let all: u64 = (0..what.remote as usize).map(|peer| bytes(&what.receives, peer)).sum();

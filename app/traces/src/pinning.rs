@@ -76,9 +76,8 @@ impl Pinned {
         // Void entries must not pile up.
         if self.queue.len() > 2 * self.intervals.len() + 16 {
             let intervals = &self.intervals;
-            self.queue.retain(|(when, start)| {
-                intervals.get(start).is_some_and(|(_, used)| used == when)
-            });
+            self.queue
+                .retain(|(when, start)| intervals.get(start).is_some_and(|(_, used)| used == when));
         }
     }
 }

@@ -209,9 +209,18 @@ pub fn align(ranked: &mut [Ranked], recorded_on: &dyn Recorded) -> Vec<String> {
     }
     let total = |what: fn(&Progress) -> u64| all.iter().map(what).sum::<u64>();
     let found = [
-        (total(|progress| progress.late), "calls returned before what they waited for had happened; clocks that run apart look like that"),
-        (total(|progress| progress.blind), "receives have an open source or tag; how long they waited is not known"),
-        (total(|progress| progress.forced), "messages were waited for that no trace shows the sending of"),
+        (
+            total(|progress| progress.late),
+            "calls returned before what they waited for had happened; clocks that run apart look like that",
+        ),
+        (
+            total(|progress| progress.blind),
+            "receives have an open source or tag; how long they waited is not known",
+        ),
+        (
+            total(|progress| progress.forced),
+            "messages were waited for that no trace shows the sending of",
+        ),
     ];
     let said = found.into_iter().filter(|(count, _)| *count > 0);
     said.map(|(count, what)| format!("{count} {what}")).collect()
@@ -237,7 +246,9 @@ pub fn balance(ranked: &mut [Ranked]) -> Vec<String> {
                 (send, NONE) => (sender, send),
                 _ => continue,
             };
-            if let Some(op) = ranked.get_mut(rank).and_then(|rank| rank.draft.ops_mut().get_mut(op as usize)) {
+            if let Some(op) =
+                ranked.get_mut(rank).and_then(|rank| rank.draft.ops_mut().get_mut(op as usize))
+            {
                 *op = void(*op);
                 cut += 1;
             }

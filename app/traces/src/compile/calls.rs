@@ -28,10 +28,8 @@ pub fn compile(
     if call.how == How::Persistent {
         // The request is the last value; the call is made at MPI_Start.
         let (request, values) = record.values.split_last().ok_or("it has no arguments")?;
-        let template = Request {
-            persistent: Some((call.class, values.into())),
-            ..Request::default()
-        };
+        let template =
+            Request { persistent: Some((call.class, values.into())), ..Request::default() };
         compiler.requests.insert(*request, template);
         return Ok(());
     }
@@ -44,10 +42,16 @@ pub fn compile(
             let mut arguments = record.arguments();
             start(compiler, arguments.list(), stream)
         }
-        Class::Wait | Class::Waitany | Class::Waitall | Class::Waitsome | Class::Test | Class::Testany
-        | Class::Testall | Class::Testsome | Class::RequestFree | Class::Cancel => {
-            completion::complete(compiler, call.class, record, stream)
-        }
+        Class::Wait
+        | Class::Waitany
+        | Class::Waitall
+        | Class::Waitsome
+        | Class::Test
+        | Class::Testany
+        | Class::Testall
+        | Class::Testsome
+        | Class::RequestFree
+        | Class::Cancel => completion::complete(compiler, call.class, record, stream),
         Class::Spawn => {
             Err("processes that join the world at run time have no place in a schedule".to_owned())
         }
@@ -82,7 +86,9 @@ fn start(compiler: &mut Compiler, ids: &[i64], stream: &Stream) -> Result<(), St
         let request = compiler.requests.get(id);
         let template = request.and_then(|request| request.persistent.clone());
         let Some((class, values)) = template else {
-            return Err("the request was made by no call that is known to make persistent ones".to_owned());
+            return Err(
+                "the request was made by no call that is known to make persistent ones".to_owned()
+            );
         };
         let record = Record { values: values.into_vec(), ..Record::default() };
         let before = compiler.now.ends.len();
@@ -121,18 +127,23 @@ fn post(
             shape = Shape::Completion;
         }
         Class::Mrecv => {
-            let (address, count, datatype) = (arguments.number(), arguments.number(), arguments.datatype());
+            let (address, count, datatype) =
+                (arguments.number(), arguments.number(), arguments.datatype());
             let message = arguments.number();
             compiler.touch(address, bytes(count, datatype));
-            let place = compiler.probed.iter().position(|probed| probed.message == message && message != 0);
+            let place =
+                compiler.probed.iter().position(|probed| probed.message == message && message != 0);
             let probed = place.map(|place| compiler.probed.remove(place));
             if let Some(probed) = probed {
-                let target = if immediate { &mut compiler.now.ends } else { &mut compiler.now.waits };
+                let target =
+                    if immediate { &mut compiler.now.ends } else { &mut compiler.now.waits };
                 target.push(probed.op);
             }
             shape = Shape::Completion;
         }
-        _ if onesided::is(class) => return onesided::compile(compiler, class, arguments, stream, immediate).map(|()| None),
+        _ if onesided::is(class) => {
+            return onesided::compile(compiler, class, arguments, stream, immediate).map(|()| None);
+        }
         _ => {
             collective(compiler, class, arguments, stream)?;
             shape = Shape::Collective;
@@ -190,16 +201,24 @@ fn receive(
         return Ok(None);
     }
     compiler.touch(address, bytes);
-    let exact = |said: i64, matched: i64| if said == ANY && matched != UNKNOWN { matched } else { said };
+    let exact =
+        |said: i64, matched: i64| if said == ANY && matched != UNKNOWN { matched } else { said };
     let (from, tag) = (exact(from, status.source), exact(tag, status.tag));
     // A message that was probed was received by the probe.
     let same = |said: i64, found: i64| said == ANY || said == found;
     let place = compiler.probed.iter().position(|probed| {
-        probed.communicator == id && probed.message == 0 && same(from, probed.source) && same(tag, probed.tag)
+        probed.communicator == id
+            && probed.message == 0
+            && same(from, probed.source)
+            && same(tag, probed.tag)
     });
     if let Some(place) = place {
         let probed = compiler.probed.remove(place);
-        if immediate { compiler.now.ends.push(probed.op) } else { compiler.now.waits.push(probed.op) }
+        if immediate {
+            compiler.now.ends.push(probed.op)
+        } else {
+            compiler.now.waits.push(probed.op)
+        }
         return Ok(None);
     }
     let source = if from == ANY { schedule::ANY } else { compiler.peer(known, from)?.unwrap_or(0) };
@@ -226,7 +245,12 @@ fn sendrecv(
     let datatype = |bytes: u64| [1, bytes.cast_signed(), bytes.cast_signed()];
     let [a, b, c] = datatype(sent);
     let half = [address, 1, a, b, c, to, tag];
-    send(compiler, &mut Record { values: half.to_vec(), ..Record::default() }.arguments(), Some(id), stream)?;
+    send(
+        compiler,
+        &mut Record { values: half.to_vec(), ..Record::default() }.arguments(),
+        Some(id),
+        stream,
+    )?;
     let [a, b, c] = datatype(received);
     let half = [into, 1, a, b, c, from, from_tag, status.source, status.tag, status.bytes];
     let half = Record { values: half.to_vec(), ..Record::default() };
@@ -246,7 +270,8 @@ fn probe(
         Class::Iprobe | Class::Improbe => arguments.number(),
         _ => 1,
     };
-    let message = if matches!(class, Class::Mprobe | Class::Improbe) { arguments.number() } else { 0 };
+    let message =
+        if matches!(class, Class::Mprobe | Class::Improbe) { arguments.number() } else { 0 };
     let status = arguments.status();
     if found != 1 {
         return Ok(());
@@ -391,10 +416,14 @@ fn collective(
         what = shared(class, &mut arguments, u64::from(ranks));
     }
     // A send buffer in place: its own count means nothing.
-    if matches!(class, Class::Allgather | Class::Alltoall) && what.buffers.first().is_some_and(|b| b.0 == 1) {
+    if matches!(class, Class::Allgather | Class::Alltoall)
+        && what.buffers.first().is_some_and(|b| b.0 == 1)
+    {
         what.sends = what.receives.clone();
     }
-    if matches!(class, Class::Alltoallv | Class::Alltoallw) && what.buffers.first().is_some_and(|b| b.0 == 1) {
+    if matches!(class, Class::Alltoallv | Class::Alltoallw)
+        && what.buffers.first().is_some_and(|b| b.0 == 1)
+    {
         what.sends = what.receives.clone();
     }
     let communicator = compiler.communicator(stream, id)?;
@@ -420,7 +449,8 @@ fn collective(
         Some(root) => {
             let limit = if remote > 0 { remote } else { local };
             let valid = u32::try_from(root).ok().filter(|root| *root < limit);
-            let root = valid.ok_or_else(|| format!("root {root}, but the communicator has {limit} ranks"))?;
+            let root = valid
+                .ok_or_else(|| format!("root {root}, but the communicator has {limit} ranks"))?;
             Some(if remote > 0 { local + root } else { root })
         }
     };
@@ -464,4 +494,3 @@ pub fn synchronise(compiler: &mut Compiler, id: i64, stream: &Stream) -> Result<
     let record = Record { values: vec![id], ..Record::default() };
     collective(compiler, Class::Barrier, record.arguments(), stream)
 }
-

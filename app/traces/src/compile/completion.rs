@@ -7,10 +7,16 @@ use crate::format::table::Class;
 use crate::record::{Record, Status, UNKNOWN};
 use crate::source::Stream;
 
-const BLIND: &str = "the trace does not say which request was completed; this text format never does";
+const BLIND: &str =
+    "the trace does not say which request was completed; this text format never does";
 
 /// Compiles a call that completes requests, or may.
-pub fn complete(compiler: &mut Compiler, class: Class, record: &Record, stream: &Stream) -> Result<(), String> {
+pub fn complete(
+    compiler: &mut Compiler,
+    class: Class,
+    record: &Record,
+    stream: &Stream,
+) -> Result<(), String> {
     let mut arguments = record.arguments();
     let one = matches!(class, Class::Wait | Class::Test | Class::RequestFree | Class::Cancel);
     let single = [if one { arguments.number() } else { 0 }];
@@ -66,7 +72,9 @@ pub fn complete(compiler: &mut Compiler, class: Class, record: &Record, stream: 
         Class::RequestFree => {
             let request = single.first().and_then(|id| compiler.requests.remove(id));
             // What was freed still has to happen before the rank is at its end.
-            compiler.freed.extend(request.filter(|request| request.active).into_iter().flat_map(|r| r.ops));
+            compiler
+                .freed
+                .extend(request.filter(|request| request.active).into_iter().flat_map(|r| r.ops));
             return Ok(());
         }
         _ => {
@@ -112,7 +120,13 @@ fn finish(compiler: &mut Compiler, stream: &Stream, ids: &[i64], status: Status)
 }
 
 /// Gives an open receive the source and tag that it matched.
-fn settle(compiler: &mut Compiler, stream: &Stream, ops: &[u32], communicator: i64, status: Status) {
+fn settle(
+    compiler: &mut Compiler,
+    stream: &Stream,
+    ops: &[u32],
+    communicator: i64,
+    status: Status,
+) {
     let tag = (status.tag >= 0).then(|| compiler.tag(communicator, Purpose::Tag(status.tag)));
     let known = compiler.communicator(stream, communicator).ok();
     let source = known.filter(|_| status.source >= 0);

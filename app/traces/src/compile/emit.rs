@@ -40,7 +40,14 @@ impl Compiler<'_> {
         self.message(Kind::Recv, from, communicator, purpose, bytes)
     }
 
-    fn message(&mut self, kind: Kind, peer: u32, communicator: i64, purpose: Purpose, bytes: u64) -> u32 {
+    fn message(
+        &mut self,
+        kind: Kind,
+        peer: u32,
+        communicator: i64,
+        purpose: Purpose,
+        bytes: u64,
+    ) -> u32 {
         let tag = self.tag(communicator, purpose);
         let cpu = self.now.thread.min(255) as u8;
         let op = if self.inside {
@@ -160,7 +167,9 @@ impl Compiler<'_> {
         let start = self.now.starts.first().copied().unwrap_or(NONE);
         match shape {
             Shape::Blocking => (join.unwrap_or(start), Edge::Done),
-            _ if self.options.mode == Mode::Aligned || self.now.starts.len() > 1 => (last, Edge::Done),
+            _ if self.options.mode == Mode::Aligned || self.now.starts.len() > 1 => {
+                (last, Edge::Done)
+            }
             _ => (start, Edge::Started),
         }
     }

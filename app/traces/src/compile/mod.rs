@@ -50,7 +50,11 @@ pub enum Error {
 }
 
 /// Carries out a task for each item, on several threads; the results come in the order of the items.
-fn parallel<T: Send, R: Send>(items: Vec<T>, threads: usize, task: impl Fn(T) -> R + Sync) -> Vec<R> {
+fn parallel<T: Send, R: Send>(
+    items: Vec<T>,
+    threads: usize,
+    task: impl Fn(T) -> R + Sync,
+) -> Vec<R> {
     let slots: Vec<_> = items.into_iter().map(|item| Mutex::new((Some(item), None))).collect();
     let next = AtomicUsize::new(0);
     let work = || {
@@ -86,7 +90,8 @@ pub fn compile(traces: &Traces, options: &Options) -> Result<Compiled, Error> {
         Compiler::new(options, traces, rank, task / ranks, clock).run()
     });
     let mut ranked: Vec<Ranked> = compiled.into_iter().collect::<Result<_, _>>()?;
-    let errors: Vec<_> = ranked.iter_mut().flat_map(|rank| std::mem::take(&mut rank.errors)).collect();
+    let errors: Vec<_> =
+        ranked.iter_mut().flat_map(|rank| std::mem::take(&mut rank.errors)).collect();
     if !errors.is_empty() {
         return Err(Error::Traces(errors));
     }
@@ -110,7 +115,10 @@ pub fn compile(traces: &Traces, options: &Options) -> Result<Compiled, Error> {
 
 fn check(options: &Options, total: u64) -> Result<(), Error> {
     if options.copies == 0 || total >= u64::from(u32::MAX) {
-        return Err(Error::Options(format!("{} copies of the ranks cannot be made", options.copies)));
+        return Err(Error::Options(format!(
+            "{} copies of the ranks cannot be made",
+            options.copies
+        )));
     }
     if options.map.is_empty() {
         return Ok(());

@@ -31,10 +31,25 @@ pub struct Exposure {
 pub const fn is(class: Class) -> bool {
     matches!(
         class,
-        Class::WinCreate | Class::WinFree | Class::Fence | Class::Post | Class::WinStart
-            | Class::Complete | Class::WinWait | Class::WinTest | Class::Lock | Class::LockAll
-            | Class::Flush | Class::FlushAll | Class::FlushLocal | Class::FlushLocalAll | Class::Put
-            | Class::Get | Class::Accumulate | Class::GetAccumulate | Class::FetchAndOp
+        Class::WinCreate
+            | Class::WinFree
+            | Class::Fence
+            | Class::Post
+            | Class::WinStart
+            | Class::Complete
+            | Class::WinWait
+            | Class::WinTest
+            | Class::Lock
+            | Class::LockAll
+            | Class::Flush
+            | Class::FlushAll
+            | Class::FlushLocal
+            | Class::FlushLocalAll
+            | Class::Put
+            | Class::Get
+            | Class::Accumulate
+            | Class::GetAccumulate
+            | Class::FetchAndOp
             | Class::CompareAndSwap
     )
 }
@@ -113,7 +128,9 @@ fn exposure<'c>(compiler: &'c mut Compiler, id: i64) -> Result<&'c mut Exposure,
 fn create(compiler: &mut Compiler, arguments: Arguments, stream: &Stream) -> Result<(), String> {
     let (communicator, id) = match arguments.rest() {
         // MPI_Win_create_dynamic, MPI_Win_allocate, MPI_Win_create.
-        [communicator, id] | [communicator, _, id] | [_, _, communicator, id] => (*communicator, *id),
+        [communicator, id] | [communicator, _, id] | [_, _, communicator, id] => {
+            (*communicator, *id)
+        }
         _ => return Err("it has other arguments than it should".to_owned()),
     };
     compiler.windows.insert(id, Exposure { communicator, ..Exposure::default() });
@@ -168,7 +185,8 @@ fn access(
     stream: &Stream,
 ) -> Result<(), String> {
     let mut buffer = |arguments: &mut Arguments| {
-        let (address, count, datatype) = (arguments.number(), arguments.number(), arguments.datatype());
+        let (address, count, datatype) =
+            (arguments.number(), arguments.number(), arguments.datatype());
         let bytes = bytes(count, datatype);
         compiler.touch(address, bytes);
         bytes
@@ -208,7 +226,9 @@ fn access(
     };
     let communicator = exposure(compiler, id)?.communicator;
     let known = compiler.communicator(stream, communicator)?;
-    let Some(to) = compiler.peer(known, target)?.filter(|_| target != PROC_NULL) else { return Ok(()) };
+    let Some(to) = compiler.peer(known, target)?.filter(|_| target != PROC_NULL) else {
+        return Ok(());
+    };
     // Its own memory takes no message.
     if to == compiler.out.place {
         return Ok(());
@@ -247,7 +267,9 @@ pub fn serve(ranked: &mut [Ranked]) {
     }
     for (origin, remote) in served {
         let position = index.get(remote.target as usize);
-        let Some(target) = position.and_then(|position| ranked.get_mut(*position)) else { continue };
+        let Some(target) = position.and_then(|position| ranked.get_mut(*position)) else {
+            continue;
+        };
         let op = |kind, tag, size| Op { kind, peer: origin, tag, size, cpu: 0, nic: 0 };
         let receive = target.draft.op(op(Kind::Recv, remote.tag, remote.bytes));
         let answer = target.draft.op(op(Kind::Send, remote.answer, remote.answer_bytes));

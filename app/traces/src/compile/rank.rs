@@ -163,7 +163,13 @@ pub fn common(points: &[(u64, i128)], at: u64) -> i128 {
 }
 
 impl<'a> Compiler<'a> {
-    pub fn new(options: &'a Options<'a>, traces: &'a Traces, rank: u32, copy: u32, clock: Clock) -> Self {
+    pub fn new(
+        options: &'a Options<'a>,
+        traces: &'a Traces,
+        rank: u32,
+        copy: u32,
+        clock: Clock,
+    ) -> Self {
         let ranks = traces.ranks();
         let own = rank + copy * ranks;
         let place = options.map.get(own as usize).copied().unwrap_or(own);
@@ -238,10 +244,9 @@ impl<'a> Compiler<'a> {
         }
         let (name, file) = (stream.name(record.id), stream.path().display());
         let place = stream.place();
-        self.out.errors.push(format!(
-            "error: {file}: {place}: {name} on rank {}: {message}\n",
-            self.rank
-        ));
+        self.out
+            .errors
+            .push(format!("error: {file}: {place}: {name} on rank {}: {message}\n", self.rank));
     }
 
     /// Notes that something happened.
@@ -358,7 +363,8 @@ impl<'a> Compiler<'a> {
 
     /// Ends the rank: what still runs is waited for, and the last computation done.
     fn finish(&mut self) {
-        let mut open: Vec<_> = self.requests.drain().filter(|(_, request)| request.active).collect();
+        let mut open: Vec<_> =
+            self.requests.drain().filter(|(_, request)| request.active).collect();
         open.sort_unstable_by_key(|(id, _)| *id);
         self.now.waits.extend(open.into_iter().flat_map(|(_, request)| request.ops));
         self.now.waits.append(&mut self.freed);
@@ -402,7 +408,11 @@ impl<'a> Compiler<'a> {
     }
 
     /// A communicator of the trace.
-    pub fn communicator<'s>(&self, stream: &'s Stream, id: i64) -> Result<&'s Communicator, String> {
+    pub fn communicator<'s>(
+        &self,
+        stream: &'s Stream,
+        id: i64,
+    ) -> Result<&'s Communicator, String> {
         let known = stream.definitions().communicators.get(&id);
         known.ok_or_else(|| format!("communicator {id} was not defined before"))
     }

@@ -233,7 +233,12 @@ impl<R: Read> AllprofReader<R> {
     }
 
     /// A function outside the table: only its times matter.
-    fn unlisted(&mut self, name: &str, mut cursor: Cursor, record: &mut Record) -> Result<bool, Fault> {
+    fn unlisted(
+        &mut self,
+        name: &str,
+        mut cursor: Cursor,
+        record: &mut Record,
+    ) -> Result<bool, Fault> {
         let start = cursor.need("the time of the call")?;
         let mut end = cursor.need("the time of the return")?;
         while let Some(part) = cursor.part() {
@@ -263,7 +268,8 @@ impl<R: Read> AllprofReader<R> {
         };
         let dot = text.iter().position(|byte| *byte == b'.').unwrap_or(text.len());
         let (whole, fraction) = text.split_at(dot);
-        let whole = integer(whole).and_then(|number| u64::try_from(number).ok()).ok_or_else(fault)?;
+        let whole =
+            integer(whole).and_then(|number| u64::try_from(number).ok()).ok_or_else(fault)?;
         let mut picoseconds = 0;
         let mut weight = 100_000;
         for digit in fraction.iter().skip(1) {
@@ -276,7 +282,8 @@ impl<R: Read> AllprofReader<R> {
         let origin = *self.origin.get_or_insert(whole);
         let since = whole.checked_sub(origin).and_then(|since| since.checked_mul(1_000_000));
         since.and_then(|since| since.checked_add(picoseconds)).ok_or_else(|| {
-            let message = format!("this time lies before the first of the file, or far behind it: {whole}");
+            let message =
+                format!("this time lies before the first of the file, or far behind it: {whole}");
             Fault { at, width: text.len(), message, help: None }
         })
     }
@@ -314,7 +321,12 @@ impl<R: Read> AllprofReader<R> {
     }
 
     /// Reads the arguments of a call.
-    fn arguments(&mut self, call: &Call, cursor: &mut Cursor, values: &mut Vec<i64>) -> Result<(), Fault> {
+    fn arguments(
+        &mut self,
+        call: &Call,
+        cursor: &mut Cursor,
+        values: &mut Vec<i64>,
+    ) -> Result<(), Fault> {
         // The length of the array of requests that follows.
         let mut count = 0;
         let waits = !matches!(call.how, How::Immediate | How::Persistent);
@@ -361,7 +373,11 @@ impl<R: Read> AllprofReader<R> {
                 Field::Request => {
                     let request = number(cursor.need("a request")?, "the address of a request")?;
                     values.push(request);
-                    if waits { self.requests.remove(&request) } else { self.requests.insert(request) };
+                    if waits {
+                        self.requests.remove(&request)
+                    } else {
+                        self.requests.insert(request)
+                    };
                 }
                 Field::Requests => {
                     let base = number(cursor.need("an array of requests")?, "its address")?;
@@ -412,7 +428,7 @@ impl<R: Read> AllprofReader<R> {
             let help = Some(help.to_owned());
             Fault { at: part.0, width: part.1.len(), message, help }
         };
-        let id = if size == ranks && me == i64::from(self.rank) {
+        let id = if size == ranks && (me == i64::from(self.rank) || self.worlds == 0) {
             // Those as large as the world are told apart by the order of their first use.
             self.worlds += 1;
             if self.worlds == 1 { WORLD } else { 2 + (self.worlds - 1) }
@@ -423,7 +439,10 @@ impl<R: Read> AllprofReader<R> {
             return Err(fault(message, "are all files of the run there?"));
         } else {
             let message = format!("nothing says who the {size} members of this communicator are");
-            return Err(fault(message, "this format does not name members; record the program with `heddle record`"));
+            return Err(fault(
+                message,
+                "this format does not name members; record the program with `heddle record`",
+            ));
         };
         if id > NULL {
             let local = Group::All(self.ranks);

@@ -33,12 +33,13 @@ pub fn index(path: &Path) -> Result<Vec<PathBuf>, OpenError> {
     let fail = |error| OpenError::Io { path: path.to_owned(), error };
     let text = fs::read_to_string(path).map_err(fail)?;
     let folder = path.parent().unwrap_or(Path::new(""));
-    let names = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let names =
+        text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
     let mut files: Vec<_> = names.map(|name| folder.join(name)).collect();
     if let [one] = files.as_slice() {
         // All ranks in one file: as many as it names.
-        let text = fs::read_to_string(one)
-            .map_err(|error| OpenError::Io { path: one.clone(), error })?;
+        let text =
+            fs::read_to_string(one).map_err(|error| OpenError::Io { path: one.clone(), error })?;
         let rank = |line: &str| line.split_whitespace().next()?.parse::<usize>().ok();
         let ranks = text.lines().filter_map(rank).max().map_or(1, |rank| rank + 1);
         files = vec![one.clone(); ranks.min(1 << 20)];
@@ -79,7 +80,10 @@ impl Words<'_> {
 
     fn real(&mut self, what: &str) -> Result<f64, Fault> {
         let at = self.at;
-        let word = self.words.get(at).ok_or_else(|| (at, format!("the line ends where {what} should follow")))?;
+        let word = self
+            .words
+            .get(at)
+            .ok_or_else(|| (at, format!("the line ends where {what} should follow")))?;
         self.at += 1;
         let value = word.parse::<f64>().ok().filter(|value| value.is_finite());
         value.ok_or_else(|| (at, format!("expected {what}, found `{word}`")))
@@ -210,7 +214,9 @@ impl<R: Read> IndependentReader<R> {
             _ => {}
         }
         let name = match action.as_str() {
-            "send" | "ssend" | "isend" | "issend" | "recv" | "irecv" => self.message(&action, words, record)?,
+            "send" | "ssend" | "isend" | "issend" | "recv" | "irecv" => {
+                self.message(&action, words, record)?
+            }
             "wait" | "test" | "waitall" => self.completion(&action, words, record)?,
             _ => self.collective(&action, words, record, &mut after)?,
         };
@@ -222,7 +228,12 @@ impl<R: Read> IndependentReader<R> {
         Ok(true)
     }
 
-    fn message(&mut self, action: &str, words: &mut Words, record: &mut Record) -> Result<&'static str, Fault> {
+    fn message(
+        &mut self,
+        action: &str,
+        words: &mut Words,
+        record: &mut Record,
+    ) -> Result<&'static str, Fault> {
         let peer = words.number("a rank")?;
         let tag = words.number("a tag")?;
         let count = words.number("a count")?;
@@ -256,7 +267,12 @@ impl<R: Read> IndependentReader<R> {
         self.last
     }
 
-    fn completion(&mut self, action: &str, words: &mut Words, record: &mut Record) -> Result<&'static str, Fault> {
+    fn completion(
+        &mut self,
+        action: &str,
+        words: &mut Words,
+        record: &mut Record,
+    ) -> Result<&'static str, Fault> {
         if action == "waitall" {
             record.values.push(self.open.len() as i64);
             record.values.append(&mut self.open);
@@ -264,10 +280,16 @@ impl<R: Read> IndependentReader<R> {
             self.requests.clear();
             return Ok("MPI_Waitall");
         }
-        let key = [words.number("the sender")?, words.number("the receiver")?, words.number("a tag")?];
+        let key =
+            [words.number("the sender")?, words.number("the receiver")?, words.number("a tag")?];
         let request = match self.requests.get_mut(&key) {
             Some(requests) if !requests.is_empty() => requests.remove(0),
-            _ => return Err((2, format!("no open request from {} to {} with tag {}", key[0], key[1], key[2]))),
+            _ => {
+                return Err((
+                    2,
+                    format!("no open request from {} to {} with tag {}", key[0], key[1], key[2]),
+                ));
+            }
         };
         self.open.retain(|open| *open != request);
         record.values.push(request);
@@ -288,13 +310,17 @@ impl<R: Read> IndependentReader<R> {
             Some(base) if base != "nit" => (base, true),
             _ => (action, false),
         };
-        let blocks = |count: i64, datatype: [i64; 3]| [0, count, datatype[0], datatype[1], datatype[2]];
+        let blocks =
+            |count: i64, datatype: [i64; 3]| [0, count, datatype[0], datatype[1], datatype[2]];
         let values = &mut record.values;
         let ranks = self.ranks;
         let name = match base {
             "init" => return Ok("MPI_Init"),
             "finalize" => return Ok("MPI_Finalize"),
-            "barrier" => { values.push(WORLD); "barrier" }
+            "barrier" => {
+                values.push(WORLD);
+                "barrier"
+            }
             "comm_split" | "comm_dup" => {
                 values.extend([WORLD, crate::record::NULL]);
                 return Ok("MPI_Comm_dup");
