@@ -144,18 +144,18 @@ fn sweep3d_takes_as_long_as_recorded() {
 #[test]
 fn sweep3d_in_three_ways() {
     for mode in [Mode::Durations, Mode::Aligned] {
-      for clocks in [Clocks::Init, Clocks::Recorded] {
-        let traces = Traces::find(&folder("sweep3d-2x2")).unwrap();
-        let made = compile(&traces, &Options { mode, clocks, ..Options::default() }).unwrap();
-        println!("{:?}", made.warnings);
-        let made = made.image;
-        let ends = finish(&made, nothing());
-        let makespan = *ends.iter().max().unwrap() as f64 / 1e12;
-        println!("{mode:?} {clocks:?}: {ends:?} s");
-        if mode == Mode::Aligned && clocks == Clocks::Recorded {
-            assert!((makespan / 42.539 - 1.0).abs() < 0.003, "{makespan} s");
+        for clocks in [Clocks::Init, Clocks::Recorded] {
+            let traces = Traces::find(&folder("sweep3d-2x2")).unwrap();
+            let made = compile(&traces, &Options { mode, clocks, ..Options::default() }).unwrap();
+            println!("{:?}", made.warnings);
+            let made = made.image;
+            let ends = finish(&made, nothing());
+            let makespan = *ends.iter().max().unwrap() as f64 / 1e12;
+            println!("{mode:?} {clocks:?}: {ends:?} s");
+            if mode == Mode::Aligned && clocks == Clocks::Recorded {
+                assert!((makespan / 42.539 - 1.0).abs() < 0.003, "{makespan} s");
+            }
         }
-      }
     }
 }
 

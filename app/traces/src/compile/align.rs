@@ -173,8 +173,9 @@ impl Timeline<'_> {
     }
 }
 
-/// Sets the own time of each call that waited: from the moment at which all it waited for had happened.
-pub fn align(ranked: &mut [Ranked], recorded_on: &dyn Recorded) -> Vec<String> {
+/// Sets the own time of each call that waited: from the moment at which all it waited for had happened. Gives how
+/// many calls returned before that, and warnings.
+pub fn align(ranked: &mut [Ranked], recorded_on: &dyn Recorded) -> (u64, Vec<String>) {
     let mut timeline = Timeline {
         recorded_on,
         channels: Vec::new(),
@@ -223,7 +224,8 @@ pub fn align(ranked: &mut [Ranked], recorded_on: &dyn Recorded) -> Vec<String> {
         ),
     ];
     let said = found.into_iter().filter(|(count, _)| *count > 0);
-    said.map(|(count, what)| format!("{count} {what}")).collect()
+    let said = said.map(|(count, what)| format!("{count} {what}")).collect();
+    (total(|progress| progress.late), said)
 }
 
 /// Takes out the messages of which only one end lies in the window.

@@ -77,12 +77,33 @@ fn parallel<T: Send, R: Send>(
 
 /// Makes a schedule of traces.
 pub fn compile(traces: &Traces, options: &Options) -> Result<Compiled, Error> {
+    let recorded = match options.clocks {
+        Clocks::Recorded => true,
+        Clocks::Init => false,
+        Clocks::Default => traces.form == Form::Heddle && options.mode == Mode::Aligned,
+    };
+    let (compiled, late) = compile_by(traces, options, recorded)?;
+    if late == 0 || recorded || options.clocks == Clocks::Init {
+        return Ok(compiled);
+    }
+    // The ranks did not leave MPI_Init together: messages came before they were sent. Perhaps the clocks that were
+    // measured do better.
+    let (measured, later) = compile_by(traces, options, true)?;
+    Ok(if later < late { measured } else { compiled })
+}
+
+/// Makes a schedule by one choice of clocks; with it comes how many calls returned too early.
+fn compile_by(
+    traces: &Traces,
+    options: &Options,
+    recorded: bool,
+) -> Result<(Compiled, u64), Error> {
     let ranks = traces.ranks();
     let total = u64::from(ranks) * u64::from(options.copies);
     check(options, total)?;
     let processors = || thread::available_parallelism().map_or(1, usize::from);
     let threads = if options.threads == 0 { processors() } else { options.threads };
-    let bases = bases(traces, options, threads)?;
+    let bases = if recorded { bases(traces, threads)? } else { Vec::new() };
     let tasks: Vec<_> = (0..total as u32).collect();
     let compiled = parallel(tasks, threads, |task| {
         let rank = task % ranks;
@@ -97,11 +118,14 @@ pub fn compile(traces: &Traces, options: &Options) -> Result<Compiled, Error> {
     }
     let mut warnings = warnings(&ranked);
     keys::unite(&mut ranked);
+    let mut late = 0;
     if options.window != Window::All {
         warnings.extend(align::balance(&mut ranked));
     }
     if options.mode == Mode::Aligned {
-        warnings.extend(align::align(&mut ranked, options.recorded_on));
+        let (count, said) = align::align(&mut ranked, options.recorded_on);
+        late = count;
+        warnings.extend(said);
     }
     onesided::serve(&mut ranked);
     let calls = ranked.iter().map(|rank| rank.calls).sum::<u64>() / u64::from(options.copies);
@@ -110,7 +134,7 @@ pub fn compile(traces: &Traces, options: &Options) -> Result<Compiled, Error> {
         parallel(drafts, threads, |(place, draft)| (place, draft.finish()));
     parts.sort_by_key(|(place, _)| *place);
     let image = Image::from_parts(parts.into_iter().map(|(_, part)| part).collect());
-    Ok(Compiled { image, warnings, calls })
+    Ok((Compiled { image, warnings, calls }, late))
 }
 
 fn check(options: &Options, total: u64) -> Result<(), Error> {
@@ -135,16 +159,8 @@ fn check(options: &Options, total: u64) -> Result<(), Error> {
 /// evenly.
 type Clock = Option<Vec<(u64, i128)>>;
 
-/// The clocks of all ranks, if those that were measured are meant. The traces are read once for it.
-fn bases(traces: &Traces, options: &Options, threads: usize) -> Result<Vec<Clock>, Error> {
-    let recorded = match options.clocks {
-        Clocks::Recorded => true,
-        Clocks::Init => false,
-        Clocks::Default => traces.form == Form::Heddle && options.mode == Mode::Aligned,
-    };
-    if !recorded {
-        return Ok(Vec::new());
-    }
+/// The clocks of all ranks as they were measured. The traces are read once for it.
+fn bases(traces: &Traces, threads: usize) -> Result<Vec<Clock>, Error> {
     let scanned = parallel((0..traces.ranks()).collect(), threads, |rank| scan(traces, rank));
     let mut scanned = scanned.into_iter().collect::<Result<Vec<_>, _>>()?;
     let first = scanned.iter().map(|(_, init)| *init).min().unwrap_or(0);
