@@ -118,6 +118,11 @@ impl<'a> Arguments<'a> {
         self.items(3).as_chunks().0
     }
 
+    /// All that is left.
+    pub const fn rest(&self) -> &'a [i64] {
+        self.0
+    }
+
     fn items(&mut self, width: usize) -> &'a [i64] {
         let count = usize::try_from(self.number()).unwrap_or(0).saturating_mul(width);
         let (list, rest) = self.0.split_at(count.min(self.0.len()));

@@ -23,7 +23,7 @@ pub enum Command {
     Check(Check),
     /// Write a pattern as a GOAL file
     Gen(Generate),
-    /// Convert a GOAL file between its text and its binary form
+    /// Convert a GOAL file between its text and its binary form, or traces to it
     Convert(Convert),
     /// List the patterns
     Patterns,
@@ -43,8 +43,8 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = format!("{RUN_EXAMPLES}\n\n{EXIT_CODES}"))]
 pub struct Run {
-    /// A GOAL file, pattern:NAME, an experiment file (.toml) or a manifest (.json); - is a GOAL file
-    /// on standard input
+    /// A GOAL file, pattern:NAME, traces (a folder, the beginning of their names or an .index file), an
+    /// experiment file (.toml) or a manifest (.json); - is a GOAL file on standard input
     pub source: String,
     /// Set a key of the experiment, such as loggops.L=2500ns; can be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
@@ -109,16 +109,21 @@ Examples:
   heddle convert app.goal app.bin
   heddle convert app.bin app.goal
   heddle convert - app.bin < app.goal
-  heddle convert app.bin - | head";
+  heddle convert app.bin - | head
+  heddle convert traces/ app.goal --set traces.mode=durations";
 
 #[derive(Debug, Args)]
 #[command(after_help = format!("{CONVERT_EXAMPLES}\n\n{EXIT_CODES}"))]
 pub struct Convert {
-    /// A GOAL file, text or binary; - is standard input
+    /// A GOAL file, text or binary, or - for standard input; or traces: a folder, the beginning of their
+    /// names, or an .index file
     pub input: String,
     /// Where to write: a .bin file is binary, any other is text; - is standard output, in the form
     /// that the input is not
     pub output: String,
+    /// Set a key of [traces], such as traces.mode=aligned; can be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
 }
 
 #[derive(Debug, Args)]

@@ -127,7 +127,7 @@ impl Header {
 }
 
 /// Reads until a buffer is full or the input ends; gives how much came.
-pub(super) fn fill(input: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+pub(crate) fn fill(input: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;
     while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
         match input.read(rest) {

@@ -3,6 +3,7 @@
 
 mod definition;
 mod header;
+pub(crate) use header::fill;
 mod read;
 pub mod table;
 pub mod varint;

@@ -92,6 +92,11 @@ impl<R: Read> Reader<R> {
         &self.definitions
     }
 
+    /// How many calls were fetched.
+    pub fn calls(&self) -> u64 {
+        self.calls
+    }
+
     /// That the file ended early, once it has.
     pub fn warning(&self) -> Option<&Warning> {
         self.warning.as_ref()
