@@ -50,7 +50,15 @@ pub struct Crew<B> {
 
 impl<B> Crew<B> {
     pub const fn new(probe: B) -> Self {
-        Self { probe, desk: None, receives: Vec::new(), charges: None, events: 0, reported: 0, error: None }
+        Self {
+            probe,
+            desk: None,
+            receives: Vec::new(),
+            charges: None,
+            events: 0,
+            reported: 0,
+            error: None,
+        }
     }
 }
 

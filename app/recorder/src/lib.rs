@@ -5,6 +5,7 @@
 //! tables: the prototypes ([`prototypes`]) and the call table of the trace format, which says what
 //! of each call is kept ([`wrappers`]).
 
+pub mod launch;
 pub mod prototypes;
 pub mod tail;
 pub mod wrappers;

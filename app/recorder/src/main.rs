@@ -19,7 +19,6 @@ const FLAGS: &[&str] = &[
     "-O2",
     "-fPIC",
     "-shared",
-    "-flto=auto",
     "-fvisibility=hidden",
     "-Wall",
     "-Wextra",

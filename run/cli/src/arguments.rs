@@ -1,5 +1,7 @@
 //! What can be said on the command line.
 
+use std::{ffi::OsString, path::PathBuf};
+
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::{
@@ -25,6 +27,8 @@ pub enum Command {
     Gen(Generate),
     /// Convert a GOAL file between its text and its binary form, or traces to it
     Convert(Convert),
+    /// Record the MPI calls of a program, unmodified
+    Record(Record),
     /// List the patterns
     Patterns,
     /// Print the JSON schema of experiment files
@@ -124,6 +128,50 @@ pub struct Convert {
     /// Set a key of [traces], such as traces.mode=aligned; can be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
+}
+
+const RECORD_EXAMPLES: &str = "\
+Examples:
+  heddle record -o traces -- mpirun -n 8 ./app arguments
+  heddle record -o traces --mpi mpich -- srun -n 64 ./app
+  heddle run traces --set loggops.L=2500ns
+  heddle record -o traces --collect";
+
+const RECORD_CODES: &str = "\
+Exit codes:
+  that of the command, or 128 and the number of the signal that ended it
+  1  the recorder's library is missing, or the command cannot be started
+  2  the command line is wrong, or the folder holds something
+  4  a trace cannot be written, or the program wrote none";
+
+#[derive(Debug, Args)]
+#[command(after_help = format!("{RECORD_EXAMPLES}\n\n{RECORD_CODES}"))]
+pub struct Record {
+    /// The folder of the traces
+    #[arg(short, long, value_name = "FOLDER")]
+    pub output: PathBuf,
+    /// Remove the traces that are in the folder
+    #[arg(long)]
+    pub force: bool,
+    /// The program's MPI library, where neither its launcher nor its executable shows it
+    #[arg(long, value_enum)]
+    pub mpi: Option<Mpi>,
+    /// Start nothing; take in what ranks that died had not yet written, after a run that was started in another
+    /// way
+    #[arg(long, conflicts_with_all = ["force", "mpi", "command"])]
+    pub collect: bool,
+    /// The command and its arguments
+    #[arg(last = true, required_unless_present = "collect")]
+    pub command: Vec<OsString>,
+}
+
+/// MPI libraries that differ in their binary interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Mpi {
+    /// Open MPI 4
+    Openmpi,
+    /// MPICH, Intel MPI, MVAPICH2, Cray MPICH
+    Mpich,
 }
 
 #[derive(Debug, Args)]
