@@ -128,6 +128,18 @@ impl Compiler<'_> {
             before
         };
         if starts {
+            // What a call waits for comes before what it tells others: a fence after the answers.
+            for (start, wait) in self
+                .now
+                .starts
+                .iter()
+                .flat_map(|start| self.now.waits.iter().map(move |wait| (*start, *wait)))
+            {
+                if start != wait {
+                    self.out.draft.depend(start, wait, Edge::Done);
+                    self.now.inner.push((start, wait));
+                }
+            }
             for start in &self.now.starts {
                 self.out.draft.depend(*start, gate, Edge::Done);
             }

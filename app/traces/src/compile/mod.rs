@@ -129,9 +129,11 @@ fn compile_by(
     }
     onesided::serve(&mut ranked);
     let calls = ranked.iter().map(|rank| rank.calls).sum::<u64>() / u64::from(options.copies);
-    let drafts: Vec<_> = ranked.into_iter().map(|rank| (rank.place, rank.draft)).collect();
-    let mut parts: Vec<(u32, Part)> =
-        parallel(drafts, threads, |(place, draft)| (place, draft.finish()));
+    let drafts: Vec<_> =
+        ranked.into_iter().map(|rank| (rank.place, rank.draft, rank.part)).collect();
+    let mut parts: Vec<(u32, Part)> = parallel(drafts, threads, |(place, draft, part)| {
+        (place, part.unwrap_or_else(|| draft.finish()))
+    });
     parts.sort_by_key(|(place, _)| *place);
     let image = Image::from_parts(parts.into_iter().map(|(_, part)| part).collect());
     Ok((Compiled { image, warnings, calls }, late))
