@@ -236,9 +236,12 @@ fn what_cannot_be_expressed_is_an_error() {
 fn exchange() -> Vec<Vec<Call>> {
     let barrier = |enter| ("MPI_Barrier", enter, enter, vec![0]);
     let rank = |peer: i64, send: bool| {
-        let message = |at, tag| match send {
-            true => ("MPI_Send", at, at, buffer(1, &[peer, tag, 0])),
-            false => ("MPI_Recv", at, at, buffer(1, &[peer, tag, 0, peer, tag, 4])),
+        let message = |at, tag| {
+            if send {
+                ("MPI_Send", at, at, buffer(1, &[peer, tag, 0]))
+            } else {
+                ("MPI_Recv", at, at, buffer(1, &[peer, tag, 0, peer, tag, 4]))
+            }
         };
         program(vec![message(10, 1), barrier(20), message(30, 2), barrier(40), message(50, 3)], 60)
     };

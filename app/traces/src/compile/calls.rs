@@ -215,9 +215,9 @@ fn receive(
     if let Some(place) = place {
         let probed = compiler.probed.remove(place);
         if immediate {
-            compiler.now.ends.push(probed.op)
+            compiler.now.ends.push(probed.op);
         } else {
-            compiler.now.waits.push(probed.op)
+            compiler.now.waits.push(probed.op);
         }
         return Ok(None);
     }

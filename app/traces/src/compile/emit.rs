@@ -149,7 +149,9 @@ impl Compiler<'_> {
 
     fn chain(&mut self, op: u32) {
         let late = std::mem::take(&mut self.late);
-        late.iter().for_each(|before| self.out.draft.depend(op, *before, Edge::Done));
+        for before in late {
+            self.out.draft.depend(op, before, Edge::Done);
+        }
         let last = self.threads.get(self.now.thread).and_then(|chain| chain.last);
         if let Some((last, edge)) = last {
             self.out.draft.depend(op, last, edge);

@@ -55,10 +55,10 @@ impl Keys {
                 return ANY_TAG;
             }
             Purpose::Tag(tag) if communicator == WORLD && (0..PLAIN).contains(&tag) => {
-                return tag as u32;
+                return tag.cast_unsigned() as u32;
             }
             Purpose::Collective(number) if communicator == WORLD => {
-                return (PLAIN + number % COLLECTIVES) as u32;
+                return (PLAIN + number % COLLECTIVES).cast_unsigned() as u32;
             }
             _ => {}
         }

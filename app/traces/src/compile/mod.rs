@@ -167,7 +167,9 @@ fn bases(traces: &Traces, threads: usize) -> Result<Vec<Clock>, Error> {
     let mut scanned = scanned.into_iter().collect::<Result<Vec<_>, _>>()?;
     let first = scanned.iter().map(|(_, init)| *init).min().unwrap_or(0);
     for (points, _) in &mut scanned {
-        points.iter_mut().for_each(|(_, common)| *common -= first);
+        for (_, common) in points {
+            *common -= first;
+        }
     }
     Ok(scanned.into_iter().map(|(points, _)| Some(points)).collect())
 }

@@ -385,9 +385,13 @@ impl<'a> Compiler<'a> {
         }
         let calc = self.calc(gap);
         let waits = std::mem::take(&mut self.now.waits);
-        waits.iter().for_each(|wait| self.out.draft.depend(calc, *wait, Edge::Done));
+        for wait in waits {
+            self.out.draft.depend(calc, wait, Edge::Done);
+        }
         let chains: Vec<_> = self.threads.iter().filter_map(|chain| chain.last).collect();
-        chains.into_iter().for_each(|(last, edge)| self.out.draft.depend(calc, last, edge));
+        for (last, edge) in chains {
+            self.out.draft.depend(calc, last, edge);
+        }
     }
 
     /// Adds a computation of the current thread.
@@ -415,6 +419,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// A communicator of the trace.
+    #[expect(clippy::unused_self, reason = "it reads as a question to the compiler")]
     pub fn communicator<'s>(
         &self,
         stream: &'s Stream,
