@@ -390,6 +390,7 @@ fn shared(class: Class, arguments: &mut Arguments, ranks: u64) -> Shared {
     Shared { sends, receives, buffers, root, communicator: arguments.number() }
 }
 
+// Long because it binds one description of a collective from many arguments.
 fn collective(
     compiler: &mut Compiler,
     class: Class,

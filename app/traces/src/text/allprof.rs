@@ -321,6 +321,7 @@ impl<R: Read> AllprofReader<R> {
     }
 
     /// Reads the arguments of a call.
+    // Long because it lists the kinds of fields.
     fn arguments(
         &mut self,
         call: &Call,
