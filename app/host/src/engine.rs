@@ -13,11 +13,13 @@ use schedule::{Edge, Kind as Operation, Op, Run};
 use topology::Complete;
 use units::Time;
 
+use crate::clocks::{Class, Clocks, Shape};
 use crate::message::{Kind, Message};
 use crate::path::Stamp;
 use crate::queues::Rank as Place;
-use crate::queues::{Arrived, Class, Clocks, Entry, Queues, Shape, Task, Work};
+use crate::queues::{Arrived, Entry, Queues, Task, Work};
 use crate::rank::{Rank, Waiting};
+use crate::relay::Charges;
 use crate::source::{START, Source};
 use crate::{Error, Record, Settings};
 
@@ -28,6 +30,8 @@ pub struct Engine<'a, S, N> {
     pub settings: &'a Settings,
     pub ranks: u32,
     pub shape: Shape,
+    /// Whether nothing stands in the way of [`Turn::relay`].
+    pub plain: bool,
 }
 
 /// What a worker keeps.
@@ -35,6 +39,10 @@ pub struct Crew<B> {
     pub probe: B,
     /// Queues for a rank that has none of its own.
     desk: Option<Box<Queues>>,
+    /// A buffer.
+    receives: Vec<u32>,
+    /// Of the size seen last.
+    pub charges: Option<Charges>,
     pub events: u64,
     reported: u64,
     /// The first error, by time and rank.
@@ -43,7 +51,15 @@ pub struct Crew<B> {
 
 impl<B> Crew<B> {
     pub const fn new(probe: B) -> Self {
-        Self { probe, desk: None, events: 0, reported: 0, error: None }
+        Self {
+            probe,
+            desk: None,
+            receives: Vec::new(),
+            charges: None,
+            events: 0,
+            reported: 0,
+            error: None,
+        }
     }
 }
 
@@ -52,7 +68,8 @@ pub struct Turn<'t, S: Source, N: Network, B> {
     pub engine: &'t Engine<'t, S, N>,
     pub id: u32,
     pub rank: &'t mut Rank<S::State, N::Interface>,
-    pub queues: &'t mut Queues,
+    /// What waits; `None` if nothing does.
+    pub queues: Option<Box<Queues>>,
     pub crew: &'t mut Crew<B>,
     pub out: &'t mut Outbox<Message>,
 }
@@ -93,38 +110,24 @@ impl<S: Source, N: Network, B: Probe<Record>> Model for Watched<'_, S, N, B> {
         crew: &mut Crew<B>,
         out: &mut Outbox<Message>,
     ) -> Next {
-        let engine = &self.engine;
-        let fresh = || Box::new(Queues::new(engine.shape));
-        let mut queues = match std::mem::replace(&mut rank.waiting, Waiting::Nothing) {
-            Waiting::Many(queues) => queues,
-            Waiting::Nothing => crew.desk.take().unwrap_or_else(fresh),
-            Waiting::One(only) => {
-                let mut queues = crew.desk.take().unwrap_or_else(fresh);
-                queues.put_only(*only);
-                queues
-            }
+        let waiting = std::mem::replace(&mut rank.waiting, Waiting::Nothing);
+        let mut turn = Turn { engine: &self.engine, id, rank, queues: None, crew, out };
+        let relayed = match (waiting, inbox) {
+            // One message, and nothing else that could come before it.
+            (Waiting::Nothing, [event]) if turn.rank.batches > 0 => turn.relay(event, until),
+            (waiting, _) => turn.resume(waiting),
         };
-        let mut turn = Turn { engine, id, rank, queues: &mut queues, crew, out };
-        if turn.rank.batches == 0 {
-            turn.start();
+        if relayed && turn.queues.is_none() {
+            return Next { time: Time::MAX, urgent: turn.rank.urgent() };
         }
-        let alone = turn.queues.is_empty();
-        match inbox {
-            // By far the commonest: one message, and nothing else that could come before it.
-            [event] if alone => turn.take(event, until),
-            _ => inbox.iter().for_each(|event| turn.arrive(event)),
+        if !relayed {
+            for event in inbox {
+                turn.arrive(event);
+            }
         }
         let time = turn.work(until);
-        let next = Next { time, urgent: rank.urgent() };
-        if time < Time::MAX {
-            if let Some(only) = queues.take_only() {
-                rank.waiting = Waiting::One(Box::new(only));
-            } else {
-                rank.waiting = Waiting::Many(queues);
-                return next;
-            }
-        }
-        crew.desk = Some(queues);
+        let next = Next { time, urgent: turn.rank.urgent() };
+        turn.leave();
         next
     }
 
@@ -156,34 +159,74 @@ impl<S: Source, N: Network, B: Probe<Record>> Model for Watched<'_, S, N, B> {
 }
 
 impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
-    fn start(&mut self) {
-        let Self { engine, id, rank, queues, .. } = self;
-        rank.batches = 1;
-        let mut receives: Vec<u32> = Vec::new();
-        engine.source.start(&mut rank.source, *id, |run, op| {
-            if engine.shape.several() && op.kind == Operation::Recv {
-                // Their runs are by CPU and interface; they are posted in the order of the program.
-                receives.extend((0..run.count).map(|k| run.first + k * run.stride));
-            } else {
-                queue(engine, queues, 1, op, run, &START);
-            }
-        });
-        receives.sort_unstable();
-        for index in receives {
-            let op = engine.source.op(&rank.source, *id, index);
-            queue(engine, queues, 1, op, Run::one(index), &START);
-        }
+    /// The rank's queues: those of the desk if it has none of its own.
+    pub fn queues(&mut self) -> &mut Queues {
+        desk(&mut self.queues, self.crew, self.engine.shape)
     }
 
-    /// The only thing that can happen next is a message: handles it at once if that is possible.
-    #[inline]
-    fn take(&mut self, event: &Event<Message>, until: Time) {
-        let class = Class::Messages { cpu: 0, nic: 0 };
-        let at = event.time.max(self.rank.clocks.free(class));
-        if at < until && event.message.kind == Kind::Eager && !self.engine.shape.several() {
-            self.receive(event, at, (0, 0));
-        } else {
-            self.arrive(event);
+    /// Takes up what the last turn has left. Answers that no message has been handled.
+    #[cold]
+    fn resume(&mut self, waiting: Waiting) -> bool {
+        match waiting {
+            Waiting::Nothing => {}
+            Waiting::One(only) => self.queues().put_only(*only),
+            Waiting::Many(queues) => self.queues = Some(queues),
+        }
+        if self.rank.batches == 0 {
+            self.start();
+        }
+        false
+    }
+
+    /// Puts away what is left.
+    fn leave(self) {
+        let Some(mut queues) = self.queues else { return };
+        if let Some(only) = queues.take_only() {
+            self.rank.waiting = Waiting::One(Box::new(only));
+        } else if !queues.is_empty() {
+            self.rank.waiting = Waiting::Many(queues);
+            return;
+        }
+        self.crew.desk = Some(queues);
+    }
+
+    fn start(&mut self) {
+        let Self { engine, id, rank, queues, crew, .. } = self;
+        rank.batches = 1;
+        // With several CPUs or interfaces, runs are by these; receives are posted in the order of the
+        // program.
+        let mut receives = std::mem::take(&mut crew.receives);
+        engine.source.start(&mut rank.source, *id, |run, op| {
+            if op.kind != Operation::Recv {
+                queue(engine, desk(queues, crew, engine.shape), 1, op, run, &START);
+            } else if !engine.source.claims() {
+                receives.extend((0..run.count).map(|k| run.first + k * run.stride));
+            }
+        });
+        if engine.shape.several() {
+            receives.sort_unstable();
+        }
+        self.post_first(&receives);
+        receives.clear();
+        self.crew.receives = receives;
+    }
+
+    /// Posts the receives that wait for nothing.
+    fn post_first(&mut self, receives: &[u32]) {
+        if receives.is_empty() {
+            return;
+        }
+        self.rank.matching().posted.reserve(receives.len());
+        for &index in receives {
+            let op = self.op(index);
+            let work = Work::One(index, op);
+            let task = Task { at: START, batch: 1, kind: Place::Receive, work };
+            if self.engine.source.wants_starts() {
+                self.queues().push(Class::Receives, Entry::Task(task));
+            } else {
+                // What could come before it at time zero does not change what it meets.
+                self.post_receive((index, &op), &task);
+            }
         }
     }
 
@@ -200,16 +243,29 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
         } else {
             Class::Messages { cpu: 0, nic: 0 }
         };
-        self.queues.push(class, Entry::Message(Arrived(*event)));
+        self.queues().push(class, Entry::Message(Arrived(*event)));
     }
 
     /// Handles everything before `until`; returns when the next thing happens.
     fn work(&mut self, until: Time) -> Time {
-        while let Some((at, class)) = self.queues.next(&self.rank.clocks) {
+        while let Some(queues) = &mut self.queues
+            && let Some((at, class)) = queues.next(&self.rank.clocks)
+        {
             if at >= until {
                 return at;
             }
-            match self.queues.pop(&self.rank.clocks) {
+            if self.engine.plain {
+                if let Some(burst) = queues.burst() {
+                    if self.send_all(&burst, until) {
+                        continue;
+                    }
+                } else if let Some(Arrived(event)) = queues.pop_message() {
+                    self.receive_plain(&event, at);
+                    continue;
+                }
+            }
+            let Some(queues) = &mut self.queues else { break };
+            match queues.pop(&self.rank.clocks) {
                 Some(Entry::Message(Arrived(event))) => match class {
                     Class::Messages { cpu, nic } => self.receive_queued(&event, at, (cpu, nic)),
                     _ => self.classify(event, at),
@@ -259,10 +315,11 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
         if edge == Edge::Done && at.time == Time::MAX {
             self.out.overflow();
         }
-        let Self { engine, id, rank, queues, .. } = self;
+        let Self { engine, id, rank, queues, crew, .. } = self;
         rank.batches = rank.batches.wrapping_add(1).max(1);
         let batch = rank.batches;
         engine.source.reached(&mut rank.source, *id, (index, edge), at, |next, op, at| {
+            let queues = desk(queues, crew, engine.shape);
             queue(engine, queues, batch, op, Run::one(next), at);
         });
     }
@@ -285,6 +342,17 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
             self.crew.error = Some((at, self.id, error));
         }
     }
+}
+
+/// The queues of the rank at work: those of the desk if it has none of its own.
+#[inline]
+fn desk<'q, B>(
+    queues: &'q mut Option<Box<Queues>>,
+    crew: &mut Crew<B>,
+    shape: Shape,
+) -> &'q mut Queues {
+    let desk = || crew.desk.take().unwrap_or_else(|| Box::new(Queues::new(shape)));
+    queues.get_or_insert_with(desk)
 }
 
 /// Puts operations that may start at a moment into the queue of their class.

@@ -9,6 +9,7 @@
 //! interfaces.
 
 mod activity;
+mod clocks;
 mod deadlock;
 mod engine;
 mod loggopsim;
@@ -18,6 +19,7 @@ mod outcome;
 mod path;
 mod queues;
 mod rank;
+mod relay;
 mod settings;
 mod simulate;
 mod source;

@@ -1,6 +1,6 @@
 //! Where operations come from.
 
-use schedule::{Edge, Op, Program, Run};
+use schedule::{Edge, Follow, Op, Program, Run};
 use units::Time;
 
 use crate::path::Stamp;
@@ -32,11 +32,23 @@ pub trait Source: Sync {
         post: impl FnMut(u32, Op, &Stamp),
     );
 
+    /// What the end of an operation sets free, in short.
+    fn follow(&self, state: &Self::State, rank: u32, index: u32) -> Follow;
+
+    /// [`Source::claim`], and [`Source::follow`] of the answer.
+    fn answer(&self, state: &mut Self::State, source: u32, tag: u32) -> Option<(u32, Follow)>;
+
+    /// An operation is done, and what that sets free is known already.
+    fn ended(&self, state: &mut Self::State);
+
     /// Something will happen at the rank soon.
     fn soon(&self, state: &Self::State, rank: u32, stage: usize);
 
     /// Whether starts of operations need to be told.
     fn wants_starts(&self) -> bool;
+
+    /// Whether ends of sends need to be told.
+    fn wants_sends(&self) -> bool;
 
     /// A send is done and nothing waits for that; otherwise [`Source::reached`] is to be told.
     fn sent(&self, state: &mut Self::State) -> bool;
@@ -160,6 +172,21 @@ impl<P: Program> Source for Scheduled<'_, P> {
         );
     }
 
+    #[inline]
+    fn follow(&self, state: &Progress, _: u32, index: u32) -> Follow {
+        self.program.follow(state.role, index)
+    }
+
+    #[inline]
+    fn answer(&self, state: &mut Progress, source: u32, tag: u32) -> Option<(u32, Follow)> {
+        self.program.answer(state.role, &mut state.memory, source, tag)
+    }
+
+    #[inline]
+    fn ended(&self, state: &mut Progress) {
+        state.done += 1;
+    }
+
     /// Programs are mostly worked off in the order in which they stand.
     #[inline]
     fn soon(&self, state: &Progress, rank: u32, stage: usize) {
@@ -169,6 +196,11 @@ impl<P: Program> Source for Scheduled<'_, P> {
     #[inline]
     fn wants_starts(&self) -> bool {
         self.starts
+    }
+
+    #[inline]
+    fn wants_sends(&self) -> bool {
+        self.sends
     }
 
     #[inline]

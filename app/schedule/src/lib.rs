@@ -5,4 +5,4 @@ pub mod goal;
 pub mod pattern;
 mod program;
 
-pub use program::{ANY, Edge, Kind, Op, Program, Run};
+pub use program::{ANY, Edge, Follow, Kind, Op, Program, Run};

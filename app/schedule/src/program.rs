@@ -59,6 +59,17 @@ impl Run {
     }
 }
 
+/// What the end of an operation sets free.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Follow {
+    /// Nothing waits for it.
+    Nothing,
+    /// One operation, which waits for nothing else.
+    One(u32, Op),
+    /// Something else: see [`Program::successors`].
+    Several,
+}
+
 /// A program whose operations can be asked for by rank and index: a file in memory, or a pattern
 /// that computes each answer. Nothing here has state; answers never change.
 ///
@@ -104,6 +115,26 @@ pub trait Program: Sync {
         self.dependents(role, index, edge, &mut |next| {
             each(next, self.dependencies(role, next), self.op(role, next));
         });
+    }
+
+    /// What the end of an operation sets free, in short.
+    #[inline]
+    fn follow(&self, role: u32, index: u32) -> Follow {
+        let mut next = Follow::Nothing;
+        self.successors(role, index, Edge::Done, &mut |index, dependencies, op| {
+            next = match next {
+                Follow::Nothing if dependencies == 1 => Follow::One(index, op),
+                _ => Follow::Several,
+            };
+        });
+        next
+    }
+
+    /// [`Program::claim`] and [`Program::follow`] of the answer: what an executor asks together.
+    #[inline]
+    fn answer(&self, role: u32, memory: &mut u64, source: u32, tag: u32) -> Option<(u32, Follow)> {
+        let index = self.claim(role, memory, source, tag)?;
+        Some((index, self.follow(role, index)))
     }
 
     /// Calls `each` with the operations that have no dependency, grouped in runs of the same kind,

@@ -41,7 +41,7 @@ mod tree;
 
 pub use options::{Error, NAMES, Options, users};
 
-use crate::{Edge, Kind, Op, Program, Run};
+use crate::{Edge, Follow, Kind, Op, Program, Run};
 use allreduce::{Algorithm, Exchange};
 use alltoall::{LinearAlltoall, PairwiseAlltoall, Sizes};
 use dissemination::{Dissemination, Nway};
@@ -127,6 +127,17 @@ impl Pattern {
             Some(seed) => Roles::permuted(head, ranks, seed),
         };
         Ok(Self { ranks, roles, shape })
+    }
+
+    /// The same with ranks in place of roles.
+    #[inline]
+    fn of_ranks(&self, mut next: Follow) -> Follow {
+        if let Follow::One(_, op) = &mut next
+            && op.kind != Kind::Calc
+        {
+            op.peer = self.roles.rank(op.peer);
+        }
+        next
     }
 }
 
@@ -225,6 +236,24 @@ impl Program for Pattern {
             }
             each(next, shape.dependencies(role, next), op);
         }));
+    }
+
+    #[inline]
+    fn follow(&self, role: u32, index: u32) -> Follow {
+        self.of_ranks(with_shape!(&self.shape, shape => Shape::follow(shape, role, index)))
+    }
+
+    #[inline]
+    fn answer(&self, role: u32, memory: &mut u64, source: u32, tag: u32) -> Option<(u32, Follow)> {
+        if source >= self.ranks || tag != 0 {
+            return None;
+        }
+        let source = self.roles.role(source);
+        let (index, next) = with_shape!(&self.shape, shape => {
+            let index = Shape::claim(shape, role, memory, source)?;
+            (index, Shape::follow(shape, role, index))
+        });
+        Some((index, self.of_ranks(next)))
     }
 
     #[inline]

@@ -1,6 +1,6 @@
 //! What a pattern is made of, in terms of roles.
 
-use crate::{Kind, Op, Run};
+use crate::{Follow, Kind, Op, Run};
 
 /// A pattern among roles 0..n. The methods are those of [`Program`](crate::Program), with roles in
 /// place of ranks; all dependencies are of the sort `requires`, and all tags are 0.
@@ -29,6 +29,23 @@ pub trait Shape {
     /// Whether any operation waits for a send.
     fn has_send_edges(&self) -> bool {
         true
+    }
+
+    /// What the end of an operation sets free, with a role for a peer.
+    #[inline]
+    fn follow(&self, role: u32, index: u32) -> Follow {
+        let mut next = None;
+        let mut others = false;
+        self.dependents(role, index, &mut |dependent| {
+            others |= next.replace(dependent).is_some();
+        });
+        match next {
+            None => Follow::Nothing,
+            Some(next) if !others && self.dependencies(role, next) == 1 => {
+                Follow::One(next, Shape::op(self, role, next))
+            }
+            Some(_) => Follow::Several,
+        }
     }
 
     /// The operations that wait for none.
@@ -116,6 +133,16 @@ impl<T: Chained> Shape for T {
         let chain = self.chain(role);
         if chain.is_receive(index) && index + 1 < chain.ops {
             each(index + 1);
+        }
+    }
+
+    #[inline]
+    fn follow(&self, role: u32, index: u32) -> Follow {
+        let chain = self.chain(role);
+        if chain.is_receive(index) && index + 1 < chain.ops {
+            Follow::One(index + 1, Chained::op(self, role, index + 1))
+        } else {
+            Follow::Nothing
         }
     }
 
