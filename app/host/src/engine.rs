@@ -13,10 +13,11 @@ use schedule::{Edge, Kind as Operation, Op, Run};
 use topology::Complete;
 use units::Time;
 
+use crate::clocks::{Class, Clocks, Shape};
 use crate::message::{Kind, Message};
 use crate::path::Stamp;
 use crate::queues::Rank as Place;
-use crate::queues::{Arrived, Class, Clocks, Entry, Queues, Shape, Task, Work};
+use crate::queues::{Arrived, Entry, Queues, Task, Work};
 use crate::rank::{Rank, Waiting};
 use crate::relay::Charges;
 use crate::source::{START, Source};
@@ -120,7 +121,9 @@ impl<S: Source, N: Network, B: Probe<Record>> Model for Watched<'_, S, N, B> {
             return Next { time: Time::MAX, urgent: turn.rank.urgent() };
         }
         if !relayed {
-            inbox.iter().for_each(|event| turn.arrive(event));
+            for event in inbox {
+                turn.arrive(event);
+            }
         }
         let time = turn.work(until);
         let next = Next { time, urgent: turn.rank.urgent() };
@@ -251,6 +254,17 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
             if at >= until {
                 return at;
             }
+            if self.engine.plain {
+                if let Some(burst) = queues.burst() {
+                    if self.send_all(&burst, until) {
+                        continue;
+                    }
+                } else if let Some(Arrived(event)) = queues.pop_message() {
+                    self.receive_plain(&event, at);
+                    continue;
+                }
+            }
+            let Some(queues) = &mut self.queues else { break };
             match queues.pop(&self.rank.clocks) {
                 Some(Entry::Message(Arrived(event))) => match class {
                     Class::Messages { cpu, nic } => self.receive_queued(&event, at, (cpu, nic)),

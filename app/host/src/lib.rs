@@ -9,6 +9,7 @@
 //! interfaces.
 
 mod activity;
+mod clocks;
 mod deadlock;
 mod engine;
 mod loggopsim;

@@ -7,10 +7,10 @@ use loggops::Parameters;
 use schedule::Program;
 use units::Time;
 
+use crate::clocks::Shape;
 use crate::deadlock::Stuck;
 use crate::engine::{Crew, Engine, Watched};
 use crate::path::Clock;
-use crate::queues::Shape;
 use crate::rank::Rank;
 use crate::source::{Scheduled, Source};
 use crate::{CriticalPath, Noise, Outcome, RankTotals, Record, Rendezvous, Settings};
@@ -57,7 +57,8 @@ pub fn simulate<P: Program, B: Probe<Record>>(
 ) -> Result<(Outcome, Vec<B>), Error> {
     let shape = Shape { cpus: program.cpus().max(1), nics: program.nics().max(1) };
     let run = |source: Scheduled<_>| {
-        let plain = !shape.several()
+        let plain = !B::LISTENS
+            && !shape.several()
             && settings.noise == Noise::None
             && !source.wants_starts()
             && !source.wants_sends();
@@ -108,7 +109,7 @@ fn outcome<'a, S: Source, B: Probe<Record>>(
         if engine.source.unfinished(&rank.source, id) {
             stuck.add(&engine.source, &rank.source, id, rank.matching.as_deref());
         }
-        unreceived += rank.matching.as_ref().map_or(0, |m| m.unexpected.len() as u64);
+        unreceived += rank.rare().map_or(0, |rare| rare.unexpected.len() as u64);
         ranks.push(totals(rank, end.free));
     }
     Outcome {
@@ -124,7 +125,7 @@ fn totals<S, I>(rank: &Rank<S, I>, finish: Time) -> RankTotals {
     RankTotals {
         finish,
         busy: rank.busy,
-        blocked: rank.matching.as_ref().map_or(Time::ZERO, |matching| matching.blocked),
+        blocked: rank.rare().map_or(Time::ZERO, |rare| rare.blocked),
         sent_messages: rank.sent_messages().into(),
         sent_bytes: rank.sent_bytes,
         received_messages: rank.received_messages.into(),

@@ -155,10 +155,10 @@ fn library(mpi: Mpi, named: Option<PathBuf>) -> Result<PathBuf, Error> {
     let found = folders.map(|folder| folder.join(&file)).find(|path| path.is_file());
     let path = found.ok_or(Error::NoLibrary { file, mpi })?;
     let path = fs::canonicalize(&path).unwrap_or(path);
-    match path.to_string_lossy().contains([' ', ':']) {
-        true => Err(Error::Separator(path)),
-        false => Ok(path),
+    if path.to_string_lossy().contains([' ', ':']) {
+        return Err(Error::Separator(path));
     }
+    Ok(path)
 }
 
 /// The command that runs `command` and records it into `folder`. The library is loaded into the

@@ -60,7 +60,7 @@ pub fn source(all: &[Prototype]) -> String {
     }
     out.push_str("};\n");
     for prototype in all {
-        let by_hand = prototype.call.as_ref().is_some_and(|call| by_hand(call));
+        let by_hand = prototype.call.as_ref().is_some_and(by_hand);
         if !by_hand {
             let guard = match prototype.since {
                 Since::Three => None,
@@ -177,7 +177,7 @@ impl<'a> Body<'a> {
             (_, "") => Some(format!("a{buffer} != MPI_IN_PLACE")),
             _ => Some(format!("{condition} && a{buffer} != MPI_IN_PLACE")),
         };
-        let condition = match (&*self.call.class, first) {
+        match (&*self.call.class, first) {
             _ if !part => None,
             ("gather" | "gatherv", true) => placed(&leaf, a),
             ("gather" | "gatherv", false) | ("scatter" | "scatterv", true) => Some(at_root),
@@ -190,8 +190,7 @@ impl<'a> Body<'a> {
                 Some(format!("(!c{comm}->remote || a{root} != MPI_PROC_NULL)"))
             }
             _ => None,
-        };
-        condition
+        }
     }
 
     /// How many items a list of an array argument has.

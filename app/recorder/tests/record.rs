@@ -294,3 +294,16 @@ fn programs_are_recorded() {
         clocks(mpi);
     }
 }
+
+/// What recording adds to a call: 10^6 messages, three calls each, printed with `--nocapture`. Every call is in
+/// the trace.
+#[test]
+#[ignore = "takes long"]
+fn a_million_messages() {
+    let libraries = libraries();
+    for mpi in &libraries {
+        let traces = mpi.record("overhead", 1, &["1000000", mpi.library()]);
+        let made = [("MPI_Isend", 1_000_000), ("MPI_Recv", 1_000_000), ("MPI_Wait", 1_000_000)];
+        counts(&traces[0], &made);
+    }
+}

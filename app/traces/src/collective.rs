@@ -220,6 +220,7 @@ fn neighbours(what: &Collective, sink: &mut dyn Sink) -> Result<(), String> {
 
 /// Collectives between two groups. With a root, it exchanges messages with each rank of the other group; without,
 /// each group tells the other's first rank, which tells its own group; alltoall is direct.
+// Long because it lists the collectives between two groups.
 fn between(what: &Collective, sink: &mut dyn Sink) -> Result<(), String> {
     let others = what.ranks..what.ranks + what.remote;
     match what.class {

@@ -100,7 +100,7 @@ mod tests {
             let new = seen[range.clone()].iter().filter(|seen| !**seen).count() as u64;
             seen[range].fill(true);
             assert_eq!(pinned.register(start, bytes, None), new);
-            if state % 97 == 0 {
+            if state.is_multiple_of(97) {
                 (pinned, seen) = (Pinned::default(), [false; 400]);
             }
         }

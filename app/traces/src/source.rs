@@ -123,9 +123,12 @@ impl Traces {
             Self::ranked(Self::with_prefix(path)?)
         };
         let files = Self::complete(path, ranked)?;
-        let first = files.first().ok_or_else(|| match path.is_dir() {
-            true => OpenError::Empty(path.to_owned()),
-            false => OpenError::Missing(path.to_owned()),
+        let first = files.first().ok_or_else(|| {
+            if path.is_dir() {
+                OpenError::Empty(path.to_owned())
+            } else {
+                OpenError::Missing(path.to_owned())
+            }
         })?;
         let form = Self::form(first)?;
         Ok(Self { form, files })
@@ -263,7 +266,7 @@ impl Stream {
 
     /// The name of a call outside the table.
     pub fn name(&self, id: u32) -> &str {
-        let known = crate::format::table::Table::get().by_id(id).map(|call| call.name);
+        let known = format::table::Table::get().by_id(id).map(|call| call.name);
         known.or_else(|| self.definitions().names.get(&id).map(String::as_str)).unwrap_or("a call")
     }
 

@@ -140,23 +140,18 @@ fn sweep3d_takes_as_long_as_recorded() {
     assert!((makespan / 42.539 - 1.0).abs() < 0.003, "{makespan} s");
 }
 
-/// What the three ways give, with the book's parameters: figures in docs/src/traces.md.
+/// By the clocks as measured, the recorded run comes out to 0.01 %; no message is received before it was sent. From
+/// rank 0's MPI_Init at 1237666046950106 to its MPI_Finalize at 1237666089489240 are 42.539134 s, and rank 0's are the first and the last but
+/// for less than half a millisecond.
 #[test]
-fn sweep3d_in_three_ways() {
-    for mode in [Mode::Durations, Mode::Aligned] {
-        for clocks in [Clocks::Init, Clocks::Recorded] {
-            let traces = Traces::find(&folder("sweep3d-2x2")).unwrap();
-            let made = compile(&traces, &Options { mode, clocks, ..Options::default() }).unwrap();
-            println!("{:?}", made.warnings);
-            let made = made.image;
-            let ends = finish(&made, nothing());
-            let makespan = *ends.iter().max().unwrap() as f64 / 1e12;
-            println!("{mode:?} {clocks:?}: {ends:?} s");
-            if mode == Mode::Aligned && clocks == Clocks::Recorded {
-                assert!((makespan / 42.539 - 1.0).abs() < 0.003, "{makespan} s");
-            }
-        }
-    }
+fn sweep3d_aligned_is_as_recorded() {
+    let traces = Traces::find(&folder("sweep3d-2x2")).unwrap();
+    let options = Options { mode: Mode::Aligned, ..Options::default() };
+    let compiled = compile(&traces, &options).unwrap();
+    assert_eq!(compiled.warnings, Vec::<String>::new());
+    let ends = finish(&compiled.image, nothing());
+    let makespan = *ends.iter().max().unwrap() as f64 / 1e12;
+    assert!((makespan / 42.539_134 - 1.0).abs() < 1e-4, "{makespan} s");
 }
 
 /// Four ranks, five broadcasts with a microsecond before each but the first with two, and one before the end.

@@ -159,11 +159,10 @@ impl Kind {
                 let help = format!("leave out the quotes: {text}");
                 Err(Mistake { help: Some(help), ..self.mismatch(&raw.describe()) })
             }
-            (Self::Factor, Raw::Integer(number) | Raw::Float(number)) => self.parse(number, base),
             // A number where a quantity is meant lacks its unit, and the unit's reader says so.
             (Self::Count(..), Raw::Integer(number))
             | (
-                Self::Time | Self::TimeUnit | Self::TimePerByte | Self::Bytes,
+                Self::Factor | Self::Time | Self::TimeUnit | Self::TimePerByte | Self::Bytes,
                 Raw::Integer(number) | Raw::Float(number),
             ) => self.parse(number, base),
             (Self::Count(..) | Self::Factor | Self::Switch | Self::Words(_), _) => {

@@ -56,8 +56,8 @@ int main(int argc, char **argv)
     qsort(with, (size_t)chunks, sizeof *with, compare);
     qsort(bare, (size_t)chunks, sizeof *bare, compare);
     double calls = 3.0 * CHUNK * 1e-9;
-    printf("ns per call: recorded median %.1f mean %.1f, bare median %.1f mean %.1f, "
-           "recorder median %.1f mean %.1f\n",
+    printf("recorded: median %.1f ns, mean %.1f ns; bare: median %.1f ns, mean %.1f ns; "
+           "recorder: median %.1f ns, mean %.1f ns\n",
            with[chunks / 2] / calls, total_with / chunks / calls, bare[chunks / 2] / calls,
            total_bare / chunks / calls, (with[chunks / 2] - bare[chunks / 2]) / calls,
            (total_with - total_bare) / chunks / calls);

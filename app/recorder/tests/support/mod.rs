@@ -101,6 +101,14 @@ pub fn libraries() -> Vec<Mpi> {
 }
 
 impl Mpi {
+    /// The file name of the library that programs load.
+    pub fn library(&self) -> &'static str {
+        match self.kind {
+            launch::Mpi::OpenMpi => "libmpi.so.40",
+            launch::Mpi::Mpich => "libmpich.so.12",
+        }
+    }
+
     /// Compiles a program; gives its path.
     fn compile(&self, name: &str) -> PathBuf {
         let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
@@ -165,9 +173,10 @@ impl Mpi {
         // Containers are often root, which Open MPI refuses without being told twice.
         let root = ["OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"];
         run.envs(root.map(|name| (name, "1"))).envs(variables.iter().copied());
-        let status = run.stdout(Stdio::null()).stderr(Stdio::null()).status().expect("it runs");
+        let output = run.stdin(Stdio::null()).output().expect("it runs");
+        print!("{}", String::from_utf8_lossy(&output.stdout));
         tail::collect(&traces).expect("what is left is taken in");
         let read = |rank: u32| Trace::read(&traces.join(format!("rank-{rank}.hdl")));
-        ((0..ranks).map(read).collect(), status)
+        ((0..ranks).map(read).collect(), output.status)
     }
 }

@@ -49,8 +49,8 @@ impl Draft {
     pub fn finish(mut self) -> Part {
         let count = self.ops.len();
         self.lines.retain(|line| (line.before.max(line.after) as usize) < count);
-        let cpu = self.ops.iter().map(|op| op.cpu).max().unwrap_or(0);
-        let nic = self.ops.iter().map(|op| op.nic).max().unwrap_or(0);
+        let highest = |(cpu, nic): (u8, u8), op: &Op| (cpu.max(op.cpu), nic.max(op.nic));
+        let (cpu, nic) = self.ops.iter().fold((0, 0), highest);
         let mut rank = Rank { ops: self.ops, ..Rank::default() };
         rank.link(&self.lines, &mut Vec::new());
         let mut bytes = Vec::new();
@@ -76,7 +76,9 @@ impl Image {
             out.extend_from_slice(&start.to_le_bytes());
         }
         // Each part is let go when it has been copied, so that memory holds little more than one copy.
-        parts.into_iter().for_each(|part| out.extend_from_slice(&part.bytes));
+        for part in parts {
+            out.extend_from_slice(&part.bytes);
+        }
         Self::written(out)
     }
 }

@@ -22,7 +22,7 @@ pub struct Step {
 /// The calls of a rank.
 #[derive(Debug, Default)]
 pub struct Steps {
-    steps: Vec<Step>,
+    list: Vec<Step>,
     /// Per step, where its part of the lists below ends.
     ends: Vec<(u32, u32)>,
     waits: Vec<u32>,
@@ -33,7 +33,7 @@ impl Steps {
     pub fn push(&mut self, step: Step, waits: &[u32], inner: &[(u32, u32)]) {
         self.waits.extend_from_slice(waits);
         self.inner.extend_from_slice(inner);
-        self.steps.push(step);
+        self.list.push(step);
         self.ends.push((self.waits.len() as u32, self.inner.len() as u32));
     }
 
@@ -112,7 +112,7 @@ impl Timeline<'_> {
     /// Follows a rank until it waits for a message that was not sent yet; gives that channel and operation.
     fn follow(&mut self, rank: &mut Ranked, progress: &mut Progress) -> Result<(), (u32, u32)> {
         let Ranked { steps, draft, place, .. } = rank;
-        while let Some(step) = steps.steps.get(progress.step).copied() {
+        while let Some(step) = steps.list.get(progress.step).copied() {
             let (waits, inner) = steps.lists(progress.step);
             progress.op = progress.op.max(step.ops.0);
             while progress.op < step.ops.1 {
@@ -228,9 +228,12 @@ pub fn align(ranked: &mut [Ranked], recorded_on: &dyn Recorded) -> (u64, Vec<Str
     (total(|progress| progress.late), said)
 }
 
+/// The ends of messages: rank and operation.
+type Ends = Vec<(usize, u32)>;
+
 /// Takes out the messages of which only one end lies in the window.
 pub fn balance(ranked: &mut [Ranked]) -> Vec<String> {
-    let mut ends: FxHashMap<(u32, u32, u32), [Vec<(usize, u32)>; 2]> = FxHashMap::default();
+    let mut ends: FxHashMap<(u32, u32, u32), [Ends; 2]> = FxHashMap::default();
     for (index, rank) in ranked.iter_mut().enumerate() {
         for logged in std::mem::take(&mut rank.log) {
             let (from, to) =

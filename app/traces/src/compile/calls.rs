@@ -215,9 +215,9 @@ fn receive(
     if let Some(place) = place {
         let probed = compiler.probed.remove(place);
         if immediate {
-            compiler.now.ends.push(probed.op)
+            compiler.now.ends.push(probed.op);
         } else {
-            compiler.now.waits.push(probed.op)
+            compiler.now.waits.push(probed.op);
         }
         return Ok(None);
     }
@@ -390,6 +390,7 @@ fn shared(class: Class, arguments: &mut Arguments, ranks: u64) -> Shared {
     Shared { sends, receives, buffers, root, communicator: arguments.number() }
 }
 
+// Long because it binds one description of a collective from many arguments.
 fn collective(
     compiler: &mut Compiler,
     class: Class,

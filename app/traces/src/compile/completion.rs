@@ -11,6 +11,7 @@ const BLIND: &str =
     "the trace does not say which request was completed; this text format never does";
 
 /// Compiles a call that completes requests, or may.
+// Long because it lists the calls.
 pub fn complete(
     compiler: &mut Compiler,
     class: Class,

@@ -128,6 +128,18 @@ impl Compiler<'_> {
             before
         };
         if starts {
+            // What a call waits for comes before what it tells others: a fence after the answers.
+            for (start, wait) in self
+                .now
+                .starts
+                .iter()
+                .flat_map(|start| self.now.waits.iter().map(move |wait| (*start, *wait)))
+            {
+                if start != wait {
+                    self.out.draft.depend(start, wait, Edge::Done);
+                    self.now.inner.push((start, wait));
+                }
+            }
             for start in &self.now.starts {
                 self.out.draft.depend(*start, gate, Edge::Done);
             }
@@ -137,7 +149,9 @@ impl Compiler<'_> {
 
     fn chain(&mut self, op: u32) {
         let late = std::mem::take(&mut self.late);
-        late.iter().for_each(|before| self.out.draft.depend(op, *before, Edge::Done));
+        for before in late {
+            self.out.draft.depend(op, before, Edge::Done);
+        }
         let last = self.threads.get(self.now.thread).and_then(|chain| chain.last);
         if let Some((last, edge)) = last {
             self.out.draft.depend(op, last, edge);

@@ -39,24 +39,26 @@ pub enum Purpose {
 #[derive(Debug, Default)]
 pub struct Keys {
     numbers: FxHashMap<(i64, Purpose), u32>,
-    /// Whether a receive of any tag was met, and more than one communicator.
-    pub any: bool,
 }
 
 impl Keys {
+    /// Whether all tags are as they will stay.
+    pub fn is_final(&self) -> bool {
+        self.numbers.is_empty()
+    }
+
     /// The tag of an operation.
     #[inline]
     pub fn tag(&mut self, communicator: i64, purpose: Purpose) -> u32 {
         match purpose {
             Purpose::Tag(tag) if tag == ANY => {
-                self.any = true;
                 return ANY_TAG;
             }
             Purpose::Tag(tag) if communicator == WORLD && (0..PLAIN).contains(&tag) => {
-                return tag as u32;
+                return tag.cast_unsigned() as u32;
             }
             Purpose::Collective(number) if communicator == WORLD => {
-                return (PLAIN + number % COLLECTIVES) as u32;
+                return (PLAIN + number % COLLECTIVES).cast_unsigned() as u32;
             }
             _ => {}
         }

@@ -129,9 +129,11 @@ fn compile_by(
     }
     onesided::serve(&mut ranked);
     let calls = ranked.iter().map(|rank| rank.calls).sum::<u64>() / u64::from(options.copies);
-    let drafts: Vec<_> = ranked.into_iter().map(|rank| (rank.place, rank.draft)).collect();
-    let mut parts: Vec<(u32, Part)> =
-        parallel(drafts, threads, |(place, draft)| (place, draft.finish()));
+    let drafts: Vec<_> =
+        ranked.into_iter().map(|rank| (rank.place, rank.draft, rank.part)).collect();
+    let mut parts: Vec<(u32, Part)> = parallel(drafts, threads, |(place, draft, part)| {
+        (place, part.unwrap_or_else(|| draft.finish()))
+    });
     parts.sort_by_key(|(place, _)| *place);
     let image = Image::from_parts(parts.into_iter().map(|(_, part)| part).collect());
     Ok((Compiled { image, warnings, calls }, late))
@@ -165,7 +167,9 @@ fn bases(traces: &Traces, threads: usize) -> Result<Vec<Clock>, Error> {
     let mut scanned = scanned.into_iter().collect::<Result<Vec<_>, _>>()?;
     let first = scanned.iter().map(|(_, init)| *init).min().unwrap_or(0);
     for (points, _) in &mut scanned {
-        points.iter_mut().for_each(|(_, common)| *common -= first);
+        for (_, common) in points {
+            *common -= first;
+        }
     }
     Ok(scanned.into_iter().map(|(points, _)| Some(points)).collect())
 }

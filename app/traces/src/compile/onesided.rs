@@ -55,6 +55,7 @@ pub const fn is(class: Class) -> bool {
 }
 
 /// Compiles such a call.
+// Long because it lists the calls.
 pub fn compile(
     compiler: &mut Compiler,
     class: Class,
@@ -178,6 +179,7 @@ fn notify(compiler: &mut Compiler, id: i64, group: &[i64], send: bool) -> Result
 }
 
 /// An access to the memory of a target.
+// Long because it lists the arguments of the calls.
 fn access(
     compiler: &mut Compiler,
     class: Class,

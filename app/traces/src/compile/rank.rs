@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use schedule::goal::Draft;
+use schedule::goal::{Draft, Part};
 use schedule::{Edge, Kind, Op};
 use smallvec::SmallVec;
 
@@ -30,6 +30,8 @@ pub struct Ranked {
     /// In the schedule.
     pub place: u32,
     pub draft: Draft,
+    /// The draft, finished, if nothing of other ranks can change it.
+    pub part: Option<Part>,
     pub keys: Keys,
     pub steps: Steps,
     /// All messages in the order of their posting, if a window is cut.
@@ -177,6 +179,7 @@ impl<'a> Compiler<'a> {
             rank,
             place,
             draft: Draft::default(),
+            part: None,
             keys: Keys::default(),
             steps: Steps::default(),
             log: Vec::new(),
@@ -234,6 +237,10 @@ impl<'a> Compiler<'a> {
         // One copy is enough to say it.
         if self.copy == 0 {
             self.out.warnings.extend(warnings);
+        }
+        let alone = self.options.mode != Mode::Aligned && self.options.window == Window::All;
+        if alone && self.windows.is_empty() && self.out.keys.is_final() {
+            self.out.part = Some(std::mem::take(&mut self.out.draft).finish());
         }
         Ok(self.out)
     }
@@ -378,9 +385,13 @@ impl<'a> Compiler<'a> {
         }
         let calc = self.calc(gap);
         let waits = std::mem::take(&mut self.now.waits);
-        waits.iter().for_each(|wait| self.out.draft.depend(calc, *wait, Edge::Done));
+        for wait in waits {
+            self.out.draft.depend(calc, wait, Edge::Done);
+        }
         let chains: Vec<_> = self.threads.iter().filter_map(|chain| chain.last).collect();
-        chains.into_iter().for_each(|(last, edge)| self.out.draft.depend(calc, last, edge));
+        for (last, edge) in chains {
+            self.out.draft.depend(calc, last, edge);
+        }
     }
 
     /// Adds a computation of the current thread.
@@ -408,6 +419,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// A communicator of the trace.
+    #[expect(clippy::unused_self, reason = "it reads as a question to the compiler")]
     pub fn communicator<'s>(
         &self,
         stream: &'s Stream,

@@ -23,9 +23,9 @@ pub fn put_group(out: &mut Vec<u8>, group: Option<&Group>) {
     let ranks = match group {
         None => &Vec::new(),
         Some(Group::All(count)) => {
-            [1, 0, varint::fold(1), u64::from(*count)]
-                .into_iter()
-                .for_each(|number| varint::put(out, number));
+            for number in [1, 0, varint::fold(1), u64::from(*count)] {
+                varint::put(out, number);
+            }
             return;
         }
         Some(Group::Ranks(ranks)) => ranks,
@@ -49,7 +49,7 @@ pub fn put_group(out: &mut Vec<u8>, group: Option<&Group>) {
     }
 }
 
-fn take_group(bytes: &mut &[u8], ranks: u32) -> Option<Option<Group>> {
+fn take_group(bytes: &mut &[u8], ranks: u32) -> Option<Group> {
     let mut all = Vec::new();
     let runs = varint::take(bytes)?;
     for _ in 0..runs {
@@ -60,14 +60,14 @@ fn take_group(bytes: &mut &[u8], ranks: u32) -> Option<Option<Group>> {
             return None;
         }
         if runs == 1 && (first, step, count) == (0, 1, u64::from(ranks)) {
-            return Some(Some(Group::All(ranks)));
+            return Some(Group::All(ranks));
         }
         for index in 0..count.cast_signed() {
             let rank = step.checked_mul(index).and_then(|way| first.checked_add(way))?;
             all.push(u32::try_from(rank).ok().filter(|rank| *rank < ranks)?);
         }
     }
-    Some((!all.is_empty()).then_some(Group::Ranks(all)))
+    Some(Group::Ranks(all))
 }
 
 fn take_list(bytes: &mut &[u8]) -> Option<Vec<i64>> {
@@ -103,8 +103,9 @@ pub fn apply(
         }
         COMMUNICATOR => {
             let id = i64::try_from(varint::take(bytes)?).ok()?;
-            let local = take_group(bytes, ranks)?.unwrap_or(Group::Ranks(Vec::new()));
-            let remote = take_group(bytes, ranks)?;
+            let local = take_group(bytes, ranks)?;
+            // No runs: it is no intercommunicator.
+            let remote = Some(take_group(bytes, ranks)?).filter(|remote| !remote.is_empty());
             let me = local.place(rank)?;
             definitions.communicators.insert(id, Communicator { local, remote, me });
         }

@@ -64,9 +64,11 @@ impl Header {
         bytes.extend_from_slice(&self.start.to_le_bytes());
         bytes.extend_from_slice(&self.wall.to_le_bytes());
         for text in [&self.host, &self.library, &self.command, &self.recorder] {
-            let text = text.get(..text.floor_char_boundary(usize::from(u16::MAX))).unwrap_or(text);
+            // A cut character is replaced by the reader.
+            let text = text.as_bytes();
+            let text = text.get(..usize::from(u16::MAX)).unwrap_or(text);
             bytes.extend_from_slice(&(text.len() as u16).to_le_bytes());
-            bytes.extend_from_slice(text.as_bytes());
+            bytes.extend_from_slice(text);
         }
         let length = bytes.len() as u32;
         if let Some(place) = bytes.get_mut(12..16) {

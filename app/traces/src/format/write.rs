@@ -84,7 +84,9 @@ impl<W: Write> Writer<W> {
             varint::put(out, id.cast_unsigned());
             for list in [&neighbours.sources, &neighbours.destinations] {
                 varint::put(out, list.len() as u64);
-                list.iter().for_each(|rank| varint::put_signed(out, *rank));
+                for rank in list {
+                    varint::put_signed(out, *rank);
+                }
             }
         });
     }

@@ -321,6 +321,7 @@ impl<R: Read> AllprofReader<R> {
     }
 
     /// Reads the arguments of a call.
+    // Long because it lists the kinds of fields.
     fn arguments(
         &mut self,
         call: &Call,
@@ -391,7 +392,7 @@ impl<R: Read> AllprofReader<R> {
                     for part in text.split(|byte| *byte == b',').filter(|part| !part.is_empty()) {
                         values.push(number((at, part), "a number")?);
                     }
-                    let length = (values.len() - place - 1) as i64;
+                    let length = (values.len() - place - 1).cast_signed() as i64;
                     if let Some(slot) = values.get_mut(place) {
                         *slot = length;
                     }

@@ -26,7 +26,7 @@ pub const SPEED: f64 = 1e9;
 /// Datatypes by number: number in our format and bytes.
 const DATATYPES: [(i64, i64); 7] = [(10, 8), (1, 4), (13, 1), (4, 2), (3, 8), (8, 4), (13, 1)];
 /// What is meant where no datatype is given: bytes.
-const BYTE: usize = 6;
+const BYTE: i64 = 6;
 
 /// The files that an index lists, one per rank.
 pub fn index(path: &Path) -> Result<Vec<PathBuf>, OpenError> {
@@ -104,7 +104,7 @@ impl Words<'_> {
 
     fn datatype(&mut self) -> Result<[i64; 3], Fault> {
         let at = self.at;
-        let id = if self.more() > 0 { self.number("a datatype")? } else { BYTE as i64 };
+        let id = if self.more() > 0 { self.number("a datatype")? } else { BYTE };
         let found = usize::try_from(id).ok().and_then(|id| DATATYPES.get(id));
         let (id, size) = found.ok_or_else(|| (at, format!("datatype {id}; they are 0 to 6")))?;
         Ok([*id, *size, *size])
@@ -223,7 +223,9 @@ impl<R: Read> IndependentReader<R> {
         let known = Table::get().by_name(name);
         record.id = known.map_or(0, |call| call.id);
         record.thread = 0;
-        (record.enter, record.leave) = (self.now.round() as u64, self.now.round() as u64);
+        #[expect(clippy::cast_sign_loss, reason = "time does not run backwards")]
+        let now = self.now.round() as u64;
+        (record.enter, record.leave) = (now, now);
         self.compute(after);
         Ok(true)
     }
@@ -274,7 +276,7 @@ impl<R: Read> IndependentReader<R> {
         record: &mut Record,
     ) -> Result<&'static str, Fault> {
         if action == "waitall" {
-            record.values.push(self.open.len() as i64);
+            record.values.push(self.open.len().cast_signed() as i64);
             record.values.append(&mut self.open);
             record.values.push(0);
             self.requests.clear();
@@ -299,6 +301,7 @@ impl<R: Read> IndependentReader<R> {
     }
 
     // Long because it is a list of actions.
+    #[expect(clippy::too_many_lines)]
     fn collective(
         &mut self,
         action: &str,
