@@ -1,6 +1,12 @@
 //! Programs recorded with the MPI libraries that are installed, and their traces against what the programs
 //! say. Without an MPI library there is nothing to record: the test says so and passes.
 
+#![expect(
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    reason = "ranks and counts of small programs"
+)]
+
 mod support;
 
 use std::collections::BTreeMap;
