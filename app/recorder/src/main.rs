@@ -81,7 +81,7 @@ fn build(library: &Library, headers: &[String], folder: &Path) -> io::Result<Pat
     fs::write(sources.join("wrappers.c"), wrappers::source(&all))?;
     let made = folder.join(format!("libheddle-record-{}.so", library.name));
     // Under its final name only when it is whole: a program may be loading the old one.
-    let unfinished = made.with_extension("so.new");
+    let unfinished = made.with_extension(format!("so.{}", std::process::id()));
     let mut command = Command::new(env::var("CC").unwrap_or_else(|_| "cc".to_owned()));
     command.args(FLAGS).args(headers).arg("-I").arg(&sources).arg("-I").arg(SOURCES);
     for folder in env!("ZSTD_INCLUDE").split(';') {

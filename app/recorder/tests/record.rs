@@ -284,8 +284,7 @@ fn clocks(mpi: &Mpi) {
 
 #[test]
 fn programs_are_recorded() {
-    let libraries = libraries();
-    for mpi in &libraries {
+    for mpi in libraries() {
         pingpong(mpi);
         halo(mpi);
         cg(mpi);
@@ -306,8 +305,7 @@ fn programs_are_recorded() {
 #[test]
 #[ignore = "takes long"]
 fn a_million_messages() {
-    let libraries = libraries();
-    for mpi in &libraries {
+    for mpi in libraries() {
         let traces = mpi.record("overhead", 1, &["1000000", mpi.library()]);
         let made = [("MPI_Isend", 1_000_000), ("MPI_Recv", 1_000_000), ("MPI_Wait", 1_000_000)];
         counts(&traces[0], &made);

@@ -101,7 +101,8 @@ fn supervise(command: &mut Command) -> std::io::Result<ExitStatus> {
 fn code(status: ExitStatus) -> ExitCode {
     #[cfg(unix)]
     if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
-        return ExitCode::from(128_u8.saturating_add(signal as u8));
+        return u8::try_from(128 + signal).map_or(ExitCode::FAILURE, ExitCode::from);
     }
-    status.code().map_or(ExitCode::FAILURE, |code| ExitCode::from(code as u8))
+    let code = status.code().and_then(|code| u8::try_from(code).ok());
+    code.map_or(ExitCode::FAILURE, ExitCode::from)
 }

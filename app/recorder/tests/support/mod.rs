@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
+use std::sync::OnceLock;
 
 use recorder::{launch, tail};
 use traces::definitions::Group;
@@ -78,7 +79,12 @@ impl Trace {
 }
 
 /// The MPI libraries for which the recorder and programs can be built here.
-pub fn libraries() -> Vec<Mpi> {
+pub fn libraries() -> &'static [Mpi] {
+    static FOUND: OnceLock<Vec<Mpi>> = OnceLock::new();
+    FOUND.get_or_init(build)
+}
+
+fn build() -> Vec<Mpi> {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("recorder-programs");
     fs::create_dir_all(&folder).expect("a folder");
     let built = Command::new(env!("CARGO_BIN_EXE_heddle-record-libraries"))
