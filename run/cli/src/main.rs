@@ -7,6 +7,7 @@ mod flags;
 mod record;
 mod simulate;
 mod stop;
+mod topology;
 
 use std::process::ExitCode;
 
@@ -27,6 +28,7 @@ fn main() -> ExitCode {
         Command::Gen(arguments) => files::generate(&arguments),
         Command::Convert(arguments) => files::convert(&arguments),
         Command::Record(arguments) => return record::record(&arguments),
+        Command::Topology(arguments) => topology::describe(&arguments),
         Command::Patterns => exit::print(&experiment::registry::patterns()),
         Command::Schema(arguments) if arguments.reference => {
             exit::print(&experiment::document::reference())
