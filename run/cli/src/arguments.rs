@@ -1,5 +1,7 @@
 //! What can be said on the command line.
 
+use std::{ffi::OsString, path::PathBuf};
+
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::{
@@ -23,8 +25,10 @@ pub enum Command {
     Check(Check),
     /// Write a pattern as a GOAL file
     Gen(Generate),
-    /// Convert a GOAL file between its text and its binary form
+    /// Convert a GOAL file between its text and its binary form, or traces to it
     Convert(Convert),
+    /// Record the MPI calls of a program, unmodified
+    Record(Record),
     /// Describe a topology: counts, distances, bisection, routes, deadlock check, drawing
     Topology(Topology),
     /// List the patterns
@@ -45,8 +49,8 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = format!("{RUN_EXAMPLES}\n\n{EXIT_CODES}"))]
 pub struct Run {
-    /// A GOAL file, pattern:NAME, an experiment file (.toml) or a manifest (.json); - is a GOAL file
-    /// on standard input
+    /// A GOAL file, pattern:NAME, traces (a folder, the beginning of their names or an .index file), an
+    /// experiment file (.toml) or a manifest (.json); - is a GOAL file on standard input
     pub source: String,
     /// Set a key of the experiment, such as loggops.L=2500ns; can be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
@@ -111,16 +115,65 @@ Examples:
   heddle convert app.goal app.bin
   heddle convert app.bin app.goal
   heddle convert - app.bin < app.goal
-  heddle convert app.bin - | head";
+  heddle convert app.bin - | head
+  heddle convert traces/ app.goal --set traces.mode=durations";
 
 #[derive(Debug, Args)]
 #[command(after_help = format!("{CONVERT_EXAMPLES}\n\n{EXIT_CODES}"))]
 pub struct Convert {
-    /// A GOAL file, text or binary; - is standard input
+    /// A GOAL file, text or binary, or - for standard input; or traces: a folder, the beginning of their
+    /// names, or an .index file
     pub input: String,
     /// Where to write: a .bin file is binary, any other is text; - is standard output, in the form
     /// that the input is not
     pub output: String,
+    /// Set a key of [traces], such as traces.mode=aligned; can be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+}
+
+const RECORD_EXAMPLES: &str = "\
+Examples:
+  heddle record -o traces -- mpirun -n 8 ./app arguments
+  heddle record -o traces --mpi mpich -- srun -n 64 ./app
+  heddle run traces --set loggops.L=2500ns
+  heddle record -o traces --collect";
+
+const RECORD_CODES: &str = "\
+Exit codes:
+  that of the command, or 128 and the number of the signal that ended it
+  1  the recorder's library is missing, or the command cannot be started
+  2  the command line is wrong, or the folder holds something
+  4  a trace cannot be written, or the program wrote none";
+
+#[derive(Debug, Args)]
+#[command(after_help = format!("{RECORD_EXAMPLES}\n\n{RECORD_CODES}"))]
+pub struct Record {
+    /// The folder of the traces
+    #[arg(short, long, value_name = "FOLDER")]
+    pub output: PathBuf,
+    /// Remove the traces that are in the folder
+    #[arg(long)]
+    pub force: bool,
+    /// The program's MPI library, where neither its launcher nor its executable shows it
+    #[arg(long, value_enum)]
+    pub mpi: Option<Mpi>,
+    /// Start nothing; take in what ranks that died had not yet written, after a run that was started in another
+    /// way
+    #[arg(long, conflicts_with_all = ["force", "mpi", "command"])]
+    pub collect: bool,
+    /// The command and its arguments
+    #[arg(last = true, required_unless_present = "collect")]
+    pub command: Vec<OsString>,
+}
+
+/// MPI libraries that differ in their binary interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Mpi {
+    /// Open MPI 4
+    Openmpi,
+    /// MPICH, Intel MPI, MVAPICH2, Cray MPICH
+    Mpich,
 }
 
 const TOPOLOGY_EXAMPLES: &str = "\

@@ -63,8 +63,22 @@ pub fn generate(arguments: &Generate) -> Result<(), Ending> {
     write(&pattern, &arguments.output, form_of(&arguments.output).unwrap_or(Form::Text))
 }
 
-/// Converts a GOAL file from one form to the other.
+/// Converts a GOAL file from one form to the other, or traces to either.
 pub fn convert(arguments: &Convert) -> Result<(), Ending> {
+    let request = Request {
+        subject: Some(arguments.input.clone()),
+        set: arguments.set.clone(),
+        flags: Vec::new(),
+    };
+    if let Some(compiled) = experiment::compiled_traces(&request)? {
+        compiled.warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));
+        let form = form_of(&arguments.output).unwrap_or(Form::Text);
+        return write(&compiled.image, &arguments.output, form);
+    }
+    if !arguments.set.is_empty() {
+        let message = "error: --set says how traces become a schedule; the input is no traces";
+        return Err(Ending::new(Exit::Usage, message));
+    }
     let Reading { image, form, warnings } = read(&arguments.input)?;
     for warning in &warnings {
         complain(&warning.render(&arguments.input));

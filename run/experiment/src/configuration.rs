@@ -164,6 +164,13 @@ impl Configuration {
         }
     }
 
+    pub(crate) fn factor(&self, name: &str) -> Option<f64> {
+        match self.get(name)?.0 {
+            Value::Factor(millionths) => Some(millionths as f64 / 1e6),
+            _ => None,
+        }
+    }
+
     pub(crate) fn grid(&self, name: &str) -> Option<Vec<u32>> {
         match self.get(name)?.0 {
             Value::Grid(extents) => Some(extents),

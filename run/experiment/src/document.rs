@@ -60,6 +60,7 @@ fn kind_schema(kind: Kind) -> Json {
         Kind::Count(least, most) => {
             json!({ "type": "integer", "minimum": least, "maximum": most })
         }
+        Kind::Factor => json!({ "type": "number", "minimum": 0 }),
         Kind::Grid => json!({ "type": "string", "pattern": "^[0-9]+(x[0-9]+)*$" }),
         Kind::Switch => json!({ "type": "boolean" }),
         Kind::Word(words) => json!({ "enum": names(words) }),
@@ -114,6 +115,7 @@ All mistakes of a file are reported at once.
 | size | `B`, `kB` to `EB` (powers of 1000), `KiB` to `EiB` (powers of 1024): `\"64 KiB\"` |
 | time per byte | a time per size: `\"6 ns/B\"`, `\"1 us/KiB\"`; or a bandwidth: `\"100 Gb/s\"`, `\"12.5 GB/s\"` |
 | count | a whole number |
+| number | a number with up to six decimals: `0.5` |
 | grid | the extents of one to three dimensions: `\"8x4x4\"` |
 | switch | `true` or `false` |
 | word | one of the words listed, in quotes |
@@ -145,6 +147,7 @@ fn type_name(kind: Kind) -> &'static str {
         Kind::TimePerByte => "time per byte",
         Kind::Bytes => "size",
         Kind::Count(..) => "count",
+        Kind::Factor => "number",
         Kind::Grid => "grid",
         Kind::Switch => "switch",
         Kind::Word(_) => "word",

@@ -46,7 +46,12 @@ pub struct Flag {
 
 /// What a table of settings is about.
 pub const TABLES: &[(&str, &str)] = &[
-    ("workload", "What runs: a schedule in a file, or a pattern."),
+    ("workload", "What runs: a schedule in a file, a pattern, or the traces of a run."),
+    (
+        "traces",
+        "How the traces of a run become a schedule, if the workload is traces. Chapter \"Traces\" \
+         explains the ways.",
+    ),
     (
         "loggops",
         "What a message costs its sender, the network and its receiver: the parameters of the \
@@ -70,6 +75,26 @@ pub const TABLES: &[(&str, &str)] = &[
     ),
 ];
 
+const MODE: Words = &[
+    ("gaps", "computation is the time between calls; what MPI takes is up to the model"),
+    (
+        "durations",
+        "the time within calls, less what the recording network took, is computation too",
+    ),
+    ("aligned", "as `durations`, but waiting for late partners is left to the simulation"),
+];
+const CLOCKS: Words = &[
+    (
+        "default",
+        "as recorded for Heddle's own traces; for text traces as `init`, unless messages contradict that",
+    ),
+    ("init", "all ranks leave `MPI_Init` at the same time"),
+    ("recorded", "as they were measured against rank 0's"),
+];
+const RECORDED_ON: Words = &[
+    ("ideal", "a network that takes no time"),
+    ("infiniband-ddr-simula", "the cluster of seed 000, by the rule of its section 5.4"),
+];
 const COMPAT: Words = &[
     ("heddle", "the model with its corrections"),
     ("loggopsim", "the rules and the order of events of LogGOPSim, literally; on one thread"),
@@ -126,7 +151,8 @@ const SEED: Kind = Kind::Count(0, u64::MAX);
 #[rustfmt::skip]
 pub const KEYS: &[Key] = &[
     key("workload.source", Kind::Workload, Unset("required"), None,
-        "A GOAL file, text or binary; `-`, which is standard input; or `pattern:NAME`. `heddle \
+        "A GOAL file, text or binary; `-`, which is standard input; `pattern:NAME`; or traces: a \
+         folder with one file per rank, the beginning of their names, or an `.index` file. `heddle \
          patterns` lists the patterns."),
     key("workload.time-unit", Kind::TimeUnit, Value("ns"), None,
         "The unit in which the `calc` operations of a GOAL file count."),
@@ -157,6 +183,35 @@ pub const KEYS: &[Key] = &[
         "Seed of `alltoallv`, `random-bisection` and `random`."),
     key("workload.permute", SEED, Unset("ranks keep their places"), flag("permute", "SEED"),
         "Permutes the ranks of a pattern at random, by this seed."),
+
+    key("traces.mode", Kind::Word(MODE), Value("gaps"), None,
+        "How recorded time becomes time in the schedule."),
+    key("traces.clocks", Kind::Word(CLOCKS), Value("default"), None,
+        "Which clocks of different ranks are compared."),
+    key("traces.recorded-on", Kind::Word(RECORDED_ON), Value("ideal"), None,
+        "The network of the recording machine, whose part of the time in calls is taken out in the modes \
+         `durations` and `aligned`."),
+    key("traces.scale", Kind::Factor, Value("1"), flag("scale-compute", "FACTOR"),
+        "By how much computation takes longer than recorded; with 0.5 it is twice as fast."),
+    key("traces.copies", COUNT, Value("1"), None,
+        "How many copies of the recorded ranks run. Messages stay within a copy; collectives of \
+         the world join all."),
+    key("traces.from-collective", SEED, Value("0"), None,
+        "The schedule begins when this collective of the world ends, counted from 1; 0 is `MPI_Init`."),
+    key("traces.to-collective", Kind::Count(1, u64::MAX), Unset("the end"), None,
+        "The schedule ends with this collective of the world."),
+    key("traces.from", Kind::Time, Unset("the beginning"), None,
+        "The schedule begins with calls at this time since `MPI_Init`."),
+    key("traces.to", Kind::Time, Unset("the end"), None,
+        "The schedule ends before calls at this time."),
+    key("traces.pin-per-byte", Kind::TimePerByte, Value("0 ns/B"), None,
+        "Cost of registering each byte of a buffer that was not used before, in mode `gaps`."),
+    key("traces.pin-per-call", Kind::Time, Value("0 ns"), None,
+        "Cost of a call that registers anything."),
+    key("traces.pin-limit", Kind::Bytes, Unset("no limit"), None,
+        "Bytes that stay registered at most; the longest unused go first."),
+    key("traces.connect", Kind::Time, Value("0 ns"), None,
+        "Cost of the first message from a rank to another, in mode `gaps`."),
 
     key("loggops.L", Kind::Time, Value("2500 ns"), None,
         "L: time in the network from a message's injection to its arrival."),

@@ -19,6 +19,7 @@ mod progress;
 pub mod registry;
 mod run;
 mod toml_file;
+mod trace_input;
 mod value;
 
 pub use configuration::{Configuration, Origin, Request};
@@ -28,4 +29,5 @@ pub use manifest::VERSION;
 pub use plan::{Output, Plan, Timeline};
 pub use registry::pattern;
 pub use run::{Failure, Report, run};
+pub use trace_input::compiled_traces;
 pub use value::{Kind, Value, Words, Workload};

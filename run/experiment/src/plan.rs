@@ -11,7 +11,7 @@ use crate::{
     diagnostic::{self, Diagnostic, Mistakes, Place},
     goal_input::Source,
     keys::KEYS,
-    noise, registry,
+    noise, registry, trace_input,
     value::Workload,
 };
 
@@ -101,7 +101,11 @@ impl Plan {
             let reason = "loggops.compat = \"loggopsim\" runs on one thread";
             warnings.push(format!("run.threads has no effect: {reason}"));
         }
-        let settings = settings(&configuration, noise);
+        let mut settings = settings(&configuration, noise);
+        if matches!(workload, registry::Workload::Traces(_)) {
+            // Schedules made of traces count in picoseconds.
+            settings.time_unit = Time::from_ps(1);
+        }
         let gantt = configuration.switch("output.gantt");
         Ok(Self { workload, settings, loggopsim, output, gantt, warnings, inputs, configuration })
     }
@@ -168,6 +172,14 @@ fn workload_of(configuration: &Configuration) -> Result<registry::Workload, Vec<
         Some(Workload::Pattern(name)) => {
             registry::build(&name, configuration).map(registry::Workload::Pattern)
         }
+        Some(Workload::File(path)) if traces::source::Traces::names(&path) => {
+            trace_input::check(configuration)?;
+            without_pattern_keys(
+                configuration,
+                &format!("the workload is the traces {}", path.display()),
+            )?;
+            Ok(registry::Workload::Traces(path))
+        }
         Some(Workload::File(path)) => goal(Source::File(path), configuration),
         Some(Workload::Standard) => {
             if configuration.is_from_manifest("workload.source") {
@@ -186,18 +198,24 @@ fn goal(
     source: Source,
     configuration: &Configuration,
 ) -> Result<registry::Workload, Vec<Diagnostic>> {
+    let help = match &source {
+        Source::File(path) => format!("the workload is the file {}", path.display()),
+        Source::Standard => "the workload is standard input".to_owned(),
+    };
+    without_pattern_keys(configuration, &help)?;
+    Ok(registry::Workload::Goal(source))
+}
+
+/// Refuses the options of patterns.
+fn without_pattern_keys(configuration: &Configuration, help: &str) -> Result<(), Vec<Diagnostic>> {
     let useless = PATTERN_KEYS.iter().filter(|key| configuration.is_said(key));
     let mistakes: Vec<_> = useless
         .map(|key| {
             let message = format!("`{key}` applies to patterns only");
-            let help = match &source {
-                Source::File(path) => format!("the workload is the file {}", path.display()),
-                Source::Standard => "the workload is standard input".to_owned(),
-            };
-            configuration.mistake(key, message).help(help)
+            configuration.mistake(key, message).help(help.to_owned())
         })
         .collect();
-    if mistakes.is_empty() { Ok(registry::Workload::Goal(source)) } else { Err(mistakes) }
+    if mistakes.is_empty() { Ok(()) } else { Err(mistakes) }
 }
 
 /// Refuses what `LogGOPSim` does not know: other values for large messages or for one of the two
@@ -261,8 +279,11 @@ fn output(configuration: &Configuration) -> Result<Option<Output>, Diagnostic> {
 /// The files that the run reads.
 fn inputs(configuration: &Configuration) -> Vec<PathBuf> {
     let source = match configuration.workload() {
-        Some(Workload::File(path)) => Some(path),
-        _ => None,
+        Some(Workload::File(path)) if traces::source::Traces::names(&path) => {
+            traces::source::Traces::find(&path).map_or_else(|_| Vec::new(), |traces| traces.files)
+        }
+        Some(Workload::File(path)) => vec![path],
+        _ => Vec::new(),
     };
     source.into_iter().chain(configuration.path("noise.trace")).collect()
 }

@@ -1,6 +1,6 @@
 //! The registry: what the names in an experiment stand for.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, path::PathBuf};
 
 use schedule::pattern::{self, NAMES, Options, Pattern};
 use units::Time;
@@ -20,6 +20,8 @@ pub(crate) enum Workload {
     Goal(Source),
     /// A pattern.
     Pattern(Pattern),
+    /// Traces.
+    Traces(PathBuf),
 }
 
 /// A line on each pattern.

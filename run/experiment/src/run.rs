@@ -17,6 +17,7 @@ use crate::{
     plan::{Output, Plan, Timeline},
     progress,
     registry::Workload,
+    trace_input,
 };
 
 /// What a run found out.
@@ -70,6 +71,15 @@ pub fn run(plan: &Plan) -> Result<Report, Failure> {
         Workload::Pattern(pattern) => {
             let simulated = simulate(plan, pattern, 0)?;
             finish(plan, start, directory, simulated, None, |op| describe(pattern, op))
+        }
+        Workload::Traces(path) => {
+            let compiled = trace_input::compile(path, &plan.configuration)?;
+            let image = &compiled.image;
+            let simulated = simulate(plan, image, image.bytes().len() as u64)?;
+            let mut report =
+                finish(plan, start, directory, simulated, None, |op| describe(image, op))?;
+            report.warnings.extend(compiled.warnings);
+            Ok(report)
         }
         Workload::Goal(source) => {
             let input = Input::read(source, plan.output.is_some())?;

@@ -26,6 +26,8 @@ pub enum Kind {
     Bytes,
     /// A whole number between the two, inclusive.
     Count(u64, u64),
+    /// A number that is not negative, with up to six decimals.
+    Factor,
     /// Extents of a grid.
     Grid,
     /// Yes or no.
@@ -44,7 +46,7 @@ pub type Words = &'static [(&'static str, &'static str)];
 pub enum Workload {
     /// A pattern of this name.
     Pattern(String),
-    /// A GOAL file, text or binary.
+    /// A GOAL file, text or binary; or traces.
     File(PathBuf),
     /// The same from standard input.
     Standard,
@@ -68,6 +70,8 @@ pub enum Value {
     Bytes(Bytes),
     /// A whole number.
     Count(u64),
+    /// A number, in millionths.
+    Factor(u64),
     /// Extents of a grid.
     Grid(Vec<u32>),
     /// Yes or no.
@@ -124,6 +128,7 @@ impl Kind {
             Self::TimePerByte => quantity(text).map(Value::TimePerByte),
             Self::Bytes => quantity(text).map(Value::Bytes),
             Self::Count(least, most) => count(text, least, most),
+            Self::Factor => factor(text).ok_or_else(|| self.mismatch(text)),
             Self::Grid => text
                 .split('x')
                 .map(|extent| extent.trim().parse().ok().filter(|&extent: &u32| extent > 0))
@@ -157,10 +162,10 @@ impl Kind {
             // A number where a quantity is meant lacks its unit, and the unit's reader says so.
             (Self::Count(..), Raw::Integer(number))
             | (
-                Self::Time | Self::TimeUnit | Self::TimePerByte | Self::Bytes,
+                Self::Factor | Self::Time | Self::TimeUnit | Self::TimePerByte | Self::Bytes,
                 Raw::Integer(number) | Raw::Float(number),
             ) => self.parse(number, base),
-            (Self::Count(..) | Self::Switch | Self::Words(_), _) => {
+            (Self::Count(..) | Self::Factor | Self::Switch | Self::Words(_), _) => {
                 Err(self.mismatch(&raw.describe()))
             }
             (_, Raw::Text(text)) if text.is_empty() => Err(self.mismatch("an empty text")),
@@ -177,7 +182,7 @@ impl Kind {
     pub fn expects(self) -> String {
         match self {
             Self::Workload => {
-                "the path of a GOAL file, \"-\" for standard input, or \"pattern:NAME\"".into()
+                "the path of a GOAL file or of traces, \"-\" for standard input, or \"pattern:NAME\"".into()
             }
             Self::Path => "a path in quotes".into(),
             Self::Time => "a time with its unit, such as \"2500 ns\"".into(),
@@ -188,6 +193,7 @@ impl Kind {
             Self::Bytes => "a size with its unit, such as \"64 KiB\"".into(),
             Self::Count(least, u64::MAX) => format!("a whole number, at least {least}"),
             Self::Count(least, most) => format!("a whole number from {least} to {most}"),
+            Self::Factor => "a number such as 0.5".into(),
             Self::Grid => "extents of a grid, such as \"8x4x4\"".into(),
             Self::Switch => "true or false".into(),
             Self::Word(words) => format!("one of {}", list(words)),
@@ -215,6 +221,18 @@ fn workload(text: &str, base: &Path) -> Workload {
         Some(name) => Workload::Pattern(name.to_owned()),
         None => Workload::File(base.join(text)),
     }
+}
+
+/// A decimal number in millionths; at most a million.
+fn factor(text: &str) -> Option<Value> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
+    let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    if !digits(whole) || !digits(fraction) || fraction.len() > 6 {
+        return None;
+    }
+    let millionths: u64 = format!("{fraction:0<6}").parse().ok()?;
+    let whole: u64 = whole.parse().ok().filter(|whole| *whole <= 1_000_000)?;
+    Some(Value::Factor(whole * 1_000_000 + millionths))
 }
 
 fn quantity<T: FromStr<Err = units::Error>>(text: &str) -> Result<T, Mistake> {
@@ -308,7 +326,15 @@ impl Value {
         Ok(match self {
             Self::Path(path) => Self::Path(fs::canonicalize(path)?),
             Self::Workload(Workload::File(path)) => {
-                Self::Workload(Workload::File(fs::canonicalize(path)?))
+                // The beginning of the names of traces is no file itself.
+                let whole = fs::canonicalize(&path).or_else(|_| {
+                    let (folder, name) = (path.parent(), path.file_name().unwrap_or_default());
+                    let folder = folder.filter(|folder| !folder.as_os_str().is_empty());
+                    Ok::<_, io::Error>(
+                        fs::canonicalize(folder.unwrap_or(Path::new(".")))?.join(name),
+                    )
+                });
+                Self::Workload(Workload::File(whole?))
             }
             other => other,
         })
@@ -323,6 +349,7 @@ impl Value {
             Self::TimePerByte(rate) => rate.to_string().into(),
             Self::Bytes(bytes) => bytes.to_string().into(),
             Self::Count(number) => (*number).into(),
+            Self::Factor(millionths) => (*millionths as f64 / 1e6).into(),
             Self::Grid(extents) => {
                 let texts: Vec<_> = extents.iter().map(ToString::to_string).collect();
                 texts.join("x").into()

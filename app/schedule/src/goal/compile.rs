@@ -5,7 +5,7 @@ use super::format::{BASE, BLOB_HEADER, HEADER, MAGIC, SPAN};
 use super::image::Image;
 use super::labels::Labels;
 use super::parse::{Label, Sink, parse};
-use super::rank::{Rank, sort};
+use super::rank::{Line, Rank};
 use crate::{Edge, Op};
 
 /// How many ranks without a block a text may have: a number of ranks that is off by more is a
@@ -49,14 +49,7 @@ pub fn compile(text: &[u8], lint: bool) -> Result<Compiled, Vec<Diagnostic>> {
     Ok(Compiled { image: Image::written(compiler.assemble()), warnings, unused })
 }
 
-/// A dependency line; [`UNKNOWN`] stands for a label that is not defined yet.
-#[derive(Clone, Copy)]
-struct Line {
-    before: u32,
-    after: u32,
-    edge: Edge,
-}
-
+/// Stands for a label that is not defined yet.
 const UNKNOWN: u32 = u32::MAX;
 
 /// A label that was not defined when it was used.
@@ -156,7 +149,7 @@ impl<'a> Sink<'a> for Compiler<'a> {
         let Some(rank) = self.rank.filter(|_| !faults.failed()) else {
             return;
         };
-        self.link();
+        self.graph.link(&self.lines, &mut self.slots);
         let start = self.out.len();
         self.graph.encode(&mut self.out);
         if let Some(part) = self.parts.get_mut(rank as usize) {
@@ -200,30 +193,6 @@ impl<'a> Compiler<'a> {
                 let place = if line.after == UNKNOWN { &mut line.after } else { &mut line.before };
                 *place = op;
             }
-        }
-    }
-
-    /// Sorts the dependency lines into the appendix, by the operation that is waited for.
-    fn link(&mut self) {
-        let Rank { ops, dependencies, waiting, appendix } = &mut self.graph;
-        dependencies.resize(ops.len(), 0);
-        waiting.resize(ops.len(), [0; 2]);
-        appendix.resize(self.lines.len(), 0);
-        for line in &self.lines {
-            dependencies[line.after as usize] += 1;
-            waiting[line.before as usize][sort(line.edge)] += 1;
-        }
-        let mut first = 0;
-        self.slots.clear();
-        self.slots.extend(waiting.iter().map(|[done, started]| {
-            let slots = [first, first + done];
-            first += done + started;
-            slots
-        }));
-        for line in &self.lines {
-            let slot = &mut self.slots[line.before as usize][sort(line.edge)];
-            appendix[*slot as usize] = line.after;
-            *slot += 1;
         }
     }
 

@@ -15,6 +15,14 @@ pub struct Rank {
     pub appendix: Vec<u32>,
 }
 
+/// A dependency.
+#[derive(Clone, Copy, Debug)]
+pub struct Line {
+    pub before: u32,
+    pub after: u32,
+    pub edge: Edge,
+}
+
 /// An index into [`Rank::waiting`].
 pub const fn sort(edge: Edge) -> usize {
     match edge {
@@ -45,6 +53,31 @@ impl Rank {
                 });
             }
             self.waiting.push(waiting);
+        }
+    }
+
+    /// Sorts the dependency lines into the appendix, by the operation that is waited for. `slots` is
+    /// scratch space: per operation and sort of edge, where in the appendix the next dependent goes.
+    pub fn link(&mut self, lines: &[Line], slots: &mut Vec<[u32; 2]>) {
+        let Self { ops, dependencies, waiting, appendix } = self;
+        dependencies.resize(ops.len(), 0);
+        waiting.resize(ops.len(), [0; 2]);
+        appendix.resize(lines.len(), 0);
+        for line in lines {
+            dependencies[line.after as usize] += 1;
+            waiting[line.before as usize][sort(line.edge)] += 1;
+        }
+        let mut first = 0;
+        slots.clear();
+        slots.extend(waiting.iter().map(|[done, started]| {
+            let slots = [first, first + done];
+            first += done + started;
+            slots
+        }));
+        for line in lines {
+            let slot = &mut slots[line.before as usize][sort(line.edge)];
+            appendix[*slot as usize] = line.after;
+            *slot += 1;
         }
     }
 

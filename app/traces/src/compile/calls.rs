@@ -1,0 +1,497 @@
+//! What each call posts.
+
+use smallvec::{SmallVec, smallvec};
+
+use super::emit::{Posting, Shape};
+use super::keys::Purpose;
+use super::rank::{Compiler, Probed, Request};
+use super::{completion, onesided};
+use crate::collective::{Amount, Collective};
+use crate::definitions::Group;
+use crate::format::table::{Call, Class, How};
+use crate::record::{ANY, Arguments, Datatype, PROC_NULL, ROOT, Record, Status, UNKNOWN};
+use crate::source::Stream;
+
+/// Bytes of a count of a datatype.
+pub fn bytes(count: i64, datatype: Datatype) -> u64 {
+    let bytes = i128::from(count.max(0)) * i128::from(datatype.size.max(0));
+    u64::try_from(bytes).unwrap_or(u64::MAX)
+}
+
+/// Compiles a call.
+pub fn compile(
+    compiler: &mut Compiler,
+    call: &Call,
+    record: &Record,
+    stream: &Stream,
+) -> Result<(), String> {
+    if call.how == How::Persistent {
+        // The request is the last value; the call is made at MPI_Start.
+        let (request, values) = record.values.split_last().ok_or("it has no arguments")?;
+        let template =
+            Request { persistent: Some((call.class, values.into())), ..Request::default() };
+        compiler.requests.insert(*request, template);
+        return Ok(());
+    }
+    match call.class {
+        Class::Start => {
+            let request = record.arguments().number();
+            start(compiler, &[request], stream)
+        }
+        Class::Startall => {
+            let mut arguments = record.arguments();
+            start(compiler, arguments.list(), stream)
+        }
+        Class::Wait
+        | Class::Waitany
+        | Class::Waitall
+        | Class::Waitsome
+        | Class::Test
+        | Class::Testany
+        | Class::Testall
+        | Class::Testsome
+        | Class::RequestFree
+        | Class::Cancel => completion::complete(compiler, call.class, record, stream),
+        Class::Spawn => {
+            Err("processes that join the world at run time have no place in a schedule".to_owned())
+        }
+        _ => {
+            let immediate = call.how == How::Immediate;
+            let open = post(compiler, call.class, record.arguments(), stream, immediate)?;
+            if immediate {
+                let id = record.values.last().copied().unwrap_or(0);
+                let ops = SmallVec::from_slice(&compiler.now.ends);
+                reuse(compiler, id);
+                compiler.frame(Shape::Posted);
+                let request = Request { ops, active: true, open, ..Request::default() };
+                compiler.requests.insert(id, request);
+            }
+            Ok(())
+        }
+    }
+}
+
+/// A request whose number is used again was completed in a way that the trace does not tell: it is waited for.
+fn reuse(compiler: &mut Compiler, id: i64) {
+    if let Some(old) = compiler.requests.remove(&id)
+        && old.active
+    {
+        compiler.late.extend(old.ops);
+    }
+}
+
+/// Starts persistent requests.
+fn start(compiler: &mut Compiler, ids: &[i64], stream: &Stream) -> Result<(), String> {
+    for id in ids.iter().filter(|id| **id != 0) {
+        let request = compiler.requests.get(id);
+        let template = request.and_then(|request| request.persistent.clone());
+        let Some((class, values)) = template else {
+            return Err(
+                "the request was made by no call that is known to make persistent ones".to_owned()
+            );
+        };
+        let record = Record { values: values.into_vec(), ..Record::default() };
+        let before = compiler.now.ends.len();
+        let open = post(compiler, class, record.arguments(), stream, true)?;
+        let ops = compiler.now.ends.get(before..).map(SmallVec::from_slice).unwrap_or_default();
+        if let Some(request) = compiler.requests.get_mut(id) {
+            (request.ops, request.active, request.open) = (ops, true, open);
+        }
+    }
+    compiler.frame(Shape::Posted);
+    Ok(())
+}
+
+/// Posts the messages of a call. Blocking ones are framed as well. Gives the communicator of a receive whose
+/// source or tag is open.
+fn post(
+    compiler: &mut Compiler,
+    class: Class,
+    mut arguments: Arguments,
+    stream: &Stream,
+    immediate: bool,
+) -> Result<Option<i64>, String> {
+    let mut open = None;
+    let mut shape = Shape::Blocking;
+    match class {
+        Class::Send | Class::Ssend => {
+            if class == Class::Ssend {
+                compiler.count("MPI_Ssend and MPI_Issend are replayed as standard sends: short ones do not wait for the receiver");
+            }
+            send(compiler, &mut arguments, None, stream)?;
+        }
+        Class::Recv => open = receive(compiler, &mut arguments, None, stream, immediate)?,
+        Class::Sendrecv | Class::SendrecvReplace => sendrecv(compiler, class, arguments, stream)?,
+        Class::Probe | Class::Mprobe | Class::Iprobe | Class::Improbe => {
+            probe(compiler, class, arguments, stream)?;
+            shape = Shape::Completion;
+        }
+        Class::Mrecv => {
+            let (address, count, datatype) =
+                (arguments.number(), arguments.number(), arguments.datatype());
+            let message = arguments.number();
+            compiler.touch(address, bytes(count, datatype));
+            let place =
+                compiler.probed.iter().position(|probed| probed.message == message && message != 0);
+            let probed = place.map(|place| compiler.probed.remove(place));
+            if let Some(probed) = probed {
+                let target =
+                    if immediate { &mut compiler.now.ends } else { &mut compiler.now.waits };
+                target.push(probed.op);
+            }
+            shape = Shape::Completion;
+        }
+        _ if onesided::is(class) => {
+            return onesided::compile(compiler, class, arguments, stream, immediate).map(|()| None);
+        }
+        _ => {
+            collective(compiler, class, arguments, stream)?;
+            shape = Shape::Collective;
+        }
+    }
+    if !immediate {
+        compiler.frame(shape);
+    }
+    Ok(open)
+}
+
+/// A buffer of messages: address and bytes.
+fn buffer(arguments: &mut Arguments) -> (i64, u64) {
+    let (address, count, datatype) = (arguments.number(), arguments.number(), arguments.datatype());
+    (address, bytes(count, datatype))
+}
+
+fn both(compiler: &mut Compiler, op: u32) {
+    compiler.now.starts.push(op);
+    compiler.now.ends.push(op);
+}
+
+fn send(
+    compiler: &mut Compiler,
+    arguments: &mut Arguments,
+    communicator: Option<i64>,
+    stream: &Stream,
+) -> Result<(), String> {
+    let (address, bytes) = buffer(arguments);
+    let (to, tag) = (arguments.number(), arguments.number());
+    let id = communicator.unwrap_or_else(|| arguments.number());
+    let known = compiler.communicator(stream, id)?;
+    if let Some(to) = compiler.peer(known, to)? {
+        compiler.touch(address, bytes);
+        let op = compiler.send(to, id, Purpose::Tag(tag), bytes);
+        both(compiler, op);
+    }
+    Ok(())
+}
+
+/// Posts a receive. The status, if it follows, tells an open source and tag.
+fn receive(
+    compiler: &mut Compiler,
+    arguments: &mut Arguments,
+    communicator: Option<i64>,
+    stream: &Stream,
+    immediate: bool,
+) -> Result<Option<i64>, String> {
+    let (address, bytes) = buffer(arguments);
+    let (from, tag) = (arguments.number(), arguments.number());
+    let id = communicator.unwrap_or_else(|| arguments.number());
+    let status = if immediate { Status::NOTHING } else { arguments.status() };
+    let known = compiler.communicator(stream, id)?;
+    if from == PROC_NULL {
+        return Ok(None);
+    }
+    compiler.touch(address, bytes);
+    let exact =
+        |said: i64, matched: i64| if said == ANY && matched != UNKNOWN { matched } else { said };
+    let (from, tag) = (exact(from, status.source), exact(tag, status.tag));
+    // A message that was probed was received by the probe.
+    let same = |said: i64, found: i64| said == ANY || said == found;
+    let place = compiler.probed.iter().position(|probed| {
+        probed.communicator == id
+            && probed.message == 0
+            && same(from, probed.source)
+            && same(tag, probed.tag)
+    });
+    if let Some(place) = place {
+        let probed = compiler.probed.remove(place);
+        if immediate {
+            compiler.now.ends.push(probed.op);
+        } else {
+            compiler.now.waits.push(probed.op);
+        }
+        return Ok(None);
+    }
+    let source = if from == ANY { schedule::ANY } else { compiler.peer(known, from)?.unwrap_or(0) };
+    let bytes = if status.bytes >= 0 { status.bytes.cast_unsigned() } else { bytes };
+    let op = compiler.receive(source, id, Purpose::Tag(tag), bytes);
+    both(compiler, op);
+    Ok((from == ANY || tag == ANY).then_some(id))
+}
+
+fn sendrecv(
+    compiler: &mut Compiler,
+    class: Class,
+    mut arguments: Arguments,
+    stream: &Stream,
+) -> Result<(), String> {
+    let (address, sent) = buffer(&mut arguments);
+    let (to, tag) = (arguments.number(), arguments.number());
+    let (into, received) =
+        if class == Class::Sendrecv { buffer(&mut arguments) } else { (address, sent) };
+    let (from, from_tag) = (arguments.number(), arguments.number());
+    let id = arguments.number();
+    let status = arguments.status();
+    // Both halves as calls of their own would have them.
+    let datatype = |bytes: u64| [1, bytes.cast_signed(), bytes.cast_signed()];
+    let [a, b, c] = datatype(sent);
+    let half = [address, 1, a, b, c, to, tag];
+    send(
+        compiler,
+        &mut Record { values: half.to_vec(), ..Record::default() }.arguments(),
+        Some(id),
+        stream,
+    )?;
+    let [a, b, c] = datatype(received);
+    let half = [into, 1, a, b, c, from, from_tag, status.source, status.tag, status.bytes];
+    let half = Record { values: half.to_vec(), ..Record::default() };
+    receive(compiler, &mut half.arguments(), Some(id), stream, false)?;
+    Ok(())
+}
+
+/// A probe receives the message that it finds; the call that receives it finds it done.
+fn probe(
+    compiler: &mut Compiler,
+    class: Class,
+    mut arguments: Arguments,
+    stream: &Stream,
+) -> Result<(), String> {
+    let (_, _, id) = (arguments.number(), arguments.number(), arguments.number());
+    let found = match class {
+        Class::Iprobe | Class::Improbe => arguments.number(),
+        _ => 1,
+    };
+    let message =
+        if matches!(class, Class::Mprobe | Class::Improbe) { arguments.number() } else { 0 };
+    let status = arguments.status();
+    if found != 1 {
+        return Ok(());
+    }
+    if status.source == UNKNOWN || status.tag == UNKNOWN {
+        return Err("the trace does not say which message was found".to_owned());
+    }
+    let known = compiler.communicator(stream, id)?;
+    let Some(from) = compiler.peer(known, status.source)? else { return Ok(()) };
+    let again = compiler.probed.iter().find(|probed| {
+        (probed.communicator, probed.source, probed.tag) == (id, status.source, status.tag)
+            && message == 0
+            && probed.message == 0
+    });
+    if let Some(probed) = again {
+        let op = probed.op;
+        compiler.now.waits.push(op);
+        return Ok(());
+    }
+    let bytes = status.bytes.max(0).cast_unsigned();
+    let op = compiler.receive(from, id, Purpose::Tag(status.tag), bytes);
+    compiler.now.starts.push(op);
+    compiler.now.waits.push(op);
+    let (source, tag) = (status.source, status.tag);
+    compiler.probed.push(Probed { communicator: id, source, tag, op, message });
+    Ok(())
+}
+
+/// What the arguments of a collective say: what is sent, what is received, root, communicator.
+struct Shared {
+    sends: Amount,
+    receives: Amount,
+    buffers: SmallVec<[(i64, u64); 2]>,
+    root: Option<i64>,
+    communicator: i64,
+}
+
+/// A buffer with one count: what it holds for each, and its memory for `blocks` of them.
+fn block(arguments: &mut Arguments, blocks: u64) -> (Amount, (i64, u64)) {
+    let (address, bytes) = buffer(arguments);
+    (Amount::Each(bytes), (address, bytes.saturating_mul(blocks)))
+}
+
+/// A buffer with a list of counts.
+fn blocks(arguments: &mut Arguments, wide: bool) -> (Amount, (i64, u64)) {
+    let address = arguments.number();
+    let counts = arguments.list();
+    let each: Vec<_> = if wide {
+        let datatypes = arguments.triples();
+        let of = |(count, [id, size, extent]): (&i64, &[i64; 3])| {
+            bytes(*count, Datatype { id: *id, size: *size, extent: *extent })
+        };
+        counts.iter().zip(datatypes).map(of).collect()
+    } else {
+        let datatype = arguments.datatype();
+        counts.iter().map(|count| bytes(*count, datatype)).collect()
+    };
+    let total = each.iter().sum();
+    (Amount::List(each), (address, total))
+}
+
+fn shared(class: Class, arguments: &mut Arguments, ranks: u64) -> Shared {
+    use Class as C;
+    let nothing = || (Amount::Each(0), (0, 0));
+    let mut rooted = false;
+    let (sends, receives) = match class {
+        C::Bcast => {
+            rooted = true;
+            let one = block(arguments, 1);
+            (one.clone(), one)
+        }
+        C::Gather => {
+            rooted = true;
+            (block(arguments, 1), block(arguments, ranks))
+        }
+        C::Scatter => {
+            rooted = true;
+            (block(arguments, ranks), block(arguments, 1))
+        }
+        C::Gatherv => {
+            rooted = true;
+            (block(arguments, 1), blocks(arguments, false))
+        }
+        C::Scatterv => {
+            rooted = true;
+            (blocks(arguments, false), block(arguments, 1))
+        }
+        C::Allgather | C::NeighborAllgather => (block(arguments, 1), block(arguments, ranks)),
+        C::Allgatherv | C::NeighborAllgatherv => (block(arguments, 1), blocks(arguments, false)),
+        C::Alltoall | C::NeighborAlltoall => (block(arguments, ranks), block(arguments, ranks)),
+        C::Alltoallv | C::NeighborAlltoallv => (blocks(arguments, false), blocks(arguments, false)),
+        C::Alltoallw | C::NeighborAlltoallw => (blocks(arguments, true), blocks(arguments, true)),
+        C::Reduce | C::Allreduce | C::Scan | C::Exscan | C::ReduceScatterBlock => {
+            rooted = class == C::Reduce;
+            let (from, into) = (arguments.number(), arguments.number());
+            let (count, datatype) = (arguments.number(), arguments.datatype());
+            arguments.number();
+            let bytes = bytes(count, datatype);
+            ((Amount::Each(bytes), (from, bytes)), (Amount::Each(bytes), (into, bytes)))
+        }
+        C::ReduceScatter => {
+            let (from, into) = (arguments.number(), arguments.number());
+            let counts = arguments.list();
+            let datatype = arguments.datatype();
+            arguments.number();
+            let each: Vec<_> = counts.iter().map(|count| bytes(*count, datatype)).collect();
+            let total = each.iter().sum();
+            ((Amount::List(each.clone()), (from, total)), (Amount::List(each), (into, total)))
+        }
+        _ => (nothing(), nothing()),
+    };
+    let root = rooted.then(|| arguments.number());
+    let (sends, first) = sends;
+    let (receives, second) = receives;
+    let buffers = smallvec![first, second];
+    Shared { sends, receives, buffers, root, communicator: arguments.number() }
+}
+
+// Long because it binds one description of a collective from many arguments.
+fn collective(
+    compiler: &mut Compiler,
+    class: Class,
+    mut arguments: Arguments,
+    stream: &Stream,
+) -> Result<(), String> {
+    // What a buffer of several blocks holds depends on the communicator, which stands behind it.
+    let mut what = shared(class, &mut arguments.clone(), 1);
+    let mut id = what.communicator;
+    if class == Class::IntercommCreate {
+        // Each group synchronises; its leader, whose exchange with the other is left out, is in it.
+        compiler.count("the exchange between the leaders of MPI_Intercomm_create is left out");
+    }
+    if class == Class::CreateGroup {
+        // Only those in the new communicator take part.
+        arguments.number();
+        arguments.number();
+        id = arguments.number();
+        if id == crate::record::NULL {
+            return Ok(());
+        }
+    } else {
+        let ranks = compiler.communicator(stream, id)?.peers().len();
+        what = shared(class, &mut arguments, u64::from(ranks));
+    }
+    // A send buffer in place: its own count means nothing.
+    if matches!(class, Class::Allgather | Class::Alltoall)
+        && what.buffers.first().is_some_and(|b| b.0 == 1)
+    {
+        what.sends = what.receives.clone();
+    }
+    if matches!(class, Class::Alltoallv | Class::Alltoallw)
+        && what.buffers.first().is_some_and(|b| b.0 == 1)
+    {
+        what.sends = what.receives.clone();
+    }
+    let communicator = compiler.communicator(stream, id)?;
+    if class == Class::ReduceScatter {
+        // What is mine comes from everyone.
+        let mine = what.sends.of(communicator.me as usize);
+        what.receives = Amount::List(vec![mine; communicator.peers().len() as usize]);
+    }
+    for (address, bytes) in &what.buffers {
+        compiler.touch(*address, *bytes);
+    }
+    let class = if class == Class::IntercommCreate { Class::Create } else { class };
+    let whole = communicator.remote.is_none()
+        && communicator.local.len() == compiler.ranks
+        && matches!(communicator.local, Group::All(_));
+    let copies = if whole { compiler.options.copies } else { 1 };
+    let local = communicator.local.len();
+    let remote = communicator.remote.as_ref().map_or(0, Group::len);
+    let root = match what.root {
+        None => None,
+        Some(ROOT) if remote > 0 => Some(communicator.me),
+        Some(PROC_NULL) if remote > 0 => None,
+        Some(root) => {
+            let limit = if remote > 0 { remote } else { local };
+            let valid = u32::try_from(root).ok().filter(|root| *root < limit);
+            let root = valid
+                .ok_or_else(|| format!("root {root}, but the communicator has {limit} ranks"))?;
+            Some(if remote > 0 { local + root } else { root })
+        }
+    };
+    let number = compiler.collectives.entry(id).or_default();
+    let purpose = Purpose::Collective(*number);
+    *number += 1;
+    // A list of counts holds for the ranks of each copy.
+    let over = |amount: Amount| match amount {
+        Amount::List(list) => Amount::List(list.repeat(copies as usize)),
+        each @ Amount::Each(_) => each,
+    };
+    let parts = if remote > 0 { (local, remote) } else { (local * copies, 0) };
+    let described = Collective {
+        class,
+        ranks: parts.0,
+        me: communicator.me + if copies > 1 { compiler.copy() * local } else { 0 },
+        remote: parts.1,
+        root,
+        sends: over(what.sends),
+        receives: over(what.receives),
+        neighbours: stream.definitions().neighbours.get(&id),
+    };
+    let members = |compiler: &Compiler, rank: u32| {
+        if copies > 1 {
+            return compiler.place_of_all(rank);
+        }
+        let group = communicator.remote.as_ref().filter(|_| rank >= local);
+        let own = match group {
+            Some(remote) => remote.rank(rank - local),
+            None => communicator.local.rank(rank),
+        };
+        compiler.place(own.unwrap_or(0))
+    };
+    let expand = compiler.options.expand;
+    let mut posting = Posting { compiler, communicator: id, purpose, members: &members };
+    expand.expand(&described, &mut posting)
+}
+
+/// A barrier among the members of a communicator, as part of another call.
+pub fn synchronise(compiler: &mut Compiler, id: i64, stream: &Stream) -> Result<(), String> {
+    let record = Record { values: vec![id], ..Record::default() };
+    collective(compiler, Class::Barrier, record.arguments(), stream)
+}

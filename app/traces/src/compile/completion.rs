@@ -1,0 +1,150 @@
+//! Waiting for requests and testing them.
+
+use super::emit::Shape;
+use super::keys::Purpose;
+use super::rank::{Compiler, NONE};
+use crate::format::table::Class;
+use crate::record::{Record, Status, UNKNOWN};
+use crate::source::Stream;
+
+const BLIND: &str =
+    "the trace does not say which request was completed; this text format never does";
+
+/// Compiles a call that completes requests, or may.
+// Long because it lists the calls.
+pub fn complete(
+    compiler: &mut Compiler,
+    class: Class,
+    record: &Record,
+    stream: &Stream,
+) -> Result<(), String> {
+    let mut arguments = record.arguments();
+    let one = matches!(class, Class::Wait | Class::Test | Class::RequestFree | Class::Cancel);
+    let single = [if one { arguments.number() } else { 0 }];
+    let requests = if one { single.as_slice() } else { arguments.list() };
+    match class {
+        Class::Wait => finish(compiler, stream, requests, arguments.status()),
+        Class::Test => {
+            let flag = arguments.number();
+            if flag != 1 {
+                return Ok(());
+            }
+            finish(compiler, stream, requests, arguments.status());
+        }
+        Class::Waitall | Class::Testall => {
+            if class == Class::Testall && arguments.number() != 1 {
+                return Ok(());
+            }
+            let statuses = arguments.triples();
+            for (index, request) in requests.iter().enumerate() {
+                let status = statuses.get(index).copied().map_or(Status::NOTHING, status);
+                finish(compiler, stream, &[*request], status);
+            }
+        }
+        Class::Waitany | Class::Testany => {
+            let index = arguments.number();
+            if class == Class::Testany && arguments.number() != 1 {
+                return Ok(());
+            }
+            if index == UNKNOWN {
+                return Err(BLIND.to_owned());
+            }
+            let request = usize::try_from(index).ok().and_then(|index| requests.get(index));
+            finish(compiler, stream, request.copied().as_slice(), arguments.status());
+        }
+        Class::Waitsome | Class::Testsome => {
+            let blind = arguments.clone().number() == UNKNOWN;
+            if blind && class == Class::Waitsome && !requests.is_empty() {
+                return Err(BLIND.to_owned());
+            }
+            if blind {
+                return Ok(());
+            }
+            let (indices, statuses) = (arguments.list(), arguments.triples());
+            if indices.is_empty() && class == Class::Testsome {
+                return Ok(());
+            }
+            for (place, index) in indices.iter().enumerate() {
+                let request = usize::try_from(*index).ok().and_then(|index| requests.get(index));
+                let status = statuses.get(place).copied().map_or(Status::NOTHING, status);
+                finish(compiler, stream, request.copied().as_slice(), status);
+            }
+        }
+        Class::RequestFree => {
+            let request = single.first().and_then(|id| compiler.requests.remove(id));
+            // What was freed still has to happen before the rank is at its end.
+            compiler
+                .freed
+                .extend(request.filter(|request| request.active).into_iter().flat_map(|r| r.ops));
+            return Ok(());
+        }
+        _ => {
+            if let Some(request) = compiler.requests.get_mut(&single[0]) {
+                request.cancelled = true;
+            }
+            return Ok(());
+        }
+    }
+    compiler.frame(Shape::Completion);
+    Ok(())
+}
+
+fn status([source, tag, bytes]: [i64; 3]) -> Status {
+    Status { source, tag, bytes }
+}
+
+/// The call waits for requests; the status tells what an open receive has matched.
+fn finish(compiler: &mut Compiler, stream: &Stream, ids: &[i64], status: Status) {
+    for id in ids {
+        let Some(request) = compiler.requests.get_mut(id).filter(|request| request.active) else {
+            continue;
+        };
+        request.active = false;
+        let (ops, open) = (request.ops.clone(), request.open);
+        let cancelled = request.cancelled && status.source < 0;
+        if request.persistent.is_none() {
+            compiler.requests.remove(id);
+        } else {
+            request.cancelled = false;
+        }
+        if let Some(communicator) = open {
+            settle(compiler, stream, &ops, communicator, status);
+        }
+        if cancelled {
+            // It never received anything.
+            for op in &ops {
+                compiler.void(*op);
+            }
+        }
+        compiler.now.waits.extend(ops.iter().filter(|op| **op != NONE));
+    }
+}
+
+/// Gives an open receive the source and tag that it matched.
+fn settle(
+    compiler: &mut Compiler,
+    stream: &Stream,
+    ops: &[u32],
+    communicator: i64,
+    status: Status,
+) {
+    let tag = (status.tag >= 0).then(|| compiler.tag(communicator, Purpose::Tag(status.tag)));
+    let known = compiler.communicator(stream, communicator).ok();
+    let source = known.filter(|_| status.source >= 0);
+    let source = source.and_then(|known| compiler.peer(known, status.source).ok().flatten());
+    for op in ops {
+        if let Some(op) = compiler.out.draft.ops_mut().get_mut(*op as usize) {
+            if op.peer == schedule::ANY
+                && let Some(source) = source
+            {
+                op.peer = source;
+            }
+            if op.tag == schedule::ANY
+                && let Some(tag) = tag
+            {
+                op.tag = tag;
+            }
+        }
+        compiler.settle_log(*op);
+    }
+}

@@ -1,0 +1,256 @@
+//! Operations of a call and how they hang together with the calls before.
+//!
+//! The order of operations and dependencies is that of Schedgen's schedules: what a call posts comes
+//! first, then the computation before it.
+
+use schedule::{Edge, Kind, Op};
+
+use super::align::Step;
+use super::keys::Purpose;
+use super::rank::{Compiler, Logged, NONE};
+use crate::collective::Sink;
+use crate::options::{Mode, Window};
+
+/// When a call returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// When its messages are done.
+    Blocking,
+    /// At once; a request waits for its messages.
+    Posted,
+    /// When all its messages are done, joined by a computation.
+    Collective,
+    /// When earlier operations are done.
+    Completion,
+}
+
+impl Compiler<'_> {
+    /// Posts a send as part of the current call.
+    pub fn send(&mut self, to: u32, communicator: i64, purpose: Purpose, bytes: u64) -> u32 {
+        self.now.network += self.options.recorded_on.leaving(bytes);
+        if self.options.connect > 0 && self.connected.insert(to) {
+            self.now.extra += self.options.connect;
+        }
+        self.message(Kind::Send, to, communicator, purpose, bytes)
+    }
+
+    /// Posts a receive as part of the current call.
+    pub fn receive(&mut self, from: u32, communicator: i64, purpose: Purpose, bytes: u64) -> u32 {
+        self.now.network += self.options.recorded_on.draining(bytes);
+        self.message(Kind::Recv, from, communicator, purpose, bytes)
+    }
+
+    fn message(
+        &mut self,
+        kind: Kind,
+        peer: u32,
+        communicator: i64,
+        purpose: Purpose,
+        bytes: u64,
+    ) -> u32 {
+        let tag = self.tag(communicator, purpose);
+        let cpu = self.now.thread.min(255) as u8;
+        let op = if self.inside {
+            self.out.draft.op(Op { kind, peer, tag, size: bytes, cpu, nic: 0 })
+        } else {
+            NONE
+        };
+        if self.options.window != Window::All {
+            self.out.log.push(Logged { send: kind == Kind::Send, peer, tag, op });
+        }
+        op
+    }
+
+    /// Memory that a message uses. Addresses 0 and 1 stand for none.
+    pub fn touch(&mut self, address: i64, bytes: u64) {
+        let Some(pinning) = self.options.pinning else { return };
+        if address == 0 || address == 1 {
+            return;
+        }
+        let new = self.pinned.register(address.cast_unsigned(), bytes, pinning.limit);
+        if new > 0 {
+            self.now.extra += pinning.per_call + new * pinning.per_byte;
+        }
+    }
+
+    /// Puts the current call behind the one before it.
+    pub fn frame(&mut self, shape: Shape) {
+        let thread = self.now.thread;
+        if self.now.starts.is_empty() && self.now.waits.is_empty() {
+            return self.pause();
+        }
+        let gap = self.gap();
+        if let Some(chain) = self.threads.get_mut(thread) {
+            chain.clock = self.now.leave;
+        }
+        if !self.inside {
+            return;
+        }
+        // A receive whose message was probed only waits.
+        let shape = match shape {
+            Shape::Blocking if self.now.waits.is_empty() => shape,
+            Shape::Blocking if self.now.starts.is_empty() => Shape::Completion,
+            Shape::Blocking => Shape::Collective,
+            shape => shape,
+        };
+        let behind = self.out.draft.ops().len() as u32;
+        let mode = self.options.mode;
+        let took = (self.now.leave - self.now.enter).saturating_sub(self.now.network);
+        let own = if mode == Mode::Gaps { 0 } else { took };
+        let last = match shape {
+            Shape::Completion => self.completion(gap, own),
+            Shape::Collective => self.joined(gap, own),
+            Shape::Blocking if mode == Mode::Aligned => self.joined(gap, own),
+            Shape::Blocking | Shape::Posted => self.plain(shape, gap, own),
+        };
+        if mode == Mode::Aligned {
+            let waits = shape != Shape::Posted;
+            let calc = if waits { last.0 } else { NONE };
+            let (enter, leave) = (self.now.enter, self.now.leave);
+            let ops = (self.now.first, behind);
+            self.out.steps.push(Step { enter, leave, calc, ops }, &self.now.waits, &self.now.inner);
+        }
+        if let Some(chain) = self.threads.get_mut(thread) {
+            chain.last = Some(last);
+        }
+    }
+
+    /// The computation before a call, behind the last call.
+    fn before(&mut self, gap: u64, starts: bool) -> u32 {
+        let before = self.calc(gap);
+        // Registration of buffers and set-up of connections come between.
+        let extra = std::mem::take(&mut self.now.extra);
+        let gate = if extra > 0 && self.options.mode == Mode::Gaps {
+            let extra = self.calc(extra);
+            self.out.draft.depend(extra, before, Edge::Done);
+            extra
+        } else {
+            before
+        };
+        if starts {
+            // What a call waits for comes before what it tells others: a fence after the answers.
+            for (start, wait) in self
+                .now
+                .starts
+                .iter()
+                .flat_map(|start| self.now.waits.iter().map(move |wait| (*start, *wait)))
+            {
+                if start != wait {
+                    self.out.draft.depend(start, wait, Edge::Done);
+                    self.now.inner.push((start, wait));
+                }
+            }
+            for start in &self.now.starts {
+                self.out.draft.depend(*start, gate, Edge::Done);
+            }
+        }
+        before
+    }
+
+    fn chain(&mut self, op: u32) {
+        let late = std::mem::take(&mut self.late);
+        for before in late {
+            self.out.draft.depend(op, before, Edge::Done);
+        }
+        let last = self.threads.get(self.now.thread).and_then(|chain| chain.last);
+        if let Some((last, edge)) = last {
+            self.out.draft.depend(op, last, edge);
+        }
+    }
+
+    /// Point to point, as Schedgen does it; the time of the call, if it counts, comes before the message.
+    fn plain(&mut self, shape: Shape, gap: u64, own: u64) -> (u32, Edge) {
+        let many = self.now.ends.len() > 1 && shape == Shape::Blocking;
+        let join = many.then(|| self.calc(0));
+        for end in join.iter().flat_map(|_| &self.now.ends) {
+            self.out.draft.depend(join.unwrap_or(NONE), *end, Edge::Done);
+        }
+        let before = self.before(gap, true);
+        let mut last = before;
+        if self.options.mode != Mode::Gaps {
+            let calc = self.calc(own);
+            if self.options.mode == Mode::Durations {
+                for start in &self.now.starts {
+                    self.out.draft.depend(*start, calc, Edge::Done);
+                }
+            }
+            self.out.draft.depend(calc, before, Edge::Done);
+            last = calc;
+        }
+        self.chain(before);
+        let start = self.now.starts.first().copied().unwrap_or(NONE);
+        match shape {
+            Shape::Blocking => (join.unwrap_or(start), Edge::Done),
+            _ if self.options.mode == Mode::Aligned || self.now.starts.len() > 1 => {
+                (last, Edge::Done)
+            }
+            _ => (start, Edge::Started),
+        }
+    }
+
+    /// Messages, then a computation that joins them.
+    fn joined(&mut self, gap: u64, own: u64) -> (u32, Edge) {
+        let join = self.calc(own);
+        for end in self.now.ends.iter().chain(&self.now.waits) {
+            self.out.draft.depend(join, *end, Edge::Done);
+        }
+        let before = self.before(gap, true);
+        if self.now.ends.is_empty() {
+            self.out.draft.depend(join, before, Edge::Done);
+        }
+        self.chain(before);
+        (join, Edge::Done)
+    }
+
+    /// A computation behind earlier operations.
+    fn completion(&mut self, gap: u64, own: u64) -> (u32, Edge) {
+        let join = self.calc(own);
+        for wait in &self.now.waits {
+            self.out.draft.depend(join, *wait, Edge::Done);
+        }
+        let before = self.before(gap, true);
+        self.out.draft.depend(join, before, Edge::Done);
+        self.chain(before);
+        (join, Edge::Done)
+    }
+}
+
+/// Puts the messages of a collective among the operations of a rank.
+pub struct Posting<'a, 'o> {
+    pub compiler: &'a mut Compiler<'o>,
+    pub communicator: i64,
+    pub purpose: Purpose,
+    /// The schedule's ranks of the members, and behind them of the remote group.
+    pub members: &'a dyn Fn(&Compiler, u32) -> u32,
+}
+
+impl Posting<'_, '_> {
+    fn post(&mut self, op: u32, after: &[u32]) -> u32 {
+        let now = &mut self.compiler.now;
+        if after.is_empty() {
+            now.starts.push(op);
+        }
+        // What others wait for is no end.
+        now.ends.retain(|end| !after.contains(end));
+        now.ends.push(op);
+        for before in after {
+            now.inner.push((op, *before));
+            self.compiler.out.draft.depend(op, *before, Edge::Done);
+        }
+        op
+    }
+}
+
+impl Sink for Posting<'_, '_> {
+    fn send(&mut self, to: u32, bytes: u64, after: &[u32]) -> u32 {
+        let to = (self.members)(self.compiler, to);
+        let op = self.compiler.send(to, self.communicator, self.purpose, bytes);
+        self.post(op, after)
+    }
+
+    fn receive(&mut self, from: u32, bytes: u64, after: &[u32]) -> u32 {
+        let from = (self.members)(self.compiler, from);
+        let op = self.compiler.receive(from, self.communicator, self.purpose, bytes);
+        self.post(op, after)
+    }
+}

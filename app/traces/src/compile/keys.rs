@@ -1,0 +1,108 @@
+//! Tags: those of a schedule have 32 bits and know no communicators.
+//!
+//! In the world, a tag below 1 000 000 is itself, and collective n is 1 000 000 + n, as in Schedgen's schedules. Everything
+//! else is numbered: by each rank as it comes, and then the same on all ranks.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+use schedule::{ANY as ANY_TAG, Kind};
+
+use super::rank::Ranked;
+use crate::record::{ANY, WORLD};
+
+/// Tags of the world below this are themselves.
+const PLAIN: i64 = 1_000_000;
+/// Collectives of the world count modulo this; no more are under way between two ranks.
+const COLLECTIVES: i64 = 1 << 22;
+/// Numbers that the ranks gave on their own have this bit.
+const LOCAL: u32 = 1 << 31;
+/// From here on tags are numbered.
+const NUMBERED: u32 = 1 << 24;
+
+/// What a message is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Purpose {
+    /// The program's own, with a tag.
+    Tag(i64),
+    /// A collective: the how manieth of its communicator.
+    Collective(i64),
+    /// A one-sided operation, on its way to the target.
+    Remote,
+    /// The answer of the target.
+    Answer,
+    /// Synchronisation of an epoch.
+    Epoch,
+}
+
+/// The tags that a rank has numbered.
+#[derive(Debug, Default)]
+pub struct Keys {
+    numbers: FxHashMap<(i64, Purpose), u32>,
+}
+
+impl Keys {
+    /// Whether all tags are as they will stay.
+    pub fn is_final(&self) -> bool {
+        self.numbers.is_empty()
+    }
+
+    /// The tag of an operation.
+    #[inline]
+    pub fn tag(&mut self, communicator: i64, purpose: Purpose) -> u32 {
+        match purpose {
+            Purpose::Tag(tag) if tag == ANY => {
+                return ANY_TAG;
+            }
+            Purpose::Tag(tag) if communicator == WORLD && (0..PLAIN).contains(&tag) => {
+                return tag.cast_unsigned() as u32;
+            }
+            Purpose::Collective(number) if communicator == WORLD => {
+                return (PLAIN + number % COLLECTIVES).cast_unsigned() as u32;
+            }
+            _ => {}
+        }
+        let purpose = match purpose {
+            Purpose::Collective(number) => Purpose::Collective(number % 1024),
+            other => other,
+        };
+        let next = LOCAL | self.numbers.len() as u32;
+        *self.numbers.entry((communicator, purpose)).or_insert(next)
+    }
+}
+
+/// Gives all ranks the same numbers.
+pub fn unite(ranked: &mut [Ranked]) {
+    let mut all = BTreeMap::new();
+    for rank in ranked.iter() {
+        all.extend(rank.keys.numbers.keys().map(|key| (*key, 0)));
+    }
+    for (number, tag) in (NUMBERED..).zip(all.values_mut()) {
+        *tag = number;
+    }
+    for rank in ranked {
+        let mut tags = vec![0; rank.keys.numbers.len()];
+        for (key, local) in &rank.keys.numbers {
+            if let Some(slot) = tags.get_mut((local & !LOCAL) as usize) {
+                *slot = all.get(key).copied().unwrap_or(0);
+            }
+        }
+        let translate = |tag: &mut u32| {
+            if *tag & LOCAL != 0 && *tag != ANY_TAG {
+                *tag = tags.get((*tag & !LOCAL) as usize).copied().unwrap_or(0);
+            }
+        };
+        for op in rank.draft.ops_mut() {
+            if op.kind != Kind::Calc {
+                translate(&mut op.tag);
+            }
+        }
+        for log in &mut rank.log {
+            translate(&mut log.tag);
+        }
+        for remote in &mut rank.remote {
+            translate(&mut remote.tag);
+            translate(&mut remote.answer);
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! Traces to a schedule.
+//!
+//! Each rank is compiled on its own, in parallel with the others; tags of all communicators are
+//! then brought into one space, and what needs several ranks at once is done: one-sided operations get their part at the
+//! target, windows lose messages of which only one end lies within, and mode `Aligned` finds out for what each call
+//! waited. Memory is that of the schedule; of a trace, one block or line is held at a time.
+
+mod align;
+mod calls;
+mod completion;
+mod emit;
+mod keys;
+mod onesided;
+mod rank;
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use schedule::goal::{Image, Part};
+
+use crate::options::{Clocks, Mode, Options, Window};
+use crate::source::{Form, OpenError, Traces};
+use rank::{Compiler, Ranked};
+
+/// A schedule made of traces.
+#[derive(Debug)]
+pub struct Compiled {
+    /// The schedule. Its unit of time is the picosecond.
+    pub image: Image,
+    /// What is odd about the traces.
+    pub warnings: Vec<String>,
+    /// How many calls were read.
+    pub calls: u64,
+}
+
+/// Why there is no schedule.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A file cannot be read.
+    #[error("error: {0}")]
+    Open(#[from] OpenError),
+    /// Everything that is wrong with the traces, ready to be shown.
+    #[error("{}", .0.join(""))]
+    Traces(Vec<String>),
+    /// The options contradict the traces.
+    #[error("error: {0}")]
+    Options(String),
+}
+
+/// Carries out a task for each item, on several threads; the results come in the order of the items.
+fn parallel<T: Send, R: Send>(
+    items: Vec<T>,
+    threads: usize,
+    task: impl Fn(T) -> R + Sync,
+) -> Vec<R> {
+    let slots: Vec<_> = items.into_iter().map(|item| Mutex::new((Some(item), None))).collect();
+    let next = AtomicUsize::new(0);
+    let work = || {
+        while let Some(slot) = slots.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let item = slot.lock().ok().and_then(|mut slot| slot.0.take());
+            let result = item.map(&task);
+            if let Ok(mut slot) = slot.lock() {
+                slot.1 = result;
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 1..threads.min(slots.len()) {
+            scope.spawn(work);
+        }
+        work();
+    });
+    slots.into_iter().filter_map(|slot| slot.into_inner().ok()?.1).collect()
+}
+
+/// Makes a schedule of traces.
+pub fn compile(traces: &Traces, options: &Options) -> Result<Compiled, Error> {
+    let recorded = match options.clocks {
+        Clocks::Recorded => true,
+        Clocks::Init => false,
+        Clocks::Default => traces.form == Form::Heddle && options.mode == Mode::Aligned,
+    };
+    let (compiled, late) = compile_by(traces, options, recorded)?;
+    if late == 0 || recorded || options.clocks == Clocks::Init {
+        return Ok(compiled);
+    }
+    // The ranks did not leave MPI_Init together: messages came before they were sent. Perhaps the clocks that were
+    // measured do better.
+    let (measured, later) = compile_by(traces, options, true)?;
+    Ok(if later < late { measured } else { compiled })
+}
+
+/// Makes a schedule by one choice of clocks; with it comes how many calls returned too early.
+fn compile_by(
+    traces: &Traces,
+    options: &Options,
+    recorded: bool,
+) -> Result<(Compiled, u64), Error> {
+    let ranks = traces.ranks();
+    let total = u64::from(ranks) * u64::from(options.copies);
+    check(options, total)?;
+    let processors = || thread::available_parallelism().map_or(1, usize::from);
+    let threads = if options.threads == 0 { processors() } else { options.threads };
+    let bases = if recorded { bases(traces, threads)? } else { Vec::new() };
+    let tasks: Vec<_> = (0..total as u32).collect();
+    let compiled = parallel(tasks, threads, |task| {
+        let rank = task % ranks;
+        let clock = bases.get(rank as usize).cloned().flatten();
+        Compiler::new(options, traces, rank, task / ranks, clock).run()
+    });
+    let mut ranked: Vec<Ranked> = compiled.into_iter().collect::<Result<_, _>>()?;
+    let errors: Vec<_> =
+        ranked.iter_mut().flat_map(|rank| std::mem::take(&mut rank.errors)).collect();
+    if !errors.is_empty() {
+        return Err(Error::Traces(errors));
+    }
+    let mut warnings = warnings(&ranked);
+    keys::unite(&mut ranked);
+    let mut late = 0;
+    if options.window != Window::All {
+        warnings.extend(align::balance(&mut ranked));
+    }
+    if options.mode == Mode::Aligned {
+        let (count, said) = align::align(&mut ranked, options.recorded_on);
+        late = count;
+        warnings.extend(said);
+    }
+    onesided::serve(&mut ranked);
+    let calls = ranked.iter().map(|rank| rank.calls).sum::<u64>() / u64::from(options.copies);
+    let drafts: Vec<_> =
+        ranked.into_iter().map(|rank| (rank.place, rank.draft, rank.part)).collect();
+    let mut parts: Vec<(u32, Part)> = parallel(drafts, threads, |(place, draft, part)| {
+        (place, part.unwrap_or_else(|| draft.finish()))
+    });
+    parts.sort_by_key(|(place, _)| *place);
+    let image = Image::from_parts(parts.into_iter().map(|(_, part)| part).collect());
+    Ok((Compiled { image, warnings, calls }, late))
+}
+
+fn check(options: &Options, total: u64) -> Result<(), Error> {
+    if options.copies == 0 || total >= u64::from(u32::MAX) {
+        return Err(Error::Options(format!(
+            "{} copies of the ranks cannot be made",
+            options.copies
+        )));
+    }
+    if options.map.is_empty() {
+        return Ok(());
+    }
+    let mut places = options.map.clone();
+    places.sort_unstable();
+    if places.len() as u64 == total && (0..).zip(&places).all(|(rank, place)| rank == *place) {
+        return Ok(());
+    }
+    Err(Error::Options(format!("the map must name each of the {total} ranks once")))
+}
+
+/// How a rank's time is brought to that of all: points (its own, the common one) in picoseconds, between which time runs
+/// evenly.
+type Clock = Option<Vec<(u64, i128)>>;
+
+/// The clocks of all ranks as they were measured. The traces are read once for it.
+fn bases(traces: &Traces, threads: usize) -> Result<Vec<Clock>, Error> {
+    let scanned = parallel((0..traces.ranks()).collect(), threads, |rank| scan(traces, rank));
+    let mut scanned = scanned.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let first = scanned.iter().map(|(_, init)| *init).min().unwrap_or(0);
+    for (points, _) in &mut scanned {
+        for (_, common) in points {
+            *common -= first;
+        }
+    }
+    Ok(scanned.into_iter().map(|(points, _)| Some(points)).collect())
+}
+
+/// The clock of a rank and the common time at which it left `MPI_Init`.
+fn scan(traces: &Traces, rank: u32) -> Result<(Vec<(u64, i128)>, i128), Error> {
+    let mut stream = traces.open(rank)?;
+    let mut record = crate::record::Record::default();
+    let mut init = 0;
+    while stream.next(&mut record)? {
+        if record.call().is_some_and(|call| call.class == crate::format::table::Class::Init) {
+            init = record.leave;
+        }
+    }
+    let start = i128::from(stream.start()) * 1000;
+    let mut offsets: BTreeMap<u64, i64> = BTreeMap::new();
+    for offset in &stream.definitions().offsets {
+        offsets.insert(offset.at, offset.nanoseconds);
+    }
+    if offsets.is_empty() {
+        offsets.insert(0, 0);
+    }
+    let point = |(at, nanoseconds): (u64, i64)| {
+        (at, start + i128::from(at) + i128::from(nanoseconds) * 1000)
+    };
+    let points: Vec<_> = offsets.into_iter().map(point).collect();
+    let common = rank::common(&points, init);
+    Ok((points, common))
+}
+
+fn warnings(ranked: &[Ranked]) -> Vec<String> {
+    let mut warnings: Vec<_> = ranked.iter().flat_map(|rank| rank.warnings.clone()).collect();
+    let mut totals: BTreeMap<&str, (u64, u32)> = BTreeMap::new();
+    for rank in ranked {
+        for (what, count) in &rank.counts {
+            let total = totals.entry(what).or_insert((0, rank.rank));
+            total.0 += count;
+        }
+    }
+    let total = |(what, (count, rank)): (&str, (u64, u32))| {
+        format!("{count} times, on rank {rank} first: {what}")
+    };
+    warnings.extend(totals.into_iter().map(total));
+    warnings
+}

@@ -1,0 +1,463 @@
+//! One rank's calls to operations.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use schedule::goal::{Draft, Part};
+use schedule::{Edge, Kind, Op};
+use smallvec::SmallVec;
+
+use super::align::Steps;
+use super::keys::{Keys, Purpose};
+use super::{Clock, Error, calls};
+use crate::definitions::Communicator;
+use crate::format::table::{Class, How};
+use crate::options::{Mode, Options, Window};
+use crate::pinning::Pinned;
+use crate::record::{PROC_NULL, Record};
+use crate::source::{Stream, Traces};
+
+/// How many errors of a rank are shown.
+const SHOWN: usize = 20;
+/// An operation that lies outside of the window.
+pub const NONE: u32 = u32::MAX;
+
+/// A rank that was compiled.
+#[derive(Debug)]
+pub struct Ranked {
+    /// In the trace.
+    pub rank: u32,
+    /// In the schedule.
+    pub place: u32,
+    pub draft: Draft,
+    /// The draft, finished, if nothing of other ranks can change it.
+    pub part: Option<Part>,
+    pub keys: Keys,
+    pub steps: Steps,
+    /// All messages in the order of their posting, if a window is cut.
+    pub log: Vec<Logged>,
+    pub remote: Vec<Remote>,
+    pub errors: Vec<String>,
+    pub warnings: Vec<String>,
+    /// What happened how often that is worth a warning.
+    pub counts: BTreeMap<&'static str, u64>,
+    pub calls: u64,
+}
+
+/// A message end.
+#[derive(Clone, Copy, Debug)]
+pub struct Logged {
+    pub send: bool,
+    pub peer: u32,
+    pub tag: u32,
+    pub op: u32,
+}
+
+/// The part of a one-sided operation at its target.
+#[derive(Clone, Copy, Debug)]
+pub struct Remote {
+    /// In the schedule.
+    pub target: u32,
+    pub bytes: u64,
+    pub answer_bytes: u64,
+    pub tag: u32,
+    pub answer: u32,
+}
+
+/// A request of the program.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// What it waits for.
+    pub ops: SmallVec<[u32; 2]>,
+    /// Started and not yet completed.
+    pub active: bool,
+    /// A receive whose source or tag is open: its communicator.
+    pub open: Option<i64>,
+    /// What starts again at `MPI_Start`.
+    pub persistent: Option<(Class, Box<[i64]>)>,
+    /// It is a receive that the program asked to be cancelled.
+    pub cancelled: bool,
+}
+
+/// What a thread did last.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Chain {
+    pub last: Option<(u32, Edge)>,
+    /// When its last call that matters returned.
+    pub clock: u64,
+    /// Computation that no operation stands for yet.
+    pub carry: u64,
+}
+
+/// A message that was probed and not yet received.
+#[derive(Clone, Copy, Debug)]
+pub struct Probed {
+    pub communicator: i64,
+    pub source: i64,
+    pub tag: i64,
+    pub op: u32,
+    /// The number of the message in hand, if it was `MPI_Mprobe`.
+    pub message: i64,
+}
+
+/// Compiles a rank.
+pub struct Compiler<'a> {
+    pub options: &'a Options<'a>,
+    traces: &'a Traces,
+    clock: Clock,
+    pub rank: u32,
+    copy: u32,
+    pub ranks: u32,
+    pub out: Ranked,
+    pub threads: Vec<Chain>,
+    pub requests: FxHashMap<i64, Request>,
+    pub probed: Vec<Probed>,
+    /// Collectives so far, by communicator.
+    pub collectives: FxHashMap<i64, i64>,
+    pub windows: FxHashMap<i64, super::onesided::Exposure>,
+    pub pinned: Pinned,
+    pub connected: FxHashSet<u32>,
+    region: Option<i64>,
+    factor: f64,
+    /// Whether calls are compiled or only followed.
+    pub inside: bool,
+    pub finalized: bool,
+    /// Operations of requests whose completion the trace does not tell: the next call waits for them.
+    pub late: Vec<u32>,
+    /// Those of requests that were freed: the end of the rank waits for them.
+    pub freed: Vec<u32>,
+    pub now: Current,
+}
+
+/// What the call that is being compiled has posted.
+#[derive(Debug, Default)]
+pub struct Current {
+    pub thread: usize,
+    pub enter: u64,
+    pub leave: u64,
+    /// Operations that start with the call.
+    pub starts: Vec<u32>,
+    /// Operations that must be done for it to return, or for its request.
+    pub ends: Vec<u32>,
+    /// Earlier operations for which it waits.
+    pub waits: Vec<u32>,
+    /// Dependencies among its own operations: later, earlier.
+    pub inner: Vec<(u32, u32)>,
+    /// First operation.
+    pub first: u32,
+    /// What the recorded network took of its time.
+    pub network: u64,
+    /// Registration of buffers and set-up of connections.
+    pub extra: u64,
+}
+
+/// The common time of a rank's own time.
+pub fn common(points: &[(u64, i128)], at: u64) -> i128 {
+    let behind = points.partition_point(|(own, _)| *own <= at);
+    let at_ = i128::from(at);
+    match (behind.checked_sub(1).and_then(|index| points.get(index)), points.get(behind)) {
+        (Some((own, all)), Some((own2, all2))) => {
+            all + (at_ - i128::from(*own)) * (all2 - all) / i128::from(own2 - own)
+        }
+        (Some((own, all)), None) | (None, Some((own, all))) => all + at_ - i128::from(*own),
+        (None, None) => at_,
+    }
+}
+
+impl<'a> Compiler<'a> {
+    pub fn new(
+        options: &'a Options<'a>,
+        traces: &'a Traces,
+        rank: u32,
+        copy: u32,
+        clock: Clock,
+    ) -> Self {
+        let ranks = traces.ranks();
+        let own = rank + copy * ranks;
+        let place = options.map.get(own as usize).copied().unwrap_or(own);
+        let out = Ranked {
+            rank,
+            place,
+            draft: Draft::default(),
+            part: None,
+            keys: Keys::default(),
+            steps: Steps::default(),
+            log: Vec::new(),
+            remote: Vec::new(),
+            errors: Vec::new(),
+            warnings: Vec::new(),
+            counts: BTreeMap::new(),
+            calls: 0,
+        };
+        Self {
+            options,
+            traces,
+            clock,
+            rank,
+            copy,
+            ranks,
+            out,
+            threads: vec![Chain::default()],
+            requests: FxHashMap::default(),
+            probed: Vec::new(),
+            collectives: FxHashMap::default(),
+            windows: FxHashMap::default(),
+            pinned: Pinned::default(),
+            connected: FxHashSet::default(),
+            region: None,
+            factor: options.scale.factor(rank, None),
+            inside: !matches!(options.window, Window::Collectives(1.., _) | Window::Times(1.., _)),
+            finalized: false,
+            late: Vec::new(),
+            freed: Vec::new(),
+            now: Current::default(),
+        }
+    }
+
+    /// Reads and compiles all calls.
+    pub fn run(mut self) -> Result<Ranked, Error> {
+        let mut stream = self.traces.open(self.rank)?;
+        let mut record = Record::default();
+        while stream.next(&mut record)? {
+            self.out.calls += 1;
+            if let Some(points) = &self.clock {
+                // Before the first rank leaves MPI_Init there is nothing.
+                let bring = |at| u64::try_from(common(points, at)).unwrap_or(0);
+                (record.enter, record.leave) = (bring(record.enter), bring(record.leave));
+            }
+            if let Err(message) = self.call(&record, &stream) {
+                self.fail(&record, &stream, &message);
+            }
+        }
+        if !self.finalized {
+            self.finish();
+        }
+        let (errors, warnings) = stream.findings();
+        self.out.errors.splice(..0, errors);
+        // One copy is enough to say it.
+        if self.copy == 0 {
+            self.out.warnings.extend(warnings);
+        }
+        let alone = self.options.mode != Mode::Aligned && self.options.window == Window::All;
+        if alone && self.windows.is_empty() && self.out.keys.is_final() {
+            self.out.part = Some(std::mem::take(&mut self.out.draft).finish());
+        }
+        Ok(self.out)
+    }
+
+    fn fail(&mut self, record: &Record, stream: &Stream, message: &str) {
+        if self.copy > 0 || self.out.errors.len() >= SHOWN {
+            return;
+        }
+        let (name, file) = (stream.name(record.id), stream.path().display());
+        let place = stream.place();
+        self.out
+            .errors
+            .push(format!("error: {file}: {place}: {name} on rank {}: {message}\n", self.rank));
+    }
+
+    /// Notes that something happened.
+    pub fn count(&mut self, what: &'static str) {
+        *self.out.counts.entry(what).or_default() += 1;
+    }
+
+    fn call(&mut self, record: &Record, stream: &Stream) -> Result<(), String> {
+        let Some(call) = record.call() else { return Ok(()) };
+        match call.class {
+            Class::Local => return Ok(()),
+            Class::Init => {
+                let early = if self.clock.is_some() { record.leave } else { 0 };
+                self.threads = vec![Chain { last: None, clock: record.leave, carry: early }];
+                self.window(record, None);
+                return Ok(());
+            }
+            Class::Region => {
+                self.region = Some(record.arguments().number());
+                // Computation so far belongs to the region that ends.
+                self.begin(record);
+                self.pause();
+                self.factor = self.options.scale.factor(self.rank, self.region);
+                return Ok(());
+            }
+            Class::Abort => {
+                self.count("MPI_Abort ends the trace; what other ranks would still have sent or received is missing");
+                return Ok(());
+            }
+            _ => {}
+        }
+        if let Window::Times(from, to) = self.options.window {
+            let since = record.enter;
+            self.enter_window((from..to).contains(&since), record.enter);
+        }
+        self.begin(record);
+        let result = if call.class == Class::Finalize {
+            self.finalized = true;
+            self.finish();
+            Ok(())
+        } else {
+            calls::compile(self, call, record, stream)
+        };
+        self.window(record, Some(call.class));
+        result.map_err(|message| {
+            let blocking = if call.how == How::Blocking { "" } else { " (request)" };
+            format!("{message}{blocking}")
+        })
+    }
+
+    /// Opens and closes the window at collectives of the world.
+    fn window(&mut self, record: &Record, _: Option<Class>) {
+        if let Window::Collectives(from, to) = self.options.window {
+            let done = self.collectives.get(&crate::record::WORLD).copied().unwrap_or(0);
+            let done = done.cast_unsigned();
+            self.enter_window((from..to).contains(&done), record.leave);
+        }
+    }
+
+    fn enter_window(&mut self, inside: bool, at: u64) {
+        if inside && !self.inside {
+            for chain in &mut self.threads {
+                *chain = Chain { last: None, clock: at, carry: 0 };
+            }
+        }
+        self.inside = inside;
+    }
+
+    /// Looks at the next call.
+    fn begin(&mut self, record: &Record) {
+        let thread = record.thread as usize;
+        if thread >= self.threads.len() {
+            let first = self.threads.first().copied().unwrap_or_default();
+            self.threads.resize(thread + 1, first);
+        }
+        let now = &mut self.now;
+        (now.thread, now.enter, now.leave) = (thread, record.enter, record.leave);
+        now.starts.clear();
+        now.ends.clear();
+        now.waits.clear();
+        now.inner.clear();
+        now.first = self.out.draft.ops().len() as u32;
+        (now.network, now.extra) = (0, 0);
+    }
+
+    /// Computation since the thread's last call.
+    pub fn gap(&mut self) -> u64 {
+        let (thread, enter) = (self.now.thread, self.now.enter);
+        let Some(chain) = self.threads.get_mut(thread) else { return 0 };
+        let carry = std::mem::take(&mut chain.carry);
+        let (gap, negative) = (enter.saturating_sub(chain.clock), enter < chain.clock);
+        if negative && self.inside {
+            self.count("a call begins before the one before it has returned");
+        }
+        carry + self.scaled(gap)
+    }
+
+    #[expect(clippy::float_cmp, reason = "1 means: leave it alone")]
+    #[expect(clippy::cast_sign_loss, reason = "factors are not negative")]
+    fn scaled(&self, time: u64) -> u64 {
+        if self.factor == 1.0 { time } else { (time as f64 * self.factor).round() as u64 }
+    }
+
+    /// A call that posts nothing: its time, but for the modes that count it, is gone.
+    pub fn pause(&mut self) {
+        let gap = self.gap();
+        let took = self.now.leave - self.now.enter;
+        let took = if self.options.mode == Mode::Gaps { 0 } else { took };
+        if let Some(chain) = self.threads.get_mut(self.now.thread) {
+            chain.carry = gap + took;
+            chain.clock = self.now.leave;
+        }
+    }
+
+    /// Ends the rank: what still runs is waited for, and the last computation done.
+    fn finish(&mut self) {
+        let mut open: Vec<_> =
+            self.requests.drain().filter(|(_, request)| request.active).collect();
+        open.sort_unstable_by_key(|(id, _)| *id);
+        self.now.waits.extend(open.into_iter().flat_map(|(_, request)| request.ops));
+        self.now.waits.append(&mut self.freed);
+        self.now.waits.append(&mut self.late);
+        if !self.finalized {
+            self.now.enter = self.threads.first().map_or(0, |chain| chain.clock);
+        }
+        let gap = self.gap();
+        if !self.inside {
+            return;
+        }
+        let calc = self.calc(gap);
+        let waits = std::mem::take(&mut self.now.waits);
+        for wait in waits {
+            self.out.draft.depend(calc, wait, Edge::Done);
+        }
+        let chains: Vec<_> = self.threads.iter().filter_map(|chain| chain.last).collect();
+        for (last, edge) in chains {
+            self.out.draft.depend(calc, last, edge);
+        }
+    }
+
+    /// Adds a computation of the current thread.
+    pub fn calc(&mut self, time: u64) -> u32 {
+        if !self.inside {
+            return NONE;
+        }
+        let cpu = self.now.thread.min(255) as u8;
+        self.out.draft.op(Op { kind: Kind::Calc, peer: 0, tag: 0, size: time, cpu, nic: 0 })
+    }
+
+    /// The schedule's rank of a rank of the world, in this copy.
+    pub fn place(&self, rank: u32) -> u32 {
+        let own = rank + self.copy * self.ranks;
+        self.options.map.get(own as usize).copied().unwrap_or(own)
+    }
+
+    /// The schedule's rank of a rank counted over all copies.
+    pub fn place_of_all(&self, rank: u32) -> u32 {
+        self.options.map.get(rank as usize).copied().unwrap_or(rank)
+    }
+
+    pub const fn copy(&self) -> u32 {
+        self.copy
+    }
+
+    /// A communicator of the trace.
+    #[expect(clippy::unused_self, reason = "it reads as a question to the compiler")]
+    pub fn communicator<'s>(
+        &self,
+        stream: &'s Stream,
+        id: i64,
+    ) -> Result<&'s Communicator, String> {
+        let known = stream.definitions().communicators.get(&id);
+        known.ok_or_else(|| format!("communicator {id} was not defined before"))
+    }
+
+    /// The schedule's rank of a peer in a communicator; `None` for no process.
+    pub fn peer(&self, communicator: &Communicator, rank: i64) -> Result<Option<u32>, String> {
+        if rank == PROC_NULL {
+            return Ok(None);
+        }
+        let found = u32::try_from(rank).ok().and_then(|rank| communicator.peers().rank(rank));
+        found.map(|rank| Some(self.place(rank))).ok_or_else(|| {
+            let ranks = communicator.peers().len();
+            format!("rank {rank}, but the communicator has {ranks} ranks")
+        })
+    }
+
+    /// Takes an operation out: nothing will ever match it.
+    pub fn void(&mut self, op: u32) {
+        if let Some(op) = self.out.draft.ops_mut().get_mut(op as usize) {
+            *op = super::align::void(*op);
+        }
+    }
+
+    /// Brings what was noted of an operation up to date.
+    pub fn settle_log(&mut self, index: u32) {
+        let Some(op) = self.out.draft.ops().get(index as usize) else { return };
+        if let Some(logged) = self.out.log.iter_mut().rfind(|logged| logged.op == index) {
+            (logged.peer, logged.tag) = (op.peer, op.tag);
+        }
+    }
+
+    /// The tag of a message.
+    pub fn tag(&mut self, communicator: i64, purpose: Purpose) -> u32 {
+        self.out.keys.tag(communicator, purpose)
+    }
+}

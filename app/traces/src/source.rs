@@ -1,0 +1,327 @@
+//! A run's traces: which files they are, and what reads each.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::definitions::Definitions;
+use crate::format::{self, Reader};
+use crate::record::Record;
+use crate::text::allprof::{self, AllprofReader};
+use crate::text::independent::{self, IndependentReader};
+
+/// The format of a run's traces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Ours.
+    Heddle,
+    /// The text of liballprof.
+    Allprof,
+    /// Time-independent text of SMPI.
+    Independent,
+}
+
+/// The traces of a run: a file per rank, or one for all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Traces {
+    /// Their format.
+    pub form: Form,
+    /// The file of each rank.
+    pub files: Vec<PathBuf>,
+}
+
+/// Why there are no traces.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// A file cannot be read.
+    #[error("{}: {error}", path.display())]
+    Io {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// There is nothing of this name, nor rank files that start with it.
+    #[error("{}: no traces: neither a folder, nor an index, nor the beginning of the names of one file per rank", .0.display())]
+    Missing(PathBuf),
+    /// A folder holds no traces.
+    #[error("{}: no traces in this folder: there is no file whose name ends in the number of a rank", .0.display())]
+    Empty(PathBuf),
+    /// Ranks are missing.
+    #[error("{}: no trace of rank {rank}, but one of rank {next}", folder.display())]
+    Gap {
+        /// Where.
+        folder: PathBuf,
+        /// The first that is missing.
+        rank: usize,
+        /// One that is there.
+        next: usize,
+    },
+    /// Two files are of one rank.
+    #[error("{} and {} are both of rank {rank}", first.display(), second.display())]
+    Twice {
+        /// Which rank.
+        rank: usize,
+        /// One of its files.
+        first: PathBuf,
+        /// Another.
+        second: PathBuf,
+    },
+    /// A file is of an unknown format.
+    #[error("{}: neither one of Heddle's traces nor liballprof's text", .0.display())]
+    Unknown(PathBuf),
+    /// A file of ours cannot be read.
+    #[error("{}: {error}", path.display())]
+    Heddle {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        error: format::Error,
+    },
+}
+
+/// Extensions that trace files have.
+const EXTENSIONS: [&str; 4] = ["hdl", "txt", "dat", "trace"];
+
+/// The text before a file's rank, and the rank.
+fn rank_of(path: &Path) -> Option<(String, usize)> {
+    let extension = path.extension()?.to_str()?;
+    let stem = path.file_stem()?.to_str()?;
+    let prefix = stem.trim_end_matches(|c: char| c.is_ascii_digit());
+    let rank = stem.get(prefix.len()..)?.parse().ok()?;
+    EXTENSIONS.contains(&extension).then(|| (prefix.to_owned(), rank))
+}
+
+impl Traces {
+    /// Whether a name can be one of traces: a folder, an index, or the beginning of rank files.
+    pub fn names(path: &Path) -> bool {
+        path.is_dir()
+            || path.extension().is_some_and(|extension| extension == "index")
+            || (!path.exists() && Self::with_prefix(path).is_ok_and(|found| !found.is_empty()))
+    }
+
+    /// Finds the traces of a run. `path` is a folder with one file per rank, the beginning of the names of such
+    /// files, one of them, or an index of time-independent traces.
+    pub fn find(path: &Path) -> Result<Self, OpenError> {
+        if path.extension().is_some_and(|extension| extension == "index") {
+            let files = independent::index(path)?;
+            return Ok(Self { form: Form::Independent, files });
+        }
+        let ranked = if path.is_dir() {
+            let indices = Self::listed(path, |name| {
+                Path::new(name).extension().is_some_and(|extension| extension == "index")
+            })?;
+            if let [index] = indices.as_slice() {
+                return Self::find(index);
+            }
+            Self::ranked(Self::listed(path, |_| true)?)
+        } else if path.is_file() {
+            // One file stands for all that differ from it in the rank only.
+            let start = rank_of(path).map_or(String::new(), |(start, _)| start);
+            Self::ranked(Self::with_prefix(&path.with_file_name(start))?)
+        } else {
+            Self::ranked(Self::with_prefix(path)?)
+        };
+        let files = Self::complete(path, ranked)?;
+        let first = files.first().ok_or_else(|| {
+            if path.is_dir() {
+                OpenError::Empty(path.to_owned())
+            } else {
+                OpenError::Missing(path.to_owned())
+            }
+        })?;
+        let form = Self::form(first)?;
+        Ok(Self { form, files })
+    }
+
+    fn with_prefix(path: &Path) -> Result<Vec<PathBuf>, OpenError> {
+        let folder = match path.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        };
+        let start = path.file_name().unwrap_or_default().to_string_lossy();
+        Self::listed(folder, |name| name.starts_with(&*start) && rank_of(Path::new(name)).is_some())
+    }
+
+    fn listed(folder: &Path, wanted: impl Fn(&str) -> bool) -> Result<Vec<PathBuf>, OpenError> {
+        let fail = |error| OpenError::Io { path: folder.to_owned(), error };
+        let mut found = Vec::new();
+        for entry in fs::read_dir(folder).map_err(fail)? {
+            let path = entry.map_err(fail)?.path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            if wanted(&name) && path.is_file() {
+                found.push(path);
+            }
+        }
+        found.sort();
+        Ok(found)
+    }
+
+    fn ranked(files: Vec<PathBuf>) -> Vec<(usize, PathBuf)> {
+        let rank = |path: PathBuf| rank_of(&path).map(|(_, rank)| (rank, path));
+        let mut ranked: Vec<_> = files.into_iter().filter_map(rank).collect();
+        ranked.sort();
+        ranked
+    }
+
+    fn complete(folder: &Path, ranked: Vec<(usize, PathBuf)>) -> Result<Vec<PathBuf>, OpenError> {
+        let mut files: Vec<PathBuf> = Vec::with_capacity(ranked.len());
+        for (rank, path) in ranked {
+            match files.last() {
+                Some(first) if rank + 1 == files.len() => {
+                    let first = first.clone();
+                    return Err(OpenError::Twice { rank, first, second: path });
+                }
+                _ if rank != files.len() => {
+                    let folder = folder.to_owned();
+                    return Err(OpenError::Gap { folder, rank: files.len(), next: rank });
+                }
+                _ => files.push(path),
+            }
+        }
+        Ok(files)
+    }
+
+    fn form(path: &Path) -> Result<Form, OpenError> {
+        let fail = |error| OpenError::Io { path: path.to_owned(), error };
+        let mut start = [0; 64];
+        let mut file = File::open(path).map_err(fail)?;
+        let got = format::fill(&mut file, &mut start).map_err(fail)?;
+        let start = start.get(..got).unwrap_or_default();
+        if start.starts_with(&format::MAGIC) {
+            Ok(Form::Heddle)
+        } else if start.starts_with(b"#") || start.starts_with(b"MPI_") {
+            Ok(Form::Allprof)
+        } else {
+            Err(OpenError::Unknown(path.to_owned()))
+        }
+    }
+
+    /// How many ranks there are.
+    pub fn ranks(&self) -> u32 {
+        self.files.len() as u32
+    }
+
+    /// Opens the trace of a rank.
+    pub fn open(&self, rank: u32) -> Result<Stream, OpenError> {
+        let path = self.files.get(rank as usize).cloned().unwrap_or_default();
+        let fail = |error| OpenError::Io { path: path.clone(), error };
+        let file = File::open(&path).map_err(fail)?;
+        Ok(match self.form {
+            Form::Heddle => {
+                let reader = Reader::new(file);
+                let heddle = |error| OpenError::Heddle { path: path.clone(), error };
+                let reader = reader.map_err(heddle)?;
+                let header = reader.header();
+                if (header.rank, header.ranks) != (rank, self.ranks()) {
+                    let what = "names another rank, or a world of another size, than the files";
+                    return Err(heddle(format::Error::Header { at: 16, what }));
+                }
+                Stream { path, input: Input::Heddle(Box::new(reader)) }
+            }
+            Form::Allprof => {
+                let input = AllprofReader::new(file, rank, self.ranks());
+                Stream { path, input: Input::Allprof(Box::new(input)) }
+            }
+            Form::Independent => {
+                let input = IndependentReader::new(file, rank, self.ranks());
+                Stream { path, input: Input::Independent(Box::new(input)) }
+            }
+        })
+    }
+}
+
+/// The calls of a rank, one after the other.
+pub struct Stream {
+    path: PathBuf,
+    input: Input,
+}
+
+enum Input {
+    Heddle(Box<Reader<File>>),
+    Allprof(Box<AllprofReader<File>>),
+    Independent(Box<IndependentReader<File>>),
+}
+
+impl Stream {
+    /// Fetches the next call; false at the end.
+    #[inline]
+    pub fn next(&mut self, record: &mut Record) -> Result<bool, OpenError> {
+        let next = match &mut self.input {
+            Input::Heddle(reader) => reader.next(record),
+            Input::Allprof(reader) => reader.next(record),
+            Input::Independent(reader) => reader.next(record),
+        };
+        next.map_err(|error| OpenError::Io { path: self.path.clone(), error })
+    }
+
+    /// What the trace has defined so far.
+    pub fn definitions(&self) -> &Definitions {
+        match &self.input {
+            Input::Heddle(reader) => reader.definitions(),
+            Input::Allprof(reader) => reader.definitions(),
+            Input::Independent(reader) => reader.definitions(),
+        }
+    }
+
+    /// The name of a call outside the table.
+    pub fn name(&self, id: u32) -> &str {
+        let known = format::table::Table::get().by_id(id).map(|call| call.name);
+        known.or_else(|| self.definitions().names.get(&id).map(String::as_str)).unwrap_or("a call")
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where the last call stands: a line, or the number of a call, from 1.
+    pub fn place(&self) -> Place {
+        match &self.input {
+            Input::Heddle(reader) => Place::Call(reader.calls()),
+            Input::Allprof(reader) => Place::Line(reader.line()),
+            Input::Independent(reader) => Place::Line(reader.line()),
+        }
+    }
+
+    /// When the trace started: the rank's clock then, in nanoseconds.
+    pub fn start(&self) -> u64 {
+        match &self.input {
+            Input::Heddle(reader) => reader.header().start / (1000 / reader.header().unit.ps()),
+            Input::Allprof(reader) => reader.start(),
+            Input::Independent(_) => 0,
+        }
+    }
+
+    /// What is wrong with the file so far: errors, rendered, and warnings.
+    pub fn findings(&self) -> (Vec<String>, Vec<String>) {
+        let name = self.path.display().to_string();
+        let text = |findings: &allprof::Findings| findings.rendered(&name);
+        match &self.input {
+            Input::Heddle(reader) => {
+                let warning = |warning| format!("{name}: {warning}");
+                (Vec::new(), reader.warning().map(warning).into_iter().collect())
+            }
+            Input::Allprof(reader) => text(reader.findings()),
+            Input::Independent(reader) => text(reader.findings()),
+        }
+    }
+}
+
+/// Where a call stands in its file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// On this line.
+    Line(u64),
+    /// It is this call.
+    Call(u64),
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        match self {
+            Self::Line(line) => write!(f, "line {line}"),
+            Self::Call(call) => write!(f, "call {call}"),
+        }
+    }
+}

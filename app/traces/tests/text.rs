@@ -1,0 +1,127 @@
+//! Text traces: what is read, and what is wrong with them.
+
+use std::path::PathBuf;
+
+use schedule::{Kind, Program};
+use traces::compile;
+use traces::options::Options;
+use traces::source::{Form, Traces};
+
+fn folder(name: &str, files: &[(&str, &str)]) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    for (file, text) in files {
+        std::fs::write(folder.join(file), text).unwrap();
+    }
+    folder
+}
+
+/// Operations of a rank: kind, peer, bytes or picoseconds.
+fn ops(traces: &Traces, rank: u32) -> Vec<(Kind, u32, u64)> {
+    let compiled = compile(traces, &Options::default()).unwrap_or_else(|error| panic!("{error}"));
+    let ops = (0..compiled.image.ops(rank)).map(|index| compiled.image.op(rank, index));
+    ops.map(|op| (op.kind, op.peer, op.size)).collect()
+}
+
+#[test]
+fn padded_names_and_any_source_of_mpich() {
+    let recv = "MPI_Init:-:1:2:10\nMPI_Irecv:12:64:4:1,4,4:-2:-1:9,0,2:500:13\n\
+                MPI_Irecv:14:64:4:1,4,4:1:7:9,0,2:504:14\nMPI_Waitall:15:2:500:0:20\nMPI_Finalize:25:-\n";
+    let send = "MPI_Init:-:1:2:10\nMPI_Send:12:64:4:1,4,4:0:3:9,1,2:13\n\
+                MPI_Send:13:64:4:1,4,4:0:7:9,1,2:13\nMPI_Finalize:25:-\n";
+    let path = folder("padded", &[("t-00.txt", recv), ("t-01.txt", send)]);
+    let traces = Traces::find(&path.join("t-")).unwrap();
+    assert_eq!((traces.form, traces.ranks()), (Form::Allprof, 2));
+    // Each receive and the computation before it; the wait, that before it, and the last. Requests lie 4 bytes apart.
+    let calc = |us: u64| (Kind::Calc, 0, us * 1_000_000);
+    let expected = [
+        (Kind::Recv, u32::MAX, 16),
+        calc(2),
+        (Kind::Recv, 1, 16),
+        calc(1),
+        calc(0),
+        calc(1),
+        calc(5),
+    ];
+    assert_eq!(ops(&traces, 0), expected);
+    let compiled = compile(&traces, &Options::default()).unwrap();
+    // The wait needs both receives and the computation before it.
+    assert_eq!(compiled.image.dependencies(0, 4), 3);
+}
+
+/// Line 2 is cut, line 3 is its rest, line 4 has a wrong datatype, line 5 an unknown argument too many.
+#[test]
+fn all_that_is_wrong_is_reported_with_its_place() {
+    let text = "MPI_Init:-:1:2:10\nMPI_Send:12:64:4:1,4,4\n:0:3:9,0,1:13\n\
+                MPI_Send:12:64:4:1,4:0:3:9,0,1:13\nMPI_Barrier:14:9,0,1:15:16\n";
+    let path = folder("wrong", &[("t-0.txt", text)]);
+    let error =
+        compile(&Traces::find(&path).unwrap(), &Options::default()).unwrap_err().to_string();
+    for part in [
+        "t-0.txt:2:23",
+        "the line ends where a number should follow",
+        "t-0.txt:3:1",
+        "expected a call",
+        "t-0.txt:4:18",
+        "expected a datatype as id, size and extent",
+        "t-0.txt:5:25",
+        "MPI_Barrier has fewer arguments",
+    ] {
+        assert!(error.contains(part), "{part}: {error}");
+    }
+}
+
+#[test]
+fn missing_ranks_are_named() {
+    let path = folder("missing", &[("t-0.txt", "#\n"), ("t-2.txt", "#\n")]);
+    let error = Traces::find(&path).unwrap_err().to_string();
+    assert!(error.ends_with("no trace of rank 1, but one of rank 2"), "{error}");
+}
+
+/// 2e6 operations take 2 ms at 1 Gflop/s. The broken `Ssend` and `iallreduce` are read; 4 doubles have 32 bytes.
+#[test]
+fn time_independent_traces() {
+    let rank = |me: u32| {
+        let message = if me == 0 { "0 Ssend 1 5 10 1" } else { "1 recv 0 5 10 1" };
+        format!(
+            "{me} init\n{me} compute 2e6\n{message}\n{me} iallreduce 4 1e3 0\n{me} waitall 1\n{me} finalize\n"
+        )
+    };
+    let path =
+        folder("ti", &[("a.txt", &rank(0)), ("b.txt", &rank(1)), ("run.index", "a.txt\nb.txt\n")]);
+    let traces = Traces::find(&path).unwrap();
+    assert_eq!((traces.form, traces.ranks()), (Form::Independent, 2));
+    let expected = [
+        (Kind::Send, 1, 40),
+        (Kind::Calc, 0, 2_000_000_000),
+        (Kind::Send, 1, 32),
+        (Kind::Recv, 1, 32),
+        (Kind::Calc, 0, 0),
+        // The reduction's thousand operations come behind it.
+        (Kind::Calc, 0, 0),
+        (Kind::Calc, 0, 1_000_000),
+        (Kind::Calc, 0, 0),
+    ];
+    assert_eq!(ops(&traces, 0), expected);
+}
+
+#[test]
+fn a_time_independent_trace_with_mistakes() {
+    let path = folder(
+        "ti-wrong",
+        &[("a.txt", "0 init\n0 send 0 1\n0 fly 3\n0 bcast x\n"), ("run.index", "a.txt\n")],
+    );
+    let error =
+        compile(&Traces::find(&path).unwrap(), &Options::default()).unwrap_err().to_string();
+    for part in [
+        "a.txt:2:11",
+        "a count should follow",
+        "a.txt:3:3",
+        "unknown action `fly`",
+        "a.txt:4:9",
+        "found `x`",
+    ] {
+        assert!(error.contains(part), "{part}: {error}");
+    }
+}
