@@ -17,7 +17,7 @@ use units::{Time, TimePerByte};
 /// A network with a rank on each of its hosts.
 fn network(spec: &str) -> Infiniband {
     let topology = topology::parse(spec).expect(spec);
-    let routes = Routes::build(&topology).expect("routes");
+    let routes = Routes::build(&topology, None).expect("routes");
     let parameters = preset("infiniband-ddr-simula").expect("a preset");
     let fabric = Fabric::new(&topology.graph, routes, parameters).expect("a fabric");
     let hosts = fabric.hosts();
