@@ -165,7 +165,10 @@ pub fn reduce(plan: &mut Plan, team: &Team, reduction: Reduction, acc: Region) {
     debug_assert!(commutative || tree == Tree::InOrder || tree.is_ordered());
     let shift = if moved { 0 } else { root };
     let mut place = tree.place((team.me + n - shift) % n, n);
-    place.children.reverse();
+    place.children.sort_unstable();
+    if tree == Tree::InOrder {
+        place.children.reverse();
+    }
     let rank = |v: u32| team.rank((v + shift) % n);
     let pieces = pieces(acc, segment);
     let spare = if place.children.is_empty() { 0 } else { pieces.size };

@@ -26,23 +26,35 @@ fn counts(collective: Collective, ranks: u32, everything: bool) -> Vec<Vec<u64>>
     list
 }
 
-fn nodes(ranks: u32) -> Vec<Nodes> {
-    // Two lie in blocks, the last is dealt like cards.
-    let dealt = Nodes::Of((0..ranks).map(|rank| rank % 3).collect());
-    vec![Nodes::Consecutive(4), Nodes::Consecutive(3), dealt]
+/// Whether the operation commutes, where there is one.
+fn orders(collective: Collective) -> Vec<bool> {
+    use Collective as C;
+    match collective {
+        C::Reduce | C::Allreduce | C::Scan | C::Exscan => vec![true, false],
+        C::ReduceScatter | C::ReduceScatterBlock => vec![true, false],
+        _ => vec![true],
+    }
+}
+
+/// Two kinds of nodes lie in blocks, the third is dealt like cards; they take turns.
+fn nodes(ranks: u32, turn: usize) -> Nodes {
+    match (turn / 2 + ranks as usize) % 3 {
+        0 => Nodes::Consecutive(4),
+        1 => Nodes::Consecutive(3),
+        _ => Nodes::Of((0..ranks).map(|rank| rank % 3).collect()),
+    }
 }
 
 fn cases(collective: Collective, ranks: u32, roots: &[u32], everything: bool) -> Vec<Case> {
     let mut list = Vec::new();
     for &root in roots {
         for counts in counts(collective, ranks, everything) {
-            for nodes in nodes(ranks) {
-                for commutative in [true, false] {
-                    // A segment of one element cuts everything that can be cut.
-                    let segment = (root % 2 == 0).then_some(8);
-                    let (counts, nodes) = (counts.clone(), nodes.clone());
-                    list.push(Case { collective, ranks, root, commutative, counts, nodes, segment });
-                }
+            for commutative in orders(collective) {
+                // A segment of one element cuts everything that can be cut.
+                let segment = (root % 2 == 0).then_some(8);
+                let nodes = nodes(ranks, list.len());
+                let counts = counts.clone();
+                list.push(Case { collective, ranks, root, commutative, counts, nodes, segment });
             }
         }
     }
