@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
+use collectives::{Blocks, Call, Collective, Nodes, program::Scheduled};
 use schedule::pattern::{self, NAMES, Options, Pattern};
-use units::Time;
+use units::{Time, TimePerByte};
 
 use crate::{
     configuration::{Configuration, Request},
@@ -20,7 +21,25 @@ pub(crate) enum Workload {
     Goal(Source),
     /// A pattern.
     Pattern(Pattern),
+    /// A collective.
+    Collective(Scheduled),
 }
+
+/// A program that is made from settings alone.
+#[derive(Debug)]
+pub enum Generated {
+    /// A pattern.
+    Pattern(Pattern),
+    /// A collective.
+    Collective(Scheduled),
+}
+
+/// Keys that only a collective has.
+const COLLECTIVE_KEYS: [&str; 5] = ["algorithm", "collectives", "per-node", "element", "reduce-cost"];
+
+/// Keys that only a pattern has.
+const ONLY_PATTERN_KEYS: [&str; 8] =
+    ["ways", "skew", "steps", "compute", "allreduce", "grid", "seed", "permute"];
 
 /// A line on each pattern.
 pub fn patterns() -> String {
@@ -59,8 +78,9 @@ fn description(name: &str) -> &'static str {
     }
 }
 
-/// Builds the pattern that a request describes; settings that say nothing of patterns are mistakes.
-pub fn pattern(request: &Request) -> Result<Pattern, Mistakes> {
+/// Builds the pattern or collective that a request describes; settings that say nothing of either are
+/// mistakes.
+pub fn generated(request: &Request) -> Result<Generated, Mistakes> {
     let configuration = Configuration::read(request)?;
     let foreign = KEYS.iter().filter(|key| {
         key.table() != "workload" && key.name != "run.seed" && configuration.is_said(key.name)
@@ -72,11 +92,16 @@ pub fn pattern(request: &Request) -> Result<Pattern, Mistakes> {
         })
         .collect();
     let built = match configuration.workload() {
-        Some(value::Workload::Pattern(name)) => build(&name, &configuration),
+        Some(value::Workload::Pattern(name)) => {
+            build(&name, &configuration).map(Generated::Pattern)
+        }
+        Some(value::Workload::Collective(name)) => {
+            collective(&name, &configuration).map(Generated::Collective)
+        }
         _ => Err(vec![configuration.mistake("workload.source", "this is no pattern")]),
     };
     match built {
-        Ok(pattern) if mistakes.is_empty() => Ok(pattern),
+        Ok(generated) if mistakes.is_empty() => Ok(generated),
         built => {
             mistakes.extend(built.err().unwrap_or_default());
             Err(Mistakes(mistakes))
@@ -84,8 +109,76 @@ pub fn pattern(request: &Request) -> Result<Pattern, Mistakes> {
     }
 }
 
+/// Mistakes for keys of `[workload]` that mean nothing here.
+fn useless(configuration: &Configuration, keys: &[&str], what: &str) -> Vec<Diagnostic> {
+    let names = keys.iter().map(|key| format!("workload.{key}"));
+    let said = names.filter(|name| configuration.is_said(name));
+    said.map(|name| configuration.mistake(&name, format!("`{name}` does not belong to {what}")))
+        .collect()
+}
+
+/// Builds the collective that an experiment describes.
+pub(crate) fn collective(
+    name: &str,
+    configuration: &Configuration,
+) -> Result<Scheduled, Vec<Diagnostic>> {
+    let mut mistakes = useless(configuration, &ONLY_PATTERN_KEYS, "a collective");
+    let found = Collective::named(name)
+        .map_err(|error| mistakes.push(configuration.mistake("workload.source", error.to_string())));
+    let count = |key: &str| configuration.count(key).unwrap_or(1) as u32;
+    let bytes = |key: &str| configuration.bytes(key).map_or(1, units::Bytes::get);
+    let (ranks, root) = (count("workload.ranks"), configuration.count("workload.root").unwrap_or(0));
+    if root >= u64::from(ranks) {
+        let message = format!("\"root\" is {root}, but the ranks are 0 to {}", ranks - 1);
+        mistakes.push(configuration.mistake("workload.root", message));
+    }
+    let (size, element) = (bytes("workload.size"), bytes("workload.element"));
+    if element == 0 || !size.is_multiple_of(element) {
+        let message = format!("elements of {element} B do not fill {size} B");
+        mistakes.push(configuration.mistake("workload.element", message));
+    }
+    let Some(found) = found.ok().filter(|_| mistakes.is_empty()) else { return Err(mistakes) };
+    if !found.is_rooted() && configuration.is_said("workload.root") {
+        let message = format!("{} has no root", found.name());
+        return Err(vec![configuration.mistake("workload.root", message)]);
+    }
+    let blocks = Blocks::Same(size / element);
+    let segment = configuration.is_said("workload.segment").then(|| bytes("workload.segment"));
+    let nodes = Nodes::Consecutive(count("workload.per-node"));
+    let call = Call {
+        ranks,
+        rank: 0,
+        root: root as u32,
+        element,
+        commutative: true,
+        segment,
+        blocks: &blocks,
+        received: &blocks,
+        nodes: &nodes,
+    };
+    let rate = configuration.per_byte("workload.reduce-cost").unwrap_or(TimePerByte::ZERO);
+    let unit = configuration.time("workload.time-unit").unwrap_or(Time::from_ps(1_000)).ps().max(1);
+    let cost = |bytes| (rate.cost(bytes).ps() + unit / 2) / unit;
+    let algorithm = configuration.name("workload.algorithm").unwrap_or_else(|| "default".into());
+    // A collective without a table of its own has only the default.
+    let said = configuration.is_said("workload.algorithm");
+    let known = said || collectives::find(Collective::Bcast, &algorithm).is_err();
+    let algorithm = match collectives::find(found, &algorithm) {
+        Err(_) if !known => "default".to_owned(),
+        _ => algorithm,
+    };
+    Scheduled::new(found, &algorithm, &call, cost).map_err(|error| {
+        let key = if said { "workload.algorithm" } else { "workload.collectives" };
+        vec![configuration.mistake(key, error.to_string())]
+    })
+}
+
 /// Builds the pattern that an experiment describes.
 pub(crate) fn build(name: &str, configuration: &Configuration) -> Result<Pattern, Vec<Diagnostic>> {
+    let useless = useless(configuration, &COLLECTIVE_KEYS, "a pattern");
+    if !useless.is_empty() {
+        return Err(useless);
+    }
     let options = options(configuration).map_err(|mistake| vec![mistake])?;
     Pattern::build(name, &options).map_err(|error| {
         let option = match &error {

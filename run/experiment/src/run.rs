@@ -71,6 +71,10 @@ pub fn run(plan: &Plan) -> Result<Report, Failure> {
             let simulated = simulate(plan, pattern, 0)?;
             finish(plan, start, directory, simulated, None, |op| describe(pattern, op))
         }
+        Workload::Collective(collective) => {
+            let simulated = simulate(plan, collective, 0)?;
+            finish(plan, start, directory, simulated, None, |op| describe(collective, op))
+        }
         Workload::Goal(source) => {
             let input = Input::read(source, plan.output.is_some())?;
             let image = &input.reading.image;
