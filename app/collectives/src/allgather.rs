@@ -21,28 +21,51 @@ use Way::{Automatic, Run, Same, Select};
 pub const ALLGATHER: &[Entry] = &[
     Entry::new("default", Same("spreading_simple"), "all messages at once"),
     Entry::new("2dmesh", Run(mesh2), "rows of a grid, then its columns"),
-    Entry::new("3dmesh", Run(mesh3), "lines, planes and layers of a grid").needs(&[(Need::Cube, "2dmesh")]),
+    Entry::new("3dmesh", Run(mesh3), "lines, planes and layers of a grid")
+        .needs(&[(Need::Cube, "2dmesh")]),
     Entry::new("bruck", Run(bruck), "ever more blocks from the ranks 1, 2, 4, … ahead"),
     Entry::new("GB", Run(gather_bcast), "linear gather to rank 0, binomial broadcast"),
-    Entry::new("loosely_lr", Run(loosely_ring), "rings across nodes, each block exchanged within its node as it arrives")
-        .needs(&[(Need::FullNodes, "ring")]),
+    Entry::new(
+        "loosely_lr",
+        Run(loosely_ring),
+        "rings across nodes, each block exchanged within its node as it arrives",
+    )
+    .needs(&[(Need::FullNodes, "ring")]),
     Entry::new("NTSLR", Run(ring), "around a ring, from neighbour to neighbour"),
     Entry::new("NTSLR_NB", Run(ring_ahead), "the same with all receives posted at the start"),
-    Entry::new("pair", Run(pair), "the own block to rank xor i in step i").needs(&[(Need::PowerOfTwo, "ring")]),
+    Entry::new("pair", Run(pair), "the own block to rank xor i in step i")
+        .needs(&[(Need::PowerOfTwo, "ring")]),
     Entry::new("rdb", Run(doubling), "recursive doubling"),
-    Entry::new("rhv", Run(halving), "recursive doubling, the farthest partner first").needs(&[(Need::PowerOfTwo, "default")]),
+    Entry::new("rhv", Run(halving), "recursive doubling, the farthest partner first")
+        .needs(&[(Need::PowerOfTwo, "default")]),
     Entry::new("ring", Run(direct), "the own block to the rank i ahead in step i"),
-    Entry::new("SMP_NTS", Run(smp_ring), "within nodes, then a ring of leaders, passed on along each node's chain")
-        .needs(&[(Need::FullNodes, "default")]),
-    Entry::new("smp_simple", Run(smp_simple), "within nodes, then among leaders, then to the node's ranks")
-        .needs(&[(Need::FullNodes, "default")]),
+    Entry::new(
+        "SMP_NTS",
+        Run(smp_ring),
+        "within nodes, then a ring of leaders, passed on along each node's chain",
+    )
+    .needs(&[(Need::FullNodes, "default")]),
+    Entry::new(
+        "smp_simple",
+        Run(smp_simple),
+        "within nodes, then among leaders, then to the node's ranks",
+    )
+    .needs(&[(Need::FullNodes, "default")]),
     Entry::new("spreading_simple", Run(spread), "all messages at once"),
     Entry::new("ompi", Select("openmpi"), "as Open MPI chooses"),
-    Entry::new("ompi_neighborexchange", Run(neighbours), "two blocks per step, with the neighbours in turn")
-        .needs(&[(Need::Even, "NTSLR")]),
+    Entry::new(
+        "ompi_neighborexchange",
+        Run(neighbours),
+        "two blocks per step, with the neighbours in turn",
+    )
+    .needs(&[(Need::Even, "NTSLR")]),
     Entry::new("mvapich2", Select("mvapich2"), "as MVAPICH2 chooses"),
-    Entry::new("mvapich2_smp", Run(smp_two_level), "gather to leaders, allgather among them, broadcast in nodes")
-        .needs(&[(Need::BlockedNodes, "rdb")]),
+    Entry::new(
+        "mvapich2_smp",
+        Run(smp_two_level),
+        "gather to leaders, allgather among them, broadcast in nodes",
+    )
+    .needs(&[(Need::BlockedNodes, "rdb")]),
     Entry::new("mpich", Select("mpich"), "as MPICH chooses"),
     Entry::new("impi", Select("impi"), "as Intel MPI chooses"),
     Entry::new("automatic", Automatic, "the best of all"),
@@ -52,11 +75,16 @@ pub const ALLGATHER: &[Entry] = &[
 pub const ALLGATHERV: &[Entry] = &[
     Entry::new("default", Run(spread), "all messages at once"),
     Entry::new("GB", Run(gather_bcast), "linear gather to rank 0, binomial broadcast"),
-    Entry::new("pair", Run(pair), "the own block to rank xor i in step i").needs(&[(Need::PowerOfTwo, "ring")]),
+    Entry::new("pair", Run(pair), "the own block to rank xor i in step i")
+        .needs(&[(Need::PowerOfTwo, "ring")]),
     Entry::new("ring", Run(direct), "the own block to the rank i ahead in step i"),
     Entry::new("ompi", Select("openmpi"), "as Open MPI chooses"),
-    Entry::new("ompi_neighborexchange", Run(neighbours), "two blocks per step, with the neighbours in turn")
-        .needs(&[(Need::Even, "mpich_ring")]),
+    Entry::new(
+        "ompi_neighborexchange",
+        Run(neighbours),
+        "two blocks per step, with the neighbours in turn",
+    )
+    .needs(&[(Need::Even, "mpich_ring")]),
     Entry::new("ompi_bruck", Run(bruck), "ever more blocks from the ranks 1, 2, 4, … ahead"),
     Entry::new("mpich", Select("mpich"), "as MPICH chooses"),
     Entry::new("mpich_rdb", Run(doubling), "recursive doubling"),
@@ -146,8 +174,7 @@ pub fn double(plan: &mut Plan, team: &Team, whole: Region, blocks: &Blocks) {
     let n = team.size;
     halves(team, |step| match step {
         Half::Exchange { partner, mine, theirs } => {
-            let (from, into) =
-                (blocks.span(whole, mine, (mine + (mine ^ theirs)).min(n)), theirs);
+            let (from, into) = (blocks.span(whole, mine, (mine + (mine ^ theirs)).min(n)), theirs);
             let into = blocks.span(whole, into, (into + (mine ^ theirs)).min(n));
             plan.exchange(team.rank(partner), from, team.rank(partner), into);
         }
@@ -293,7 +320,8 @@ fn neighbours(call: &Call, plan: &mut Plan) {
     }
     let team = call.all();
     let even = me.is_multiple_of(2);
-    let (near, far) = if even { (team.ahead(1), team.behind(1)) } else { (team.behind(1), team.ahead(1)) };
+    let (near, far) =
+        if even { (team.ahead(1), team.behind(1)) } else { (team.behind(1), team.ahead(1)) };
     plan.exchange(near, call.own(), near, call.blocks.of_region(whole, near));
     // The pair of blocks to send, and those that came last from either side.
     let mut send = me - me % 2;
@@ -475,7 +503,8 @@ fn smp_two_level(call: &Call, plan: &mut Plan) {
 
 /// A broadcast from the first member by scattering and gathering again.
 pub fn scatter_allgather(plan: &mut Plan, team: &Team, data: Region, ring: bool) {
-    let blocks = Blocks::Cut { len: data.len, size: data.len.div_ceil(u64::from(team.size)).max(1) };
+    let blocks =
+        Blocks::Cut { len: data.len, size: data.len.div_ceil(u64::from(team.size)).max(1) };
     bcast::scatter_in_place(plan, team, data, &blocks);
     if ring {
         around(plan, team, 0, |block| blocks.of_region(data, block));

@@ -17,36 +17,106 @@ use crate::{
 use Way::{Automatic, Run, Same, Select};
 
 const COMMUTES: &[(Need, &str)] = &[(Need::Commutative, "rdb")];
-const RABENSEIFNER: &[(Need, &str)] =
-    &[(Need::Commutative, "rdb"), (Need::ElementPerPower, "rdb")];
+const RABENSEIFNER: &[(Need, &str)] = &[(Need::Commutative, "rdb"), (Need::ElementPerPower, "rdb")];
 
 /// Algorithms of `allreduce`.
 pub const ALLREDUCE: &[Entry] = &[
     Entry::new("default", Same("redbcast"), "reduce to rank 0, broadcast"),
-    Entry::new("lr", Run(|call, plan| ring(call, plan, 0)), "reduce-scatter and allgather around a ring")
-        .needs(&[(Need::Commutative, "rdb"), (Need::ElementPerRank, "default")]),
-    Entry::new("rab1", Run(|call, plan| rabenseifner(call, plan, Order::FarFirst)), "Rabenseifner, the farthest partner first")
-        .needs(&[(Need::Commutative, "rdb"), (Need::PowerOfTwo, "rab2")]),
-    Entry::new("rab2", Run(direct), "every rank reduces its part of all vectors, then allgather").needs(&[(Need::ElementPerRank, "rdb")]),
-    Entry::new("rab_rdb", Run(|call, plan| rabenseifner(call, plan, Order::NearFirst)), "Rabenseifner: recursive halving, recursive doubling").needs(RABENSEIFNER),
-    Entry::new("rdb", Run(doubling), "recursive doubling: whole vectors with partners 1, 2, 4, … away"),
-    Entry::new("smp_binomial", Run(|call, plan| smp(call, plan, Leaders::Binomial)), "binomial trees in nodes and of leaders, up and down").needs(COMMUTES),
-    Entry::new("smp_binomial_pipeline", Run(|call, plan| smp(call, plan, Leaders::Pipeline)), "the same in segments of 8 KiB").needs(COMMUTES),
-    Entry::new("smp_rdb", Run(|call, plan| smp(call, plan, Leaders::Doubling)), "binomial trees in nodes, recursive doubling among leaders").needs(COMMUTES),
-    Entry::new("smp_rsag", Run(|call, plan| smp(call, plan, Leaders::Direct)), "binomial trees in nodes; leaders reduce parts and gather").needs(COMMUTES),
-    Entry::new("smp_rsag_lr", Run(|call, plan| smp(call, plan, Leaders::Ring)), "binomial trees in nodes, a ring of leaders").needs(COMMUTES),
-    Entry::new("smp_rsag_rab", Run(|call, plan| smp(call, plan, Leaders::Rabenseifner)), "binomial trees in nodes, Rabenseifner among leaders").needs(COMMUTES),
+    Entry::new(
+        "lr",
+        Run(|call, plan| ring(call, plan, 0)),
+        "reduce-scatter and allgather around a ring",
+    )
+    .needs(&[(Need::Commutative, "rdb"), (Need::ElementPerRank, "default")]),
+    Entry::new(
+        "rab1",
+        Run(|call, plan| rabenseifner(call, plan, Order::FarFirst)),
+        "Rabenseifner, the farthest partner first",
+    )
+    .needs(&[(Need::Commutative, "rdb"), (Need::PowerOfTwo, "rab2")]),
+    Entry::new("rab2", Run(direct), "every rank reduces its part of all vectors, then allgather")
+        .needs(&[(Need::ElementPerRank, "rdb")]),
+    Entry::new(
+        "rab_rdb",
+        Run(|call, plan| rabenseifner(call, plan, Order::NearFirst)),
+        "Rabenseifner: recursive halving, recursive doubling",
+    )
+    .needs(RABENSEIFNER),
+    Entry::new(
+        "rdb",
+        Run(doubling),
+        "recursive doubling: whole vectors with partners 1, 2, 4, … away",
+    ),
+    Entry::new(
+        "smp_binomial",
+        Run(|call, plan| smp(call, plan, Leaders::Binomial)),
+        "binomial trees in nodes and of leaders, up and down",
+    )
+    .needs(COMMUTES),
+    Entry::new(
+        "smp_binomial_pipeline",
+        Run(|call, plan| smp(call, plan, Leaders::Pipeline)),
+        "the same in segments of 8 KiB",
+    )
+    .needs(COMMUTES),
+    Entry::new(
+        "smp_rdb",
+        Run(|call, plan| smp(call, plan, Leaders::Doubling)),
+        "binomial trees in nodes, recursive doubling among leaders",
+    )
+    .needs(COMMUTES),
+    Entry::new(
+        "smp_rsag",
+        Run(|call, plan| smp(call, plan, Leaders::Direct)),
+        "binomial trees in nodes; leaders reduce parts and gather",
+    )
+    .needs(COMMUTES),
+    Entry::new(
+        "smp_rsag_lr",
+        Run(|call, plan| smp(call, plan, Leaders::Ring)),
+        "binomial trees in nodes, a ring of leaders",
+    )
+    .needs(COMMUTES),
+    Entry::new(
+        "smp_rsag_rab",
+        Run(|call, plan| smp(call, plan, Leaders::Rabenseifner)),
+        "binomial trees in nodes, Rabenseifner among leaders",
+    )
+    .needs(COMMUTES),
     Entry::new("redbcast", Run(reduce_bcast), "linear reduce to rank 0, binomial broadcast"),
     Entry::new("ompi", Select("openmpi"), "as Open MPI chooses"),
-    Entry::new("ompi_ring_segmented", Run(|call, plan| ring(call, plan, 1 << 20)), "as `lr`, reducing in segments of 1 MiB")
-        .needs(&[(Need::Commutative, "rdb"), (Need::ElementPerRank, "rdb")]),
-    Entry::new("ompi_nonoverlapping", Run(binomial_reduce_bcast), "binomial reduce to rank 0, binomial broadcast"),
+    Entry::new(
+        "ompi_ring_segmented",
+        Run(|call, plan| ring(call, plan, 1 << 20)),
+        "as `lr`, reducing in segments of 1 MiB",
+    )
+    .needs(&[(Need::Commutative, "rdb"), (Need::ElementPerRank, "rdb")]),
+    Entry::new(
+        "ompi_nonoverlapping",
+        Run(binomial_reduce_bcast),
+        "binomial reduce to rank 0, binomial broadcast",
+    ),
     Entry::new("mpich", Select("mpich"), "as MPICH chooses"),
     Entry::new("mvapich2", Select("mvapich2"), "as MVAPICH2 chooses"),
-    Entry::new("mvapich2_rs", Run(|call, plan| rabenseifner(call, plan, Order::NearFirst)), "as `rab_rdb`").needs(RABENSEIFNER),
-    Entry::new("mvapich2_two_level", Run(|call, plan| smp(call, plan, Leaders::Best)), "flat reduce in nodes; leaders by `rdb`, or `rab_rdb` above 2 KiB").needs(COMMUTES),
+    Entry::new(
+        "mvapich2_rs",
+        Run(|call, plan| rabenseifner(call, plan, Order::NearFirst)),
+        "as `rab_rdb`",
+    )
+    .needs(RABENSEIFNER),
+    Entry::new(
+        "mvapich2_two_level",
+        Run(|call, plan| smp(call, plan, Leaders::Best)),
+        "flat reduce in nodes; leaders by `rdb`, or `rab_rdb` above 2 KiB",
+    )
+    .needs(COMMUTES),
     Entry::new("impi", Select("impi"), "as Intel MPI chooses"),
-    Entry::new("rab", Run(|call, plan| rabenseifner(call, plan, Order::FarFirst)), "Rabenseifner for any number of ranks, the farthest partner first").needs(COMMUTES),
+    Entry::new(
+        "rab",
+        Run(|call, plan| rabenseifner(call, plan, Order::FarFirst)),
+        "Rabenseifner for any number of ranks, the farthest partner first",
+    )
+    .needs(COMMUTES),
     Entry::new("automatic", Automatic, "the best of all"),
 ];
 

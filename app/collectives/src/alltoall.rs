@@ -20,22 +20,76 @@ const POWER: &[(Need, &str)] = &[(Need::PowerOfTwo, "ring")];
 /// Algorithms of `alltoall`.
 pub const ALLTOALL: &[Entry] = &[
     Entry::new("default", Same("ompi"), "as Open MPI chooses"),
-    Entry::new("2dmesh", Run(|call, plan| mesh(call, plan, &grid2(call.ranks))), "all blocks to the ranks of the own row, then theirs along columns"),
-    Entry::new("3dmesh", Run(|call, plan| mesh(call, plan, &grid3(call.ranks))), "the same on a grid of three dimensions").needs(&[(Need::Cube, "2dmesh")]),
-    Entry::new("basic_linear", Run(|call, plan| batches(call, plan, u32::MAX)), "all messages at once"),
+    Entry::new(
+        "2dmesh",
+        Run(|call, plan| mesh(call, plan, &grid2(call.ranks))),
+        "all blocks to the ranks of the own row, then theirs along columns",
+    ),
+    Entry::new(
+        "3dmesh",
+        Run(|call, plan| mesh(call, plan, &grid3(call.ranks))),
+        "the same on a grid of three dimensions",
+    )
+    .needs(&[(Need::Cube, "2dmesh")]),
+    Entry::new(
+        "basic_linear",
+        Run(|call, plan| batches(call, plan, u32::MAX)),
+        "all messages at once",
+    ),
     Entry::new("bruck", Run(bruck), "blocks hop by 1, 2, 4, … ranks"),
-    Entry::new("pair", Run(|call, plan| pairs(call, plan, Pace::Free)), "partner rank xor i in step i").needs(POWER),
-    Entry::new("pair_rma", Run(one_sided), "puts to the partners rank xor i, between two barriers").needs(POWER),
-    Entry::new("pair_light_barrier", Run(|call, plan| pairs(call, plan, Pace::Light)), "`pair`, with a notice between next partners after each step").needs(&[(Need::PowerOfTwo, "ring_light_barrier")]),
-    Entry::new("pair_mpi_barrier", Run(|call, plan| pairs(call, plan, Pace::Every)), "`pair`, with a barrier before each step").needs(&[(Need::PowerOfTwo, "ring_mpi_barrier")]),
-    Entry::new("pair_one_barrier", Run(|call, plan| pairs(call, plan, Pace::Once)), "`pair`, with a barrier at the start").needs(&[(Need::PowerOfTwo, "ring_one_barrier")]),
+    Entry::new(
+        "pair",
+        Run(|call, plan| pairs(call, plan, Pace::Free)),
+        "partner rank xor i in step i",
+    )
+    .needs(POWER),
+    Entry::new("pair_rma", Run(one_sided), "puts to the partners rank xor i, between two barriers")
+        .needs(POWER),
+    Entry::new(
+        "pair_light_barrier",
+        Run(|call, plan| pairs(call, plan, Pace::Light)),
+        "`pair`, with a notice between next partners after each step",
+    )
+    .needs(&[(Need::PowerOfTwo, "ring_light_barrier")]),
+    Entry::new(
+        "pair_mpi_barrier",
+        Run(|call, plan| pairs(call, plan, Pace::Every)),
+        "`pair`, with a barrier before each step",
+    )
+    .needs(&[(Need::PowerOfTwo, "ring_mpi_barrier")]),
+    Entry::new(
+        "pair_one_barrier",
+        Run(|call, plan| pairs(call, plan, Pace::Once)),
+        "`pair`, with a barrier at the start",
+    )
+    .needs(&[(Need::PowerOfTwo, "ring_one_barrier")]),
     Entry::new("rdb", Run(doubling), "recursive doubling of all that everyone has"),
-    Entry::new("ring", Run(|call, plan| rings(call, plan, Pace::Free)), "to the rank i ahead, from the one i behind in step i"),
-    Entry::new("ring_light_barrier", Run(|call, plan| rings(call, plan, Pace::Light)), "`ring`, with a notice between next partners after each step"),
-    Entry::new("ring_mpi_barrier", Run(|call, plan| rings(call, plan, Pace::Every)), "`ring`, with a barrier before each step"),
-    Entry::new("ring_one_barrier", Run(|call, plan| rings(call, plan, Pace::Once)), "`ring`, with a barrier at the start"),
+    Entry::new(
+        "ring",
+        Run(|call, plan| rings(call, plan, Pace::Free)),
+        "to the rank i ahead, from the one i behind in step i",
+    ),
+    Entry::new(
+        "ring_light_barrier",
+        Run(|call, plan| rings(call, plan, Pace::Light)),
+        "`ring`, with a notice between next partners after each step",
+    ),
+    Entry::new(
+        "ring_mpi_barrier",
+        Run(|call, plan| rings(call, plan, Pace::Every)),
+        "`ring`, with a barrier before each step",
+    ),
+    Entry::new(
+        "ring_one_barrier",
+        Run(|call, plan| rings(call, plan, Pace::Once)),
+        "`ring`, with a barrier at the start",
+    ),
     Entry::new("mvapich2", Select("mvapich2"), "as MVAPICH2 chooses"),
-    Entry::new("mvapich2_scatter_dest", Run(|call, plan| batches(call, plan, 4)), "messages in batches of 4"),
+    Entry::new(
+        "mvapich2_scatter_dest",
+        Run(|call, plan| batches(call, plan, 4)),
+        "messages in batches of 4",
+    ),
     Entry::new("ompi", Select("openmpi"), "as Open MPI chooses"),
     Entry::new("mpich", Select("mpich"), "as MPICH chooses"),
     Entry::new("impi", Select("impi"), "as Intel MPI chooses"),
@@ -45,18 +99,62 @@ pub const ALLTOALL: &[Entry] = &[
 /// Algorithms of `alltoallv` (and `alltoallw`).
 pub const ALLTOALLV: &[Entry] = &[
     Entry::new("default", Same("ompi_basic_linear"), "all messages at once"),
-    Entry::new("bruck", Run(|call, plan| batches(call, plan, 32)), "messages in batches of 32 (SMPI's name for MPICH's)"),
-    Entry::new("pair", Run(|call, plan| pairs(call, plan, Pace::Free)), "partner rank xor i in step i").needs(POWER),
-    Entry::new("pair_light_barrier", Run(|call, plan| pairs(call, plan, Pace::Light)), "`pair`, with a notice between next partners after each step").needs(&[(Need::PowerOfTwo, "ring_light_barrier")]),
-    Entry::new("pair_mpi_barrier", Run(|call, plan| pairs(call, plan, Pace::Every)), "`pair`, with a barrier before each step").needs(&[(Need::PowerOfTwo, "ring_mpi_barrier")]),
-    Entry::new("pair_one_barrier", Run(|call, plan| pairs(call, plan, Pace::Once)), "`pair`, with a barrier at the start").needs(&[(Need::PowerOfTwo, "ring_one_barrier")]),
-    Entry::new("ring", Run(|call, plan| rings(call, plan, Pace::Free)), "to the rank i ahead, from the one i behind in step i"),
-    Entry::new("ring_light_barrier", Run(|call, plan| rings(call, plan, Pace::Light)), "`ring`, with a notice between next partners after each step"),
-    Entry::new("ring_mpi_barrier", Run(|call, plan| rings(call, plan, Pace::Every)), "`ring`, with a barrier before each step"),
-    Entry::new("ring_one_barrier", Run(|call, plan| rings(call, plan, Pace::Once)), "`ring`, with a barrier at the start"),
+    Entry::new(
+        "bruck",
+        Run(|call, plan| batches(call, plan, 32)),
+        "messages in batches of 32 (SMPI's name for MPICH's)",
+    ),
+    Entry::new(
+        "pair",
+        Run(|call, plan| pairs(call, plan, Pace::Free)),
+        "partner rank xor i in step i",
+    )
+    .needs(POWER),
+    Entry::new(
+        "pair_light_barrier",
+        Run(|call, plan| pairs(call, plan, Pace::Light)),
+        "`pair`, with a notice between next partners after each step",
+    )
+    .needs(&[(Need::PowerOfTwo, "ring_light_barrier")]),
+    Entry::new(
+        "pair_mpi_barrier",
+        Run(|call, plan| pairs(call, plan, Pace::Every)),
+        "`pair`, with a barrier before each step",
+    )
+    .needs(&[(Need::PowerOfTwo, "ring_mpi_barrier")]),
+    Entry::new(
+        "pair_one_barrier",
+        Run(|call, plan| pairs(call, plan, Pace::Once)),
+        "`pair`, with a barrier at the start",
+    )
+    .needs(&[(Need::PowerOfTwo, "ring_one_barrier")]),
+    Entry::new(
+        "ring",
+        Run(|call, plan| rings(call, plan, Pace::Free)),
+        "to the rank i ahead, from the one i behind in step i",
+    ),
+    Entry::new(
+        "ring_light_barrier",
+        Run(|call, plan| rings(call, plan, Pace::Light)),
+        "`ring`, with a notice between next partners after each step",
+    ),
+    Entry::new(
+        "ring_mpi_barrier",
+        Run(|call, plan| rings(call, plan, Pace::Every)),
+        "`ring`, with a barrier before each step",
+    ),
+    Entry::new(
+        "ring_one_barrier",
+        Run(|call, plan| rings(call, plan, Pace::Once)),
+        "`ring`, with a barrier at the start",
+    ),
     Entry::new("ompi", Select("openmpi"), "as Open MPI chooses"),
     Entry::new("mpich", Select("mpich"), "as MPICH chooses"),
-    Entry::new("ompi_basic_linear", Run(|call, plan| batches(call, plan, u32::MAX)), "all messages at once"),
+    Entry::new(
+        "ompi_basic_linear",
+        Run(|call, plan| batches(call, plan, u32::MAX)),
+        "all messages at once",
+    ),
     Entry::new("mvapich2", Select("mvapich2"), "as MVAPICH2 chooses"),
     Entry::new("impi", Select("impi"), "as Intel MPI chooses"),
     Entry::new("automatic", Automatic, "the best of all"),
@@ -144,14 +242,16 @@ fn bruck(call: &Call, plan: &mut Plan) {
     let (n, me, team) = (call.ranks, call.rank, call.all());
     let size = call.blocks.len(0);
     let space = plan.scratch(u64::from(n) * size);
-    let span = |first: u32, end: u32| space.part(u64::from(first) * size, u64::from(end - first) * size);
+    let span =
+        |first: u32, end: u32| space.part(u64::from(first) * size, u64::from(end - first) * size);
     let send = call.whole(Buffer::Send);
     plan.copy(call.blocks.span(send, me, n), span(0, n - me));
     plan.copy(call.blocks.span(send, 0, me), span(n - me, n));
     let mut distance = 1;
     while distance < n {
         // Runs of blocks that have this bit.
-        let runs = || (distance..n).step_by(2 * distance as usize).map(|j| span(j, (j + distance).min(n)));
+        let runs =
+            || (distance..n).step_by(2 * distance as usize).map(|j| span(j, (j + distance).min(n)));
         let packed = pack(plan, runs());
         let receive = plan.scratch(packed.len);
         plan.exchange(team.ahead(distance), packed, team.behind(distance), receive);
@@ -196,14 +296,15 @@ fn mesh(call: &Call, plan: &mut Plan, extents: &[u32]) {
     }
     let planes = extents.first().copied().unwrap_or(1);
     let mine = me / plane;
-    let blocks_for = |rank: u32| {
-        (0..plane).map(move |q| (q, rank))
-    };
+    let blocks_for = |rank: u32| (0..plane).map(move |q| (q, rank));
     let at = |(q, rank): (u32, u32)| call.blocks.of_region(space.part(u64::from(q) * row, 0), rank);
     for step in 1..planes {
         let other = (mine + planes - step) % planes;
         let first = other * plane;
-        plan.irecv(first + me % plane, call.received.span(call.whole(Buffer::Recv), first, first + plane));
+        plan.irecv(
+            first + me % plane,
+            call.received.span(call.whole(Buffer::Recv), first, first + plane),
+        );
     }
     for step in 1..planes {
         let to = (mine + step) % planes * plane + me % plane;

@@ -15,15 +15,32 @@ use Way::{Automatic, Run, Same, Select};
 pub const BARRIER: &[Entry] = &[
     Entry::new("default", Same("ompi_basic_linear"), "all report to rank 0, which answers"),
     Entry::new("ompi", Select("openmpi"), "as Open MPI chooses"),
-    Entry::new("ompi_basic_linear", Run(|call, plan| linear(plan, &call.all())), "all report to rank 0, which answers"),
-    Entry::new("ompi_two_procs", Run(|call, plan| dissemination(plan, &call.all())), "one exchange").needs(&[(Need::TwoRanks, "ompi_bruck")]),
+    Entry::new(
+        "ompi_basic_linear",
+        Run(|call, plan| linear(plan, &call.all())),
+        "all report to rank 0, which answers",
+    ),
+    Entry::new(
+        "ompi_two_procs",
+        Run(|call, plan| dissemination(plan, &call.all())),
+        "one exchange",
+    )
+    .needs(&[(Need::TwoRanks, "ompi_bruck")]),
     Entry::new("ompi_tree", Run(tree), "a binomial tree up and down"),
     Entry::new("ompi_bruck", Run(|call, plan| dissemination(plan, &call.all())), "dissemination"),
-    Entry::new("ompi_recursivedoubling", Run(|call, plan| doubling(plan, &call.all())), "exchanges with partners 1, 2, 4, … away"),
+    Entry::new(
+        "ompi_recursivedoubling",
+        Run(|call, plan| doubling(plan, &call.all())),
+        "exchanges with partners 1, 2, 4, … away",
+    ),
     Entry::new("ompi_doublering", Run(double_ring), "twice around a ring"),
     Entry::new("mpich_smp", Run(two_levels), "to leaders, dissemination among them, and back"),
     Entry::new("mpich", Select("mpich"), "as MPICH chooses"),
-    Entry::new("mvapich2_pair", Run(|call, plan| doubling(plan, &call.all())), "exchanges with partners 1, 2, 4, … away"),
+    Entry::new(
+        "mvapich2_pair",
+        Run(|call, plan| doubling(plan, &call.all())),
+        "exchanges with partners 1, 2, 4, … away",
+    ),
     Entry::new("mvapich2", Select("mvapich2"), "as MVAPICH2 chooses"),
     Entry::new("impi", Select("impi"), "as Intel MPI chooses"),
     Entry::new("automatic", Automatic, "the best of all"),

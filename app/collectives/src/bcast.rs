@@ -20,32 +20,116 @@ use Way::{Automatic, Run, Same, Select};
 /// Algorithms of `bcast`.
 pub const BCAST: &[Entry] = &[
     Entry::new("default", Same("binomial_tree"), "a binomial tree"),
-    Entry::new("arrival_pattern_aware", Run(arrival_chain), "everyone reports to rank 0, which starts a chain of those that have, in segments of 8 KiB"),
-    Entry::new("arrival_pattern_aware_wait", Run(arrival_chain), "the same where rank 0 waits for reports first"),
-    Entry::new("arrival_scatter", Run(arrival_scatter), "everyone reports, then scatter and allgather around a ring")
-        .needs(&[(Need::ElementPerRank, "arrival_pattern_aware")]),
-    Entry::new("binomial_tree", Run(|call, plan| along(call, plan, Tree::Knomial(2), 0)), "a binomial tree"),
-    Entry::new("flattree", Run(|call, plan| along(call, plan, Tree::Flat, 0)), "the root sends to one after the other"),
-    Entry::new("flattree_pipeline", Run(flat_pipeline), "the same in segments of 8 KiB, nobody waits in between"),
-    Entry::new("NTSB", Run(|call, plan| from_zero(call, plan, Tree::Heap(2))), "to rank 0, then a binary tree in segments of 8 KiB"),
-    Entry::new("NTSL", Run(|call, plan| from_zero(call, plan, Tree::Chains(1))), "to rank 0, then a chain in segments of 8 KiB"),
+    Entry::new(
+        "arrival_pattern_aware",
+        Run(arrival_chain),
+        "everyone reports to rank 0, which starts a chain of those that have, in segments of 8 KiB",
+    ),
+    Entry::new(
+        "arrival_pattern_aware_wait",
+        Run(arrival_chain),
+        "the same where rank 0 waits for reports first",
+    ),
+    Entry::new(
+        "arrival_scatter",
+        Run(arrival_scatter),
+        "everyone reports, then scatter and allgather around a ring",
+    )
+    .needs(&[(Need::ElementPerRank, "arrival_pattern_aware")]),
+    Entry::new(
+        "binomial_tree",
+        Run(|call, plan| along(call, plan, Tree::Knomial(2), 0)),
+        "a binomial tree",
+    ),
+    Entry::new(
+        "flattree",
+        Run(|call, plan| along(call, plan, Tree::Flat, 0)),
+        "the root sends to one after the other",
+    ),
+    Entry::new(
+        "flattree_pipeline",
+        Run(flat_pipeline),
+        "the same in segments of 8 KiB, nobody waits in between",
+    ),
+    Entry::new(
+        "NTSB",
+        Run(|call, plan| from_zero(call, plan, Tree::Heap(2))),
+        "to rank 0, then a binary tree in segments of 8 KiB",
+    ),
+    Entry::new(
+        "NTSL",
+        Run(|call, plan| from_zero(call, plan, Tree::Chains(1))),
+        "to rank 0, then a chain in segments of 8 KiB",
+    ),
     Entry::new("NTSL_Isend", Same("NTSL"), "the same: in NTSL nobody waits for a send either"),
-    Entry::new("scatter_LR_allgather", Run(|call, plan| scatter(call, plan, true)), "binomial scatter, allgather around a ring"),
-    Entry::new("scatter_rdb_allgather", Run(|call, plan| scatter(call, plan, false)), "binomial scatter, allgather by recursive doubling"),
-    Entry::new("SMP_binary", Run(|call, plan| two_levels(call, plan, Tree::Heap(2), Tree::Heap(2), 8192)), "binary trees of leaders and in nodes, segments of 8 KiB"),
-    Entry::new("SMP_binomial", Run(|call, plan| two_levels(call, plan, Tree::Knomial(2), Tree::Knomial(2), 0)), "binomial trees of leaders and in nodes"),
-    Entry::new("SMP_linear", Run(|call, plan| two_levels(call, plan, Tree::Chains(1), Tree::Chains(1), 8192)), "chains of leaders and in nodes, segments of 8 KiB"),
+    Entry::new(
+        "scatter_LR_allgather",
+        Run(|call, plan| scatter(call, plan, true)),
+        "binomial scatter, allgather around a ring",
+    ),
+    Entry::new(
+        "scatter_rdb_allgather",
+        Run(|call, plan| scatter(call, plan, false)),
+        "binomial scatter, allgather by recursive doubling",
+    ),
+    Entry::new(
+        "SMP_binary",
+        Run(|call, plan| two_levels(call, plan, Tree::Heap(2), Tree::Heap(2), 8192)),
+        "binary trees of leaders and in nodes, segments of 8 KiB",
+    ),
+    Entry::new(
+        "SMP_binomial",
+        Run(|call, plan| two_levels(call, plan, Tree::Knomial(2), Tree::Knomial(2), 0)),
+        "binomial trees of leaders and in nodes",
+    ),
+    Entry::new(
+        "SMP_linear",
+        Run(|call, plan| two_levels(call, plan, Tree::Chains(1), Tree::Chains(1), 8192)),
+        "chains of leaders and in nodes, segments of 8 KiB",
+    ),
     Entry::new("ompi", Select("openmpi"), "as Open MPI chooses"),
-    Entry::new("ompi_split_bintree", Run(split_binary), "each half of a binary tree gets one half of the vector, then pairs exchange; segments of 32 KiB"),
-    Entry::new("ompi_pipeline", Run(|call, plan| along(call, plan, Tree::Chains(1), 128 << 10)), "a chain in segments of 128 KiB"),
-    Entry::new("ompi_chain", Run(|call, plan| along(call, plan, Tree::Chains(4), 128 << 10)), "four chains in segments of 128 KiB"),
-    Entry::new("ompi_bintree", Run(|call, plan| along(call, plan, Tree::Levels(2), 32 << 10)), "a binary tree in segments of 32 KiB"),
-    Entry::new("ompi_knomial", Run(|call, plan| along(call, plan, Tree::Knomial(4), 0)), "a 4-nomial tree"),
+    Entry::new(
+        "ompi_split_bintree",
+        Run(split_binary),
+        "each half of a binary tree gets one half of the vector, then pairs exchange; segments of 32 KiB",
+    ),
+    Entry::new(
+        "ompi_pipeline",
+        Run(|call, plan| along(call, plan, Tree::Chains(1), 128 << 10)),
+        "a chain in segments of 128 KiB",
+    ),
+    Entry::new(
+        "ompi_chain",
+        Run(|call, plan| along(call, plan, Tree::Chains(4), 128 << 10)),
+        "four chains in segments of 128 KiB",
+    ),
+    Entry::new(
+        "ompi_bintree",
+        Run(|call, plan| along(call, plan, Tree::Levels(2), 32 << 10)),
+        "a binary tree in segments of 32 KiB",
+    ),
+    Entry::new(
+        "ompi_knomial",
+        Run(|call, plan| along(call, plan, Tree::Knomial(4), 0)),
+        "a 4-nomial tree",
+    ),
     Entry::new("mpich", Select("mpich"), "as MPICH chooses"),
     Entry::new("mvapich2", Select("mvapich2"), "as MVAPICH2 chooses"),
-    Entry::new("mvapich2_inter_node", Run(|call, plan| two_levels(call, plan, Tree::Knomial(4), Tree::Knomial(2), 0)), "a 4-nomial tree of leaders, binomial trees in nodes"),
-    Entry::new("mvapich2_intra_node", Run(|call, plan| two_levels(call, plan, Tree::Knomial(2), Tree::Flat, 0)), "a binomial tree of leaders, who send to one after the other in their node"),
-    Entry::new("mvapich2_knomial_intra_node", Run(|call, plan| two_levels(call, plan, Tree::Knomial(2), Tree::Knomial(4), 0)), "a binomial tree of leaders, 4-nomial trees in nodes"),
+    Entry::new(
+        "mvapich2_inter_node",
+        Run(|call, plan| two_levels(call, plan, Tree::Knomial(4), Tree::Knomial(2), 0)),
+        "a 4-nomial tree of leaders, binomial trees in nodes",
+    ),
+    Entry::new(
+        "mvapich2_intra_node",
+        Run(|call, plan| two_levels(call, plan, Tree::Knomial(2), Tree::Flat, 0)),
+        "a binomial tree of leaders, who send to one after the other in their node",
+    ),
+    Entry::new(
+        "mvapich2_knomial_intra_node",
+        Run(|call, plan| two_levels(call, plan, Tree::Knomial(2), Tree::Knomial(4), 0)),
+        "a binomial tree of leaders, 4-nomial trees in nodes",
+    ),
     Entry::new("impi", Select("impi"), "as Intel MPI chooses"),
     Entry::new("automatic", Automatic, "the best of all"),
 ];

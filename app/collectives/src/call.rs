@@ -16,7 +16,7 @@ pub struct Call<'a> {
     pub ranks: u32,
     /// The rank whose part is asked for.
     pub rank: u32,
-    /// The root of a rooted collective.
+    /// The root of a rooted collective; one of the ranks.
     pub root: u32,
     /// Bytes of an element: of the datatype (its size, not its extent). A w-form counts in bytes.
     pub element: u64,

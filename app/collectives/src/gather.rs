@@ -14,40 +14,72 @@ use Way::{Automatic, Run, Same, Select};
 pub const GATHER: &[Entry] = &[
     Entry::new("default", Same("ompi_basic_linear"), "everyone sends to the root"),
     Entry::new("ompi", Select("openmpi"), "as Open MPI chooses"),
-    Entry::new("ompi_basic_linear", Run(|call, plan| linear(plan, &call.all(), call.root, call.own(), call.whole(Buffer::Recv), call.blocks)), "everyone sends to the root"),
+    Entry::new("ompi_basic_linear", Run(to_root), "everyone sends to the root"),
     Entry::new("ompi_binomial", Run(|call, plan| binomial(call, plan, 2)), "a binomial tree"),
-    Entry::new("ompi_linear_sync", Run(linear_sync), "the root asks each rank, which sends in two parts, the first of 1 KiB (32 KiB for blocks above 92160 B)"),
+    Entry::new(
+        "ompi_linear_sync",
+        Run(linear_sync),
+        "the root asks each rank, which sends in two parts, the first of 1 KiB (32 KiB for blocks above 92160 B)",
+    ),
     Entry::new("mpich", Select("mpich"), "as MPICH chooses"),
     Entry::new("mvapich2", Select("mvapich2"), "as MVAPICH2 chooses"),
-    Entry::new("mvapich2_two_level", Run(two_level_gather), "binomial trees in nodes, then of leaders").needs(&[(Need::BlockedNodes, "ompi_binomial")]),
+    Entry::new(
+        "mvapich2_two_level",
+        Run(two_level_gather),
+        "binomial trees in nodes, then of leaders",
+    )
+    .needs(&[(Need::BlockedNodes, "ompi_binomial")]),
     Entry::new("impi", Select("impi"), "as Intel MPI chooses"),
     Entry::new("automatic", Automatic, "the best of all"),
 ];
 
 /// Algorithms of `gatherv`.
-pub const GATHERV: &[Entry] = &[
-    Entry::new("default", Run(|call, plan| linear(plan, &call.all(), call.root, call.own(), call.whole(Buffer::Recv), call.blocks)), "everyone sends to the root"),
-];
+pub const GATHERV: &[Entry] = &[Entry::new("default", Run(to_root), "everyone sends to the root")];
 
 /// Algorithms of `scatter`.
 pub const SCATTER: &[Entry] = &[
     Entry::new("default", Same("ompi_basic_linear"), "the root sends to one after the other"),
     Entry::new("ompi", Select("openmpi"), "as Open MPI chooses"),
-    Entry::new("ompi_basic_linear", Run(|call, plan| scatter_linear(call, plan, true)), "the root sends to one after the other"),
-    Entry::new("ompi_linear_nb", Run(|call, plan| scatter_linear(call, plan, false)), "the root sends to all at once"),
+    Entry::new(
+        "ompi_basic_linear",
+        Run(|call, plan| scatter_linear(call, plan, true)),
+        "the root sends to one after the other",
+    ),
+    Entry::new(
+        "ompi_linear_nb",
+        Run(|call, plan| scatter_linear(call, plan, false)),
+        "the root sends to all at once",
+    ),
     Entry::new("ompi_binomial", Run(scatter_binomial), "a binomial tree"),
     Entry::new("mpich", Select("mpich"), "as MPICH chooses"),
     Entry::new("mvapich2", Select("mvapich2"), "as MVAPICH2 chooses"),
-    Entry::new("mvapich2_two_level_binomial", Run(|call, plan| two_level_scatter(call, plan, true)), "binomial trees of leaders, then in nodes").needs(&[(Need::BlockedNodes, "ompi_binomial")]),
-    Entry::new("mvapich2_two_level_direct", Run(|call, plan| two_level_scatter(call, plan, false)), "the root sends to leaders, they to their nodes").needs(&[(Need::BlockedNodes, "ompi_basic_linear")]),
+    Entry::new(
+        "mvapich2_two_level_binomial",
+        Run(|call, plan| two_level_scatter(call, plan, true)),
+        "binomial trees of leaders, then in nodes",
+    )
+    .needs(&[(Need::BlockedNodes, "ompi_binomial")]),
+    Entry::new(
+        "mvapich2_two_level_direct",
+        Run(|call, plan| two_level_scatter(call, plan, false)),
+        "the root sends to leaders, they to their nodes",
+    )
+    .needs(&[(Need::BlockedNodes, "ompi_basic_linear")]),
     Entry::new("impi", Select("impi"), "as Intel MPI chooses"),
     Entry::new("automatic", Automatic, "the best of all"),
 ];
 
 /// Algorithms of `scatterv`.
-pub const SCATTERV: &[Entry] = &[
-    Entry::new("default", Run(|call, plan| scatter_linear(call, plan, false)), "the root sends to all at once"),
-];
+pub const SCATTERV: &[Entry] = &[Entry::new(
+    "default",
+    Run(|call, plan| scatter_linear(call, plan, false)),
+    "the root sends to all at once",
+)];
+
+fn to_root(call: &Call, plan: &mut Plan) {
+    let out = call.whole(Buffer::Recv);
+    linear(plan, &call.all(), call.root, call.own(), out, call.blocks);
+}
 
 /// Everyone sends its block to the root.
 pub fn linear(plan: &mut Plan, team: &Team, root: u32, own: Region, out: Region, blocks: &Blocks) {

@@ -129,7 +129,7 @@ impl Group {
 /// Which ranks share a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Nodes {
-    /// So many consecutive ranks on each node; the last one may have fewer.
+    /// So many consecutive ranks, at least one, on each node; the last one may have fewer.
     Consecutive(u32),
     /// The node of each rank.
     Of(Vec<u32>),

@@ -45,6 +45,7 @@ impl Region {
     }
 
     /// `len` elements of the region from its element `start` on.
+    #[must_use]
     pub const fn part(self, start: u64, len: u64) -> Self {
         Self { start: self.start + start, len, ..self }
     }

@@ -18,27 +18,87 @@ const COMMUTES: &[(Need, &str)] = &[(Need::Commutative, "ompi_in_order_binary")]
 
 /// Algorithms of `reduce`.
 pub const REDUCE: &[Entry] = &[
-    Entry::new("default", Same("ompi_basic_linear"), "everyone sends to the root, which combines in the order of ranks"),
-    Entry::new("arrival_pattern_aware", Run(arrival_chain), "everyone reports to rank 0, which starts a chain of those that have, in segments of 8 KiB").needs(COMMUTES),
-    Entry::new("binomial", Run(|call, plan| along(call, plan, Tree::Knomial(2), 0)), "a binomial tree"),
-    Entry::new("flat_tree", Run(|call, plan| along(call, plan, Tree::Flat, 0)), "everyone sends to the root"),
-    Entry::new("NTSL", Run(chain), "a chain to rank 0 in segments of 8 KiB, from there to the root"),
-    Entry::new("scatter_gather", Run(|call, plan| scatter_gather(call, plan, Order::NearFirst)), "Rabenseifner: recursive halving, gather")
-        .needs(&[(Need::Commutative, "binomial"), (Need::ElementPerPower, "binomial")]),
+    Entry::new(
+        "default",
+        Same("ompi_basic_linear"),
+        "everyone sends to the root, which combines in the order of ranks",
+    ),
+    Entry::new(
+        "arrival_pattern_aware",
+        Run(arrival_chain),
+        "everyone reports to rank 0, which starts a chain of those that have, in segments of 8 KiB",
+    )
+    .needs(COMMUTES),
+    Entry::new(
+        "binomial",
+        Run(|call, plan| along(call, plan, Tree::Knomial(2), 0)),
+        "a binomial tree",
+    ),
+    Entry::new(
+        "flat_tree",
+        Run(|call, plan| along(call, plan, Tree::Flat, 0)),
+        "everyone sends to the root",
+    ),
+    Entry::new(
+        "NTSL",
+        Run(chain),
+        "a chain to rank 0 in segments of 8 KiB, from there to the root",
+    ),
+    Entry::new(
+        "scatter_gather",
+        Run(|call, plan| scatter_gather(call, plan, Order::NearFirst)),
+        "Rabenseifner: recursive halving, gather",
+    )
+    .needs(&[(Need::Commutative, "binomial"), (Need::ElementPerPower, "binomial")]),
     Entry::new("ompi", Select("openmpi"), "as Open MPI chooses"),
-    Entry::new("ompi_chain", Run(|call, plan| along(call, plan, Tree::Chains(4), 64 << 10)), "four chains in segments of 64 KiB").needs(COMMUTES),
-    Entry::new("ompi_pipeline", Run(|call, plan| along(call, plan, Tree::Chains(1), 64 << 10)), "a chain in segments of 64 KiB"),
-    Entry::new("ompi_basic_linear", Run(linear), "everyone sends to the root, which combines in the order of ranks"),
-    Entry::new("ompi_in_order_binary", Run(|call, plan| along(call, plan, Tree::InOrder, 0)), "a binary tree that keeps the order of ranks"),
-    Entry::new("ompi_binary", Run(|call, plan| along(call, plan, Tree::Levels(2), 32 << 10)), "a binary tree in segments of 32 KiB").needs(COMMUTES),
-    Entry::new("ompi_binomial", Run(|call, plan| along(call, plan, Tree::Knomial(2), 0)), "a binomial tree"),
+    Entry::new(
+        "ompi_chain",
+        Run(|call, plan| along(call, plan, Tree::Chains(4), 64 << 10)),
+        "four chains in segments of 64 KiB",
+    )
+    .needs(COMMUTES),
+    Entry::new(
+        "ompi_pipeline",
+        Run(|call, plan| along(call, plan, Tree::Chains(1), 64 << 10)),
+        "a chain in segments of 64 KiB",
+    ),
+    Entry::new(
+        "ompi_basic_linear",
+        Run(linear),
+        "everyone sends to the root, which combines in the order of ranks",
+    ),
+    Entry::new(
+        "ompi_in_order_binary",
+        Run(|call, plan| along(call, plan, Tree::InOrder, 0)),
+        "a binary tree that keeps the order of ranks",
+    ),
+    Entry::new(
+        "ompi_binary",
+        Run(|call, plan| along(call, plan, Tree::Levels(2), 32 << 10)),
+        "a binary tree in segments of 32 KiB",
+    )
+    .needs(COMMUTES),
+    Entry::new(
+        "ompi_binomial",
+        Run(|call, plan| along(call, plan, Tree::Knomial(2), 0)),
+        "a binomial tree",
+    ),
     Entry::new("mpich", Select("mpich"), "as MPICH chooses"),
     Entry::new("mvapich2", Select("mvapich2"), "as MVAPICH2 chooses"),
-    Entry::new("mvapich2_knomial", Run(|call, plan| along(call, plan, Tree::Knomial(4), 0)), "a 4-nomial tree"),
-    Entry::new("mvapich2_two_level", Run(two_levels), "binomial trees in nodes, then of leaders").needs(&[(Need::Commutative, "binomial")]),
-    Entry::new("impi", Select("impi"), "as Intel MPI chooses"),
-    Entry::new("rab", Run(|call, plan| scatter_gather(call, plan, Order::FarFirst)), "Rabenseifner: recursive halving, the farthest partner first, gather")
+    Entry::new(
+        "mvapich2_knomial",
+        Run(|call, plan| along(call, plan, Tree::Knomial(4), 0)),
+        "a 4-nomial tree",
+    ),
+    Entry::new("mvapich2_two_level", Run(two_levels), "binomial trees in nodes, then of leaders")
         .needs(&[(Need::Commutative, "binomial")]),
+    Entry::new("impi", Select("impi"), "as Intel MPI chooses"),
+    Entry::new(
+        "rab",
+        Run(|call, plan| scatter_gather(call, plan, Order::FarFirst)),
+        "Rabenseifner: recursive halving, the farthest partner first, gather",
+    )
+    .needs(&[(Need::Commutative, "binomial")]),
     Entry::new("automatic", Automatic, "the best of all"),
 ];
 

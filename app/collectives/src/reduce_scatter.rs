@@ -20,15 +20,28 @@ use Way::{Automatic, Run, Select};
 pub const REDUCE_SCATTER: &[Entry] = &[
     Entry::new("default", Run(reduce_then_scatter), "binomial reduce to rank 0, linear scatter"),
     Entry::new("ompi", Select("openmpi"), "as Open MPI chooses"),
-    Entry::new("ompi_basic_recursivehalving", Run(recursive_halving), "recursive halving, the farthest partner first")
-        .needs(&[(Need::Commutative, "default")]),
+    Entry::new(
+        "ompi_basic_recursivehalving",
+        Run(recursive_halving),
+        "recursive halving, the farthest partner first",
+    )
+    .needs(&[(Need::Commutative, "default")]),
     Entry::new("ompi_ring", Run(ring), "around a ring").needs(&[(Need::Commutative, "default")]),
-    Entry::new("ompi_butterfly", Run(butterfly), "recursive halving, the nearest partner first, then blocks to their owners"),
+    Entry::new(
+        "ompi_butterfly",
+        Run(butterfly),
+        "recursive halving, the nearest partner first, then blocks to their owners",
+    ),
     Entry::new("mpich", Select("mpich"), "as MPICH chooses"),
-    Entry::new("mpich_pair", Run(pairwise), "block by block with the ranks i ahead and behind").needs(&[(Need::Commutative, "mpich_rdb")]),
+    Entry::new("mpich_pair", Run(pairwise), "block by block with the ranks i ahead and behind")
+        .needs(&[(Need::Commutative, "mpich_rdb")]),
     Entry::new("mpich_rdb", Run(doubling), "recursive doubling of all that others still need"),
-    Entry::new("mpich_noncomm", Run(permuted), "recursive halving, the nearest partner first, of blocks in bit-reversed order")
-        .needs(&[(Need::PowerOfTwo, "mpich_rdb"), (Need::EqualBlocks, "mpich_rdb")]),
+    Entry::new(
+        "mpich_noncomm",
+        Run(permuted),
+        "recursive halving, the nearest partner first, of blocks in bit-reversed order",
+    )
+    .needs(&[(Need::PowerOfTwo, "mpich_rdb"), (Need::EqualBlocks, "mpich_rdb")]),
     Entry::new("mvapich2", Select("mvapich2"), "as MVAPICH2 chooses"),
     Entry::new("impi", Select("impi"), "as Intel MPI chooses"),
     Entry::new("automatic", Automatic, "the best of all"),
@@ -37,12 +50,24 @@ pub const REDUCE_SCATTER: &[Entry] = &[
 /// Algorithms of `reduce_scatter_block`.
 pub const REDUCE_SCATTER_BLOCK: &[Entry] = &[
     Entry::new("default", Run(reduce_then_scatter), "binomial reduce to rank 0, linear scatter"),
-    Entry::new("recursive_doubling", Run(doubling), "recursive doubling of all that others still need"),
+    Entry::new(
+        "recursive_doubling",
+        Run(doubling),
+        "recursive doubling of all that others still need",
+    ),
     Entry::new("ompi", Select("openmpi"), "as Open MPI chooses"),
     Entry::new("mpich", Select("mpich"), "as MPICH chooses"),
-    Entry::new("ompi_basic_recursivehalving", Run(recursive_halving), "recursive halving, the farthest partner first")
-        .needs(&[(Need::Commutative, "default")]),
-    Entry::new("ompi_butterfly", Run(butterfly), "recursive halving, the nearest partner first, then blocks to their owners"),
+    Entry::new(
+        "ompi_basic_recursivehalving",
+        Run(recursive_halving),
+        "recursive halving, the farthest partner first",
+    )
+    .needs(&[(Need::Commutative, "default")]),
+    Entry::new(
+        "ompi_butterfly",
+        Run(butterfly),
+        "recursive halving, the nearest partner first, then blocks to their owners",
+    ),
 ];
 
 /// Scratch space with the own contribution to all blocks.
@@ -74,11 +99,7 @@ fn ring(call: &Call, plan: &mut Plan) {
 /// First and end of the blocks of a member of the folded team.
 fn owned(team: &Team, member: u32) -> (u32, u32) {
     let pairs = team.size - team.power();
-    if member < pairs {
-        (2 * member, 2 * member + 2)
-    } else {
-        (member + pairs, member + pairs + 1)
-    }
+    if member < pairs { (2 * member, 2 * member + 2) } else { (member + pairs, member + pairs + 1) }
 }
 
 fn by_member(call: &Call) -> Blocks {

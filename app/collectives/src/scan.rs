@@ -11,7 +11,11 @@ use Way::{Run, Same};
 /// Algorithms of `scan`.
 pub const SCAN: &[Entry] = &[
     Entry::new("default", Same("linear"), "every rank sends to all above it"),
-    Entry::new("linear", Run(|call, plan| linear(call, plan, true)), "every rank sends to all above it"),
+    Entry::new(
+        "linear",
+        Run(|call, plan| linear(call, plan, true)),
+        "every rank sends to all above it",
+    ),
     Entry::new("ompi_basic_linear", Run(|call, plan| chain(call, plan, true)), "from rank to rank"),
     Entry::new("mpich", Run(|call, plan| doubling(call, plan, true)), "recursive doubling"),
     Entry::new("ompi", Same("ompi_basic_linear"), "as Open MPI chooses"),
@@ -20,8 +24,16 @@ pub const SCAN: &[Entry] = &[
 /// Algorithms of `exscan`. Rank 0 gets nothing.
 pub const EXSCAN: &[Entry] = &[
     Entry::new("default", Same("linear"), "every rank sends to all above it"),
-    Entry::new("linear", Run(|call, plan| linear(call, plan, false)), "every rank sends to all above it"),
-    Entry::new("ompi_basic_linear", Run(|call, plan| chain(call, plan, false)), "from rank to rank"),
+    Entry::new(
+        "linear",
+        Run(|call, plan| linear(call, plan, false)),
+        "every rank sends to all above it",
+    ),
+    Entry::new(
+        "ompi_basic_linear",
+        Run(|call, plan| chain(call, plan, false)),
+        "from rank to rank",
+    ),
     Entry::new("mpich", Run(|call, plan| doubling(call, plan, false)), "recursive doubling"),
     Entry::new("ompi", Same("ompi_basic_linear"), "as Open MPI chooses"),
 ];

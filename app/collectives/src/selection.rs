@@ -2,11 +2,7 @@
 
 use std::sync::LazyLock;
 
-use crate::{
-    call::Call,
-    layout::Nodes,
-    names::Collective,
-};
+use crate::{call::Call, layout::Nodes, names::Collective};
 
 /// A library's selection table.
 #[derive(Clone, Copy, Debug)]
@@ -127,7 +123,10 @@ mod tests {
                 assert!(row.conditions.split(' ').all(|c| conditions.contains(&c)), "{line}");
                 for (_, algorithm) in row.sizes {
                     let found = crate::find(collective, algorithm);
-                    assert!(found.is_ok_and(|entry| entry.name == algorithm), "{line}: {algorithm}");
+                    assert!(
+                        found.is_ok_and(|entry| entry.name == algorithm),
+                        "{line}: {algorithm}"
+                    );
                 }
             }
         }

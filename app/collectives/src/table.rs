@@ -62,7 +62,7 @@ impl Need {
             Self::BlockedNodes => call.nodes.is_blocked(),
             Self::FullNodes => match call.nodes {
                 Nodes::Consecutive(size) => ranks.is_multiple_of(*size),
-                nodes => nodes.is_blocked() && is_full(nodes, ranks),
+                nodes @ Nodes::Of(_) => nodes.is_blocked() && is_full(nodes, ranks),
             },
         }
     }

@@ -17,8 +17,7 @@ const B: u64 = 64;
 fn count(collective: Collective, algorithm: &str, ranks: u32) -> (u64, u64) {
     let counts = vec![if collective.is_whole() { M / 8 } else { B / 8 }];
     let nodes = Nodes::Consecutive(4);
-    let case =
-        Case { collective, ranks, root: 0, commutative: true, counts, nodes, segment: None };
+    let case = Case { collective, ranks, root: 0, commutative: true, counts, nodes, segment: None };
     let mut sum = (0, 0);
     for plan in case.plans(algorithm) {
         for (action, _) in plan.steps() {

@@ -73,7 +73,8 @@ fn check(collective: Collective) {
         let roots: Vec<u32> = if collective.is_rooted() { (0..ranks).collect() } else { vec![0] };
         each_algorithm(collective, |algorithm| {
             // All roots with one vector, all vectors with the first, a middle and the last root.
-            let few = if collective.is_rooted() { vec![0, ranks / 2, ranks - 1] } else { roots.clone() };
+            let few =
+                if collective.is_rooted() { vec![0, ranks / 2, ranks - 1] } else { roots.clone() };
             for case in cases(collective, ranks, &few, true) {
                 case.check(algorithm, Order::Random(u64::from(ranks)));
                 case.check(algorithm, Order::Rendezvous);

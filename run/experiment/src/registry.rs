@@ -35,7 +35,8 @@ pub enum Generated {
 }
 
 /// Keys that only a collective has.
-const COLLECTIVE_KEYS: [&str; 5] = ["algorithm", "collectives", "per-node", "element", "reduce-cost"];
+const COLLECTIVE_KEYS: [&str; 5] =
+    ["algorithm", "collectives", "per-node", "element", "reduce-cost"];
 
 /// Keys that only a pattern has.
 const ONLY_PATTERN_KEYS: [&str; 8] =
@@ -123,11 +124,13 @@ pub(crate) fn collective(
     configuration: &Configuration,
 ) -> Result<Scheduled, Vec<Diagnostic>> {
     let mut mistakes = useless(configuration, &ONLY_PATTERN_KEYS, "a collective");
-    let found = Collective::named(name)
-        .map_err(|error| mistakes.push(configuration.mistake("workload.source", error.to_string())));
+    let found = Collective::named(name).map_err(|error| {
+        mistakes.push(configuration.mistake("workload.source", error.to_string()))
+    });
     let count = |key: &str| configuration.count(key).unwrap_or(1) as u32;
     let bytes = |key: &str| configuration.bytes(key).map_or(1, units::Bytes::get);
-    let (ranks, root) = (count("workload.ranks"), configuration.count("workload.root").unwrap_or(0));
+    let (ranks, root) =
+        (count("workload.ranks"), configuration.count("workload.root").unwrap_or(0));
     if root >= u64::from(ranks) {
         let message = format!("\"root\" is {root}, but the ranks are 0 to {}", ranks - 1);
         mistakes.push(configuration.mistake("workload.root", message));

@@ -50,7 +50,8 @@ fn read(buffers: &Buffers, region: Region) -> Vec<Cell> {
     if region.buffer == Buffer::Control {
         return vec![None; region.len as usize];
     }
-    buffers[region.buffer as usize][region.start as usize..(region.start + region.len) as usize].to_vec()
+    buffers[region.buffer as usize][region.start as usize..(region.start + region.len) as usize]
+        .to_vec()
 }
 
 fn write(buffers: &mut Buffers, region: Region, cells: Vec<Cell>) {
@@ -83,7 +84,8 @@ fn local(buffers: &mut Buffers, action: Action) {
         Action::Reduce { from, into, from_left } => {
             let (other, own) = (read(buffers, from), read(buffers, into));
             let join = |(other, own): (Cell, Cell)| {
-                let (other, own) = (other.expect("unwritten operand"), own.expect("unwritten operand"));
+                let (other, own) =
+                    (other.expect("unwritten operand"), own.expect("unwritten operand"));
                 let (left, right) = if from_left { (other, own) } else { (own, other) };
                 Some(Rc::new(left.iter().chain(right.iter()).copied().collect::<Vec<_>>()))
             };
@@ -106,7 +108,8 @@ fn random(steps: &[Vec<(Action, Vec<u32>)>], buffers: &mut [Buffers], mut random
     let mut mail: Mail = HashMap::new();
     let mut waiting: HashMap<(u32, u32, u32), (usize, usize)> = HashMap::new();
     let mut left: usize = steps.iter().map(Vec::len).sum();
-    let mut followers: Vec<Vec<Vec<usize>>> = steps.iter().map(|rank| vec![Vec::new(); rank.len()]).collect();
+    let mut followers: Vec<Vec<Vec<usize>>> =
+        steps.iter().map(|rank| vec![Vec::new(); rank.len()]).collect();
     for (rank, list) in steps.iter().enumerate() {
         for (index, (_, after)) in list.iter().enumerate() {
             after.iter().for_each(|&before| followers[rank][before as usize].push(index));
@@ -132,7 +135,10 @@ fn random(steps: &[Vec<(Action, Vec<u32>)>], buffers: &mut [Buffers], mut random
                         write(&mut buffers[rank], into, cells);
                         done.push((rank, index));
                     } else {
-                        assert!(waiting.insert(key, (rank, index)).is_none(), "two receives with one tag");
+                        assert!(
+                            waiting.insert(key, (rank, index)).is_none(),
+                            "two receives with one tag"
+                        );
                     }
                 }
                 action => {
@@ -332,7 +338,8 @@ impl Case {
             (start..start + len).map(move |i| term(owner, i)).collect::<Vec<_>>()
         };
         let folded = |ranks: std::ops::Range<u32>, i: u64| {
-            let terms: Vec<u64> = ranks.flat_map(|r| term(r, i).unwrap().as_ref().clone()).collect();
+            let terms: Vec<u64> =
+                ranks.flat_map(|r| term(r, i).unwrap().as_ref().clone()).collect();
             (!terms.is_empty()).then(|| Rc::new(terms))
         };
         let (n, count) = (self.ranks, self.counts[0]);
@@ -374,7 +381,8 @@ impl Case {
             assert_eq!(receive.len(), expected.len(), "{}", case());
             for (i, (is, should)) in receive.into_iter().zip(expected).enumerate() {
                 let Some(should) = should else { continue };
-                let mut is = is.unwrap_or_else(|| panic!("rank {rank}, {i} unwritten: {}", case())).to_vec();
+                let mut is =
+                    is.unwrap_or_else(|| panic!("rank {rank}, {i} unwritten: {}", case())).to_vec();
                 if self.commutative {
                     is.sort_unstable();
                 }
