@@ -32,7 +32,7 @@ mod tree;
 
 pub use call::Call;
 pub use layout::{Blocks, Nodes};
-pub use names::{ALIASES, Collective, Error, candidates, find, plan, resolve};
+pub use names::{ALIASES, Collective, Error, candidates, find, library, plan, resolve};
 pub use plan::{Action, Buffer, Handle, Plan, Region};
 pub use selection::{LIBRARIES, Library};
 pub use table::{Entry, Need, Way};

@@ -218,9 +218,30 @@ pub enum Error {
         /// The known name that looks most like it.
         nearest: Option<&'static str>,
     },
+    /// No library has this name.
+    #[error("unknown library \"{name}\"{} (libraries: {})", did_you_mean(*.nearest), CHOICES.join(", "))]
+    UnknownLibrary {
+        /// The name.
+        name: String,
+        /// The known name that looks most like it.
+        nearest: Option<&'static str>,
+    },
     /// `automatic` names no algorithm: whoever asks must try all.
     #[error("\"automatic\" is no algorithm of its own: each one has to be tried")]
     Automatic,
+}
+
+/// Names that stand for a choice in every collective.
+const CHOICES: [&str; 5] = ["default", "openmpi", "mpich", "mvapich2", "impi"];
+
+/// The algorithms' name for a library's choice, from the library's name or an alias of it.
+pub fn library(name: &str) -> Result<&'static str, Error> {
+    let is_choice = |entry: &&Entry| matches!(entry.way, Way::Select(_)) || entry.name == "default";
+    let found = find(Collective::Bcast, name).ok().filter(is_choice);
+    found.map(|entry| entry.name).ok_or_else(|| Error::UnknownLibrary {
+        name: name.to_owned(),
+        nearest: nearest(name, &CHOICES),
+    })
 }
 
 fn did_you_mean(nearest: Option<&str>) -> String {

@@ -60,9 +60,8 @@ fn bcast() {
             // The binomial scatter moves m / 2 in each of l rounds.
             "scatter_LR_allgather" => (tree + n * tree, M / 2 * log(n) + all),
             "scatter_rdb_allgather" => (tree + n * log(n), M / 2 * log(n) + all),
-            // Everyone gets one half from above and one from its pair.
-            "ompi_split_bintree" => (2 * tree, all),
-            "ompi_bintree" => (2 * tree, all),
+            // Everyone gets one half from above and one from its pair, or two segments from above.
+            "ompi_split_bintree" | "ompi_bintree" => (2 * tree, all),
             _ => (tree, all),
         }
     });

@@ -124,14 +124,17 @@ pub(crate) fn collective(
     configuration: &Configuration,
 ) -> Result<Scheduled, Vec<Diagnostic>> {
     let mut mistakes = useless(configuration, &ONLY_PATTERN_KEYS, "a collective");
-    let found = Collective::named(name).map_err(|error| {
-        mistakes.push(configuration.mistake("workload.source", error.to_string()))
-    });
+    let found = Collective::named(name)
+        .map_err(|error| configuration.mistake("workload.source", error.to_string()))
+        .and_then(|found| Ok((found, algorithm(found, configuration)?)));
     let count = |key: &str| configuration.count(key).unwrap_or(1) as u32;
     let bytes = |key: &str| configuration.bytes(key).map_or(1, units::Bytes::get);
     let (ranks, root) =
         (count("workload.ranks"), configuration.count("workload.root").unwrap_or(0));
-    if root >= u64::from(ranks) {
+    let is_rooted = found.as_ref().map_or(true, |(found, _)| found.is_rooted());
+    if !is_rooted {
+        mistakes.extend(useless(configuration, &["root"], "a collective without a root"));
+    } else if root >= u64::from(ranks) {
         let message = format!("\"root\" is {root}, but the ranks are 0 to {}", ranks - 1);
         mistakes.push(configuration.mistake("workload.root", message));
     }
@@ -140,40 +143,49 @@ pub(crate) fn collective(
         let message = format!("elements of {element} B do not fill {size} B");
         mistakes.push(configuration.mistake("workload.element", message));
     }
-    let Some(found) = found.ok().filter(|_| mistakes.is_empty()) else { return Err(mistakes) };
-    if !found.is_rooted() && configuration.is_said("workload.root") {
-        let message = format!("{} has no root", found.name());
-        return Err(vec![configuration.mistake("workload.root", message)]);
-    }
+    let (found, algorithm) = match found {
+        Ok(found) if mistakes.is_empty() => found,
+        found => {
+            mistakes.extend(found.err());
+            return Err(mistakes);
+        }
+    };
     let blocks = Blocks::Same(size / element);
-    let segment = configuration.is_said("workload.segment").then(|| bytes("workload.segment"));
-    let nodes = Nodes::Consecutive(count("workload.per-node"));
     let call = Call {
         ranks,
         rank: 0,
         root: root as u32,
         element,
         commutative: true,
-        segment,
+        segment: configuration.is_said("workload.segment").then(|| bytes("workload.segment")),
         blocks: &blocks,
         received: &blocks,
-        nodes: &nodes,
+        nodes: &Nodes::Consecutive(count("workload.per-node")),
     };
     let rate = configuration.per_byte("workload.reduce-cost").unwrap_or(TimePerByte::ZERO);
     let unit = configuration.time("workload.time-unit").unwrap_or(Time::from_ps(1_000)).ps().max(1);
     let cost = |bytes| (rate.cost(bytes).ps() + unit / 2) / unit;
-    let algorithm = configuration.name("workload.algorithm").unwrap_or_else(|| "default".into());
-    // A collective without a table of its own has only the default.
-    let said = configuration.is_said("workload.algorithm");
-    let known = said || collectives::find(Collective::Bcast, &algorithm).is_err();
-    let algorithm = match collectives::find(found, &algorithm) {
-        Err(_) if !known => "default".to_owned(),
-        _ => algorithm,
+    Scheduled::new(found, algorithm, &call, cost)
+        .map_err(|error| vec![configuration.mistake("workload.algorithm", error.to_string())])
+}
+
+/// The algorithm of a collective: the one that is named, or else the library's choice.
+fn algorithm(
+    collective: Collective,
+    configuration: &Configuration,
+) -> Result<&'static str, Diagnostic> {
+    let wrong = |key: &str, error: collectives::Error| {
+        configuration.mistake(&format!("workload.{key}"), error.to_string())
     };
-    Scheduled::new(found, &algorithm, &call, cost).map_err(|error| {
-        let key = if said { "workload.algorithm" } else { "workload.collectives" };
-        vec![configuration.mistake(key, error.to_string())]
-    })
+    if configuration.is_said("workload.algorithm") {
+        let name = configuration.name("workload.algorithm").unwrap_or_default();
+        let found = collectives::find(collective, &name);
+        return found.map(|entry| entry.name).map_err(|error| wrong("algorithm", error));
+    }
+    let name = configuration.name("workload.collectives").unwrap_or_default();
+    let found = collectives::library(&name).map_err(|error| wrong("collectives", error))?;
+    // A collective of which a library has no choice has only the default.
+    Ok(collectives::find(collective, found).map_or("default", |entry| entry.name))
 }
 
 /// Builds the pattern that an experiment describes.

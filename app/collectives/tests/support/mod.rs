@@ -3,6 +3,8 @@
 //! An element is the list of the terms that were combined into it, in order, so that a lost, doubled
 //! or displaced term shows. Every element of a send buffer is a term of its own.
 #![allow(dead_code)]
+// A cell is an option, also where it is written.
+#![allow(clippy::unnecessary_wraps)]
 
 use std::{collections::HashMap, rc::Rc};
 
@@ -54,12 +56,12 @@ fn read(buffers: &Buffers, region: Region) -> Vec<Cell> {
         .to_vec()
 }
 
-fn write(buffers: &mut Buffers, region: Region, cells: Vec<Cell>) {
+fn write(buffers: &mut Buffers, region: Region, cells: &[Cell]) {
     assert_eq!(region.len as usize, cells.len(), "a message and its receive differ in length");
     if region.buffer != Buffer::Control {
         assert_ne!(region.buffer, Buffer::Send, "a send buffer is written");
         let range = region.start as usize..(region.start + region.len) as usize;
-        buffers[region.buffer as usize][range].clone_from_slice(&cells);
+        buffers[region.buffer as usize][range].clone_from_slice(cells);
     }
 }
 
@@ -79,7 +81,7 @@ fn local(buffers: &mut Buffers, action: Action) {
     match action {
         Action::Copy { from, into } => {
             let cells = read(buffers, from);
-            write(buffers, into, cells);
+            write(buffers, into, &cells);
         }
         Action::Reduce { from, into, from_left } => {
             let (other, own) = (read(buffers, from), read(buffers, into));
@@ -90,7 +92,8 @@ fn local(buffers: &mut Buffers, action: Action) {
                 Some(Rc::new(left.iter().chain(right.iter()).copied().collect::<Vec<_>>()))
             };
             assert_eq!(other.len(), own.len());
-            write(buffers, into, other.into_iter().zip(own).map(join).collect());
+            let joined: Vec<Cell> = other.into_iter().zip(own).map(join).collect();
+            write(buffers, into, &joined);
         }
         _ => unreachable!(),
     }
@@ -112,7 +115,9 @@ fn random(steps: &[Vec<(Action, Vec<u32>)>], buffers: &mut [Buffers], mut random
         steps.iter().map(|rank| vec![Vec::new(); rank.len()]).collect();
     for (rank, list) in steps.iter().enumerate() {
         for (index, (_, after)) in list.iter().enumerate() {
-            after.iter().for_each(|&before| followers[rank][before as usize].push(index));
+            for &before in after {
+                followers[rank][before as usize].push(index);
+            }
             if after.is_empty() {
                 ready.push((rank, index));
             }
@@ -132,7 +137,7 @@ fn random(steps: &[Vec<(Action, Vec<u32>)>], buffers: &mut [Buffers], mut random
                 Action::Recv { from, tag, into } => {
                     let key = (from, rank as u32, tag);
                     if let Some(cells) = mail.remove(&key) {
-                        write(&mut buffers[rank], into, cells);
+                        write(&mut buffers[rank], into, &cells);
                         done.push((rank, index));
                     } else {
                         assert!(
@@ -154,7 +159,7 @@ fn random(steps: &[Vec<(Action, Vec<u32>)>], buffers: &mut [Buffers], mut random
                 done.push((rank, index));
                 if let Some((to, receive)) = waiting.remove(&key) {
                     if let Action::Recv { into, .. } = steps[to][receive].0 {
-                        write(&mut buffers[to], into, cells);
+                        write(&mut buffers[to], into, &cells);
                     }
                     done.push((to, receive));
                 } else {
@@ -196,7 +201,7 @@ fn in_order(steps: &[Vec<(Action, Vec<u32>)>], buffers: &mut [Buffers], rendezvo
                     if let Some(receive) = receives.remove(&key) {
                         let cells = read(&buffers[rank], from);
                         if let Action::Recv { into, .. } = steps[to as usize][receive].0 {
-                            write(&mut buffers[to as usize], into, cells);
+                            write(&mut buffers[to as usize], into, &cells);
                         }
                         done[to as usize][receive] = true;
                         done[rank][index] = true;
@@ -211,12 +216,12 @@ fn in_order(steps: &[Vec<(Action, Vec<u32>)>], buffers: &mut [Buffers], rendezvo
                 Action::Recv { from, tag, into } => {
                     let key = (from, rank as u32, tag);
                     if let Some(cells) = mail.remove(&key) {
-                        write(&mut buffers[rank], into, cells);
+                        write(&mut buffers[rank], into, &cells);
                         done[rank][index] = true;
                     } else if let Some(send) = sends.remove(&key) {
                         if let Action::Send { from: region, .. } = steps[from as usize][send].0 {
                             let cells = read(&buffers[from as usize], region);
-                            write(&mut buffers[rank], into, cells);
+                            write(&mut buffers[rank], into, &cells);
                         }
                         done[from as usize][send] = true;
                         done[rank][index] = true;
@@ -347,11 +352,10 @@ impl Case {
         match self.collective {
             C::Barrier => Vec::new(),
             C::Bcast => (0..count).map(|i| term(self.root, i)).collect(),
-            C::Reduce if !root => Vec::new(),
+            C::Reduce | C::Gather | C::Gatherv if !root => Vec::new(),
             C::Reduce | C::Allreduce => (0..count).map(|i| folded(0..n, i)).collect(),
             C::Scan => (0..count).map(|i| folded(0..rank + 1, i)).collect(),
             C::Exscan => (0..count).map(|i| folded(0..rank, i)).collect(),
-            C::Gather | C::Gatherv if !root => Vec::new(),
             C::Gather | C::Gatherv | C::Allgather | C::Allgatherv => (0..n)
                 .flat_map(|r| (0..blocks.len(r)).map(move |i| term(r, i)).collect::<Vec<_>>())
                 .collect(),
