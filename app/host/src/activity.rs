@@ -2,15 +2,16 @@
 
 use kernel::{Event, Probe};
 use loggops::{Costs, Inject};
-use network::{Network, Parcel};
+use network::{Mail, Network, Nowhere, Parcel};
 use schedule::{Edge, Op};
 use units::Time;
 
+use crate::clocks::{Class, Side};
 use crate::engine::Turn;
 use crate::message::{Kind, Message};
 use crate::path::{Clock, Path, Stamp};
-use crate::queues::{Arrived, Class, Entry, Rank as Place, Side, Task, Work};
-use crate::rank::{Posted, Unexpected, Unreleased};
+use crate::queues::{Arrived, Entry, Rank as Place, Task, Work};
+use crate::rank::{Unexpected, Unreleased};
 use crate::source::Source;
 use crate::{Activity, Error, Record, Rendezvous};
 
@@ -22,7 +23,7 @@ struct Charge {
     end: Stamp,
 }
 
-impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
+impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
     pub fn compute(&mut self, (index, op): (u32, &Op), task: &Task, at: Time, cpu: u8) {
         let unit = self.engine.settings.time_unit.ps();
         let length = Time::from_ps(op.size.saturating_mul(unit));
@@ -115,12 +116,20 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
         };
         let entry = at.saturating_add(overhead);
         let parcel = Parcel { source: self.id, destination, bytes };
-        let arrival = self.engine.network.inject(&mut self.rank.interface, entry, parcel);
-        let path = charge.start.overhead(overhead).latency(arrival.saturating_sub(entry));
         let sequence = self.rank.next_sequence();
-        let message = Message { cause: at, path, ..message };
+        let mut path = charge.start.overhead(overhead);
+        if !N::DIRECT {
+            let message = Message { cause: at, path, ..message };
+            return self.post(entry, parcel, sequence, message);
+        }
+        let number = sequence.into();
+        let interface = &mut self.rank.interface;
+        let answer = engine.network.inject(interface, entry, parcel, number, &mut Nowhere);
+        let time = answer.unwrap_or(Time::MAX);
+        path = path.latency(time.saturating_sub(entry));
+        let message = Mail::Host(Message { cause: at, path, ..message });
         let source = self.id;
-        self.out.send(Event { time: arrival, source, sequence, destination, message });
+        self.out.send(Event { time, source, sequence, destination, message });
     }
 
     pub fn send(&mut self, (index, op): (u32, &Op), task: &Task, at: Time, (cpu, nic): (u8, u8)) {
@@ -156,7 +165,7 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
             let (since, destination) = (charge.end.time, op.peer);
             let path = charge.end.path;
             let waiting = Unreleased { send: index, destination, sequence, since, path };
-            self.rank.matching().unreleased.push(waiting);
+            self.rank.matching().rare().unreleased.push(waiting);
         }
     }
 
@@ -166,8 +175,8 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
         self.crew.events += 1;
         self.started(index, at, task.at.path);
         let matching = self.rank.matching();
-        let Some(message) = matching.unexpected.take(op.peer, op.tag) else {
-            matching.posted.insert(op.peer, op.tag, Posted::new(index, op.size));
+        let Some(message) = matching.take_unexpected(op.peer, op.tag) else {
+            matching.posted.insert(op.peer, op.tag, index);
             return;
         };
         let identity = (message.source, message.sequence);
@@ -178,7 +187,7 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
                 received = Stamp { time, cause: at, path }
             } else {
                 // It still waits to be received, and will then find that it has met its receive.
-                matching.rare().met.insert(identity, Posted::new(index, op.size));
+                matching.rare().met.insert(identity, index);
                 return;
             }
         }
@@ -191,7 +200,7 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
             self.release(message.source, message.send, here);
         }
         let sent = (message.source, message.sequence, message.size);
-        self.matched(Posted::new(index, op.size), sent, at, &done);
+        self.matched(index, sent, at, &done);
     }
 
     /// Decides what a message that has just arrived is charged to.
@@ -213,7 +222,7 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
                 // overtake another that waits for its CPU.
                 let identity = (event.source, event.sequence);
                 if let Some(receive) = self.find(event.source, message.tag) {
-                    let op = self.op(receive.index);
+                    let op = self.op(receive);
                     unit = (op.cpu, op.nic);
                     self.rank.matching().rare().met.insert(identity, receive);
                 } else {
@@ -282,7 +291,7 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
             return;
         };
         if message.kind == Kind::Request {
-            self.clear(receive.index, (source, event.sequence, message.send), charge.end);
+            self.clear(receive, (source, event.sequence, message.send), charge.end);
             return;
         }
         if message.kind == Kind::Rendezvous {
@@ -293,14 +302,14 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
 
     /// The receive of a message, taken from those that wait.
     #[inline(always)]
-    fn find(&mut self, source: u32, tag: u32) -> Option<Posted> {
+    fn find(&mut self, source: u32, tag: u32) -> Option<u32> {
         if !self.engine.source.claims() {
             return self.rank.matching().posted.take(source, tag);
         }
         let claimed = self.engine.source.claim(&mut self.rank.source, self.id, source, tag);
         // It counts as started only now that it is known.
         self.crew.events += u64::from(claimed.is_some());
-        claimed.map(|index| Posted { index, room: 0 })
+        claimed
     }
 
     /// Keeps a message for the receive that it will meet.
@@ -309,26 +318,28 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
         let (source, sequence) = (event.source, event.sequence);
         let (end, path) = (end.time, end.path);
         let unexpected = Unexpected { kind, source, sequence, send, size, end, path };
-        self.rank.matching().unexpected.insert(source, tag, unexpected);
+        self.rank.matching().rare().unexpected.insert(source, tag, unexpected);
     }
 
     /// A receive has got its message.
     #[inline(always)]
-    fn matched(&mut self, receive: Posted, sent: (u32, u32, u64), at: Time, done: &Stamp) {
+    fn matched(&mut self, receive: u32, sent: (u32, u32, u64), at: Time, done: &Stamp) {
         let (source, sequence, size) = sent;
-        if size > u64::from(receive.room) && !self.engine.source.fits() {
-            self.check_room(receive.index, (source, size), at);
-        }
+        self.check_room(receive, (source, size), at);
         self.rank.received_messages = self.rank.received_messages.wrapping_add(1);
         self.rank.received_bytes = self.rank.received_bytes.saturating_add(size);
         if B::LISTENS {
             self.crew.probe.record(Record::Matched { source, sequence, at });
         }
-        self.reached(receive.index, Edge::Done, done);
+        self.reached(receive, Edge::Done, done);
     }
 
-    #[cold]
+    /// Sees to it that a message fits its receive.
+    #[inline]
     pub fn check_room(&mut self, receive: u32, (sender, size): (u32, u64), at: Time) {
+        if self.engine.source.fits() {
+            return;
+        }
         let (rank, room) = (self.id, self.op(receive).size);
         if room < size {
             self.fail(at, Error::Truncated { rank, receive, sender, size, room });
@@ -342,7 +353,7 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
         matching.controls += 1;
         let (kind, time, cause, path) = (Kind::Release, at.time, at.time, at.path);
         let (cpu, nic, tag, size) = (0, 0, 0, 0);
-        let message = Message { kind, cpu, nic, send, tag, size, cause, path };
+        let message = Mail::Host(Message { kind, cpu, nic, send, tag, size, cause, path });
         let sequence = self.rank.next_sequence();
         self.out.send(Event { time, source: self.id, sequence, destination: source, message });
     }
@@ -353,8 +364,8 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
         let cpu = self.op(send).cpu;
         let Some(waiting) = self.take_unreleased(send) else { return };
         let end = if at > waiting.since {
-            self.rank.matching().blocked =
-                self.rank.matching().blocked.saturating_add(at.saturating_sub(waiting.since));
+            let rare = self.rank.matching().rare();
+            rare.blocked = rare.blocked.saturating_add(at.saturating_sub(waiting.since));
             at
         } else {
             waiting.since
@@ -371,7 +382,7 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
     }
 
     fn take_unreleased(&mut self, send: u32) -> Option<Unreleased> {
-        let list = &mut self.rank.matching.as_mut()?.unreleased;
+        let list = &mut self.rank.matching.as_mut()?.rare().unreleased;
         let position = list.iter().position(|waiting| waiting.send == send)?;
         Some(list.swap_remove(position))
     }
@@ -423,7 +434,8 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
             let blocked = at.saturating_sub(waiting.since);
             let matching = self.rank.matching();
             matching.controls += 1;
-            matching.blocked = matching.blocked.saturating_add(blocked);
+            let rare = matching.rare();
+            rare.blocked = rare.blocked.saturating_add(blocked);
         }
         self.reached_rarely(send, Edge::Done, &charge.end);
     }
@@ -433,8 +445,7 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
         let Some((_, sequence)) = self.identity(event) else { return };
         self.rank.matching().rare().cleared.retain(|entry| entry.0 != receive);
         self.record_delivered(event.source, sequence, event.time);
-        let room = Posted::new(receive, self.op(receive).size);
-        self.matched(room, (event.source, sequence, event.message.size), end.cause, end);
+        self.matched(receive, (event.source, sequence, event.message.size), end.cause, end);
     }
 
     /// The message whose payload an event brings: source and number. Data that follows a request
@@ -443,7 +454,7 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
         match event.message.kind {
             Kind::Eager | Kind::Rendezvous => Some((event.source, event.sequence)),
             Kind::Data => {
-                let mut cleared = self.rank.matching.as_ref()?.cleared().iter();
+                let mut cleared = self.rank.matching.as_ref()?.any_rare()?.cleared.iter();
                 let entry = cleared.find(|entry| entry.0 == event.message.tag)?;
                 Some((event.source, entry.2))
             }

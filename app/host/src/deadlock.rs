@@ -38,9 +38,11 @@ impl Stuck {
             }
         };
         if let Some(matching) = matching {
-            matching.posted.iter().for_each(|(from, _, receive)| wait(receive.index, from));
-            matching.unreleased.iter().for_each(|send| wait(send.send, send.destination));
-            matching.cleared().iter().for_each(|&(receive, from, _)| wait(receive, from));
+            matching.posted.iter().for_each(|(from, _, receive)| wait(*receive, from));
+        }
+        if let Some(rare) = matching.and_then(Matching::any_rare) {
+            rare.unreleased.iter().for_each(|send| wait(send.send, send.destination));
+            rare.cleared.iter().for_each(|&(receive, from, _)| wait(receive, from));
         }
         started.sort_unstable();
         let pending = &mut self.deadlock.pending;

@@ -9,6 +9,7 @@
 //! interfaces.
 
 mod activity;
+mod clocks;
 mod deadlock;
 mod engine;
 mod loggopsim;
@@ -16,6 +17,7 @@ mod message;
 mod noise;
 mod outcome;
 mod path;
+mod port;
 mod queues;
 mod rank;
 mod relay;
@@ -28,4 +30,4 @@ pub use loggopsim::simulate_loggopsim;
 pub use noise::{Duration, Noise};
 pub use outcome::{Activity, CriticalPath, Deadlock, Outcome, PendingOp, RankTotals, Record};
 pub use settings::{Meter, Rendezvous, Settings};
-pub use simulate::{Error, simulate};
+pub use simulate::{Error, simulate, simulate_over};

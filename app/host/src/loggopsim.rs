@@ -27,12 +27,13 @@ use units::Time;
 
 use parameters::Parameters;
 
+use crate::clocks::{Class, Clocks, Shape, Side};
 use crate::deadlock::Stuck;
 use crate::message::{Kind, Message};
 use crate::path::{Clock, Path, Stamp};
-use crate::queues::{Arrived, Class, Clocks, Entry, Order, Queues, Rank as Place, Shape, Side};
+use crate::queues::{Arrived, Entry, Order, Queues, Rank as Place};
 use crate::queues::{Task, Work};
-use crate::rank::{Matching, Posted, Unexpected, Unreleased};
+use crate::rank::{Matching, Unexpected, Unreleased};
 use crate::simulate::critical_path;
 use crate::source::{Scheduled, Source};
 use crate::{Activity, Error, Outcome, RankTotals, Record, Settings};
@@ -390,7 +391,7 @@ impl<P: Program, B: Probe<Record>> Simulation<'_, P, B> {
             let since = Time::from_ps(end);
             let path = Path::default();
             let waiting = Unreleased { send: index, destination, sequence, since, path };
-            self.hosts[rank as usize].matching.unreleased.push(waiting);
+            self.hosts[rank as usize].matching.rare().unreleased.push(waiting);
         }
     }
 
@@ -417,12 +418,12 @@ impl<P: Program, B: Probe<Record>> Simulation<'_, P, B> {
         let found = if self.source.claims() {
             self.source.claim(&mut host.source, rank, source, tag)
         } else {
-            host.matching.posted.take(source, tag).map(|receive| receive.index)
+            host.matching.posted.take(source, tag)
         };
         if found.is_none() {
             let (kind, end) = (Kind::Eager, Time::from_ps(end));
             let unexpected = Unexpected { kind, source, sequence, send, size, end, path };
-            host.matching.unexpected.insert(source, tag, unexpected);
+            host.matching.rare().unexpected.insert(source, tag, unexpected);
         }
         self.occupied(rank, cpu, Activity::Receive, (at, end), Some((source, sequence)));
         if B::LISTENS {
@@ -440,8 +441,8 @@ impl<P: Program, B: Probe<Record>> Simulation<'_, P, B> {
     fn receive(&mut self, rank: u32, index: u32, op: &Op, ready: &Stamp, at: u64) {
         self.reached(rank, index, Edge::Started);
         let host = &mut self.hosts[rank as usize];
-        let Some(message) = host.matching.unexpected.take(op.peer, op.tag) else {
-            host.matching.posted.insert(op.peer, op.tag, Posted::new(index, op.size));
+        let Some(message) = host.matching.take_unexpected(op.peer, op.tag) else {
+            host.matching.posted.insert(op.peer, op.tag, index);
             return;
         };
         let sent = (message.source, message.sequence, message.size);
@@ -474,7 +475,7 @@ impl<P: Program, B: Probe<Record>> Simulation<'_, P, B> {
         if host.clocks.nic(nic, Side::Sending).free < now.free {
             host.clocks.set_nic(nic, Side::Sending, now);
         }
-        let unreleased = &mut host.matching.unreleased;
+        let unreleased = &mut host.matching.rare().unreleased;
         if let Some(position) = unreleased.iter().position(|waiting| waiting.send == send) {
             let waiting = unreleased.swap_remove(position);
             let blocked = at.saturating_sub(waiting.since.ps()).saturating_mul(tick);
@@ -526,7 +527,7 @@ impl<P: Program, B: Probe<Record>> Simulation<'_, P, B> {
             if end.free > last.free {
                 (last, ends_on) = (end, rank);
             }
-            unreceived += host.matching.unexpected.len() as u64;
+            unreceived += host.matching.any_rare().map_or(0, |rare| rare.unexpected.len() as u64);
             if self.source.unfinished(&host.source, rank) {
                 stuck.add(&self.source, &host.source, rank, Some(&host.matching));
             }

@@ -9,8 +9,9 @@ use schedule::{Op, Run};
 use smallvec::SmallVec;
 use units::Time;
 
+use crate::clocks::{Class, Clocks, Shape};
 use crate::message::Message;
-use crate::path::{Clock, Path, Stamp};
+use crate::path::Stamp;
 
 /// Decides between what could start at the same time at one rank: what was caused first; then sends,
 /// receives, computation, messages; then in order of posting, or by source and sequence.
@@ -108,198 +109,6 @@ impl Ready for Arrived {
     }
 }
 
-/// The numbers of CPUs and interfaces of a rank.
-#[derive(Clone, Copy, Debug)]
-pub struct Shape {
-    pub cpus: u32,
-    pub nics: u32,
-}
-
-/// What needs the same resources.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Class {
-    /// Receives to be posted: they need nothing.
-    Receives,
-    /// Computation.
-    Compute { cpu: u8 },
-    /// Sends and steps of protocols.
-    Sends { cpu: u8, nic: u8 },
-    /// Messages to be received.
-    Messages { cpu: u8, nic: u8 },
-    /// Arrivals of which it is not known yet what they need; what is left of them needs nothing.
-    Arrivals,
-}
-
-impl Class {
-    /// Whether messages wait there, not tasks.
-    #[inline]
-    const fn of_messages(self) -> bool {
-        matches!(self, Self::Messages { .. } | Self::Arrivals)
-    }
-}
-
-impl Shape {
-    /// The number of a class of tasks, or of a class of messages, each counted from 0.
-    #[inline]
-    fn number(self, class: Class) -> usize {
-        let (cpus, nics) = (self.cpus as usize, self.nics as usize);
-        match class {
-            Class::Receives | Class::Arrivals => 0,
-            Class::Compute { cpu } => 1 + usize::from(cpu),
-            Class::Sends { cpu, nic } => 1 + cpus + usize::from(cpu) * nics + usize::from(nic),
-            Class::Messages { cpu, nic } => 1 + usize::from(cpu) * nics + usize::from(nic),
-        }
-    }
-
-    /// Whether which CPU and interface a message is charged to depends on its receive.
-    pub const fn several(self) -> bool {
-        self.cpus > 1 || self.nics > 1
-    }
-}
-
-/// The clocks of a rank: CPUs, and the sending and the receiving side of each interface.
-///
-/// Nearly all programs use one CPU and one interface, and there are many ranks, so that case is
-/// kept small: an interface that is free before the CPU is needs no path, because it never decides.
-#[derive(Debug, Default)]
-pub struct Clocks {
-    cpu: Clock,
-    sending: Time,
-    receiving: Time,
-    more: Option<Box<MoreClocks>>,
-}
-
-/// What most ranks do not need.
-#[derive(Debug, Default)]
-struct MoreClocks {
-    /// How the first interface's two sides come to be free.
-    paths: [Path; 2],
-    /// The CPUs after the first.
-    cpus: Vec<Clock>,
-    /// The two sides of the interfaces after the first.
-    nics: Vec<[Clock; 2]>,
-}
-
-impl Clocks {
-    pub fn new(shape: Shape) -> Self {
-        let (cpus, nics) = (shape.cpus as usize - 1, shape.nics as usize - 1);
-        let more = (cpus + nics > 0).then(|| {
-            let (cpus, nics) = (vec![Clock::default(); cpus], vec![[Clock::default(); 2]; nics]);
-            Box::new(MoreClocks { cpus, nics, ..MoreClocks::default() })
-        });
-        Self { more, ..Self::default() }
-    }
-
-    /// A CPU.
-    #[inline]
-    pub fn cpu(&self, cpu: u8) -> Clock {
-        match (cpu, &self.more) {
-            (1.., Some(more)) => more.cpus.get(usize::from(cpu) - 1).copied().unwrap_or_default(),
-            _ => self.cpu,
-        }
-    }
-
-    /// Charges a CPU.
-    #[inline]
-    pub fn set_cpu(&mut self, cpu: u8, clock: Clock) {
-        match (cpu, &mut self.more) {
-            (1.., Some(more)) => {
-                if let Some(place) = more.cpus.get_mut(usize::from(cpu) - 1) {
-                    *place = clock;
-                }
-            }
-            _ => self.cpu = clock,
-        }
-    }
-
-    /// One side of an interface.
-    #[inline]
-    pub fn nic(&self, nic: u8, side: Side) -> Clock {
-        match (nic, &self.more) {
-            (1.., Some(more)) => {
-                more.nics.get(usize::from(nic) - 1).map_or(Clock::default(), |n| n[side as usize])
-            }
-            (_, more) => {
-                let free = self.side(side);
-                let path = more.as_ref().map_or(Path::default(), |more| more.paths[side as usize]);
-                Clock { free, path }
-            }
-        }
-    }
-
-    /// Charges one side of an interface, after the CPU.
-    #[inline]
-    pub fn set_nic(&mut self, nic: u8, side: Side, clock: Clock) {
-        if let (1.., Some(more)) = (nic, &mut self.more) {
-            if let Some(sides) = more.nics.get_mut(usize::from(nic) - 1) {
-                sides[side as usize] = clock;
-            }
-            return;
-        }
-        match side {
-            Side::Sending => self.sending = clock.free,
-            Side::Receiving => self.receiving = clock.free,
-        }
-        if clock.free > self.cpu.free || self.more.is_some() {
-            self.more.get_or_insert_default().paths[side as usize] = clock.path;
-        }
-    }
-
-    const fn side(&self, side: Side) -> Time {
-        match side {
-            Side::Sending => self.sending,
-            Side::Receiving => self.receiving,
-        }
-    }
-
-    /// How the start of an activity at time `at` came about: by what it waited for itself, ready
-    /// at a moment of its own, by the CPU, or by the interface.
-    #[inline]
-    pub fn start(&self, own: (Time, Path), at: Time, (cpu, nic): (u8, u8), side: Side) -> Path {
-        if own.0 == at {
-            return own.1;
-        }
-        let cpu = self.cpu(cpu);
-        if cpu.free == at { cpu.path } else { self.nic(nic, side).path }
-    }
-
-    /// The CPU that is busy longest, the lowest of several.
-    pub fn last_cpu(&self) -> Clock {
-        let mut last = self.cpu;
-        for clock in self.more.iter().flat_map(|more| &more.cpus) {
-            if clock.free > last.free {
-                last = *clock;
-            }
-        }
-        last
-    }
-
-    /// When everything that a class needs is free.
-    #[inline]
-    pub fn free(&self, class: Class) -> Time {
-        match class {
-            Class::Receives | Class::Arrivals => Time::ZERO,
-            Class::Compute { cpu } => self.cpu(cpu).free,
-            Class::Sends { cpu, nic } => self.cpu(cpu).free.max(self.nic_free(nic, Side::Sending)),
-            Class::Messages { cpu, nic } => {
-                self.cpu(cpu).free.max(self.nic_free(nic, Side::Receiving))
-            }
-        }
-    }
-
-    #[inline]
-    fn nic_free(&self, nic: u8, side: Side) -> Time {
-        if nic == 0 { self.side(side) } else { self.nic(nic, side).free }
-    }
-}
-
-/// The sides of an interface.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
-    Sending,
-    Receiving,
-}
-
 /// Something that waits.
 #[derive(Clone, Copy, Debug)]
 pub enum Entry {
@@ -338,6 +147,18 @@ pub struct Queues {
     active: SmallVec<[Head; 4]>,
     /// Which of them the next thing belongs to.
     best: usize,
+}
+
+/// Several like operations that may start one after the other.
+pub struct Burst {
+    /// What each of them needs.
+    pub class: Class,
+    /// From when on they may start.
+    pub since: Stamp,
+    pub run: Run,
+    /// The only other class that waits: from when on its first entry may start, and whether the
+    /// operations come before it if both can start at once.
+    pub other: Option<(Class, Time, bool)>,
 }
 
 /// A queue that is not empty, and its first entry.
@@ -440,10 +261,72 @@ impl Queues {
         if let Some((class, entry)) = &self.only {
             return Some((entry.ready().max(clocks.free(*class)), *class));
         }
-        if self.active.is_empty() {
+        match self.active.as_slice() {
+            [] => None,
+            [head] if !head.strays => {
+                self.best = 0;
+                Some((head.ready.max(clocks.free(head.class)), head.class))
+            }
+            _ => self.compare(clocks).map(|(time, _, class)| (time, class)),
+        }
+    }
+
+    /// If what [`Queues::next`] has just told of is the first of several like operations, and at most
+    /// one other class is waiting: these.
+    #[inline]
+    pub fn burst(&self) -> Option<Burst> {
+        let head = self.active.get(self.best)?;
+        let others = self.active.len() - 1;
+        let other = if others == 1 { self.active.get(1 - self.best) } else { None };
+        if self.only.is_some() || others > 1 || head.strays || head.class.of_messages() {
             return None;
         }
-        self.compare(clocks).map(|(time, _, class)| (time, class))
+        let Task { at: since, work: Work::Ops(run), .. } =
+            self.tasks[head.number as usize].peek()?
+        else {
+            return None;
+        };
+        let other = match other {
+            Some(other) if other.strays => return None,
+            Some(other) => Some((other.class, other.ready, head.order < other.order)),
+            None => None,
+        };
+        Some(Burst { class: head.class, since: *since, run: *run, other })
+    }
+
+    /// So many operations of the last [`Queues::burst`] have started.
+    #[inline]
+    pub fn started(&mut self, operations: u32) {
+        let Some(head) = self.active.get_mut(self.best) else { return };
+        let queue = &mut self.tasks[head.number as usize];
+        if let Some(Task { work: Work::Ops(run), .. }) = queue.peek_mut()
+            && run.count > operations
+        {
+            run.first += run.stride * operations;
+            run.count -= operations;
+        } else {
+            queue.remove_first();
+        }
+        if !head.renew(queue) {
+            self.active.swap_remove(self.best);
+        }
+    }
+
+    /// Removes what [`Queues::next`] has just told of, if that is a message to be received, of a
+    /// queue in order.
+    #[inline]
+    pub fn pop_message(&mut self) -> Option<Arrived> {
+        let head = self.active.get_mut(self.best)?;
+        let plain = matches!(head.class, Class::Messages { .. });
+        if self.only.is_some() || head.strays || !plain {
+            return None;
+        }
+        let queue = &mut self.messages[head.number as usize];
+        let message = queue.remove_first();
+        if !head.renew(queue) {
+            self.active.swap_remove(self.best);
+        }
+        message
     }
 
     /// The same, with its order.

@@ -1,12 +1,14 @@
 //! The state of a rank.
 
 use mpi::Store;
+use network::Port;
 use rustc_hash::FxHashMap;
 use units::Time;
 
-use crate::message::Kind;
+use crate::clocks::{Class, Clocks};
+use crate::message::{Kind, Message};
 use crate::path::Path;
-use crate::queues::{Class, Clocks, Entry, Queues};
+use crate::queues::{Entry, Queues};
 
 /// A rank: at present a host has exactly one.
 ///
@@ -17,6 +19,8 @@ pub struct Rank<S, I> {
     pub interface: I,
     pub clocks: Clocks,
     pub waiting: Waiting,
+    /// For a network that is not direct.
+    pub port: Option<Box<Port<Message>>>,
     /// What is matched by search, once there is any.
     pub matching: Option<Box<Matching>>,
     /// Postings so far.
@@ -39,29 +43,30 @@ pub enum Waiting {
 /// What waits for a partner.
 #[derive(Default)]
 pub struct Matching {
-    pub posted: Store<Posted>,
-    pub unexpected: Store<Unexpected>,
-    /// Sends that wait for their receive.
-    pub unreleased: Vec<Unreleased>,
-    /// What few ranks need.
-    rare: Option<Box<Rare>>,
+    /// Posted receives: their operations.
+    pub posted: Store<u32>,
     /// Messages by abstract rendezvous that have arrived but not met their receive.
     pub urgent: u32,
     /// Messages sent that are steps of a protocol and not counted as messages of the program.
     pub controls: u32,
-    /// Time between the end of a send's overhead and its release.
-    pub blocked: Time,
+    /// What few ranks need.
+    rare: Option<Box<Rare>>,
 }
 
-/// What few ranks need: for several CPUs or interfaces messages by source and number, for `rts-cts`
-/// receives.
+/// What few ranks need.
 #[derive(Default)]
 pub struct Rare {
-    /// Receives that have cleared a send and wait for its data: receive, sender, number of the
-    /// request.
+    pub unexpected: Store<Unexpected>,
+    /// Sends that wait for their receive.
+    pub unreleased: Vec<Unreleased>,
+    /// Time between the end of a send's overhead and its release.
+    pub blocked: Time,
+    /// For `rts-cts`, receives that have cleared a send and wait for its data: receive, sender, number
+    /// of the request.
     pub cleared: Vec<(u32, u32, u32)>,
-    /// Messages that have met their receive but wait to be received.
-    pub met: FxHashMap<(u32, u32), Posted>,
+    /// For several CPUs or interfaces, by source and number: messages that have met their receive but
+    /// wait to be received.
+    pub met: FxHashMap<(u32, u32), u32>,
     /// Messages that have been received but not met their receive.
     pub charged: FxHashMap<(u32, u32), (Time, Path)>,
 }
@@ -71,25 +76,14 @@ impl Matching {
         self.rare.get_or_insert_default()
     }
 
-    /// Receives that have cleared a send.
-    pub fn cleared(&self) -> &[(u32, u32, u32)] {
-        self.rare.as_ref().map_or(&[], |rare| &rare.cleared)
+    /// The same, if there is any of it.
+    pub fn any_rare(&self) -> Option<&Rare> {
+        self.rare.as_deref()
     }
-}
 
-/// A posted receive.
-#[derive(Clone, Copy, Debug)]
-pub struct Posted {
-    /// The operation.
-    pub index: u32,
-    /// Its size in bytes, if that is less than 4 GiB, else `u32::MAX`: enough to see without another
-    /// look at the operation that a message fits.
-    pub room: u32,
-}
-
-impl Posted {
-    pub fn new(index: u32, size: u64) -> Self {
-        Self { index, room: u32::try_from(size).unwrap_or(u32::MAX) }
+    /// Takes out the message that a receive meets.
+    pub fn take_unexpected(&mut self, source: u32, tag: u32) -> Option<Unexpected> {
+        self.rare.as_mut()?.unexpected.take(source, tag)
     }
 }
 
@@ -126,6 +120,7 @@ impl<S, I> Rank<S, I> {
             interface,
             clocks,
             waiting: Waiting::Nothing,
+            port: None,
             matching: None,
             batches: 0,
             sequence: 0,
@@ -144,6 +139,11 @@ impl<S, I> Rank<S, I> {
     /// Messages of the program that it has sent.
     pub fn sent_messages(&self) -> u32 {
         self.sequence - self.matching.as_ref().map_or(0, |matching| matching.controls)
+    }
+
+    /// What few ranks need, if this one does.
+    pub fn rare(&self) -> Option<&Rare> {
+        self.matching.as_ref()?.any_rare()
     }
 
     pub fn matching(&mut self) -> &mut Matching {

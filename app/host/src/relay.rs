@@ -5,17 +5,21 @@
 
 use kernel::{Event, Probe};
 use loggops::{Inject, Parameters};
-use network::{Network, Parcel};
+use network::{Mail, Network, Nowhere, Parcel};
 use schedule::{Edge, Follow, Kind as Operation, Op};
 use units::Time;
 
 use crate::Record;
+use crate::clocks::{Class, Side};
 use crate::engine::Turn;
 use crate::message::{Kind, Message};
 use crate::path::{Clock, Stamp};
-use crate::queues::{Class, Side};
-use crate::rank::Posted;
+use crate::queues::Burst;
 use crate::source::Source;
+
+/// The classes of the only CPU and interface.
+const RECEIVING: Class = Class::Messages { cpu: 0, nic: 0 };
+const SENDING: Class = Class::Sends { cpu: 0, nic: 0 };
 
 /// What a message of one size costs at the hosts, added up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,17 +65,78 @@ impl Charges {
     }
 }
 
-impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
+impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
     /// Handles the only thing that can happen next, a message; `false` if it is not as simple as the
     /// module says, and then nothing has changed.
     #[inline(always)]
     pub fn relay(&mut self, event: &Event<Message>, until: Time) -> bool {
-        let message = &event.message;
-        let at = event.time.max(self.rank.clocks.free(Class::Messages { cpu: 0, nic: 0 }));
-        if B::LISTENS || !self.engine.plain || at >= until || message.kind != Kind::Eager {
+        let at = event.time.max(self.rank.clocks.free(RECEIVING));
+        if !self.engine.plain || at >= until {
             return false;
         }
-        let Some((index, follow)) = self.meet(event) else { return false };
+        let Some((index, follow, done)) = self.accept(event, at) else { return false };
+        if let Follow::One(next, op) = follow
+            && op.kind == Operation::Send
+        {
+            // The CPU has just received, so that only the interface can be busy longer.
+            let at = done.time.max(self.rank.clocks.free(SENDING));
+            if at < until && op.size <= self.engine.settings.parameters.eager_limit {
+                self.ended();
+                self.dispatch((next, &op), &done, at);
+                return true;
+            }
+        }
+        self.set_free(index, follow, &done);
+        true
+    }
+
+    /// A message is received that has waited for its turn.
+    pub fn receive_plain(&mut self, event: &Event<Message>, at: Time) {
+        if let Some((index, follow, done)) = self.accept(event, at) {
+            self.set_free(index, follow, &done);
+        } else {
+            self.receive_queued(event, at, (0, 0));
+        }
+    }
+
+    /// Like sends start one after the other, until something else comes first. `false` if the first is
+    /// not as simple as that, and then nothing has changed.
+    pub fn send_all(&mut self, burst: &Burst, until: Time) -> bool {
+        if burst.class != SENDING {
+            return false;
+        }
+        let Burst { since, run, other, .. } = burst;
+        let limit = self.engine.settings.parameters.eager_limit;
+        let mut sent = 0;
+        while sent < run.count {
+            let at = since.time.max(self.rank.clocks.free(SENDING));
+            let earlier = other.is_some_and(|(class, ready, behind)| {
+                let other = ready.max(self.rank.clocks.free(class));
+                other < at || other == at && !behind
+            });
+            let index = run.first + sent * run.stride;
+            let op = self.op(index);
+            if at >= until || earlier || op.size > limit {
+                break;
+            }
+            self.dispatch((index, &op), since, at);
+            sent += 1;
+        }
+        if sent > 0 {
+            self.queues().started(sent);
+        }
+        sent > 0
+    }
+
+    /// Receives a message, if it is eager and its receive is there: the receive, what its end sets
+    /// free, and when. Else nothing has changed.
+    #[inline(always)]
+    fn accept(&mut self, event: &Event<Message>, at: Time) -> Option<(u32, Follow, Stamp)> {
+        let message = &event.message;
+        if message.kind != Kind::Eager {
+            return None;
+        }
+        let (index, follow) = self.meet(event, at)?;
         self.crew.events += 1;
         let charges = self.charges(message.size);
         let arrival = (event.time, message.path);
@@ -88,60 +153,56 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
         rank.busy = rank.busy.saturating_add(time.saturating_sub(at));
         rank.received_messages = rank.received_messages.wrapping_add(1);
         rank.received_bytes = rank.received_bytes.saturating_add(message.size);
-        let done = Stamp { time, cause: at, path };
-        match follow {
-            Follow::One(next, op) if op.kind == Operation::Send && time < Time::MAX => {
-                self.pass_on((index, next), &op, &done, until);
-            }
-            Follow::Nothing if time < Time::MAX => {
-                self.engine.source.ended(&mut self.rank.source);
-                self.rank.batches = self.rank.batches.wrapping_add(1).max(1);
-            }
-            _ => self.reached_rarely(index, Edge::Done, &done),
+        Some((index, follow, Stamp { time, cause: at, path }))
+    }
+
+    /// A receive is done.
+    #[inline(always)]
+    fn set_free(&mut self, index: u32, follow: Follow, done: &Stamp) {
+        if follow == Follow::Nothing && done.time < Time::MAX {
+            self.ended();
+        } else {
+            self.reached_rarely(index, Edge::Done, done);
         }
-        true
+    }
+
+    /// An operation is done, and what that sets free is known.
+    #[inline(always)]
+    fn ended(&mut self) {
+        self.engine.source.ended(&mut self.rank.source);
+        self.rank.batches = self.rank.batches.wrapping_add(1).max(1);
     }
 
     /// The receive of a message, and what its end sets free.
     #[inline(always)]
-    fn meet(&mut self, event: &Event<Message>) -> Option<(u32, Follow)> {
+    fn meet(&mut self, event: &Event<Message>, at: Time) -> Option<(u32, Follow)> {
         let (source, tag) = (event.source, event.message.tag);
         let state = &mut self.rank.source;
         if self.engine.source.claims() {
-            let answer = self.engine.source.answer(state, self.id, source, tag)?;
+            let answer = self.engine.source.answer(state, source, tag)?;
             // It counts as started only now that it is known.
             self.crew.events += 1;
             return Some(answer);
         }
         let matching = self.rank.matching.as_mut()?;
-        let Posted { index, room } = matching.posted.take(source, tag)?;
-        let size = event.message.size;
-        if size > u64::from(room) && !self.engine.source.fits() {
-            self.check_room(index, (source, size), event.time);
-        }
+        let index = matching.posted.take(source, tag)?;
+        self.check_room(index, (source, event.message.size), at);
         Some((index, self.engine.source.follow(&self.rank.source, self.id, index)))
     }
 
-    /// The end of a receive has set a send free.
+    /// An eager send that could start from `since` on starts; nothing waits for its end.
     #[inline(always)]
-    fn pass_on(&mut self, (receive, index): (u32, u32), op: &Op, done: &Stamp, until: Time) {
-        // The CPU has just received, so that only the interface can be busy longer.
-        let at = done.time.max(self.rank.clocks.free(Class::Sends { cpu: 0, nic: 0 }));
-        if at >= until || op.size > self.engine.settings.parameters.eager_limit {
-            return self.reached_rarely(receive, Edge::Done, done);
-        }
-        self.engine.source.ended(&mut self.rank.source);
+    fn dispatch(&mut self, (index, op): (u32, &Op), since: &Stamp, at: Time) {
         self.engine.source.ended(&mut self.rank.source);
         self.crew.events += 1;
         let charges = self.charges(op.size);
-        let own = (done.time, done.path);
+        let own = (since.time, since.path);
         let start = self.rank.clocks.start(own, at, (0, 0), Side::Sending);
         let free = at.saturating_add(charges.send_overhead);
         if free == Time::MAX {
             self.out.overflow();
         }
         let rank = &mut *self.rank;
-        rank.batches = rank.batches.wrapping_add(1).max(1);
         rank.clocks.set_cpu(0, Clock { free, path: start.overhead(charges.send_overhead) });
         rank.busy = rank.busy.saturating_add(free.saturating_sub(at));
         rank.sent_bytes = rank.sent_bytes.saturating_add(op.size);
@@ -150,11 +211,15 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
         rank.clocks.set_nic(0, Side::Sending, nic);
         let entry = at.saturating_add(charges.entry);
         let parcel = Parcel { source: self.id, destination: op.peer, bytes: op.size };
-        let time = self.engine.network.inject(&mut rank.interface, entry, parcel);
-        let path = start.overhead(charges.entry).latency(time.saturating_sub(entry));
         let sequence = rank.next_sequence();
-        let (kind, cpu, nic, tag, size) = (Kind::Eager, op.cpu, op.nic, op.tag, op.size);
+        let interface = &mut rank.interface;
+        let number = sequence.into();
+        let answer = self.engine.network.inject(interface, entry, parcel, number, &mut Nowhere);
+        let time = answer.unwrap_or(Time::MAX);
+        let path = start.overhead(charges.entry).latency(time.saturating_sub(entry));
+        let (kind, cpu, nic, tag, size) = (Kind::Eager, 0, 0, op.tag, op.size);
         let message = Message { kind, cpu, nic, send: index, tag, size, cause: at, path };
+        let message = Mail::Host(message);
         let (source, destination) = (self.id, op.peer);
         self.out.send(Event { time, source, sequence, destination, message });
     }

@@ -36,13 +36,7 @@ pub trait Source: Sync {
     fn follow(&self, state: &Self::State, rank: u32, index: u32) -> Follow;
 
     /// [`Source::claim`], and [`Source::follow`] of the answer.
-    fn answer(
-        &self,
-        state: &mut Self::State,
-        rank: u32,
-        source: u32,
-        tag: u32,
-    ) -> Option<(u32, Follow)>;
+    fn answer(&self, state: &mut Self::State, source: u32, tag: u32) -> Option<(u32, Follow)>;
 
     /// An operation is done, and what that sets free is known already.
     fn ended(&self, state: &mut Self::State);
@@ -184,7 +178,7 @@ impl<P: Program> Source for Scheduled<'_, P> {
     }
 
     #[inline]
-    fn answer(&self, state: &mut Progress, _: u32, source: u32, tag: u32) -> Option<(u32, Follow)> {
+    fn answer(&self, state: &mut Progress, source: u32, tag: u32) -> Option<(u32, Follow)> {
         self.program.answer(state.role, &mut state.memory, source, tag)
     }
 

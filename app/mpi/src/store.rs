@@ -39,6 +39,13 @@ impl<V> Default for Store<V> {
 }
 
 impl<V> Store<V> {
+    /// Makes room for so many more entries, as far as they stand in a list.
+    pub fn reserve(&mut self, entries: usize) {
+        if self.many.is_none() {
+            self.few.reserve_exact(entries.min(FEW));
+        }
+    }
+
     /// Adds an entry behind all others.
     pub fn insert(&mut self, source: u32, tag: u32, value: V) {
         if let Some(many) = &mut self.many {

@@ -172,6 +172,24 @@ impl<T: Ready> ReadyQueue<T> {
         self.fifo.front().map(|entry| (entry.ready(), entry.order()))
     }
 
+    /// The first of the entries that came in order.
+    #[inline]
+    pub fn peek(&self) -> Option<&T> {
+        self.fifo.front()
+    }
+
+    /// The same, to be changed in a way that leaves its place in the order alone.
+    #[inline]
+    pub fn peek_mut(&mut self) -> Option<&mut T> {
+        self.fifo.front_mut()
+    }
+
+    /// Removes the first of the entries that came in order, all that it stands for.
+    #[inline]
+    pub fn remove_first(&mut self) -> Option<T> {
+        self.fifo.pop_front()
+    }
+
     /// Prefetches the entries at both ends.
     #[inline]
     pub fn soon(&self) {

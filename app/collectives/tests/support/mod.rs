@@ -103,6 +103,7 @@ fn local(buffers: &mut Buffers, action: Action) {
 /// later: its region is read when its receive completes or at a random moment before, whichever comes
 /// first, so that a step that overwrites it without requiring it is caught. A receive is written when
 /// it is done.
+// Long because the state of a whole run is local to it.
 fn random(steps: &[Vec<(Action, Vec<u32>)>], buffers: &mut [Buffers], mut random: Random) -> bool {
     let mut missing: Vec<Vec<usize>> =
         steps.iter().map(|rank| rank.iter().map(|(_, after)| after.len()).collect()).collect();

@@ -65,6 +65,11 @@ fn long_functions(text: &str) -> Vec<(usize, usize)> {
         if !begins_function(code) || code.ends_with('}') {
             continue;
         }
+        // What has no body ends with a semicolon before a line that opens one.
+        let end = lines[start..].iter().find(|line| line.ends_with([';', '{', '}']));
+        if end.is_some_and(|line| line.ends_with(';')) {
+            continue;
+        }
         let indent = line.len() - code.len();
         let closing = |line: &&str| line.trim_end().len() == indent + 1 && line.ends_with('}');
         let Some(length) = lines[start..].iter().position(closing) else {
@@ -143,6 +148,8 @@ fn long_functions_are_found() {
     let excuse = format!("    {EXCUSE}it is a table.\n    #[inline]\n");
     assert_eq!(long_functions(&function(&excuse, "fn f()", 61)), []);
     assert_eq!(long_functions(&function("    // It is a table.\n", "fn f()", 61)), [(3, 61)]);
+    let bodiless = "    fn f(\n        a: u32,\n    ) -> u32;\n";
+    assert_eq!(long_functions(&format!("{bodiless}{}", function("", "fn g()", 60))), []);
     // A method without a body, and a word that only begins like one.
     assert_eq!(long_functions("trait X {\n    fn f();\n    fnord! {\n    }\n}\n"), []);
 }

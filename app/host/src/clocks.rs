@@ -1,0 +1,197 @@
+//! What activities need, and when that is free: the CPUs and interfaces of a rank.
+
+use units::Time;
+
+use crate::path::{Clock, Path};
+
+/// The numbers of CPUs and interfaces of a rank.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    pub cpus: u32,
+    pub nics: u32,
+}
+
+/// What needs the same resources.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// Receives to be posted: they need nothing.
+    Receives,
+    /// Computation.
+    Compute { cpu: u8 },
+    /// Sends and steps of protocols.
+    Sends { cpu: u8, nic: u8 },
+    /// Messages to be received.
+    Messages { cpu: u8, nic: u8 },
+    /// Arrivals of which it is not known yet what they need; what is left of them needs nothing.
+    Arrivals,
+}
+
+impl Class {
+    /// Whether messages wait there, not tasks.
+    #[inline]
+    pub const fn of_messages(self) -> bool {
+        matches!(self, Self::Messages { .. } | Self::Arrivals)
+    }
+}
+
+impl Shape {
+    /// The number of a class of tasks, or of a class of messages, each counted from 0.
+    #[inline]
+    pub fn number(self, class: Class) -> usize {
+        let (cpus, nics) = (self.cpus as usize, self.nics as usize);
+        match class {
+            Class::Receives | Class::Arrivals => 0,
+            Class::Compute { cpu } => 1 + usize::from(cpu),
+            Class::Sends { cpu, nic } => 1 + cpus + usize::from(cpu) * nics + usize::from(nic),
+            Class::Messages { cpu, nic } => 1 + usize::from(cpu) * nics + usize::from(nic),
+        }
+    }
+
+    /// Whether which CPU and interface a message is charged to depends on its receive.
+    pub const fn several(self) -> bool {
+        self.cpus > 1 || self.nics > 1
+    }
+}
+
+/// The clocks of a rank: CPUs, and the sending and the receiving side of each interface.
+///
+/// Nearly all programs use one CPU and one interface, and there are many ranks, so that case is
+/// kept small: an interface that is free before the CPU is needs no path, because it never decides.
+#[derive(Debug, Default)]
+pub struct Clocks {
+    cpu: Clock,
+    sending: Time,
+    receiving: Time,
+    more: Option<Box<MoreClocks>>,
+}
+
+/// What most ranks do not need.
+#[derive(Debug, Default)]
+struct MoreClocks {
+    /// How the first interface's two sides come to be free.
+    paths: [Path; 2],
+    /// The CPUs after the first.
+    cpus: Vec<Clock>,
+    /// The two sides of the interfaces after the first.
+    nics: Vec<[Clock; 2]>,
+}
+
+impl Clocks {
+    pub fn new(shape: Shape) -> Self {
+        let (cpus, nics) = (shape.cpus as usize - 1, shape.nics as usize - 1);
+        let more = (cpus + nics > 0).then(|| {
+            let (cpus, nics) = (vec![Clock::default(); cpus], vec![[Clock::default(); 2]; nics]);
+            Box::new(MoreClocks { cpus, nics, ..MoreClocks::default() })
+        });
+        Self { more, ..Self::default() }
+    }
+
+    /// A CPU.
+    #[inline]
+    pub fn cpu(&self, cpu: u8) -> Clock {
+        match (cpu, &self.more) {
+            (1.., Some(more)) => more.cpus.get(usize::from(cpu) - 1).copied().unwrap_or_default(),
+            _ => self.cpu,
+        }
+    }
+
+    /// Charges a CPU.
+    #[inline]
+    pub fn set_cpu(&mut self, cpu: u8, clock: Clock) {
+        match (cpu, &mut self.more) {
+            (1.., Some(more)) => {
+                if let Some(place) = more.cpus.get_mut(usize::from(cpu) - 1) {
+                    *place = clock;
+                }
+            }
+            _ => self.cpu = clock,
+        }
+    }
+
+    /// One side of an interface.
+    #[inline]
+    pub fn nic(&self, nic: u8, side: Side) -> Clock {
+        match (nic, &self.more) {
+            (1.., Some(more)) => {
+                more.nics.get(usize::from(nic) - 1).map_or(Clock::default(), |n| n[side as usize])
+            }
+            (_, more) => {
+                let free = self.side(side);
+                let path = more.as_ref().map_or(Path::default(), |more| more.paths[side as usize]);
+                Clock { free, path }
+            }
+        }
+    }
+
+    /// Charges one side of an interface, after the CPU.
+    #[inline]
+    pub fn set_nic(&mut self, nic: u8, side: Side, clock: Clock) {
+        if let (1.., Some(more)) = (nic, &mut self.more) {
+            if let Some(sides) = more.nics.get_mut(usize::from(nic) - 1) {
+                sides[side as usize] = clock;
+            }
+            return;
+        }
+        match side {
+            Side::Sending => self.sending = clock.free,
+            Side::Receiving => self.receiving = clock.free,
+        }
+        if clock.free > self.cpu.free || self.more.is_some() {
+            self.more.get_or_insert_default().paths[side as usize] = clock.path;
+        }
+    }
+
+    const fn side(&self, side: Side) -> Time {
+        match side {
+            Side::Sending => self.sending,
+            Side::Receiving => self.receiving,
+        }
+    }
+
+    /// How the start of an activity at time `at` came about: by what it waited for itself, ready
+    /// at a moment of its own, by the CPU, or by the interface.
+    #[inline]
+    pub fn start(&self, own: (Time, Path), at: Time, (cpu, nic): (u8, u8), side: Side) -> Path {
+        if own.0 == at {
+            return own.1;
+        }
+        let cpu = self.cpu(cpu);
+        if cpu.free == at { cpu.path } else { self.nic(nic, side).path }
+    }
+
+    /// The CPU that is busy longest, the lowest of several.
+    pub fn last_cpu(&self) -> Clock {
+        let mut last = self.cpu;
+        for clock in self.more.iter().flat_map(|more| &more.cpus) {
+            if clock.free > last.free {
+                last = *clock;
+            }
+        }
+        last
+    }
+
+    /// When everything that a class needs is free.
+    #[inline(always)]
+    pub fn free(&self, class: Class) -> Time {
+        match class {
+            Class::Receives | Class::Arrivals => Time::ZERO,
+            Class::Compute { cpu } => self.cpu(cpu).free,
+            Class::Sends { cpu, nic } => self.cpu(cpu).free.max(self.nic_free(nic, Side::Sending)),
+            Class::Messages { cpu, nic } => {
+                self.cpu(cpu).free.max(self.nic_free(nic, Side::Receiving))
+            }
+        }
+    }
+
+    #[inline]
+    fn nic_free(&self, nic: u8, side: Side) -> Time {
+        if nic == 0 { self.side(side) } else { self.nic(nic, side).free }
+    }
+}
+
+/// The sides of an interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    Sending,
+    Receiving,
+}
