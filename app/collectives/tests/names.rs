@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use collectives::{
-    ALIASES, Blocks, Call, Collective, Error, Nodes, Way, candidates, find, plan, resolve,
+    ALIASES, Action, Blocks, Buffer, Call, Collective, Error, Nodes, Region, Way, candidates, find,
+    plan, resolve,
 };
 
 /// SMPI's names, by collective.
@@ -197,6 +198,22 @@ fn nothing_to_do_is_nothing_done() {
     assert_eq!(steps(Collective::Allreduce), 0);
     // Rank 0 hears from seven others and answers them.
     assert_eq!(steps(Collective::Barrier), 14);
+}
+
+/// A line of two ranks, periodic: what goes left arrives from the right. Nothing waits for anything, and
+/// the two messages of a pair have tags 0 and 1.
+#[test]
+fn neighbours_exchange_all_at_once() {
+    let region = |buffer, start| Region { buffer, start, len: 1 };
+    let [left, right] = [0, 1];
+    let sources = [(1, region(Buffer::Recv, left)), (1, region(Buffer::Recv, right))];
+    let destinations = [(1, region(Buffer::Send, right)), (1, region(Buffer::Send, left))];
+    let plan = collectives::neighbor::exchange(&sources, &destinations);
+    assert!(plan.steps().all(|(_, required)| required.is_empty()));
+    // The other rank receives message 0 from its left, which is this one's right.
+    let first = Action::Send { to: 1, tag: 0, from: region(Buffer::Send, right) };
+    assert_eq!(plan.steps().nth(2).map(|(action, _)| action), Some(first));
+    assert_eq!(plan.len(), 4);
 }
 
 /// The tables of the chapter are those of the code.
