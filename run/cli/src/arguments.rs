@@ -23,7 +23,7 @@ pub enum Command {
     Run(Run),
     /// Report all errors and warnings of a GOAL file, without simulating it
     Check(Check),
-    /// Write a pattern as a GOAL file
+    /// Write a pattern or a collective operation as a GOAL file
     Gen(Generate),
     /// Convert a GOAL file between its text and its binary form, or traces to it
     Convert(Convert),
@@ -42,6 +42,7 @@ Examples:
   heddle run app.goal --set loggops.L=2500ns --set loggops.o=1500ns --set loggops.G=6ns/B
   heddle run app.goal --set workload.time-unit=ps
   heddle run pattern:dissemination --ranks 1048576 --size 15B
+  heddle run collective:bcast --collectives openmpi --ranks 64 --size 1MiB
   heddle run experiment.toml --threads 2 -o out
   zcat app.goal.gz | heddle run -
   heddle run out/manifest.json";
@@ -49,8 +50,9 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = format!("{RUN_EXAMPLES}\n\n{EXIT_CODES}"))]
 pub struct Run {
-    /// A GOAL file, pattern:NAME, traces (a folder, the beginning of their names or an .index file), an
-    /// experiment file (.toml) or a manifest (.json); - is a GOAL file on standard input
+    /// A GOAL file, pattern:NAME, collective:NAME, traces (a folder, the beginning of their names or an
+    /// .index file), an experiment file (.toml) or a manifest (.json); - is a GOAL file on standard
+    /// input
     pub source: String,
     /// Set a key of the experiment, such as loggops.L=2500ns; can be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
@@ -93,12 +95,13 @@ const GEN_EXAMPLES: &str = "\
 Examples:
   heddle gen allreduce-ring --ranks 64 --size 4MiB -o ring.goal
   heddle gen dissemination --ranks 131072 --size 15B -o dissemination.bin
-  heddle gen gather --ranks 4 --size 1KiB -o -";
+  heddle gen gather --ranks 4 --size 1KiB -o -
+  heddle gen collective:allreduce --algorithm lr --ranks 64 --size 4MiB";
 
 #[derive(Debug, Args)]
 #[command(after_help = format!("{GEN_EXAMPLES}\n\n{EXIT_CODES}"))]
 pub struct Generate {
-    /// Name of the pattern; `heddle patterns` lists them
+    /// Name of the pattern; `heddle patterns` lists them; or collective:NAME
     pub pattern: String,
     /// Set a key of [workload] or run.seed; can be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]

@@ -33,8 +33,8 @@ pub enum Origin {
 /// What the user asked for, not yet checked.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
-    /// A GOAL file, `-` for one on standard input, `pattern:NAME`, an experiment file (`.toml`) or a
-    /// manifest (`.json`).
+    /// A GOAL file, `-` for one on standard input, `pattern:NAME`, `collective:NAME`, an experiment
+    /// file (`.toml`) or a manifest (`.json`).
     pub subject: Option<String>,
     /// Settings as `table.key=value`.
     pub set: Vec<String>,
@@ -199,6 +199,13 @@ impl Configuration {
     pub(crate) fn path(&self, name: &str) -> Option<PathBuf> {
         match self.get(name)?.0 {
             Value::Path(path) => Some(path),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn name(&self, name: &str) -> Option<String> {
+        match self.get(name)?.0 {
+            Value::Name(name) => Some(name),
             _ => None,
         }
     }

@@ -48,7 +48,7 @@ fn key_schema(key: &Key) -> Json {
 
 fn kind_schema(kind: Kind) -> Json {
     match kind {
-        Kind::Workload | Kind::Path => json!({ "type": "string", "minLength": 1 }),
+        Kind::Workload | Kind::Path | Kind::Name => json!({ "type": "string", "minLength": 1 }),
         Kind::Time => quantity("(ps|ns|us|µs|μs|ms|s|min|h)"),
         Kind::TimeUnit => json!({
             "type": "string",
@@ -142,6 +142,7 @@ pub fn reference() -> String {
 fn type_name(kind: Kind) -> &'static str {
     match kind {
         Kind::Workload | Kind::Path => "path",
+        Kind::Name => "name",
         Kind::Time => "time",
         Kind::TimeUnit => "unit of time",
         Kind::TimePerByte => "time per byte",

@@ -46,7 +46,10 @@ pub struct Flag {
 
 /// What a table of settings is about.
 pub const TABLES: &[(&str, &str)] = &[
-    ("workload", "What runs: a schedule in a file, a pattern, or the traces of a run."),
+    (
+        "workload",
+        "What runs: a schedule in a file, a pattern, a collective operation, or the traces of a run.",
+    ),
     (
         "traces",
         "How the traces of a run become a schedule, if the workload is traces. Chapter \"Traces\" \
@@ -151,23 +154,25 @@ const SEED: Kind = Kind::Count(0, u64::MAX);
 #[rustfmt::skip]
 pub const KEYS: &[Key] = &[
     key("workload.source", Kind::Workload, Unset("required"), None,
-        "A GOAL file, text or binary; `-`, which is standard input; `pattern:NAME`; or traces: a \
-         folder with one file per rank, the beginning of their names, or an `.index` file. `heddle \
-         patterns` lists the patterns."),
+        "A GOAL file, text or binary; `-`, which is standard input; `pattern:NAME`, which `heddle \
+         patterns` lists; `collective:NAME`; or traces: a folder with one file per rank, the beginning \
+         of their names, or an `.index` file."),
     key("workload.time-unit", Kind::TimeUnit, Value("ns"), None,
         "The unit in which the `calc` operations of a GOAL file count."),
     key("workload.ranks", COUNT, Value("8"), flag("ranks", "N"),
-        "Number of ranks of a pattern."),
+        "Number of ranks of a pattern or a collective."),
     key("workload.size", Kind::Bytes, Value("1 B"), flag("size", "SIZE"),
         "Size of one message of a pattern; of the whole vector for `allreduce-*` and \
-         `pipelined-ring`; the upper limit for `alltoallv`."),
+         `pipelined-ring`; the upper limit for `alltoallv`. Of a collective: the whole vector, or the \
+         block of one rank (`gather`, `scatter`, `allgather`, `alltoall`, `reduce_scatter`)."),
     key("workload.root", Kind::Count(0, u32::MAX as u64 - 1), Value("0"), flag("root", "RANK"),
         "Root of a tree, of `gather` or `scatter`; head of `pipelined-ring`; the rank to which \
-         `alltoallv` sends messages of the full size."),
+         `alltoallv` sends messages of the full size; the root of a collective."),
     key("workload.ways", COUNT, Value("1"), flag("ways", "N"),
         "Messages that a rank sends per round of `nway-dissemination`."),
     key("workload.segment", Kind::Bytes, Value("1 B"), flag("segment", "SIZE"),
-        "Size of a segment of `pipelined-ring`."),
+        "Size of a segment of `pipelined-ring`, and of the algorithms of collectives that cut messages \
+         (each has one of its own)."),
     key("workload.skew", Kind::Count(1, u64::MAX), Value("1"), flag("skew", "N"),
         "Messages of `alltoallv` have from 1 to size / skew bytes."),
     key("workload.steps", COUNT, Value("1"), flag("steps", "N"),
@@ -183,6 +188,17 @@ pub const KEYS: &[Key] = &[
         "Seed of `alltoallv`, `random-bisection` and `random`."),
     key("workload.permute", SEED, Unset("ranks keep their places"), flag("permute", "SEED"),
         "Permutes the ranks of a pattern at random, by this seed."),
+    key("workload.algorithm", Kind::Name, Same(&["workload.collectives"]), flag("algorithm", "NAME"),
+        "Algorithm of a collective."),
+    key("workload.collectives", Kind::Name, Value("default"), flag("collectives", "LIBRARY"),
+        "MPI library that chooses the algorithms of collectives: `openmpi`, `mpich`, `mvapich2`, `impi`; \
+         or `default`."),
+    key("workload.per-node", COUNT, Value("1"), flag("per-node", "N"),
+        "Ranks on each node, for algorithms of collectives that tell nodes apart."),
+    key("workload.element", Kind::Bytes, Value("1 B"), flag("element", "SIZE"),
+        "Size of an element of a collective's vectors, which are not cut within one."),
+    key("workload.reduce-cost", Kind::TimePerByte, Value("0 ns/B"), flag("reduce-cost", "RATE"),
+        "Computation per byte that a collective combines; rounded to the time unit."),
 
     key("traces.mode", Kind::Word(MODE), Value("gaps"), None,
         "How recorded time becomes time in the schedule."),

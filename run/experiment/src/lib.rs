@@ -27,7 +27,7 @@ pub use diagnostic::{Diagnostic, Mistakes, reason};
 pub use goal_input::goal_errors;
 pub use manifest::VERSION;
 pub use plan::{Output, Plan, Timeline};
-pub use registry::pattern;
+pub use registry::{Generated, generated};
 pub use run::{Failure, Report, run};
 pub use trace_input::compiled_traces;
 pub use value::{Kind, Value, Words, Workload};

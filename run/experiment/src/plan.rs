@@ -15,7 +15,7 @@ use crate::{
     value::Workload,
 };
 
-/// Keys that only a pattern has.
+/// Keys that a schedule in a file does not have.
 const PATTERN_KEYS: &[&str] = &[
     "workload.ranks",
     "workload.size",
@@ -29,6 +29,11 @@ const PATTERN_KEYS: &[&str] = &[
     "workload.skew",
     "workload.seed",
     "workload.permute",
+    "workload.algorithm",
+    "workload.collectives",
+    "workload.per-node",
+    "workload.element",
+    "workload.reduce-cost",
 ];
 
 /// An experiment that can be run.
@@ -179,6 +184,9 @@ fn workload_of(configuration: &Configuration) -> Result<registry::Workload, Vec<
                 &format!("the workload is the traces {}", path.display()),
             )?;
             Ok(registry::Workload::Traces(path))
+        }
+        Some(Workload::Collective(name)) => {
+            registry::collective(&name, configuration).map(registry::Workload::Collective)
         }
         Some(Workload::File(path)) => goal(Source::File(path), configuration),
         Some(Workload::Standard) => {

@@ -81,6 +81,10 @@ pub fn run(plan: &Plan) -> Result<Report, Failure> {
             report.warnings.extend(compiled.warnings);
             Ok(report)
         }
+        Workload::Collective(collective) => {
+            let simulated = simulate(plan, collective, 0)?;
+            finish(plan, start, directory, simulated, None, |op| describe(collective, op))
+        }
         Workload::Goal(source) => {
             let input = Input::read(source, plan.output.is_some())?;
             let image = &input.reading.image;

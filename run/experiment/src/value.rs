@@ -12,10 +12,12 @@ use units::{Bytes, Time, TimePerByte};
 /// The type of a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A workload: a file, or `pattern:NAME`.
+    /// A workload: a file, `pattern:NAME` or `collective:NAME`.
     Workload,
     /// A file or folder.
     Path,
+    /// A name that is checked where it is used.
+    Name,
     /// A time with its unit.
     Time,
     /// The length of a unit: a unit of time (`ps`), or a time (`10 ns`); not zero.
@@ -46,6 +48,8 @@ pub type Words = &'static [(&'static str, &'static str)];
 pub enum Workload {
     /// A pattern of this name.
     Pattern(String),
+    /// A collective of this name.
+    Collective(String),
     /// A GOAL file, text or binary; or traces.
     File(PathBuf),
     /// The same from standard input.
@@ -62,6 +66,8 @@ pub enum Value {
     Workload(Workload),
     /// A file or folder.
     Path(PathBuf),
+    /// A name.
+    Name(String),
     /// A time.
     Time(Time),
     /// A time per byte.
@@ -123,6 +129,8 @@ impl Kind {
             }
             Self::Workload => Ok(Value::Workload(workload(text, base))),
             Self::Path => Ok(Value::Path(base.join(text))),
+            Self::Name if text.is_empty() => Err(self.mismatch("an empty text")),
+            Self::Name => Ok(Value::Name(text.to_owned())),
             Self::Time => quantity(text).map(Value::Time),
             Self::TimeUnit => time_unit(text),
             Self::TimePerByte => quantity(text).map(Value::TimePerByte),
@@ -182,9 +190,12 @@ impl Kind {
     pub fn expects(self) -> String {
         match self {
             Self::Workload => {
-                "the path of a GOAL file or of traces, \"-\" for standard input, or \"pattern:NAME\"".into()
+                "the path of a GOAL file or of traces, \"-\" for standard input, \"pattern:NAME\" or \
+                 \"collective:NAME\""
+                    .into()
             }
             Self::Path => "a path in quotes".into(),
+            Self::Name => "a name in quotes".into(),
             Self::Time => "a time with its unit, such as \"2500 ns\"".into(),
             Self::TimeUnit => "a unit of time such as \"ps\", or a time such as \"10 ns\"".into(),
             Self::TimePerByte => {
@@ -216,6 +227,9 @@ impl Raw {
 }
 
 fn workload(text: &str, base: &Path) -> Workload {
+    if let Some(name) = text.strip_prefix("collective:") {
+        return Workload::Collective(name.to_owned());
+    }
     match text.strip_prefix("pattern:") {
         None if text == STANDARD => Workload::Standard,
         Some(name) => Workload::Pattern(name.to_owned()),
@@ -295,6 +309,7 @@ impl Workload {
     fn text(&self, base: Option<&Path>) -> String {
         match self {
             Self::Pattern(name) => format!("pattern:{name}"),
+            Self::Collective(name) => format!("collective:{name}"),
             Self::File(path) => path_text(path, base),
             Self::Standard => STANDARD.to_owned(),
         }
@@ -345,6 +360,7 @@ impl Value {
         match self {
             Self::Workload(workload) => workload.text(base).into(),
             Self::Path(path) => path_text(path, base).into(),
+            Self::Name(name) => name.as_str().into(),
             Self::Time(time) => time.to_string().into(),
             Self::TimePerByte(rate) => rate.to_string().into(),
             Self::Bytes(bytes) => bytes.to_string().into(),
