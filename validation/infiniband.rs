@@ -4,6 +4,8 @@
 //! 4.7 (dissemination), 4.8 (ring) and 5.2.4 (`ltest`). Network: the preset `infiniband-ddr-simula`, the
 //! same for all of them.
 
+use std::fmt::Write as _;
+
 use host::{Settings, simulate_over};
 use infiniband::{Fabric, Infiniband, preset};
 use kernel::Silent;
@@ -110,12 +112,12 @@ fn ring() {
         for rank in 0..hosts {
             // Every host sends to the next, 45 times, each send after the receive before it.
             let (next, before) = ((rank + 1) % hosts, (rank + hosts - 1) % hosts);
-            text.push_str(&format!("rank {rank} {{\n"));
+            _ = write!(text, "rank {rank} {{\n");
             for send in 0..45 {
-                text.push_str(&format!("s{send}: send 1000b to {next} tag 0\n"));
-                text.push_str(&format!("r{send}: recv 1000b from {before} tag 0\n"));
+                _ = write!(text, "s{send}: send 1000b to {next} tag 0\n");
+                _ = write!(text, "r{send}: recv 1000b from {before} tag 0\n");
                 if send > 0 {
-                    text.push_str(&format!("s{send} requires r{}\n", send - 1));
+                    _ = write!(text, "s{send} requires r{}\n", send - 1);
                 }
             }
             text.push_str("}\n");

@@ -59,6 +59,7 @@ pub fn generate(arguments: &Generate) -> Result<(), Ending> {
         subject: Some(if is_full { name.clone() } else { format!("pattern:{name}") }),
         set: arguments.set.clone(),
         flags: arguments.flags.0.clone(),
+        ..Request::default()
     };
     let form = form_of(&arguments.output).unwrap_or(Form::Text);
     match experiment::generated(&request)? {
@@ -72,7 +73,7 @@ pub fn convert(arguments: &Convert) -> Result<(), Ending> {
     let request = Request {
         subject: Some(arguments.input.clone()),
         set: arguments.set.clone(),
-        flags: Vec::new(),
+        ..Request::default()
     };
     if let Some(compiled) = experiment::compiled_traces(&request)? {
         compiled.warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));

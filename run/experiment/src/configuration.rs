@@ -14,7 +14,7 @@ use crate::{
     keys::{self, Fallback, KEYS, Key, TABLES},
     manifest,
     toml_file::{self, Assignment},
-    value::{Kind, Raw, Value, Workload},
+    value::{Kind, Raw, Topology, Value, Workload},
 };
 
 /// Where a value comes from.
@@ -36,6 +36,8 @@ pub struct Request {
     /// A GOAL file, `-` for one on standard input, `pattern:NAME`, `collective:NAME`, an experiment
     /// file (`.toml`) or a manifest (`.json`).
     pub subject: Option<String>,
+    /// An experiment file that says nothing of the workload, read before the subject: a machine.
+    pub machine: Option<String>,
     /// Settings as `table.key=value`.
     pub set: Vec<String>,
     /// Settings by flags: the key's name and the text of its value.
@@ -62,6 +64,14 @@ impl Configuration {
     /// Reads everything that is asked for. The error lists every mistake.
     pub fn read(request: &Request) -> Result<Self, Mistakes> {
         let mut reader = Reader::new();
+        if let Some(machine) = &request.machine {
+            reader.experiment(machine);
+            if reader.configuration.is_set("workload.source") {
+                let place = reader.configuration.place("workload.source");
+                let message = "a machine has no workload";
+                reader.diagnostics.push(Diagnostic::new(place, message));
+            }
+        }
         if let Some(subject) = &request.subject {
             reader.subject(subject);
         }
@@ -153,6 +163,13 @@ impl Configuration {
     pub(crate) fn bytes(&self, name: &str) -> Option<Bytes> {
         match self.get(name)?.0 {
             Value::Bytes(bytes) => Some(bytes),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn topology(&self) -> Option<Topology> {
+        match self.get("network.topology")?.0 {
+            Value::Topology(topology) => Some(topology),
             _ => None,
         }
     }

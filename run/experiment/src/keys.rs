@@ -66,6 +66,18 @@ pub const TABLES: &[(&str, &str)] = &[
     ),
     ("protocol", "How hosts agree on a message."),
     (
+        "network",
+        "What lies between the hosts: the wire of LogGOPS, or a topology with switches, lanes and \
+         credits. The keys from `preset` on belong to the model `infiniband`; what is not set is as in \
+         the preset.",
+    ),
+    (
+        "network.congestion",
+        "Congestion control of the InfiniBand Architecture, annex A10. What is not set is as in the \
+         preset; a preset without congestion control takes that of `infiniband-ddr-simula-cc`.",
+    ),
+    ("placement", "Which host each rank runs on, where the network has a topology."),
+    (
         "noise",
         "Interruptions by the operating system, from a recorded trace (`trace`) or at random \
          (`interval` and `duration`). Without either there are none.",
@@ -110,6 +122,27 @@ const RENDEZVOUS: Words = &[
     ),
     ("rts-cts", "a request and a clear-to-send cross the network before the data does"),
 ];
+const MODEL: Words = &[
+    ("loggops", "messages take L and do not meet"),
+    ("infiniband", "packets through switches, flit by flit: contention, lanes, credits"),
+];
+const PRESETS: Words = &[
+    ("infiniband-ddr-simula", "the cluster of seed 000: 4x DDR, hosts that cannot quite keep up"),
+    ("infiniband-ddr-simula-cc", "the same with congestion control"),
+    ("infiniband-qdr", "4x QDR"),
+    ("infiniband-fdr", "4x FDR"),
+    ("infiniband-edr", "4x EDR"),
+    ("infiniband-hdr", "4x HDR"),
+    ("infiniband-ndr", "4x NDR"),
+];
+const CONGESTION: Words =
+    &[("preset", "as the preset has it"), ("on", "with congestion control"), ("off", "without")];
+const PLACEMENT: Words = &[
+    ("linear", "host after host"),
+    ("round-robin", "one rank per host, then a second one"),
+    ("random", "hosts in random order"),
+    ("file", "as the file says: a rank and the name of its host per line"),
+];
 const DISTRIBUTION: Words = &[
     ("fixed", "always `duration`"),
     ("uniform", "between `duration` and `duration-max`"),
@@ -148,6 +181,7 @@ const fn key(
 use Fallback::{Same, Unset, Value};
 
 const COUNT: Kind = Kind::Count(1, u32::MAX as u64);
+const FLITS: Kind = Kind::Count(1, u32::MAX as u64);
 const SEED: Kind = Kind::Count(0, u64::MAX);
 
 /// All settings, in the order of their tables.
@@ -230,13 +264,15 @@ pub const KEYS: &[Key] = &[
         "Cost of the first message from a rank to another, in mode `gaps`."),
 
     key("loggops.L", Kind::Time, Value("2500 ns"), None,
-        "L: time in the network from a message's injection to its arrival."),
+        "L: time in the network from a message's injection to its arrival. Networks with switches have \
+         their own."),
     key("loggops.o", Kind::Time, Value("1500 ns"), None,
         "o: CPU time per message, at the sender and at the receiver."),
     key("loggops.g", Kind::Time, Value("1000 ns"), None,
         "g: time between the starts of two messages on one network interface."),
     key("loggops.G", Kind::TimePerByte, Value("6 ns/B"), None,
-        "G: time per byte after the first, on the network interface and the receiver's CPU."),
+        "G: time per byte after the first, on the network interface and the receiver's CPU. Where the \
+         network has switches, bytes take their time there, and this is 0 unless it is set."),
     key("loggops.O", Kind::TimePerByte, Value("0 ns/B"), None,
         "O: CPU time per byte after the first, at the sender and at the receiver."),
     key("loggops.S", Kind::Bytes, Value("65535 B"), None,
@@ -272,8 +308,83 @@ pub const KEYS: &[Key] = &[
         Same(&["loggops.large.O", "loggops.O-recv", "loggops.O"]), None,
         "O of the receiver of a large message."),
 
-    key("protocol.rendezvous", Kind::Word(RENDEZVOUS), Value("abstract"), None,
+    key("protocol.rendezvous", Kind::Word(RENDEZVOUS), Unset("`abstract`; `rts-cts` where the network has switches"),
+        None,
         "How a message of more than S bytes waits for its receive."),
+
+    key("network.model", Kind::Word(MODEL), Value("loggops"), flag("network", "MODEL"),
+        "The model of the network."),
+    key("network.topology", Kind::Topology, Unset("required by models with switches"),
+        flag("topology", "TOPOLOGY"),
+        "The topology: `KIND:KEY=VALUE,…` as `heddle topology list` lists them, or a file."),
+    key("network.routing", Kind::Name, Unset("the usual one of the topology"),
+        flag("routing", "NAME"),
+        "How routes are made: `min-hop`, `up-down`, `d-mod-k`, `s-mod-k`, `random-up`, \
+         `dimension-order`, `minimal` or `valiant`; with `:lanes=1` on one lane."),
+    key("network.tables", Kind::Path, Unset("routes are computed"), None,
+        "Forwarding tables instead: FDB vectors, or a dump of linear forwarding tables."),
+    key("network.fail", Kind::Name, Unset("nothing fails"), None,
+        "What is out of service: `SWITCH`, `DEVICE:PORT`, `links=FRACTION` or `switches=FRACTION`, \
+         separated by commas."),
+    key("network.preset", Kind::Word(PRESETS), Value("infiniband-edr"), flag("preset", "NAME"),
+        "A set of parameters."),
+    key("network.link", Kind::Name, Unset("as in the preset"), None,
+        "Width and speed of links that do not name their own: `4xEDR`."),
+    key("network.cable", Kind::Time, Unset("as in the preset"), None,
+        "Time of flight of links that do not name their own."),
+    key("network.latency-in", Kind::Time, Unset("as in the preset"), None,
+        "Time in a switch before arbitration."),
+    key("network.latency-out", Kind::Time, Unset("as in the preset"), None,
+        "Time in a switch after it."),
+    key("network.credit-delay", Kind::Time, Unset("as in the preset"), None,
+        "Time that a credit takes besides that of flight."),
+    key("network.max-being-sent", Kind::Count(1, u16::MAX as u64), Unset("as in the preset"), None,
+        "Packets that may leave an input port at a time."),
+    key("network.buffer", FLITS, Unset("as in the preset"), None,
+        "Input buffer of a switch port per lane, in flits of 64 bytes."),
+    key("network.host-buffer", FLITS, Unset("as in the preset"), None,
+        "Input buffer of a host per lane, in flits."),
+    key("network.output-buffer", FLITS, Unset("as in the preset"), None,
+        "Output buffer of a switch port, in flits."),
+    key("network.mtu", Kind::Bytes, Unset("as in the preset"), None,
+        "Payload of a full packet."),
+    key("network.header", Kind::Bytes, Unset("as in the preset"), None,
+        "Headers and checksums of a packet."),
+    key("network.generator", Kind::Time, Unset("as in the preset"), None,
+        "Time of one flit out of a host's memory."),
+    key("network.sink", Kind::Time, Unset("as in the preset"), None,
+        "Time of one flit into a host's memory."),
+    key("network.pause-period", Kind::Time, Unset("as in the preset"), None,
+        "A host's sink pauses once in each period of this length."),
+    key("network.pause", Kind::Time, Unset("as in the preset"), None,
+        "Length of a pause; 0 for none."),
+    key("network.pause-phase", Kind::Time, Unset("as in the preset"), None,
+        "Start of the first pause."),
+    key("network.acknowledge", Kind::Switch, Unset("as in the preset"), None,
+        "Whether messages are acknowledged."),
+    key("network.level", Kind::Count(0, 14), Value("0"), None,
+        "Service level of the program's messages."),
+
+    key("network.congestion.control", Kind::Word(CONGESTION), Value("preset"), None,
+        "Whether there is congestion control."),
+    key("network.congestion.threshold", Kind::Count(0, 15), Unset("as in the preset"), None,
+        "Threshold of switch ports: 0 never marks, 15 marks at the lowest fill."),
+    key("network.congestion.marking-rate", Kind::Count(0, u16::MAX as u64),
+        Unset("as in the preset"), None,
+        "Packets that may be marked between two that are."),
+    key("network.congestion.increase", Kind::Count(1, u16::MAX as u64), Unset("as in the preset"),
+        None, "CCTI_Increase: by how much a notification raises the index."),
+    key("network.congestion.limit", Kind::Count(1, u16::MAX as u64), Unset("as in the preset"), None,
+        "CCTI_Limit: the highest index."),
+    key("network.congestion.timer", Kind::Time, Unset("as in the preset"), None,
+        "CCTI_Timer: how long it takes until the index falls by one."),
+
+    key("placement.kind", Kind::Word(PLACEMENT), Value("linear"), flag("placement", "KIND"),
+        "The rule."),
+    key("placement.file", Kind::Path, Unset("only for `file`"), None,
+        "The file."),
+    key("placement.seed", SEED, Same(&["run.seed"]), None,
+        "Seed of `random`."),
 
     key("noise.trace", Kind::Path, Unset("no trace"), None,
         "A file with one interruption per line, its start and its duration in nanoseconds; \

@@ -11,6 +11,7 @@ mod diagnostic;
 pub mod document;
 mod goal_input;
 pub mod keys;
+mod machine;
 mod manifest;
 mod memory;
 mod noise;

@@ -16,6 +16,8 @@ pub enum Kind {
     Workload,
     /// A file or folder.
     Path,
+    /// A topology: a kind with its keys, or a file.
+    Topology,
     /// A name that is checked where it is used.
     Name,
     /// A time with its unit.
@@ -56,6 +58,15 @@ pub enum Workload {
     Standard,
 }
 
+/// What a topology comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Topology {
+    /// A kind with its keys.
+    Spec(String),
+    /// A file.
+    File(PathBuf),
+}
+
 /// How standard input is written.
 pub(crate) const STANDARD: &str = "-";
 
@@ -66,6 +77,8 @@ pub enum Value {
     Workload(Workload),
     /// A file or folder.
     Path(PathBuf),
+    /// A topology.
+    Topology(Topology),
     /// A name.
     Name(String),
     /// A time.
@@ -124,11 +137,12 @@ impl Kind {
     /// Reads a value from plain text, as on a command line. Relative paths are relative to `base`.
     pub(crate) fn parse(self, text: &str, base: &Path) -> Result<Value, Mistake> {
         match self {
-            Self::Path | Self::Workload if text.is_empty() => {
+            Self::Path | Self::Workload | Self::Topology if text.is_empty() => {
                 Err(Mistake::new("the path is empty".into(), None))
             }
             Self::Workload => Ok(Value::Workload(workload(text, base))),
             Self::Path => Ok(Value::Path(base.join(text))),
+            Self::Topology => Ok(Value::Topology(topology(text, base))),
             Self::Name if text.is_empty() => Err(self.mismatch("an empty text")),
             Self::Name => Ok(Value::Name(text.to_owned())),
             Self::Time => quantity(text).map(Value::Time),
@@ -195,6 +209,7 @@ impl Kind {
                     .into()
             }
             Self::Path => "a path in quotes".into(),
+            Self::Topology => "a topology such as \"star:hosts=8\", or the path of one".into(),
             Self::Name => "a name in quotes".into(),
             Self::Time => "a time with its unit, such as \"2500 ns\"".into(),
             Self::TimeUnit => "a unit of time such as \"ps\", or a time such as \"10 ns\"".into(),
@@ -223,6 +238,19 @@ impl Raw {
             Self::List(_) => "a list".into(),
             Self::Other(what) => (*what).into(),
         }
+    }
+}
+
+/// A kind that is known, or anything with a colon and no file of that name, is meant as a kind.
+fn topology(text: &str, base: &Path) -> Topology {
+    let kind = text.split(':').next().unwrap_or(text);
+    let known = ::topology::KINDS.iter().any(|entry| entry.name == kind);
+    let path = base.join(text);
+    let plain = !text.contains(['/', '.']) || text.contains('=');
+    if known || plain && !path.exists() {
+        Topology::Spec(text.to_owned())
+    } else {
+        Topology::File(path)
     }
 }
 
@@ -340,6 +368,9 @@ impl Value {
     pub(crate) fn absolute(self) -> io::Result<Self> {
         Ok(match self {
             Self::Path(path) => Self::Path(fs::canonicalize(path)?),
+            Self::Topology(Topology::File(path)) => {
+                Self::Topology(Topology::File(fs::canonicalize(path)?))
+            }
             Self::Workload(Workload::File(path)) => {
                 // The beginning of the names of traces is no file itself.
                 let whole = fs::canonicalize(&path).or_else(|_| {
@@ -359,7 +390,8 @@ impl Value {
     pub(crate) fn json(&self, base: Option<&Path>) -> serde_json::Value {
         match self {
             Self::Workload(workload) => workload.text(base).into(),
-            Self::Path(path) => path_text(path, base).into(),
+            Self::Path(path) | Self::Topology(Topology::File(path)) => path_text(path, base).into(),
+            Self::Topology(Topology::Spec(spec)) => spec.as_str().into(),
             Self::Name(name) => name.as_str().into(),
             Self::Time(time) => time.to_string().into(),
             Self::TimePerByte(rate) => rate.to_string().into(),
