@@ -112,12 +112,12 @@ fn ring() {
         for rank in 0..hosts {
             // Every host sends to the next, 45 times, each send after the receive before it.
             let (next, before) = ((rank + 1) % hosts, (rank + hosts - 1) % hosts);
-            _ = write!(text, "rank {rank} {{\n");
+            _ = writeln!(text, "rank {rank} {{");
             for send in 0..45 {
-                _ = write!(text, "s{send}: send 1000b to {next} tag 0\n");
-                _ = write!(text, "r{send}: recv 1000b from {before} tag 0\n");
+                _ = writeln!(text, "s{send}: send 1000b to {next} tag 0");
+                _ = writeln!(text, "r{send}: recv 1000b from {before} tag 0");
                 if send > 0 {
-                    _ = write!(text, "s{send} requires r{}\n", send - 1);
+                    _ = writeln!(text, "s{send} requires r{}", send - 1);
                 }
             }
             text.push_str("}\n");
