@@ -21,6 +21,7 @@ pub mod registry;
 mod run;
 mod toml_file;
 mod trace_input;
+mod traffic_plan;
 mod value;
 
 pub use configuration::{Configuration, Origin, Request};
@@ -31,4 +32,5 @@ pub use plan::{Output, Plan, Timeline};
 pub use registry::{Generated, generated};
 pub use run::{Failure, Report, run};
 pub use trace_input::compiled_traces;
+pub use traffic_plan::{Measured, TrafficPlan};
 pub use value::{Kind, Value, Words, Workload};

@@ -16,7 +16,7 @@ use crate::{
 /// A network with switches, and where its ranks are.
 #[derive(Debug)]
 pub(crate) struct Machine {
-    graph: topology::Graph,
+    pub topology: topology::Topology,
     fabric: Fabric,
     level: u8,
     places: Places,
@@ -49,14 +49,14 @@ pub(crate) fn resolve(configuration: &Configuration) -> Result<Option<Machine>, 
     };
     let routes = routes(configuration, &imported)?;
     let warnings = deadlock(&imported, &routes);
-    let graph = imported.topology.graph;
-    let fabric = Fabric::new(&graph, routes, parameters).map_err(|wrong| {
+    let topology = imported.topology;
+    let fabric = Fabric::new(&topology.graph, routes, parameters).map_err(|wrong| {
         let mistake =
             |wrong: infiniband::Invalid| configuration.mistake("network.preset", wrong.to_string());
         wrong.into_iter().map(mistake).collect::<Vec<_>>()
     })?;
     let level = configuration.count("network.level").unwrap_or(0) as u8;
-    Ok(Some(Machine { graph, fabric, level, places, warnings }))
+    Ok(Some(Machine { topology, fabric, level, places, warnings }))
 }
 
 impl Machine {
@@ -64,14 +64,13 @@ impl Machine {
     pub fn with(&self, ranks: u32) -> Result<Infiniband, String> {
         let hosts = match &self.places {
             Places::Rule(rule) => rule
-                .place(ranks, self.graph.hosts())
+                .place(ranks, self.topology.graph.hosts())
                 .map_err(|fault| Faults::from(fault).render("[placement]"))?,
-            Places::File(name, text) => {
-                place::from_file(text, ranks, &self.graph).map_err(|faults| faults.render(name))?
-            }
+            Places::File(name, text) => place::from_file(text, ranks, &self.topology.graph)
+                .map_err(|faults| faults.render(name))?,
         };
-        if ranks > self.graph.hosts() {
-            let hosts = self.graph.hosts();
+        if ranks > self.topology.graph.hosts() {
+            let hosts = self.topology.graph.hosts();
             return Err(format!(
                 "error: {ranks} ranks on {hosts} hosts: each rank needs a host of its own\n  \
                  help: choose a larger topology (network.topology), or fewer ranks"
