@@ -113,6 +113,10 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Model for Watched<'_, S
         Process::Rank(rank)
     }
 
+    fn weight(&self, id: u32) -> u32 {
+        id.checked_sub(self.engine.ranks).map_or(1, |number| self.engine.network.weight(number))
+    }
+
     /// The network's; and where messages alone travel, the overhead before one enters.
     fn lookahead(&self) -> Time {
         if !N::DIRECT {

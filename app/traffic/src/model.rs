@@ -226,6 +226,13 @@ impl<N: Wired, B: Probe<Record<N::Record>>> Model for Traffic<'_, N, B> {
         self.network.lookahead()
     }
 
+    fn weight(&self, id: u32) -> u32 {
+        match id.checked_sub(self.hosts) {
+            Some(number) if number < self.network.devices() => self.network.weight(number),
+            _ => 1,
+        }
+    }
+
     fn failed(&self, crew: &Crew<B>) -> bool {
         crew.stop
     }

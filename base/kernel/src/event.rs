@@ -83,6 +83,13 @@ pub trait Model: Sync {
         out: &mut Outbox<Self::Message>,
     ) -> Next;
 
+    /// How much there is to do at a process, compared with others: workers get shares of equal weight.
+    /// Results do not depend on it.
+    fn weight(&self, id: u32) -> u32 {
+        let _ = id;
+        1
+    }
+
     /// A process will run in the same window, after [`AHEAD`] others in stage 0, half as many in
     /// stage 1: a chance to [`crate::prefetch`] what it will read.
     fn soon(&self, id: u32, process: &Self::Process, stage: usize) {

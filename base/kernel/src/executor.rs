@@ -60,7 +60,8 @@ pub fn execute<M: Model>(
     // No worker is without a block, so that none waits for nothing.
     let workers = workers.min(blocks.max(1));
     let exchange = Exchange::new(workers);
-    let layout = Layout { count, shift, blocks, workers, transport: config.transport };
+    let starts = starts(model, count, shift, workers);
+    let layout = Layout { count, shift, blocks, workers, starts, transport: config.transport };
     let crews: Vec<M::Worker> = (0..workers).map(|_| worker()).collect();
     let shares = if workers == 1 {
         crews.into_iter().map(|crew| work(model, &layout, &exchange, 0, crew)).collect()
@@ -115,18 +116,50 @@ fn block_shift(count: u32, workers: usize) -> u32 {
     wanted.ilog2().min(MOST_SHIFT)
 }
 
-/// Who has which block: contiguous shares of nearly equal size.
+/// The first block of each worker, and the number of blocks: contiguous shares of nearly equal weight, none
+/// of them empty.
+fn starts<M: Model>(model: &M, count: u32, shift: u32, workers: usize) -> Vec<usize> {
+    let blocks = (count as usize).div_ceil(1 << shift);
+    if workers == 1 {
+        return vec![0, blocks];
+    }
+    // The weight up to the end of each block.
+    let mut sums = Vec::with_capacity(blocks);
+    let mut sum = 0_u64;
+    for id in 0..count {
+        sum += u64::from(model.weight(id));
+        if (id + 1).is_multiple_of(1 << shift) || id + 1 == count {
+            sums.push(sum);
+        }
+    }
+    let mut starts = vec![0];
+    for worker in 1..workers {
+        // The boundary nearest to the worker's part of the whole; u128 as weights may be large.
+        let wanted = (u128::from(sum) * worker as u128 / workers as u128) as u64;
+        let after = sums.partition_point(|&sum| sum <= wanted);
+        let before = after.checked_sub(1).and_then(|before| sums.get(before)).map_or(0, |&sum| sum);
+        let beyond = sums.get(after).map_or(u64::MAX, |&sum| sum);
+        let nearest = after + usize::from(beyond - wanted < wanted - before);
+        let least = starts.last().map_or(0, |&start| start + 1);
+        starts.push(nearest.clamp(least, blocks - (workers - worker)));
+    }
+    starts.push(blocks);
+    starts
+}
+
+/// Who has which block.
 struct Layout {
     count: u32,
     shift: u32,
     blocks: usize,
     workers: usize,
+    starts: Vec<usize>,
     transport: Transport,
 }
 
 impl Layout {
     fn share(&self, worker: usize) -> std::ops::Range<usize> {
-        self.blocks * worker / self.workers..self.blocks * (worker + 1) / self.workers
+        self.starts[worker]..self.starts[worker + 1]
     }
 
     /// A block of a worker whose processes start at `base`.
@@ -138,7 +171,7 @@ impl Layout {
 
     fn owner(&self, block: usize) -> usize {
         // The inverse of `share`: the last worker whose share starts at or before the block.
-        ((block + 1) * self.workers - 1) / self.blocks
+        self.starts.partition_point(|&start| start <= block) - 1
     }
 }
 
@@ -288,4 +321,68 @@ fn deliver<M: crate::Wire>(
         }
     }
     sent
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Event, Next, Wire};
+
+    #[derive(Clone, Copy)]
+    struct Nothing;
+
+    impl Wire for Nothing {
+        fn encode(&self, _: &mut Vec<u8>) {}
+
+        fn decode(_: &mut &[u8]) -> Option<Self> {
+            Some(Self)
+        }
+    }
+
+    /// The weights of processes.
+    struct Weights(Vec<u32>);
+
+    impl Model for Weights {
+        type Process = ();
+        type Message = Nothing;
+        type Worker = ();
+
+        fn process(&self, _: u32) {}
+
+        fn lookahead(&self) -> Time {
+            Time::ZERO
+        }
+
+        fn weight(&self, id: u32) -> u32 {
+            self.0[id as usize]
+        }
+
+        fn run(
+            &self,
+            _: u32,
+            (): &mut (),
+            _: Time,
+            _: &[Event<Nothing>],
+            (): &mut (),
+            _: &mut Outbox<Nothing>,
+        ) -> Next {
+            Next::NEVER
+        }
+    }
+
+    /// By hand. Blocks of two processes, two workers: equal weights 8 split 2 | 2; weights 1 1 1 1 1 1 1 9 of 16 in all: half
+    /// is 8, the boundary at 6 (three blocks) is nearer than that at 16; with all weight at the front, 9
+    /// first, the first block alone has 10 of 16. Three workers of four blocks 100 1 1 1: none is empty.
+    #[test]
+    fn shares_of_equal_weight() {
+        let shares = |weights: &[u32], shift, workers| {
+            starts(&Weights(weights.to_vec()), weights.len() as u32, shift, workers)
+        };
+        assert_eq!(shares(&[1; 8], 1, 2), [0, 2, 4]);
+        assert_eq!(shares(&[1, 1, 1, 1, 1, 1, 1, 9], 1, 2), [0, 3, 4]);
+        assert_eq!(shares(&[9, 1, 1, 1, 1, 1, 1, 1], 1, 2), [0, 1, 4]);
+        assert_eq!(shares(&[100, 1, 1, 1], 0, 3), [0, 1, 2, 4]);
+        assert_eq!(shares(&[1, 1, 1, 100], 0, 3), [0, 2, 3, 4]);
+        assert_eq!(shares(&[1; 5], 0, 1), [0, 5]);
+    }
 }

@@ -144,6 +144,11 @@ impl Network for Infiniband {
         self.fabric.devices() - self.fabric.hosts()
     }
 
+    /// Every port takes part in about as many packets as a host.
+    fn weight(&self, number: u32) -> u32 {
+        self.fabric.ports(self.fabric.hosts() + number).len().max(1) as u32
+    }
+
     fn interface(&self, host: u32) -> Hca {
         Hca::new(&self.fabric, self.host(host))
     }

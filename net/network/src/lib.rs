@@ -66,6 +66,12 @@ pub trait Network: Sync + Sized {
     /// Number of devices.
     fn devices(&self) -> u32;
 
+    /// How much there is to do at a device, compared with an interface: for shares of equal work.
+    fn weight(&self, number: u32) -> u32 {
+        let _ = number;
+        1
+    }
+
     /// The interfaces of all hosts are made one by one, by the workers that own them.
     fn interface(&self, host: u32) -> Self::Interface;
 

@@ -169,6 +169,11 @@ impl Model for Toy {
         Time::from_ps(self.lookahead)
     }
 
+    /// Uneven shares.
+    fn weight(&self, id: u32) -> u32 {
+        if id % 16 == 15 { 40 } else { 1 }
+    }
+
     fn run(
         &self,
         id: u32,
