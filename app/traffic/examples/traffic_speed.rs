@@ -1,5 +1,6 @@
 //! Flit-hops per second: uniform traffic of full packets at a load of 0.6 on a fat tree of 324 hosts (18 leaf
-//! switches of 36 ports, 18 up and 18 down), kernel included: `traffic_speed [THREADS [CABLE_NS [TOPOLOGY]]]`.
+//! switches of 36 ports, 18 up and 18 down), kernel included: `traffic_speed [THREADS [CABLE_NS [TOPOLOGY [LOAD]]]]`. A load of 1e-9 leaves
+//! the network idle for 10 ms.
 
 use std::time::Instant;
 
@@ -14,6 +15,7 @@ fn main() {
     let threads = argument(1).and_then(|text| text.parse().ok()).unwrap_or(1);
     let cable: u64 = argument(2).and_then(|text| text.parse().ok()).unwrap_or(20);
     let spec = argument(3).unwrap_or_else(|| "xgft:children=18x18,parents=1x18".to_owned());
+    let load = argument(4).and_then(|text| text.parse().ok()).unwrap_or(0.6);
     let topology = topology::parse(&spec).expect("a topology");
     let routes = Routes::build(&topology, None).expect("routes");
     let parameters = preset("infiniband-ddr-simula").expect("a preset");
@@ -30,9 +32,9 @@ fn main() {
     let settings = Settings {
         lengths: Lengths::Fixed(2156),
         span: Span::Batches { warm_up: 2, kept: 8 },
-        batch: Some(Time::from_ps(100_000_000)),
+        batch: Some(Time::from_ps(if load < 1e-6 { 1_000_000_000 } else { 100_000_000 })),
         threads,
-        ..Settings::new(destinations, 0.6)
+        ..Settings::new(destinations, load)
     };
     let start = Instant::now();
     let observed = observe(&net, &settings, false, || Silent).expect("it runs");

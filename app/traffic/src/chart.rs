@@ -52,29 +52,14 @@ impl Chart {
             SIZE.1,
             escaped(&self.title)
         );
+        let base = top + height;
+        svg += &grid(steps(step_x, end_x).map(|value| (value, x(value), base)), |at, _| {
+            (format!("M{at:.1} {top}V{base}"), "middle", (at, base + 14.0))
+        });
+        svg += &grid(steps(step_y, end_y).map(|value| (value, left, y(value))), |_, at| {
+            (format!("M{left} {at:.1}H{:.0}", left + width), "end", (left - 5.0, at + 4.0))
+        });
         // Writing to a string cannot fail.
-        for value in steps(step_x, end_x) {
-            let (at, base) = (x(value), top + height);
-            let _ = writeln!(
-                svg,
-                "<path d=\"M{at:.1} {top}V{base}\"/><text stroke=\"none\" text-anchor=\"middle\" \
-                 x=\"{at:.1}\" y=\"{:.0}\">{}</text>",
-                base + 14.0,
-                short(value)
-            );
-        }
-        for value in steps(step_y, end_y) {
-            let at = y(value);
-            let _ = writeln!(
-                svg,
-                "<path d=\"M{left} {at:.1}H{:.0}\"/><text stroke=\"none\" text-anchor=\"end\" \
-                 x=\"{:.0}\" y=\"{:.1}\">{}</text>",
-                left + width,
-                left - 5.0,
-                at + 4.0,
-                short(value)
-            );
-        }
         let _ = writeln!(
             svg,
             "</g>\n<text x=\"{:.0}\" y=\"{:.0}\" text-anchor=\"middle\">{}</text>\n<text \
@@ -101,6 +86,23 @@ impl Chart {
         }
         svg + "</svg>\n"
     }
+}
+
+/// Lines across the plot with their values: `look` says for a place where the line goes, how its text is
+/// anchored, and where.
+fn grid(
+    places: impl Iterator<Item = (f64, f64, f64)>,
+    look: impl Fn(f64, f64) -> (String, &'static str, (f64, f64)),
+) -> String {
+    let line = |(value, x, y)| {
+        let (path, anchor, (x, y)) = look(x, y);
+        let text = short(value);
+        format!(
+            "<path d=\"{path}\"/><text stroke=\"none\" text-anchor=\"{anchor}\" x=\"{x:.1}\" \
+             y=\"{y:.1}\">{text}</text>\n"
+        )
+    };
+    places.map(line).collect()
 }
 
 /// The distance of ticks, 1, 2 or 5 times a power of ten, four to ten of them up to the end of the axis.

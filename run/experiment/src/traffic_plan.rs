@@ -88,18 +88,7 @@ impl TrafficPlan {
             let message = message.trim_start_matches("error: ").to_owned();
             Mistakes(vec![Diagnostic::new(Place::Nowhere, message)])
         })?;
-        let settings = Settings {
-            arrivals: arrivals(&configuration),
-            lengths,
-            span: Span::Precise {
-                half_width: configuration.factor("traffic.precision").unwrap_or(0.02),
-                batches: configuration.count("traffic.batches").unwrap_or(200) as u32,
-            },
-            batch: configuration.time("traffic.batch"),
-            seed: configuration.count("run.seed").unwrap_or(1),
-            threads: configuration.count("run.threads").unwrap_or(1) as usize,
-            ..Settings::new(destinations, 1.0)
-        };
+        let settings = settings(&configuration, destinations, lengths);
         Ok(Self {
             network,
             settings,
@@ -168,6 +157,25 @@ impl TrafficPlan {
         let map = watched.heat_map(network, &self.topology, observed.span.1);
         directory.write(Artifact::Links, |out| out.write_all(map.as_bytes()))?;
         Ok(Measured { points: vec![observed.point], saturation: None })
+    }
+}
+
+fn settings(
+    configuration: &Configuration,
+    destinations: traffic::Destinations,
+    lengths: Lengths,
+) -> Settings {
+    Settings {
+        arrivals: arrivals(configuration),
+        lengths,
+        span: Span::Precise {
+            half_width: configuration.factor("traffic.precision").unwrap_or(0.02),
+            batches: configuration.count("traffic.batches").unwrap_or(200) as u32,
+        },
+        batch: configuration.time("traffic.batch"),
+        seed: configuration.count("run.seed").unwrap_or(1),
+        threads: configuration.count("run.threads").unwrap_or(1) as usize,
+        ..Settings::new(destinations, 1.0)
     }
 }
 

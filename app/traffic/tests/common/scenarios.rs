@@ -28,7 +28,7 @@ pub struct Seen {
 pub fn play((spec, flows): (&str, Vec<(u32, u32)>), control: bool, threads: usize) -> Seen {
     let parameters = preset("infiniband-ddr-simula-cc").expect("a preset");
     // With a table of multiples of a packet's time a flow can be slowed down to 1/128, more than the 1/32 of a
-    // fair share: that of the preset ends at 1/8. A flow that is marked whenever it sends settles at a packet per
+    // fair share: that of the preset ends at 1/16. A flow that is marked whenever it sends settles at a packet per
     // timer, so this must exceed 32 packet times, 35 us.
     let table = (0..128).map(|multiplier| Delay { shift: 0, multiplier }).collect();
     let timer = Time::from_ps(60_000_000);

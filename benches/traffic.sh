@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# Measures the speed of the InfiniBand model, beside the targets:
+# benches/traffic.sh HEDDLE TRAFFIC_SPEED, the latter being the example of that name of heddle-traffic.
+# Best of three. Times inform and do not gate; those on two threads need two idle cores.
+set -euo pipefail
+heddle=$(realpath "$1")
+speed=$(realpath "$2")
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+line() { printf '%-44s %10s %10s  %s\n' "$@"; }
+
+# CPU seconds of a command, the least of three.
+cpu() {
+    local least= now
+    TIMEFORMAT='%U %S'
+    for _ in 1 2 3; do
+        now=$({ time "$@" >"$scratch/out"; } 2>&1 | awk '{ print $1 + $2 }')
+        if [ -z "$least" ] || awk "BEGIN { exit !($now < $least) }"; then least=$now; fi
+    done
+    echo "$least"
+}
+
+# Wall seconds of the traffic on so many threads, the least of three.
+wall() {
+    for _ in 1 2 3; do "$speed" "$1" | sed -n 's/.* in \([0-9.]*\) s.*/\1/p'; done | sort -n | head -1
+}
+
+at_most() { awk "BEGIN { exit !($1 <= $2) }" && echo ok || echo SLOW; }
+
+echo "load average before: $(cut -d' ' -f1 /proc/loadavg); what else runs slows all of this down"
+line "" measured target ""
+seconds=$(cpu "$speed" 1)
+millions=$(sed -n 's/.* messages: \([0-9.]*\) million.*/\1/p' "$scratch/out")
+rate=$(awk "BEGIN { printf \"%.1f\", $millions / $seconds }")
+line "million flit-hops a CPU second, 324 hosts" "$rate" 10 "$(at_most 10 "$rate")"
+one=$(wall 1)
+"$speed" 1 | tail -1 >"$scratch/one"
+two=$(wall 2)
+"$speed" 2 | tail -1 >"$scratch/two"
+cmp "$scratch/one" "$scratch/two"
+ratio=$(awk "BEGIN { printf \"%.2f\", $one / $two }")
+line "one thread's wall time over two threads'" "$ratio" 1.5 "$(at_most 1.5 "$ratio")"
+seconds=$(for _ in 1 2 3; do "$speed" 1 20 M9 1e-9 | sed -n 's/.* in \([0-9.]*\) s.*/\1/p'; done | sort -n | head -1)
+line "10 ms of idle network, 648 hosts, s" "$seconds" 0.01 "$(at_most "$seconds" 0.01)"
+seconds=$(cpu "$heddle" run pattern:dissemination --ranks 648 --size 180B \
+    --network infiniband --topology M9)
+line "dissemination of 180 B on M9, CPU s" "$seconds" 0.1 "$(at_most "$seconds" 0.1)"
