@@ -189,7 +189,7 @@ fn small_settings() -> impl Strategy<Value = Settings> {
             let large = large.unwrap_or(small);
             let rendezvous = if handshake { Rendezvous::RtsCts } else { Rendezvous::Abstract };
             Settings {
-                parameters: Parameters { small, large, eager_limit, inject },
+                parameters: Parameters { small, large, local: small, eager_limit, inject },
                 rendezvous,
                 time_unit: ps(1),
                 ..Settings::default()
