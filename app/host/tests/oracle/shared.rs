@@ -63,15 +63,9 @@ fn one_host(text: &str, settings: &Settings) -> Result<(), TestCaseError> {
     let parameters = Parameters { eager_limit, inject, ..other };
     let shared = Settings { parameters, ..settings.clone() };
     let hosts = vec![0; program.ranks() as usize];
-    if program.ranks() > 1 {
-        let result = over(&star(vec![3]), &hosts, &program, &shared);
-        prop_assert_eq!(result, expected);
-    }
+    let result = over(&star(vec![3]), &hosts, &program, &shared);
+    prop_assert_eq!(result, expected);
     Ok(())
-}
-
-fn some_costs() -> Settings {
-    Settings::default()
 }
 
 proptest! {
@@ -103,9 +97,9 @@ proptest! {
         let ranks = alone.ranks();
         let hosts: Vec<u32> = (0..ranks).collect();
         let network = star(hosts.clone());
-        let settings = Settings { parameters: Parameters {
-            local: some_costs().parameters.small, ..settings.parameters
-        }, ..settings };
+        let local = Parameters::default().local;
+        let parameters = Parameters { local, ..settings.parameters };
+        let settings = Settings { parameters, ..settings };
         let expected = over(&network, &hosts, &alone, &settings);
         let line = format!("num_ranks {ranks}\n");
         let company = image(&text.replacen(&line, &format!("num_ranks {}\n", 2 * ranks), 1));
