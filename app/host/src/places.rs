@@ -7,7 +7,7 @@ const SLOTS: usize = 256;
 
 /// The hosts of ranks, by the numbers that the network gives them.
 pub struct Places {
-    places: Vec<Place>,
+    of: Vec<Place>,
     /// The ranks of host h are those of `ranks` from `first[h]` on, before `first[h + 1]`, in ascending
     /// order.
     first: Vec<u32>,
@@ -31,31 +31,31 @@ impl Place {
 impl Places {
     /// Rank r is on host `hosts[r]` of `count`.
     pub fn new(hosts: &[u32], count: u32) -> Result<Self, Error> {
-        let mut of = vec![Vec::new(); count as usize];
-        let mut places = Vec::with_capacity(hosts.len());
+        let mut ranks_of = vec![Vec::new(); count as usize];
+        let mut of = Vec::with_capacity(hosts.len());
         for (rank, &host) in (0..).zip(hosts) {
-            let Some(ranks) = of.get_mut(host as usize) else {
+            let Some(ranks) = ranks_of.get_mut(host as usize) else {
                 return Err(Error::NoHost { rank, host, hosts: count });
             };
-            places.push(Place { host, slot: ranks.len() as u8 });
+            of.push(Place { host, slot: ranks.len() as u8 });
             ranks.push(rank);
         }
-        if let Some((host, ranks)) = (0..).zip(&of).find(|(_, ranks)| ranks.len() > SLOTS) {
+        if let Some((host, ranks)) = (0..).zip(&ranks_of).find(|(_, ranks)| ranks.len() > SLOTS) {
             return Err(Error::Crowded { host, ranks: ranks.len() as u32 });
         }
         let mut first = vec![0];
-        let sums = of.iter().scan(0, |sum, ranks| {
+        let sums = ranks_of.iter().scan(0, |sum, ranks| {
             *sum += ranks.len() as u32;
             Some(*sum)
         });
         first.extend(sums);
-        Ok(Self { places, first, ranks: of.concat() })
+        Ok(Self { of, first, ranks: ranks_of.concat() })
     }
 
     /// Where a rank is.
     #[inline]
     pub fn place(&self, rank: u32) -> Place {
-        self.places.get(rank as usize).copied().unwrap_or(Place::alone(rank))
+        self.of.get(rank as usize).copied().unwrap_or(Place::alone(rank))
     }
 
     /// The ranks of a host.

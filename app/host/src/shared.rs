@@ -67,7 +67,11 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> HostTurn<'_, S, N, B> {
     pub fn run(mut self, until: Time, inbox: &[Event<Mail<Message, N::Signal>>]) -> Next {
         if !self.host.started {
             self.host.started = true;
-            (0..self.host.seats.len()).for_each(|slot| self.at(slot, |turn| turn.start()));
+            for slot in 0..self.host.seats.len() {
+                self.at(slot, |turn| {
+                    turn.start();
+                });
+            }
         }
         let time = work_with_port(&mut self, until, inbox);
         Next { time, urgent: self.host.end.urgent() }

@@ -198,7 +198,9 @@ fn each_rank<'p, S: Source + 'p, N: Network + 'p>(
         }
     }
     shared.sort_unstable_by_key(|(id, _)| *id);
-    shared.into_iter().for_each(|(id, rank)| each(id, rank));
+    for (id, rank) in shared {
+        each(id, rank);
+    }
 }
 
 fn totals<S>(rank: &Rank<S>, finish: Time) -> RankTotals {

@@ -53,12 +53,13 @@ fn a_full_host() {
     let folder = Folder::new("full-host");
     let run = |ranks: u32| {
         let topology = "--network infiniband --topology star:hosts=2";
-        folder.heddle(&format!("run pattern:ring --ranks {ranks} {topology}"))
+        folder.heddle(&format!("run pattern:dissemination --ranks {ranks} {topology}"))
     };
     assert_eq!(run(512).code, 0);
     let ended = run(600);
     assert_eq!((ended.code, ended.stdout.as_str()), (1, ""));
-    let expected = "error: 300 ranks on h0: a host has room for 256\n  help: choose a larger topology";
+    let expected =
+        "error: 300 ranks on h0: a host has room for 256\n  help: choose a larger topology";
     assert!(ended.stderr.starts_with(expected), "{}", ended.stderr);
 }
 
