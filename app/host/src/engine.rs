@@ -133,7 +133,8 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Model for Watched<'_, S
         if id >= engine.hosts {
             return Process::Device(engine.network.device(id - engine.hosts), 0);
         }
-        let rank = match engine.places.as_ref().map(|places| places.ranks(id)) {
+        let places = if N::DIRECT { None } else { engine.places.as_ref() };
+        let rank = match places.map(|places| places.ranks(id)) {
             None => id,
             Some(&[rank]) => rank,
             Some(ranks) => return Process::Host(Box::new(Host::new(engine, id, ranks))),
@@ -171,6 +172,8 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Model for Watched<'_, S
                 let turn = Turn { engine, id, rank, end, queues: None, crew, out };
                 turn.run(until, inbox)
             }
+            // Said, so that the ranks' code is not kept twice there.
+            Process::Host(_) if N::DIRECT => Next::NEVER,
             Process::Host(host) => {
                 HostTurn { engine: &self.engine, id, host, crew, out }.run(until, inbox)
             }

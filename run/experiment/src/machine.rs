@@ -72,7 +72,9 @@ impl Machine {
             }
         };
         let mut counts = vec![0; self.graph.hosts() as usize];
-        hosts.iter().for_each(|&host| counts[host as usize] += 1);
+        for &host in &hosts {
+            counts[host as usize] += 1;
+        }
         if let Some((host, count)) = (0..).zip(counts).find(|(_, count)| *count > ROOM) {
             return Err(format!(
                 "error: {count} ranks on {}: a host has room for {ROOM}\n  help: choose a larger \
