@@ -378,7 +378,7 @@ impl<P: Program, B: Probe<Record>> Simulation<'_, P, B> {
         self.number += 1;
         let path = charged(start, overhead, 0, 0).latency(Time::from_ps(latency));
         let (Op { cpu, nic, tag, size, .. }, kind) = (*op, Kind::Eager);
-        let message = Message { kind, cpu, nic, send: index, tag, size, cause, path };
+        let message = Message { kind, cpu, nic, slot: 0, send: index, tag, size, cause, path };
         let (time, destination) = (Time::from_ps(arrival), op.peer);
         let event = Event { time, source: rank, sequence, destination, message };
         if (destination as usize) < self.hosts.len() {

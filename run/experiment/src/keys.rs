@@ -64,6 +64,11 @@ pub const TABLES: &[(&str, &str)] = &[
         "loggops.large",
         "Other costs for messages of more than S bytes. What is not set here is as in `[loggops]`.",
     ),
+    (
+        "loggops.local",
+        "Costs of messages of any size between ranks of one host, which do not enter the network. For \
+         networks with switches; there o, g and O are as in `[loggops]` unless they are set here.",
+    ),
     ("protocol", "How hosts agree on a message."),
     (
         "network",
@@ -307,6 +312,26 @@ pub const KEYS: &[Key] = &[
     key("loggops.large.O-recv", Kind::TimePerByte,
         Same(&["loggops.large.O", "loggops.O-recv", "loggops.O"]), None,
         "O of the receiver of a large message."),
+
+    key("loggops.local.L", Kind::Time, Value("0 ns"), None,
+        "L within a host: time from the moment at which a message would enter the network to its arrival."),
+    key("loggops.local.o", Kind::Time, Same(&["loggops.o"]), None, "o within a host."),
+    key("loggops.local.g", Kind::Time, Same(&["loggops.g"]), None,
+        "g of messages within a host. Each rank has clocks of its own for g and G."),
+    key("loggops.local.G", Kind::TimePerByte, Value("0 ns/B"), None, "G within a host."),
+    key("loggops.local.O", Kind::TimePerByte, Same(&["loggops.O"]), None, "O within a host."),
+    key("loggops.local.o-send", Kind::Time,
+        Same(&["loggops.local.o", "loggops.o-send", "loggops.o"]), None,
+        "o of the sender within a host."),
+    key("loggops.local.o-recv", Kind::Time,
+        Same(&["loggops.local.o", "loggops.o-recv", "loggops.o"]), None,
+        "o of the receiver within a host."),
+    key("loggops.local.O-send", Kind::TimePerByte,
+        Same(&["loggops.local.O", "loggops.O-send", "loggops.O"]), None,
+        "O of the sender within a host."),
+    key("loggops.local.O-recv", Kind::TimePerByte,
+        Same(&["loggops.local.O", "loggops.O-recv", "loggops.O"]), None,
+        "O of the receiver within a host."),
 
     key("protocol.rendezvous", Kind::Word(RENDEZVOUS), Unset("`abstract`; `rts-cts` where the network has switches"),
         None,

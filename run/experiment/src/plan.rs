@@ -168,6 +168,7 @@ fn parameters(configuration: &Configuration) -> Parameters {
     let rate = |table: &str, key: &str| {
         if fabric
             && key == "G"
+            && table != "loggops.local"
             && !configuration.is_said("loggops.G")
             && !configuration.is_said("loggops.large.G")
         {
@@ -187,6 +188,7 @@ fn parameters(configuration: &Configuration) -> Parameters {
     Parameters {
         small: costs("loggops"),
         large: costs("loggops.large"),
+        local: costs("loggops.local"),
         eager_limit: configuration.bytes("loggops.S").map_or(u64::MAX, units::Bytes::get),
         inject: match configuration.word("loggops.inject") {
             "start" => Inject::Start,

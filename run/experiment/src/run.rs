@@ -169,11 +169,14 @@ fn simulate(plan: &Plan, program: &impl Program, schedule: u64) -> Result<Simula
         let start = Instant::now();
         let probe = || Collector::new(wanted);
         let (outcome, recorded) = match (&network, wanted == Wanted::default()) {
-            (Some(network), true) => {
-                (host::simulate_over(network, program, settings, || Silent)?.0, Recorded::default())
+            (Some((network, hosts)), true) => {
+                let (outcome, _) =
+                    host::simulate_over(network, Some(hosts), program, settings, || Silent)?;
+                (outcome, Recorded::default())
             }
-            (Some(network), false) => {
-                let (outcome, probes) = host::simulate_over(network, program, settings, probe)?;
+            (Some((network, hosts)), false) => {
+                let (outcome, probes) =
+                    host::simulate_over(network, Some(hosts), program, settings, probe)?;
                 (outcome, Collector::merge(probes))
             }
             (None, true) => {
