@@ -2,7 +2,7 @@
 
 use kernel::{Event, Probe};
 use loggops::{Costs, Inject};
-use network::{Network, Parcel};
+use network::{Mail, Network, Nowhere, Parcel};
 use schedule::{Edge, Op};
 use units::Time;
 
@@ -23,7 +23,7 @@ struct Charge {
     end: Stamp,
 }
 
-impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
+impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
     pub fn compute(&mut self, (index, op): (u32, &Op), task: &Task, at: Time, cpu: u8) {
         let unit = self.engine.settings.time_unit.ps();
         let length = Time::from_ps(op.size.saturating_mul(unit));
@@ -116,12 +116,20 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
         };
         let entry = at.saturating_add(overhead);
         let parcel = Parcel { source: self.id, destination, bytes };
-        let arrival = self.engine.network.inject(&mut self.rank.interface, entry, parcel);
-        let path = charge.start.overhead(overhead).latency(arrival.saturating_sub(entry));
         let sequence = self.rank.next_sequence();
-        let message = Message { cause: at, path, ..message };
+        let mut path = charge.start.overhead(overhead);
+        if !N::DIRECT {
+            let message = Message { cause: at, path, ..message };
+            return self.post(entry, parcel, sequence, message);
+        }
+        let number = sequence.into();
+        let interface = &mut self.rank.interface;
+        let answer = engine.network.inject(interface, entry, parcel, number, &mut Nowhere);
+        let time = answer.unwrap_or(Time::MAX);
+        path = path.latency(time.saturating_sub(entry));
+        let message = Mail::Host(Message { cause: at, path, ..message });
         let source = self.id;
-        self.out.send(Event { time: arrival, source, sequence, destination, message });
+        self.out.send(Event { time, source, sequence, destination, message });
     }
 
     pub fn send(&mut self, (index, op): (u32, &Op), task: &Task, at: Time, (cpu, nic): (u8, u8)) {
@@ -345,7 +353,7 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
         matching.controls += 1;
         let (kind, time, cause, path) = (Kind::Release, at.time, at.time, at.path);
         let (cpu, nic, tag, size) = (0, 0, 0, 0);
-        let message = Message { kind, cpu, nic, send, tag, size, cause, path };
+        let message = Mail::Host(Message { kind, cpu, nic, send, tag, size, cause, path });
         let sequence = self.rank.next_sequence();
         self.out.send(Event { time, source: self.id, sequence, destination: source, message });
     }

@@ -8,14 +8,14 @@
 
 use kernel::{Event, Model, Next, Outbox, Probe, Wire};
 use loggops::{Inject, Parameters};
-use network::Network;
+use network::{Mail, Network};
 use schedule::{Edge, Kind as Operation, Op, Run};
-use topology::Complete;
 use units::Time;
 
 use crate::clocks::{Class, Clocks, Shape};
 use crate::message::{Kind, Message};
 use crate::path::Stamp;
+use crate::port::run_device;
 use crate::queues::Rank as Place;
 use crate::queues::{Arrived, Entry, Queues, Task, Work};
 use crate::rank::{Rank, Waiting};
@@ -39,8 +39,9 @@ pub struct Crew<B> {
     pub probe: B,
     /// Queues for a rank that has none of its own.
     desk: Option<Box<Queues>>,
-    /// A buffer.
+    /// Buffers.
     receives: Vec<u32>,
+    pub delivered: Vec<(Time, u32, u64)>,
     /// Of the size seen last.
     pub charges: Option<Charges>,
     pub events: u64,
@@ -55,6 +56,7 @@ impl<B> Crew<B> {
             probe,
             desk: None,
             receives: Vec::new(),
+            delivered: Vec::new(),
             charges: None,
             events: 0,
             reported: 0,
@@ -71,7 +73,22 @@ pub struct Turn<'t, S: Source, N: Network, B> {
     /// What waits; `None` if nothing does.
     pub queues: Option<Box<Queues>>,
     pub crew: &'t mut Crew<B>,
-    pub out: &'t mut Outbox<Message>,
+    pub out: &'t mut Outbox<Mail<Message, N::Signal>>,
+}
+
+/// A rank, or a device of the network with the number of its next signal.
+pub enum Process<S: Source, N: Network> {
+    Rank(Rank<S::State, N::Interface>),
+    Device(N::Device, u32),
+}
+
+/// What a host says, out of its envelope.
+#[inline(always)]
+pub fn opened<S>(event: &Event<Mail<Message, S>>) -> Option<Event<Message>> {
+    let Event { time, source, sequence, destination, message: Mail::Host(message) } = *event else {
+        return None;
+    };
+    Some(Event { time, source, sequence, destination, message })
 }
 
 /// Ties a model to the type of its probe.
@@ -80,19 +97,27 @@ pub struct Watched<'a, S, N, B> {
     pub probe: std::marker::PhantomData<fn() -> B>,
 }
 
-impl<S: Source, N: Network, B: Probe<Record>> Model for Watched<'_, S, N, B> {
-    type Process = Rank<S::State, N::Interface>;
-    type Message = Message;
+impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Model for Watched<'_, S, N, B> {
+    type Process = Process<S, N>;
+    type Message = Mail<Message, N::Signal>;
     type Worker = Crew<B>;
 
     fn process(&self, id: u32) -> Self::Process {
         let engine = &self.engine;
-        let interface = engine.network.interface(Complete::new(engine.ranks), id);
-        Rank::new(engine.source.state(id), interface, Clocks::new(engine.shape))
+        if id >= engine.ranks {
+            return Process::Device(engine.network.device(id - engine.ranks), 0);
+        }
+        let interface = engine.network.interface(id);
+        let mut rank = Rank::new(engine.source.state(id), interface, Clocks::new(engine.shape));
+        rank.port = (!N::DIRECT).then(Box::default);
+        Process::Rank(rank)
     }
 
-    /// The network's, and the overhead before a message enters it.
+    /// The network's; and where messages alone travel, the overhead before one enters.
     fn lookahead(&self) -> Time {
+        if !N::DIRECT {
+            return self.engine.network.lookahead();
+        }
         let Parameters { small, large, inject, .. } = &self.engine.settings.parameters;
         let overhead = match inject {
             Inject::Start => Time::ZERO,
@@ -104,35 +129,27 @@ impl<S: Source, N: Network, B: Probe<Record>> Model for Watched<'_, S, N, B> {
     fn run(
         &self,
         id: u32,
-        rank: &mut Self::Process,
+        process: &mut Self::Process,
         until: Time,
-        inbox: &[Event<Message>],
+        inbox: &[Event<Self::Message>],
         crew: &mut Crew<B>,
-        out: &mut Outbox<Message>,
+        out: &mut Outbox<Self::Message>,
     ) -> Next {
-        let waiting = std::mem::replace(&mut rank.waiting, Waiting::Nothing);
-        let mut turn = Turn { engine: &self.engine, id, rank, queues: None, crew, out };
-        let relayed = match (waiting, inbox) {
-            // One message, and nothing else that could come before it.
-            (Waiting::Nothing, [event]) if turn.rank.batches > 0 => turn.relay(event, until),
-            (waiting, _) => turn.resume(waiting),
-        };
-        if relayed && turn.queues.is_none() {
-            return Next { time: Time::MAX, urgent: turn.rank.urgent() };
-        }
-        if !relayed {
-            for event in inbox {
-                turn.arrive(event);
+        match process {
+            Process::Rank(rank) => {
+                let turn = Turn { engine: &self.engine, id, rank, queues: None, crew, out };
+                turn.run(until, inbox)
+            }
+            Process::Device(device, signals) => {
+                let time = run_device(&self.engine, (id, device, signals), until, inbox, crew, out);
+                Next { time, urgent: false }
             }
         }
-        let time = turn.work(until);
-        let next = Next { time, urgent: turn.rank.urgent() };
-        turn.leave();
-        next
     }
 
     #[inline]
-    fn soon(&self, id: u32, rank: &Self::Process, stage: usize) {
+    fn soon(&self, id: u32, process: &Self::Process, stage: usize) {
+        let Process::Rank(rank) = process else { return };
         self.engine.source.soon(&rank.source, id, stage);
         if let Waiting::Many(queues) = &rank.waiting {
             queues.soon(stage);
@@ -158,7 +175,36 @@ impl<S: Source, N: Network, B: Probe<Record>> Model for Watched<'_, S, N, B> {
     }
 }
 
-impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
+impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
+    /// Handles everything that happens in a window.
+    #[inline(always)]
+    fn run(mut self, until: Time, inbox: &[Event<Mail<Message, N::Signal>>]) -> Next {
+        let waiting = std::mem::replace(&mut self.rank.waiting, Waiting::Nothing);
+        let relayed = match (waiting, inbox) {
+            // One message, and nothing else that could come before it.
+            (Waiting::Nothing, [event]) if N::DIRECT && self.rank.batches > 0 => {
+                opened(event).is_some_and(|event| self.relay(&event, until))
+            }
+            (waiting, _) => self.resume(waiting),
+        };
+        if relayed && self.queues.is_none() {
+            return Next { time: Time::MAX, urgent: self.rank.urgent() };
+        }
+        let time = if N::DIRECT {
+            if !relayed {
+                for event in inbox {
+                    opened(event).iter().for_each(|event| self.arrive(event));
+                }
+            }
+            self.work(until)
+        } else {
+            self.work_with_port(until, inbox)
+        };
+        let next = Next { time, urgent: self.rank.urgent() };
+        self.leave();
+        next
+    }
+
     /// The rank's queues: those of the desk if it has none of its own.
     pub fn queues(&mut self) -> &mut Queues {
         desk(&mut self.queues, self.crew, self.engine.shape)
@@ -231,9 +277,9 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
     }
 
     /// A message reaches the interface.
-    fn arrive(&mut self, event: &Event<Message>) {
+    pub fn arrive(&mut self, event: &Event<Message>) {
         let message = &event.message;
-        if message.urgent() {
+        if N::DIRECT && message.urgent() {
             self.rank.matching().urgent += 1;
         }
         // A release costs nothing; and which CPU and interface a message is charged to may depend
@@ -247,7 +293,7 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
     }
 
     /// Handles everything before `until`; returns when the next thing happens.
-    fn work(&mut self, until: Time) -> Time {
+    pub fn work(&mut self, until: Time) -> Time {
         while let Some(queues) = &mut self.queues
             && let Some((at, class)) = queues.next(&self.rank.clocks)
         {

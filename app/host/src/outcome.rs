@@ -1,5 +1,6 @@
 //! What a run yields: totals per rank, the critical path, a deadlock, and records for probes.
 
+use network::Never;
 use units::Time;
 
 /// What one rank did.
@@ -91,8 +92,19 @@ pub enum Activity {
 
 /// What happened on a rank, for timelines and message tables. A message is known by its source rank
 /// and its sequence number among that rank's sends, in the order in which they start.
+/// `R` is what the network tells of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Record {
+pub enum Record<R = Never> {
+    /// A part of the network has something to tell: a host's interface, or a device, numbered behind the
+    /// hosts.
+    Network {
+        /// Which.
+        device: u32,
+        /// When.
+        at: Time,
+        /// What.
+        record: R,
+    },
     /// A CPU was busy from `start` to `end`, noise included.
     Busy {
         /// The rank.

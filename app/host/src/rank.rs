@@ -1,11 +1,12 @@
 //! The state of a rank.
 
 use mpi::Store;
+use network::Port;
 use rustc_hash::FxHashMap;
 use units::Time;
 
 use crate::clocks::{Class, Clocks};
-use crate::message::Kind;
+use crate::message::{Kind, Message};
 use crate::path::Path;
 use crate::queues::{Entry, Queues};
 
@@ -18,6 +19,8 @@ pub struct Rank<S, I> {
     pub interface: I,
     pub clocks: Clocks,
     pub waiting: Waiting,
+    /// For a network that is not direct.
+    pub port: Option<Box<Port<Message>>>,
     /// What is matched by search, once there is any.
     pub matching: Option<Box<Matching>>,
     /// Postings so far.
@@ -117,6 +120,7 @@ impl<S, I> Rank<S, I> {
             interface,
             clocks,
             waiting: Waiting::Nothing,
+            port: None,
             matching: None,
             batches: 0,
             sequence: 0,

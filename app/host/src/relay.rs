@@ -5,7 +5,7 @@
 
 use kernel::{Event, Probe};
 use loggops::{Inject, Parameters};
-use network::{Network, Parcel};
+use network::{Mail, Network, Nowhere, Parcel};
 use schedule::{Edge, Follow, Kind as Operation, Op};
 use units::Time;
 
@@ -65,7 +65,7 @@ impl Charges {
     }
 }
 
-impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
+impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
     /// Handles the only thing that can happen next, a message; `false` if it is not as simple as the
     /// module says, and then nothing has changed.
     #[inline(always)]
@@ -211,11 +211,15 @@ impl<S: Source, N: Network, B: Probe<Record>> Turn<'_, S, N, B> {
         rank.clocks.set_nic(0, Side::Sending, nic);
         let entry = at.saturating_add(charges.entry);
         let parcel = Parcel { source: self.id, destination: op.peer, bytes: op.size };
-        let time = self.engine.network.inject(&mut rank.interface, entry, parcel);
-        let path = start.overhead(charges.entry).latency(time.saturating_sub(entry));
         let sequence = rank.next_sequence();
+        let interface = &mut rank.interface;
+        let number = sequence.into();
+        let answer = self.engine.network.inject(interface, entry, parcel, number, &mut Nowhere);
+        let time = answer.unwrap_or(Time::MAX);
+        let path = start.overhead(charges.entry).latency(time.saturating_sub(entry));
         let (kind, cpu, nic, tag, size) = (Kind::Eager, 0, 0, op.tag, op.size);
         let message = Message { kind, cpu, nic, send: index, tag, size, cause: at, path };
+        let message = Mail::Host(message);
         let (source, destination) = (self.id, op.peer);
         self.out.send(Event { time, source, sequence, destination, message });
     }

@@ -3,13 +3,13 @@
 use std::marker::PhantomData;
 
 use kernel::{Config, Finished, Model, Probe, execute};
-use loggops::Parameters;
+use network::Network;
 use schedule::Program;
 use units::Time;
 
 use crate::clocks::Shape;
 use crate::deadlock::Stuck;
-use crate::engine::{Crew, Engine, Watched};
+use crate::engine::{Crew, Engine, Process, Watched};
 use crate::path::Clock;
 use crate::rank::Rank;
 use crate::source::{Scheduled, Source};
@@ -55,14 +55,25 @@ pub fn simulate<P: Program, B: Probe<Record>>(
     settings: &Settings,
     probe: impl Fn() -> B,
 ) -> Result<(Outcome, Vec<B>), Error> {
+    simulate_over(&settings.parameters, program, settings, probe)
+}
+
+/// Simulates a program whose rank r is host r of a network. The hosts' costs are those of the settings;
+/// L belongs to the network.
+pub fn simulate_over<N: Network, P: Program, B: Probe<Record<N::Record>>>(
+    network: &N,
+    program: &P,
+    settings: &Settings,
+    probe: impl Fn() -> B,
+) -> Result<(Outcome, Vec<B>), Error> {
     let shape = Shape { cpus: program.cpus().max(1), nics: program.nics().max(1) };
     let run = |source: Scheduled<_>| {
-        let plain = !B::LISTENS
+        let plain = N::DIRECT
+            && !B::LISTENS
             && !shape.several()
             && settings.noise == Noise::None
             && !source.wants_starts()
             && !source.wants_sends();
-        let network = &settings.parameters;
         let engine = Engine { source, network, settings, ranks: program.ranks(), shape, plain };
         run(engine, program.ranks(), settings, &probe)
     };
@@ -74,15 +85,16 @@ pub fn simulate<P: Program, B: Probe<Record>>(
     Ok((outcome, probes))
 }
 
-fn run<'a, P: Program, B: Probe<Record>>(
-    engine: Engine<'a, Scheduled<'a, P>, Parameters>,
+fn run<'a, N: Network, P: Program, B: Probe<Record<N::Record>>>(
+    engine: Engine<'a, Scheduled<'a, P>, N>,
     ranks: u32,
     settings: &Settings,
     probe: &impl Fn() -> B,
 ) -> Result<(Outcome, Vec<B>), Error> {
     let model = Watched { engine, probe: PhantomData::<fn() -> B> };
     let config = Config { workers: settings.threads, transport: settings.transport };
-    let mut finished = execute(&model, ranks, config, || Crew::new(probe()))
+    let count = ranks.saturating_add(model.engine.network.devices());
+    let mut finished = execute(&model, count, config, || Crew::new(probe()))
         .map_err(|overflow| Error::Overflow { at: overflow.at })?;
     let errors = finished.workers.iter_mut().filter_map(|crew| crew.error.take());
     if let Some((.., error)) = errors.min_by_key(|(at, rank, _)| (*at, *rank)) {
@@ -92,16 +104,17 @@ fn run<'a, P: Program, B: Probe<Record>>(
     Ok((outcome, finished.workers.into_iter().map(|crew| crew.probe).collect()))
 }
 
-fn outcome<'a, S: Source, B: Probe<Record>>(
-    model: &Watched<'a, S, Parameters, B>,
-    finished: &Finished<Watched<'a, S, Parameters, B>>,
+fn outcome<'a, S: Source, N: Network, B: Probe<Record<N::Record>>>(
+    model: &Watched<'a, S, N, B>,
+    finished: &Finished<Watched<'a, S, N, B>>,
     settings: &Settings,
 ) -> Outcome {
     let engine = &model.engine;
     let mut ranks = kernel::with_room(engine.ranks as usize);
     let (mut last, mut ends_on) = (Clock::default(), 0);
     let (mut stuck, mut unreceived) = (Stuck::default(), 0u64);
-    for (id, rank) in (0..).zip(finished.parts.iter().flatten()) {
+    for (id, process) in (0..).zip(finished.parts.iter().flatten()) {
+        let Process::Rank(rank) = process else { continue };
         let end = rank.clocks.last_cpu();
         if end.free > last.free {
             (last, ends_on) = (end, id);

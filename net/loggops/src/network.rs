@@ -2,8 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use network::{Network, Parcel, Uncontended};
-use topology::Complete;
+use network::{Direct, Parcel, Uncontended};
 use units::Time;
 
 use crate::Parameters;
@@ -15,15 +14,16 @@ use crate::Parameters;
 #[derive(Debug, Default)]
 pub struct Wire(FxHashMap<u32, Time>);
 
-impl Network for Parameters {
+impl Direct for Parameters {
     type Interface = Option<Box<Wire>>;
 
-    fn interface(&self, _: Complete, _: u32) -> Self::Interface {
+    fn interface(&self, _: u32) -> Self::Interface {
         (self.small.latency != self.large.latency
             || self.small.send_overhead != self.large.send_overhead)
             .then(Box::default)
     }
 
+    #[inline]
     fn lookahead(&self) -> Time {
         self.small.latency.min(self.large.latency)
     }

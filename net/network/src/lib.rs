@@ -1,11 +1,24 @@
 //! The contract that every model of a network meets, and the suite that checks it.
 //!
-//! A model says when a message that enters at one host reaches another. What the hosts' CPUs and
-//! interfaces do before and after is not its business.
+//! A model says when a message that enters at one host reaches another. What the hosts' CPUs do before
+//! and after is not its business.
+//!
+//! A host's half of the network, its interface, lives in the host's process. A model may be nothing but
+//! interfaces, and then it can say at the injection when the message is delivered
+//! ([`Direct`]). Or it has devices between the hosts, processes of their own, and signals pass
+//! between interfaces and devices; then the delivery is told by the receiver's interface when it is
+//! known, and [`Port`] keeps what a host must remember until then.
 
 pub mod conformance;
+mod direct;
+mod outlet;
+mod port;
 
-use topology::Complete;
+pub use direct::Direct;
+pub use outlet::{Mail, Never, Nowhere, Outlet};
+pub use port::{Due, Port};
+
+use kernel::Wire;
 use units::Time;
 
 /// A message as the network sees it.
@@ -31,22 +44,77 @@ pub struct Uncontended {
 }
 
 /// A model of a network.
+///
+/// Hosts are numbered from 0, devices behind them: signals go to either by number.
 pub trait Network: Sync + Sized {
     /// The part of the model that lives inside a host's process.
     type Interface: Send;
+    /// What stands between the hosts: a switch, a solver. `()` if nothing does.
+    type Device: Send;
+    /// What interfaces and devices say to each other. [`Never`] if nothing.
+    type Signal: Wire;
+    /// What can be watched. [`Never`] if nothing.
+    type Record: Copy + Send;
+
+    /// Whether [`Network::inject`] knows when the message is delivered. Only then may it be called
+    /// before the time of the injection has come.
+    const DIRECT: bool;
+
+    /// Number of devices.
+    fn devices(&self) -> u32;
 
     /// The interfaces of all hosts are made one by one, by the workers that own them.
-    fn interface(&self, topology: Complete, host: u32) -> Self::Interface;
+    fn interface(&self, host: u32) -> Self::Interface;
 
-    /// The least time between an injection and the delivery of the message. Zero is allowed.
+    /// A device, numbered from 0.
+    fn device(&self, number: u32) -> Self::Device;
+
+    /// The least time between an injection and the delivery of the message, and between anything that
+    /// happens at an interface or device and the signals that it causes. Zero is allowed in a model
+    /// without devices.
     fn lookahead(&self) -> Time;
 
     /// What a message takes when it is alone.
     fn uncontended(&self, parcel: Parcel) -> Uncontended;
 
     /// A message enters at time `at`; calls of one interface come in the order in which the messages
-    /// leave, and messages between two hosts are delivered in that order. The
-    /// answer is when it is delivered: at `at` plus the lookahead or later; [`Time::MAX`] past the
-    /// range of time.
-    fn inject(&self, interface: &mut Self::Interface, at: Time, parcel: Parcel) -> Time;
+    /// leave, and messages of equal size between two hosts are delivered in that order. `number` comes
+    /// back with the delivery.
+    ///
+    /// A direct model answers when it is delivered: at `at` plus the lookahead or later; [`Time::MAX`]
+    /// past the range of time. Others answer `None`, and need to have heard and run everything before
+    /// `at`.
+    fn inject(
+        &self,
+        interface: &mut Self::Interface,
+        at: Time,
+        parcel: Parcel,
+        number: u64,
+        out: &mut impl Outlet<Self>,
+    ) -> Option<Time>;
+
+    /// A signal reaches an interface, which has run everything before `at`.
+    fn hear(
+        &self,
+        interface: &mut Self::Interface,
+        at: Time,
+        signal: Self::Signal,
+        out: &mut impl Outlet<Self>,
+    );
+
+    /// When something happens at an interface if it hears nothing before; [`Time::MAX`] if nothing.
+    fn next(&self, interface: &Self::Interface) -> Time;
+
+    /// An interface does what is due before `until`.
+    fn run(&self, interface: &mut Self::Interface, until: Time, out: &mut impl Outlet<Self>);
+
+    /// A device hears signals, in order of time, and does what is due before `until`; the answer is when
+    /// something happens next.
+    fn run_device(
+        &self,
+        device: &mut Self::Device,
+        until: Time,
+        signals: impl Iterator<Item = (Time, Self::Signal)>,
+        out: &mut impl Outlet<Self>,
+    ) -> Time;
 }

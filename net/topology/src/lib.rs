@@ -1,20 +1,33 @@
-//! Who can be reached: hosts, known by dense numbers. No time lives here.
+//! Who can be reached, and by which way: hosts, switches and links, generators, importers, routes.
+//!
+//! A [`Topology`] is a [`Graph`] with what is known of its [`Shape`]; [`Routes`] say for a packet
+//! at a switch which port and lane it takes next. No simulated time passes here: a link may carry a delay,
+//! but what it means is up to the network model.
 
-/// Hosts that all reach each other directly: what a network described by parameters alone knows of
-/// its topology.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Complete {
-    hosts: u32,
-}
+mod bisection;
+mod complete;
+mod draw;
+mod error;
+mod fail;
+mod graph;
+pub mod import;
+mod metrics;
+pub mod place;
+mod rate;
+pub mod route;
+mod shape;
 
-impl Complete {
-    /// A complete graph of `hosts` hosts.
-    pub const fn new(hosts: u32) -> Self {
-        Self { hosts }
-    }
-
-    /// Number of hosts.
-    pub const fn hosts(self) -> u32 {
-        self.hosts
-    }
-}
+pub use bisection::Bisection;
+pub use complete::Complete;
+pub use error::{Fault, Faults};
+pub use fail::Failure;
+pub use graph::{End, Graph, Link, Plug};
+pub use import::Imported;
+pub use metrics::Metrics;
+pub use place::Placement;
+pub use rate::{Rate, Speed};
+pub use route::{Algorithm, Header, Hop, Routes, Routing};
+pub use shape::{
+    Arrangement, Dragonfly, Entry, Grid, KINDS, Kind, Rails, Shape, SlimFly, Topology, Tree, build,
+    parse,
+};

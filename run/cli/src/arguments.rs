@@ -25,6 +25,8 @@ pub enum Command {
     Gen(Generate),
     /// Convert a GOAL file between its text and its binary form, or traces to it
     Convert(Convert),
+    /// Describe a topology: counts, distances, bisection, routes, deadlock check, drawing
+    Topology(Topology),
     /// List the patterns
     Patterns,
     /// Print the JSON schema of experiment files
@@ -124,6 +126,44 @@ pub struct Convert {
     /// Set a key of [traces], such as traces.mode=aligned; can be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
+}
+
+const TOPOLOGY_EXAMPLES: &str = "\
+Examples:
+  heddle topology list
+  heddle topology fat-tree:levels=2,radix=36 --draw tree.svg
+  heddle topology torus:dims=8x8 --routing dimension-order:lanes=1
+  heddle topology M9 --fail links=5% --seed 2 --routes h0:h647
+  heddle topology cluster.txt --tables lfts.txt --format json";
+
+#[derive(Debug, Args)]
+#[command(after_help = format!("{TOPOLOGY_EXAMPLES}\n\n{EXIT_CODES}"))]
+pub struct Topology {
+    /// KIND:KEY=VALUE,… or a file (TOML, CSV, ibnetdiscover, SimGrid XML); `list` lists the kinds
+    #[arg(value_name = "TOPOLOGY")]
+    pub spec: String,
+    /// Routing: min-hop, up-down, d-mod-k, s-mod-k, random-up, dimension-order, minimal or valiant;
+    /// with :lanes=1 on one lane
+    #[arg(long, value_name = "NAME")]
+    pub routing: Option<String>,
+    /// Forwarding tables instead of a routing: FDB vectors or a dump of linear forwarding tables
+    #[arg(long, value_name = "FILE", conflicts_with = "routing")]
+    pub tables: Option<String>,
+    /// Take out of service: SWITCH, DEVICE:PORT, links=FRACTION or switches=FRACTION; can be repeated
+    #[arg(long, value_name = "WHAT")]
+    pub fail: Vec<String>,
+    /// Decides which links or switches a fraction means
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Print the route between two hosts; can be repeated
+    #[arg(long, value_name = "HOST:HOST")]
+    pub routes: Vec<String>,
+    /// Draw the topology as SVG
+    #[arg(long, value_name = "FILE")]
+    pub draw: Option<String>,
+    /// How to print
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
 }
 
 #[derive(Debug, Args)]

@@ -141,7 +141,7 @@ fn write_form(program: &impl Program, form: Form, out: &mut impl Write) -> io::R
 
 /// Writes a file under a temporary name and gives it its own once it is complete. What is not a
 /// regular file, such as a pipe, is written to directly.
-fn to_file(
+pub fn to_file(
     path: &Path,
     content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
 ) -> Result<(), Ending> {

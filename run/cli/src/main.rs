@@ -6,6 +6,7 @@ mod files;
 mod flags;
 mod simulate;
 mod stop;
+mod topology;
 
 use std::process::ExitCode;
 
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
         Command::Check(arguments) => files::check(&arguments),
         Command::Gen(arguments) => files::generate(&arguments),
         Command::Convert(arguments) => files::convert(&arguments),
+        Command::Topology(arguments) => topology::describe(&arguments),
         Command::Patterns => exit::print(&experiment::registry::patterns()),
         Command::Schema(arguments) if arguments.reference => {
             exit::print(&experiment::document::reference())

@@ -1,10 +1,9 @@
 //! The suite accepts a simple model that keeps the contract, and catches those that break it.
 
-use topology::Complete;
 use units::Time;
 
 use super::{all, together};
-use crate::{Network, Parcel, Uncontended};
+use crate::{Direct, Parcel, Uncontended};
 
 /// What is wrong with a [`Link`].
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -34,10 +33,10 @@ struct Interface {
     messages: u64,
 }
 
-impl Network for Link {
+impl Direct for Link {
     type Interface = Interface;
 
-    fn interface(&self, _: Complete, _: u32) -> Interface {
+    fn interface(&self, _: u32) -> Interface {
         Interface::default()
     }
 
@@ -128,9 +127,9 @@ fn catches_a_wrap() {
 fn catches_state_outside_the_interfaces() {
     use std::sync::atomic::{AtomicU64, Ordering};
     struct Shared(AtomicU64);
-    impl Network for Shared {
+    impl Direct for Shared {
         type Interface = ();
-        fn interface(&self, _: Complete, _: u32) {}
+        fn interface(&self, _: u32) {}
         fn lookahead(&self) -> Time {
             Time::from_ps(10)
         }

@@ -1,0 +1,191 @@
+//! Everything that does not change in a run: the devices' ports, links and routes.
+
+use kernel::Random;
+use topology::{Graph, Header, Hop, Rate, Routes};
+use units::Time;
+
+use crate::{
+    arbiter::Tables,
+    parameters::{Choice, FLIT, Invalid, Parameters, flit_time, is_pace},
+};
+
+/// A port that leads somewhere.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Port {
+    /// The device behind the cable; [`NOBODY`] if there is none.
+    pub peer: u32,
+    /// The port there.
+    pub plug: u16,
+    /// Time of one flit on the link, in picoseconds.
+    pub flit: u32,
+    /// Time of flight in picoseconds.
+    pub cable: u64,
+}
+
+pub(crate) const NOBODY: u32 = u32::MAX;
+
+/// The service level of subnet management, which travels on virtual lane 15, without flow control.
+pub const MANAGEMENT: u8 = 15;
+
+/// Purposes of random numbers.
+const PAUSES: u32 = 0x4942_0001;
+const CHOICES: u32 = 0x4942_0002;
+
+/// A network: what all its devices share.
+#[derive(Clone, Debug)]
+pub struct Fabric {
+    pub(crate) hosts: u32,
+    first: Vec<u32>,
+    ports: Vec<Port>,
+    pub(crate) routes: Routes,
+    pub(crate) parameters: Parameters,
+    pub(crate) tables: Tables,
+    pub(crate) max_flits: u32,
+    /// Lanes for data; the lane of this number is that of subnet management.
+    pub(crate) lanes: u8,
+    lookahead: u64,
+    pub(crate) pauses: Random,
+    choices: Random,
+}
+
+impl Fabric {
+    /// A network of a graph and its routes. Everything that is wrong with the parameters is reported.
+    pub fn new(
+        graph: &Graph,
+        routes: Routes,
+        parameters: Parameters,
+    ) -> Result<Self, Vec<Invalid>> {
+        let lanes = routes.lanes();
+        let mut wrong = parameters.check(lanes);
+        let mut first = vec![0];
+        let mut ports = Vec::new();
+        for device in 0..graph.devices() {
+            for end in graph.ends(device) {
+                ports.push(end.map_or(Port { peer: NOBODY, plug: 0, flit: 1, cable: 0 }, |end| {
+                    let link = graph.link(end.link);
+                    let flit = flit_time(link.rate.unwrap_or(parameters.link));
+                    if link.rate.is_some() && !is_pace(flit) && wrong.len() < 20 {
+                        wrong.push(Invalid::Pace { key: "a link's rate", time: flit });
+                    }
+                    let cable = link.delay.unwrap_or(parameters.cable).ps();
+                    let (peer, plug) = (end.device, end.port);
+                    Port { peer, plug, flit: flit.ps() as u32, cable }
+                }));
+            }
+            first.push(ports.len() as u32);
+        }
+        if !wrong.is_empty() {
+            return Err(wrong);
+        }
+        let cables = ports.iter().filter(|port| port.peer != NOBODY).map(|port| port.cable);
+        Ok(Self {
+            hosts: graph.hosts(),
+            first,
+            lookahead: cables.min().unwrap_or(0),
+            ports,
+            tables: parameters.arbiter.clone().unwrap_or_else(|| Tables::equal(lanes)),
+            max_flits: parameters.packet_flits(),
+            pauses: Random::new(parameters.seed, PAUSES),
+            choices: Random::new(parameters.seed, CHOICES),
+            lanes,
+            routes,
+            parameters,
+        })
+    }
+
+    /// Number of hosts: devices 0 to this, less one.
+    pub const fn hosts(&self) -> u32 {
+        self.hosts
+    }
+
+    /// Number of hosts and switches.
+    pub fn devices(&self) -> u32 {
+        self.first.len() as u32 - 1
+    }
+
+    /// The least time between an event at a device and what it causes at another: the shortest cable.
+    pub const fn lookahead(&self) -> Time {
+        Time::from_ps(self.lookahead)
+    }
+
+    /// The routes.
+    pub const fn routes(&self) -> &Routes {
+        &self.routes
+    }
+
+    /// The parameters.
+    pub const fn parameters(&self) -> &Parameters {
+        &self.parameters
+    }
+
+    pub(crate) fn ports(&self, device: u32) -> &[Port] {
+        let at = |device: usize| self.first.get(device).map_or(0, |&first| first as usize);
+        self.ports.get(at(device as usize)..at(device as usize + 1)).unwrap_or(&[])
+    }
+
+    /// Buffer behind an output port, in flits per lane.
+    pub(crate) fn buffer_behind(&self, port: &Port) -> u32 {
+        let host = port.peer < self.hosts;
+        if host { self.parameters.host_buffer } else { self.parameters.buffer }
+    }
+
+    /// Where a packet goes at a switch.
+    #[inline]
+    pub(crate) fn hop(&self, switch: u32, port: u16, lane: u8, header: &Header) -> Hop {
+        if header.level == MANAGEMENT {
+            let header = Header { level: 0, ..*header };
+            return Hop { lane: self.lanes, ..self.routes.hop(switch, port, 0, &header) };
+        }
+        self.routes.hop(switch, port, lane, header)
+    }
+
+    /// The port and lane by which a packet leaves its host.
+    pub(crate) fn first_hop(&self, header: &Header) -> Hop {
+        if header.level == MANAGEMENT {
+            let header = Header { level: 0, ..*header };
+            return Hop { lane: self.lanes, ..self.routes.first_hop(&header) };
+        }
+        self.routes.first_hop(header)
+    }
+
+    /// What a host chooses for its message number `count`.
+    pub(crate) fn choose(&self, source: u32, destination: u32, level: u8, count: u64) -> u32 {
+        let index = match self.parameters.choice {
+            Choice::Pair => u64::from(destination) << 8 | u64::from(level),
+            Choice::Message => count | 1 << 63,
+        };
+        self.routes.choose(source, destination, self.choices.number(source, index))
+    }
+
+    /// The links that a packet crosses, as (device, output port), from its source to its destination;
+    /// `None` if its route does not get there.
+    pub fn path(&self, header: &Header) -> Option<Vec<(u32, u16)>> {
+        let mut hop = self.first_hop(header);
+        let mut device = header.source;
+        let mut path = Vec::new();
+        loop {
+            let port = self.ports(device).get(usize::from(hop.port))?;
+            path.push((device, hop.port));
+            if port.peer == header.destination {
+                return Some(path);
+            }
+            if port.peer < self.hosts || port.peer == NOBODY || path.len() > self.first.len() * 16 {
+                return None;
+            }
+            device = port.peer;
+            hop = self.hop(device, port.plug, hop.lane, header);
+        }
+    }
+
+    /// Time of one flit at a rate, as this model rounds it.
+    pub fn flit_time(rate: Rate) -> Time {
+        flit_time(rate)
+    }
+}
+
+/// Flits of a packet with this payload, and the bytes of the last.
+pub(crate) fn flits(payload: u32, header: u32) -> (u8, u8) {
+    let bytes = payload + header;
+    let flits = bytes.div_ceil(FLIT).max(1);
+    (flits as u8, (bytes - (flits - 1) * FLIT) as u8)
+}

@@ -1,0 +1,225 @@
+//! A host channel adapter: queue pairs, an arbiter per port, and what takes arrivals to memory.
+//!
+//! Messages of one destination and service level form a queue pair and leave in order; queue pairs of a
+//! port and lane take turns by packet. A packet leaves when the port has sent the one before and credits
+//! for all of it are there; its flits leave at the pace of the generator or the link, whichever is
+//! slower. Notifications and acknowledgements go before data.
+//!
+//! Arriving flits go to memory in order of arrival, whatever their lane, as [`crate::sink`] says, and
+//! their credits go back then. Notifications and acknowledgements are taken at once.
+
+mod send;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use topology::Header;
+use units::Time;
+
+use crate::{
+    congestion::Scope,
+    fabric::{Fabric, NOBODY, Port},
+    outlet::{Outlet, Record},
+    parameters::FLIT,
+    signal::{Credit, Kind, Packet, Signal},
+    sink::{Piece, Sink},
+};
+
+use self::send::{Reply, Sender, header};
+
+/// A message to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// The host it is for. One to the sender itself is delivered at once: the network does not see it.
+    pub destination: u32,
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// Its service level, 0 to 15; [`crate::MANAGEMENT`] for subnet management.
+    pub level: u8,
+    /// A number that is handed out with its delivery.
+    pub sequence: u64,
+}
+
+/// Messages that enter this late are past the range of time: what they lead to would overflow it.
+const FAR: Time = Time::from_ps(1 << 63);
+
+/// The state of a host channel adapter.
+#[derive(Clone, Debug)]
+pub struct Hca {
+    device: u32,
+    senders: Box<[Sender]>,
+    sinks: Box<[Sink]>,
+    flows: send::Flows,
+    /// Flows whose packets came marked since the last acknowledgement, by source and level.
+    marked: FxHashSet<(u32, u8)>,
+    next: u64,
+}
+
+impl Hca {
+    /// The adapter of a host by its device number.
+    pub fn new(net: &Fabric, device: u32) -> Self {
+        let ports = net.ports(device);
+        let parameters = &net.parameters;
+        let sink = |_: &Port| {
+            let pace = parameters.sink.ps() as u32;
+            Sink::new(pace, parameters.hiccups, net.pauses, device)
+        };
+        Self {
+            device,
+            senders: ports.iter().map(|port| Sender::new(net, device, port)).collect(),
+            sinks: ports.iter().map(sink).collect(),
+            flows: send::Flows::new(net),
+            marked: FxHashSet::default(),
+            next: u64::MAX,
+        }
+    }
+
+    /// When something will happen here if nothing is heard before; [`Time::MAX`] if nothing.
+    pub const fn next(&self) -> Time {
+        Time::from_ps(self.next)
+    }
+
+    /// Messages that are not sent in full.
+    pub const fn unsent(&self) -> u64 {
+        self.flows.unsent
+    }
+
+    /// A message enters; one that does so past 106 days is delivered at [`Time::MAX`]. Everything due
+    /// before `at` must have been run.
+    pub fn inject(&mut self, net: &Fabric, at: Time, message: Message, out: &mut impl Outlet) {
+        let Message { destination, level, sequence, .. } = message;
+        if destination == self.device || at >= FAR {
+            let at = if at >= FAR { Time::MAX } else { at };
+            out.deliver(at, self.device, sequence);
+            return;
+        }
+        let header = header(self.device, destination, level);
+        let hop = net.first_hop(&header);
+        let port = usize::from(hop.port);
+        let leads = net.ports(self.device).get(port).is_some_and(|port| port.peer != NOBODY);
+        if !leads {
+            out.record(at, Record::Lost { source: self.device, destination });
+            return;
+        }
+        let sender = &mut self.senders[port];
+        self.flows.inject(net, at.ps(), &message, hop, sender);
+        self.next = self.next.min(sender.wake);
+    }
+
+    /// A signal reaches the host. Everything due before `at` must have been run.
+    pub fn hear<O: Outlet>(&mut self, net: &Fabric, at: Time, signal: Signal, out: &mut O) {
+        match signal {
+            Signal::Packet(packet) => self.arrive(net, at.ps(), &packet, out),
+            Signal::Credit(credit) => {
+                let Some(sender) = self.senders.get_mut(usize::from(credit.port)) else { return };
+                sender.credit(at.ps(), &credit);
+                self.next = self.next.min(sender.wake);
+            }
+        }
+    }
+
+    /// Sends what is due before `until`. The answer is when something will be next.
+    pub fn run<O: Outlet>(&mut self, net: &Fabric, until: Time, out: &mut O) -> Time {
+        while self.next < until.ps() {
+            let now = self.next;
+            self.next = u64::MAX;
+            for (port, sender) in self.senders.iter_mut().enumerate() {
+                if sender.wake <= now {
+                    let link = &net.ports(self.device)[port];
+                    sender.run(net, (port as u16, link), &mut self.flows, now, out);
+                }
+                self.next = self.next.min(sender.wake);
+            }
+        }
+        Time::from_ps(self.next)
+    }
+
+    fn arrive<O: Outlet>(&mut self, net: &Fabric, now: u64, packet: &Packet, out: &mut O) {
+        let Some(link) = net.ports(self.device).get(usize::from(packet.port)).copied() else {
+            return;
+        };
+        let back = net.parameters.credit_delay.ps() + link.cable;
+        let mut give_back = |piece: Piece| {
+            if packet.lane != net.lanes {
+                let (port, lane) = (link.plug, packet.lane);
+                let credit = Credit { shape: piece.shape, port, flits: piece.flits, lane };
+                out.send(link.peer, Time::from_ps(piece.start + back), Signal::Credit(credit));
+            }
+        };
+        if !matches!(packet.kind, Kind::Body | Kind::Tail) {
+            give_back(Piece { start: now, shape: packet.shape, flits: packet.flits });
+            if packet.kind != Kind::Acknowledgement {
+                self.notified(net, now, packet, out);
+            }
+            return;
+        }
+        let sink = &mut self.sinks[usize::from(packet.port)];
+        // A message of one short flit takes its part of a pace (seed, section 5.4).
+        let single = u64::from(sink.pace) * u64::from(packet.last) + u64::from(FLIT) / 2;
+        let single = (single / u64::from(FLIT)) as u32;
+        let end = sink.take(now, packet.shape, packet.flits, single, give_back);
+        if packet.kind == Kind::Tail {
+            let at = Time::from_ps(end);
+            out.deliver(at, packet.source, packet.sequence());
+            if O::LISTENS {
+                let Packet { source, level, choice, .. } = *packet;
+                let header = Header { source, destination: self.device, level, choice };
+                let hops = net.path(&header).map_or(0, |path| path.len() as u16);
+                out.record(at, Record::Message { source, hops });
+            }
+        }
+        if packet.marked || net.parameters.acknowledge {
+            self.answer(net, now, packet, out);
+        }
+    }
+
+    /// Queues the notification or acknowledgement that a data packet calls for.
+    fn answer<O: Outlet>(&mut self, net: &Fabric, now: u64, packet: &Packet, out: &mut O) {
+        let Packet { source, level, .. } = *packet;
+        let kind = if net.parameters.acknowledge {
+            if packet.marked {
+                self.marked.insert((source, level));
+            }
+            if packet.kind != Kind::Tail {
+                return;
+            }
+            if self.marked.remove(&(source, level)) {
+                Kind::Backward
+            } else {
+                Kind::Acknowledgement
+            }
+        } else {
+            Kind::Notification
+        };
+        let header = header(self.device, source, level);
+        let hop = net.first_hop(&header);
+        let Some(sender) = self.senders.get_mut(usize::from(hop.port)) else { return };
+        let whole = now + packet.shape.offset(u32::from(packet.flits) - 1);
+        let lane = hop.lane;
+        let reply = Reply { at: whole, destination: source, level, lane, kind };
+        if kind == Kind::Notification && sender.is_full(net) {
+            out.record(Time::from_ps(now), Record::Unsent { destination: source });
+            return;
+        }
+        sender.reply(reply);
+        self.next = self.next.min(sender.wake);
+    }
+
+    /// A BECN arrives: the flow to the packet's source slows down.
+    fn notified<O: Outlet>(&mut self, net: &Fabric, now: u64, packet: &Packet, out: &mut O) {
+        let Some(control) = &net.parameters.congestion else { return };
+        let Packet { source, level, .. } = *packet;
+        let index = match control.scope {
+            Scope::QueuePair => self.flows.index(source, level),
+            Scope::ServiceLevel => self.flows.levels.get_mut(usize::from(level)),
+        };
+        let Some(index) = index else { return };
+        let trigger = index.raise(control, now);
+        if O::LISTENS {
+            let index = index.at(control, now);
+            let record = Record::Notified { destination: source, level, index, trigger };
+            out.record(Time::from_ps(now), record);
+        }
+    }
+}
+
+/// Queue pairs by destination and level.
+type Pairs = FxHashMap<(u32, u8), u32>;

@@ -1,0 +1,40 @@
+//! What makes no network is refused, with everything that is wrong with it.
+
+mod common;
+
+use common::simula;
+use infiniband::{Hiccups, Invalid, Parameters, Share, Tables};
+use units::Time;
+
+#[test]
+fn everything_is_reported() {
+    assert_eq!(simula().check(15), []);
+    // 2156 + 20 bytes are 34 flits.
+    let wrong = Parameters { buffer: 33, output_buffer: 10, max_being_sent: 0, ..simula() };
+    let buffer = |key, flits| Invalid::Buffer { key, flits, packet: 34 };
+    let expected = [buffer("buffer", 33), buffer("output-buffer", 10), Invalid::BeingSent];
+    assert_eq!(wrong.check(1), expected);
+    assert_eq!(simula().check(16), [Invalid::Lanes { lanes: 16 }]);
+    // 20 000 bytes are 313 flits and more than any buffer here.
+    let jumbo = Parameters { mtu: 20_000, ..simula() };
+    assert!(matches!(jumbo.check(1)[0], Invalid::Packet { packet: 313, .. }));
+    let low = vec![Share { lane: 0, weight: 1 }, Share { lane: 1, weight: 0 }];
+    let tables = Tables { high: vec![], low, high_limit: 0 };
+    let unserved = Parameters { arbiter: Some(tables), ..simula() };
+    assert_eq!(unserved.check(2), [Invalid::Unserved { lanes: 2, lane: 1 }]);
+    let hiccups = Hiccups { period: 10, pause: 10, ..Hiccups::NONE };
+    let [pause, period] = [10, 10].map(Time::from_ps);
+    let always = Parameters { hiccups, ..simula() };
+    assert_eq!(always.check(1), [Invalid::Hiccups { pause, period }]);
+    let stopped = Parameters { sink: Time::ZERO, ..simula() };
+    assert_eq!(stopped.check(1), [Invalid::Pace { key: "sink", time: Time::ZERO }]);
+}
+
+#[test]
+fn messages_say_what_to_do() {
+    let small = Parameters { host_buffer: 8, ..simula() }.check(1);
+    assert_eq!(
+        small[0].to_string(),
+        "host-buffer holds 8 flits, less than one packet of 34 flits: nothing could be sent"
+    );
+}

@@ -1,0 +1,58 @@
+//! What may be watched.
+
+mod common;
+
+use common::{fabric, message, ps, simula};
+use infiniband::{Driver, Parameters, Record};
+
+/// One full packet over two switches: the links carry it for 34 * 32 = 1088 ns each, from 0, from 81 ns (20
+/// of cable and 61 of the first switch) and from 162 ns on. Each switch's queue is 34 flits deep until the
+/// grant. It crosses three links.
+#[test]
+fn one_packet() {
+    let net = fabric("chain:switches=2,hosts=1", simula());
+    let mut records = Vec::new();
+    let mut driver = Driver::new(&net, |at, device, record| records.push((at, device, record)));
+    driver.inject(ps(0), 0, message(1, 2156, 0));
+    assert!(driver.next_delivery().is_some());
+    drop(driver);
+    let sent: Vec<_> = records
+        .iter()
+        .filter_map(|&(_, device, record)| match record {
+            Record::Sent { flits, start, end, .. } => Some((device, flits, start.ps(), end.ps())),
+            _ => None,
+        })
+        .collect();
+    let expected = [(0, 34, 0, 1_088_000), (2, 34, 81_000, 1_169_000), (3, 34, 162_000, 1_250_000)];
+    assert_eq!(sent, expected);
+    let queues: Vec<_> = records
+        .iter()
+        .filter_map(|&(at, device, record)| match record {
+            Record::Queue { flits, .. } => Some((at.ps(), device, flits)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(queues, [(20_000, 2, 34), (50_000, 2, 0), (101_000, 3, 34), (131_000, 3, 0)]);
+    let hops = records.iter().filter_map(|&(_, device, record)| match record {
+        Record::Message { source, hops } => Some((device, source, hops)),
+        _ => None,
+    });
+    assert_eq!(hops.collect::<Vec<_>>(), [(1, 0, 3)]);
+}
+
+/// Two full packets into a buffer for one: the host has sent the first at 1088 ns and may send the second
+/// at 1126 ns, when the last credit is back.
+#[test]
+fn a_stall() {
+    let net = fabric("star:hosts=2", Parameters { buffer: 34, ..simula() });
+    let mut stalls = Vec::new();
+    let mut driver = Driver::new(&net, |at, device, record| {
+        if let Record::Stalled { from, .. } = record {
+            stalls.push((device, from.ps(), at.ps()));
+        }
+    });
+    driver.inject(ps(0), 0, message(1, 4312, 0));
+    assert!(driver.next_delivery().is_some());
+    drop(driver);
+    assert_eq!(stalls, [(0, 1_088_000, 1_126_000)]);
+}

@@ -1,0 +1,112 @@
+//! Figures of seed 000, with its preset as it stands.
+
+mod common;
+
+use common::{message, ps, topology};
+use infiniband::{Driver, Fabric, preset};
+use topology::Routes;
+
+/// Dissemination: in round r every host sends 180 bytes to the one 2^r after it, as soon as it has what
+/// the rounds before brought it. When each host has everything, in picoseconds.
+fn dissemination(spec: &str) -> Vec<u64> {
+    let topology = topology(spec);
+    let routes = Routes::build(&topology, None).expect("routes");
+    let parameters = preset("infiniband-ddr-simula").expect("a preset");
+    let net = Fabric::new(&topology.graph, routes, parameters).expect("a fabric");
+    let hosts = net.hosts();
+    let rounds = u64::from(hosts.next_power_of_two().ilog2());
+    let mut driver = Driver::new(&net, |_, _, _| {});
+    for host in 0..hosts {
+        driver.inject(ps(0), host, message((host + 1) % hosts, 180, 0));
+    }
+    let mut done = vec![0; hosts as usize];
+    let mut has = vec![0_u64; hosts as usize];
+    let mut sent = vec![1_u64; hosts as usize];
+    while let Some(delivery) = driver.next_delivery() {
+        let host = delivery.destination as usize;
+        has[host] |= 1 << delivery.sequence;
+        done[host] = delivery.at.ps();
+        while sent[host] < rounds && has[host] >> (sent[host] - 1) & 1 == 1 {
+            let round = sent[host];
+            let destination = (delivery.destination + (1 << round)) % hosts;
+            driver.inject(delivery.at, delivery.destination, message(destination, 180, round));
+            sent[host] += 1;
+        }
+    }
+    assert!(has.iter().all(|&has| has == (1 << rounds) - 1));
+    done
+}
+
+/// Table 4.7.2.2: all LogGOPS parameters 0.
+#[test]
+fn dissemination_on_the_verification_topologies() {
+    let published = [
+        ("H8_S1", 723_100, 723_100, 3.0),
+        ("H8_S2", 1_098_500, 780_600, 10.0),
+        ("H8_S4", 943_100, 843_100, 10.0),
+        ("H8_S6", 1_261_850, 1_105_600, 10.0),
+    ];
+    for (name, slowest, fastest, percent) in published {
+        let done = dissemination(name);
+        let found = [done.iter().max(), done.iter().min()].map(|time| *time.expect("hosts"));
+        for (found, published) in found.into_iter().zip([slowest, fastest]) {
+            let off = (found as f64 / f64::from(published) - 1.0) * 100.0;
+            println!("{name}: {found} for {published}, {off:+.2} %");
+            assert!(off.abs() <= percent, "{name}: {found} for {published}");
+        }
+    }
+}
+
+/// Appendix E: the insertions and arrivals of the 20 messages of 400000 bytes of `ltest`, in picoseconds;
+/// message 0 goes from host 0 to host 1, the next one back.
+const LTEST: [(u64, u64); 20] = [
+    (73_000_000, 291_286_850),
+    (361_286_850, 578_853_250),
+    (642_853_250, 861_134_500),
+    (925_134_500, 1_143_278_250),
+    (1_206_278_250, 1_424_530_600),
+    (1_488_530_600, 1_706_190_750),
+    (1_770_190_750, 1_988_334_500),
+    (2_052_334_500, 2_270_440_750),
+    (2_334_440_750, 2_552_647_000),
+    (2_616_647_000, 2_834_818_100),
+    (2_898_818_100, 3_116_447_000),
+    (3_180_447_000, 3_398_755_600),
+    (3_462_755_600, 3_680_384_500),
+    (3_744_384_500, 3_962_734_500),
+    (4_026_734_500, 4_244_772_000),
+    (4_308_772_000, 4_527_049_350),
+    (4_591_049_350, 4_808_647_000),
+    (4_872_647_000, 5_090_928_250),
+    (5_154_928_250, 5_373_249_350),
+    (5_437_249_350, 5_654_847_000),
+];
+
+/// All transit times within 0.5 %. They fall into two groups, below and above 217.85 us, by whether a message
+/// meets 8 pauses or 9; published and simulated agree for all messages but number 10, which meets one more
+/// here. (Pauses of one length at one interval cannot do better: a search over period, phase and length
+/// found no set with all 20 and a gap between the groups. The seed does not say how its own were set.)
+#[test]
+fn ltest() {
+    let parameters = preset("infiniband-ddr-simula").expect("a preset");
+    let net = common::fabric("star:hosts=2", parameters);
+    let messages: Vec<_> = (0..20)
+        .map(|i| {
+            let source = i % 2;
+            (LTEST[i as usize].0, source, message(1 - source, 400_000, i.into()))
+        })
+        .collect();
+    let mut other = Vec::new();
+    for delivery in common::run(&net, &messages) {
+        let id = delivery.sequence as usize;
+        let found = delivery.at.ps() - LTEST[id].0;
+        let published = LTEST[id].1 - LTEST[id].0;
+        let off = (found as f64 / published as f64 - 1.0) * 100.0;
+        println!("message {id}: {found} for {published}, {off:+.3} %");
+        assert!(off.abs() < 0.5, "message {id}: {found} for {published}");
+        if (found < 217_850_000) != (published < 217_850_000) {
+            other.push(id);
+        }
+    }
+    assert_eq!(other, [10]);
+}

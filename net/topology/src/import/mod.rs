@@ -1,0 +1,61 @@
+//! Topologies and forwarding tables from files.
+
+mod draft;
+mod ibnetdiscover;
+mod own;
+mod simgrid;
+mod tables;
+
+pub use ibnetdiscover::ibnetdiscover;
+pub use own::{csv, toml};
+pub use simgrid::simgrid;
+pub use tables::{fdb_vectors, lft_dump};
+
+use std::collections::BTreeMap;
+
+use crate::{Faults, Topology};
+
+/// A topology from a file, and what the file says of addresses.
+#[derive(Clone, Debug)]
+pub struct Imported {
+    /// The topology.
+    pub topology: Topology,
+    /// Hosts by their local identifiers; hosts are 1, 2, … where the file says nothing.
+    pub lids: BTreeMap<u32, u32>,
+}
+
+impl From<Topology> for Imported {
+    fn from(topology: Topology) -> Self {
+        let lids = (0..topology.graph.hosts()).map(|host| (host + 1, host)).collect();
+        Self { topology, lids }
+    }
+}
+
+/// Reads a topology in the format that its text shows: XML is SimGrid's, lines that begin with `Switch` or `Ca` are
+/// of `ibnetdiscover`, tables in brackets or keys are TOML, anything else is CSV.
+pub fn any(text: &str) -> Result<Imported, Faults> {
+    let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let starts =
+        |words: &[&str]| lines().any(|line| words.iter().any(|word| line.starts_with(word)));
+    if lines().next().is_some_and(|line| line.starts_with('<')) {
+        simgrid(text)
+    } else if starts(&["Switch\t", "Switch ", "Ca\t", "Ca "]) {
+        ibnetdiscover(text)
+    } else if starts(&["host,", "switch,", "link,"]) {
+        csv(text)
+    } else {
+        toml(text)
+    }
+}
+
+/// The line and column, from 1, of a byte of a text.
+fn position(text: &str, offset: usize) -> (usize, usize) {
+    let mut end = offset.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let before = text.get(..end).unwrap_or(text);
+    let line = before.matches('\n').count() + 1;
+    let start = before.rfind('\n').map_or(0, |at| at + 1);
+    (line, before.get(start..).map_or(0, |rest| rest.chars().count()) + 1)
+}

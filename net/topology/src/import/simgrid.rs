@@ -1,0 +1,385 @@
+//! The graph of a SimGrid platform (XML, DTD version 4): hosts, routers, links, routes, plain clusters.
+//!
+//! A SimGrid link has no ends of its own: routes name the links they cross. Here a link whose neighbours in all routes are two
+//! things is a cable between them; a link with more neighbours, such as a backbone, is a switch, and
+//! so is the place where two cables meet that no router joins. Speeds, sharing policies, profiles and disks say nothing about the graph and are left out.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use quick_xml::{
+    Reader,
+    events::{BytesStart, Event},
+};
+use units::{Bandwidth, Time};
+
+use super::{
+    Imported,
+    draft::{Draft, Place, Properties, Tip},
+    position,
+};
+use crate::{Fault, Faults, Rate};
+
+/// Elements that say nothing about the graph.
+const IGNORED: &[&str] = &[
+    "platform",
+    "config",
+    "prop",
+    "profile",
+    "trace",
+    "trace_connect",
+    "storage_type",
+    "storage",
+    "mount",
+    "disk",
+    "model_prop",
+    "zone",
+    "AS",
+];
+/// Elements that are read.
+const READ: &[&str] =
+    &["host", "router", "link", "route", "zoneRoute", "ASroute", "link_ctn", "cluster", "backbone"];
+
+#[derive(Default)]
+struct Platform {
+    draft: Draft,
+    /// Properties of links, and where they stand.
+    links: BTreeMap<String, (Properties, Place)>,
+    /// The route that is open: its ends and links.
+    route: Option<(String, String, Vec<String>, Place)>,
+    /// Things next to each link, in routes: devices or other links.
+    near: BTreeMap<String, BTreeSet<Near>>,
+    devices: BTreeSet<String>,
+}
+
+/// What is next to a link.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Near {
+    Device(String),
+    Link(String),
+}
+
+/// Reads a platform.
+pub fn simgrid(text: &str) -> Result<Imported, Faults> {
+    let mut reader = Reader::from_str(text);
+    let mut platform = Platform::default();
+    loop {
+        let place = position(text, usize::try_from(reader.buffer_position()).unwrap_or(usize::MAX));
+        match reader.read_event() {
+            Ok(Event::Start(tag)) => platform.open(&tag, place),
+            Ok(Event::Empty(tag)) => {
+                platform.open(&tag, place);
+                platform.close(tag.name().0);
+            }
+            Ok(Event::End(tag)) => platform.close(tag.name().0),
+            Ok(Event::Eof) => break,
+            Ok(_) => {}
+            Err(error) => {
+                let at = usize::try_from(reader.error_position()).unwrap_or(usize::MAX);
+                platform.draft.fault(position(text, at), error.to_string());
+                return Err(platform.draft.faults);
+            }
+        }
+    }
+    platform.finish()
+}
+
+/// Attributes of an element.
+struct Attributes {
+    values: BTreeMap<String, String>,
+    place: Place,
+}
+
+impl Attributes {
+    fn get(&self, key: &str) -> Option<&str> {
+        self.values.get(key).map(String::as_str)
+    }
+}
+
+impl Platform {
+    fn open(&mut self, tag: &BytesStart, place: Place) {
+        let name = String::from_utf8_lossy(tag.name().0).into_owned();
+        let mut values = BTreeMap::new();
+        for attribute in tag.attributes() {
+            match attribute {
+                Ok(attribute) => {
+                    let key = String::from_utf8_lossy(attribute.key.0).into_owned();
+                    let value = attribute.unescape_value().unwrap_or_default().into_owned();
+                    values.insert(key, value);
+                }
+                Err(error) => self.draft.fault(place, format!("<{name}>: {error}")),
+            }
+        }
+        let attributes = Attributes { values, place };
+        match name.as_str() {
+            "host" | "router" => {
+                let Some(id) = self.need(&attributes, &name, "id") else { return };
+                self.draft.device(&id, name == "host", None, place);
+                self.devices.insert(id);
+            }
+            "link" | "backbone" => self.link(&attributes, &name),
+            "route" => self.begin(&attributes, &name, ["src", "dst"]),
+            "zoneRoute" | "ASroute" => self.begin(&attributes, &name, ["gw_src", "gw_dst"]),
+            "link_ctn" => {
+                let Some(id) = self.need(&attributes, &name, "id") else { return };
+                let known: Vec<&str> = self.links.keys().map(String::as_str).collect();
+                if !self.links.contains_key(&id) {
+                    let message = format!("there is no link `{id}`");
+                    self.draft.faults.push(Fault::at(place.0, place.1, message).near(&id, &known));
+                } else if let Some((.., links, _)) = &mut self.route {
+                    links.push(id);
+                } else {
+                    self.draft.fault(place, "a link_ctn outside of a route");
+                }
+            }
+            "cluster" => self.cluster(&attributes),
+            other if IGNORED.contains(&other) => {}
+            other => {
+                let message = format!("unknown element <{other}>");
+                self.draft.faults.push(Fault::at(place.0, place.1, message).near(other, READ));
+            }
+        }
+    }
+
+    fn need(&mut self, attributes: &Attributes, element: &str, key: &str) -> Option<String> {
+        let value = attributes.get(key).map(str::to_owned);
+        if value.is_none() {
+            self.draft.fault(attributes.place, format!("<{element}> needs the attribute `{key}`"));
+        }
+        value
+    }
+
+    fn link(&mut self, attributes: &Attributes, element: &str) {
+        let Some(id) = self.need(attributes, element, "id") else { return };
+        let properties = self.properties(attributes, "bandwidth", "latency");
+        if let Some((_, first)) = self.links.insert(id.clone(), (properties, attributes.place)) {
+            let message = format!("link `{id}` is declared twice, first in line {}", first.0);
+            self.draft.fault(attributes.place, message);
+        }
+    }
+
+    fn properties(&mut self, attributes: &Attributes, rate: &str, delay: &str) -> Properties {
+        let mut properties = Properties::default();
+        let mut wrong = |key: &str, text: &str, example: &str| {
+            let message = format!("{key}: expected a quantity such as `{example}`, found `{text}`");
+            self.draft.fault(attributes.place, message);
+        };
+        if let Some(text) = attributes.get(rate) {
+            match bits_per_second(text) {
+                Some(bits) => {
+                    properties.rate = Some(Rate::Data(Bandwidth::from_bits_per_second(bits)));
+                }
+                None => wrong(rate, text, "125MBps"),
+            }
+        }
+        if let Some(text) = attributes.get(delay) {
+            match picoseconds(text) {
+                Some(ps) => properties.delay = Some(Time::from_ps(ps)),
+                None => wrong(delay, text, "50us"),
+            }
+        }
+        properties
+    }
+
+    fn begin(&mut self, attributes: &Attributes, element: &str, keys: [&str; 2]) {
+        let [from, to] = keys.map(|key| self.need(attributes, element, key));
+        if let (Some(from), Some(to)) = (from, to) {
+            self.route = Some((from, to, Vec::new(), attributes.place));
+        }
+    }
+
+    fn close(&mut self, element: &[u8]) {
+        if !matches!(element, b"route" | b"zoneRoute" | b"ASroute") {
+            return;
+        }
+        let Some((from, to, links, place)) = self.route.take() else { return };
+        let unknown = [&from, &to].into_iter().filter(|end| !self.devices.contains(*end));
+        let unknown: Vec<&String> = unknown.collect();
+        if !unknown.is_empty() {
+            for end in unknown {
+                let known: Vec<&str> = self.devices.iter().map(String::as_str).collect();
+                let message = format!("there is no host or router `{end}`");
+                self.draft.faults.push(Fault::at(place.0, place.1, message).near(end, &known));
+            }
+            return;
+        }
+        if from == to {
+            return;
+        }
+        if links.is_empty() {
+            return self.draft.fault(place, "a route needs a link_ctn");
+        }
+        for (index, link) in links.iter().enumerate() {
+            let side = |other: Option<&String>, end: &String| match other {
+                Some(link) => Near::Link(link.clone()),
+                None => Near::Device(end.clone()),
+            };
+            let before = side(index.checked_sub(1).and_then(|i| links.get(i)), &from);
+            let near = self.near.entry(link.clone()).or_default();
+            near.extend([before, side(links.get(index + 1), &to)]);
+        }
+    }
+
+    /// Hosts of a plain cluster around one switch.
+    fn cluster(&mut self, attributes: &Attributes) {
+        let place = attributes.place;
+        if let Some(kind) = attributes.get("topology").filter(|kind| *kind != "FLAT") {
+            let parameters = attributes.get("topo_parameters").unwrap_or_default();
+            let message = format!(
+                "a cluster of topology {kind} is generated, not listed; use `{}` in its place",
+                equivalent(kind, parameters)
+            );
+            return self.draft.fault(place, message);
+        }
+        let [id, radical] = ["id", "radical"].map(|key| self.need(attributes, "cluster", key));
+        let (Some(id), Some(radical)) = (id, radical) else { return };
+        let [prefix, suffix] = ["prefix", "suffix"].map(|key| attributes.get(key).unwrap_or(""));
+        let router =
+            attributes.get("router_id").map_or_else(|| format!("{id}_router"), str::to_owned);
+        let properties = self.properties(attributes, "bw", "lat");
+        self.draft.device(&router, false, None, place);
+        self.devices.insert(router.clone());
+        for part in radical.split(',') {
+            let (first, last) = part.split_once('-').unwrap_or((part, part));
+            let range = first.trim().parse::<u32>().ok().zip(last.trim().parse::<u32>().ok());
+            let Some((first, last)) = range.filter(|(a, b)| a <= b && b - a < 1 << 20) else {
+                let message = format!("radical: expected numbers such as 0-15, found `{part}`");
+                self.draft.fault(place, message);
+                continue;
+            };
+            for number in first..=last {
+                let name = format!("{prefix}{number}{suffix}");
+                self.draft.device(&name, true, None, place);
+                let [a, b] = [name.as_str(), &router].map(|name| tip(name, place));
+                self.draft.cable(a, b, properties);
+                self.devices.insert(name);
+            }
+        }
+    }
+
+    /// Cables and switches for the links.
+    fn finish(self) -> Result<Imported, Faults> {
+        let Self { mut draft, links, near, .. } = self;
+        let is_host = |near: &Near| matches!(near, Near::Device(name) if draft.is_host(name));
+        let cable = |link: &str| {
+            let near = near.get(link)?.iter().collect::<Vec<_>>();
+            let [a, b] = near.as_slice() else { return None };
+            (!(is_host(a) && is_host(b))).then_some([(*a).clone(), (*b).clone()])
+        };
+        let cables: BTreeMap<&str, [Near; 2]> =
+            near.keys().filter_map(|link| Some((link.as_str(), cable(link)?))).collect();
+        for link in near.keys().filter(|link| !cables.contains_key(link.as_str())) {
+            let place = links.get(link).map_or((0, 0), |entry| entry.1);
+            draft.device(&format!("link {link}"), false, None, place);
+        }
+        // The device at an end of a link: what is next to it, or a switch made for the place between.
+        let mut made = BTreeSet::new();
+        for (link, sides) in &near {
+            let (properties, place) = links.get(link).copied().unwrap_or_default();
+            let junction = |other: &String| {
+                let (a, b) = if link < other { (link, other) } else { (other, link) };
+                format!("between {a} and {b}")
+            };
+            let end = |near: &Near| match near {
+                Near::Device(name) => name.clone(),
+                Near::Link(other) if cables.contains_key(other.as_str()) => junction(other),
+                Near::Link(other) => format!("link {other}"),
+            };
+            if let Some([a, b]) = cables.get(link.as_str()) {
+                for other in [a, b] {
+                    let name = end(other);
+                    if name.starts_with("between ") && made.insert(name.clone()) {
+                        draft.device(&name, false, None, place);
+                    }
+                }
+                draft.cable(tip(&end(a), place), tip(&end(b), place), properties);
+                continue;
+            }
+            let here = format!("link {link}");
+            for side in sides {
+                match side {
+                    Near::Link(other) if cables.contains_key(other.as_str()) || other < link => {}
+                    _ => draft.cable(tip(&here, place), tip(&end(side), place), properties),
+                }
+            }
+        }
+        draft.finish()
+    }
+}
+
+fn tip(name: &str, place: Place) -> Tip {
+    Tip { name: name.to_owned(), port: None, place }
+}
+
+/// How a generated cluster is written here.
+fn equivalent(kind: &str, parameters: &str) -> String {
+    match kind {
+        "TORUS" => format!("torus:dims={}", parameters.replace(',', "x")),
+        "FAT_TREE" => {
+            let lists: Vec<_> =
+                parameters.split(';').skip(1).map(|l| l.replace(',', "x")).collect();
+            let keys = ["children", "parents", "cables"];
+            let pairs: Vec<_> =
+                keys.iter().zip(&lists).map(|(k, list)| format!("{k}={list}")).collect();
+            format!("xgft:{}", pairs.join(","))
+        }
+        _ => "dragonfly:p=…,a=…,h=…,g=…".to_owned(),
+    }
+}
+
+/// A number and what follows it.
+fn number(text: &str) -> Option<(f64, &str)> {
+    let text = text.trim();
+    let end = (1..=text.len()).rev().filter(|&end| text.is_char_boundary(end));
+    let end = end.into_iter().find(|&end| {
+        let part = text.get(..end).unwrap_or_default();
+        part.ends_with(|c: char| c.is_ascii_digit() || c == '.') && part.parse::<f64>().is_ok()
+    })?;
+    let value =
+        text.get(..end)?.parse().ok().filter(|value: &f64| value.is_finite() && *value >= 0.0)?;
+    Some((value, text.get(end..)?.trim()))
+}
+
+fn scaled(value: f64, factor: f64) -> Option<u64> {
+    let scaled = (value * factor).round();
+    // In range, so the cast keeps the value.
+    #[allow(clippy::cast_sign_loss)]
+    (0.0..1e19).contains(&scaled).then_some(scaled as u64)
+}
+
+/// SimGrid's bandwidths: bytes per second unless `bps` says bits.
+fn bits_per_second(text: &str) -> Option<u64> {
+    let (value, unit) = number(text)?;
+    let (prefix, bits) = match unit {
+        "" => ("", 8.0),
+        unit => match unit.strip_suffix("Bps") {
+            Some(prefix) => (prefix, 8.0),
+            None => (unit.strip_suffix("bps")?, 1.0),
+        },
+    };
+    let factor = match prefix {
+        "" => 1.0,
+        "k" => 1e3,
+        "M" => 1e6,
+        "G" => 1e9,
+        "T" => 1e12,
+        "Ki" => 1024.0,
+        "Mi" => 1024.0 * 1024.0,
+        "Gi" => 1024.0 * 1024.0 * 1024.0,
+        _ => return None,
+    };
+    scaled(value, bits * factor).filter(|&bits| bits > 0)
+}
+
+/// SimGrid's times: seconds unless a unit follows.
+fn picoseconds(text: &str) -> Option<u64> {
+    let (value, unit) = number(text)?;
+    let factor = match unit {
+        "ps" => 1.0,
+        "ns" => 1e3,
+        "us" => 1e6,
+        "ms" => 1e9,
+        "" | "s" => 1e12,
+        _ => return None,
+    };
+    scaled(value, factor)
+}

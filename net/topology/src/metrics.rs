@@ -1,0 +1,138 @@
+//! Figures of a topology: counts, distances, bisection.
+
+use crate::{
+    Kind, Shape, Topology,
+    bisection::{Bisection, bisection},
+    route::Search,
+};
+
+/// Figures of a topology. Hops are links from host to host: 2 through one switch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Metrics {
+    /// Number of hosts.
+    pub hosts: u32,
+    /// Number of switches.
+    pub switches: u32,
+    /// Working links between hosts and switches.
+    pub host_links: u32,
+    /// Working links between switches.
+    pub switch_links: u32,
+    /// Most working ports of a switch.
+    pub ports: u32,
+    /// Most hops between two hosts; `None` if some pair is not joined.
+    pub diameter: Option<u32>,
+    /// Mean hops between two different hosts that are joined.
+    pub mean_hops: f64,
+    /// Whether distances were measured from a sample of the hosts only, so that the diameter is a lower bound.
+    pub sampled: bool,
+    /// Links cut by a division into halves.
+    pub bisection: Bisection,
+}
+
+/// Links that the searches for distances may look at.
+const EFFORT: u64 = 1 << 30;
+
+impl Topology {
+    /// The figures. Distances come from a breadth-first search per switch with hosts; where that is too much, from
+    /// the grid's closed forms or else from a sample of switches.
+    pub fn metrics(&self) -> Metrics {
+        let graph = &self.graph;
+        let working = || graph.links().iter().filter(|link| link.up);
+        let to_host = |link: &&crate::Link| link.ends.iter().any(|plug| graph.is_host(plug.device));
+        let host_links = working().filter(to_host).count() as u32;
+        let switch_links = working().count() as u32 - host_links;
+        let ports = (graph.hosts()..graph.devices()).map(|s| graph.neighbours(s).count() as u32);
+        let (diameter, mean_hops, sampled) = self.distances(switch_links);
+        Metrics {
+            hosts: graph.hosts(),
+            switches: graph.switches(),
+            host_links,
+            switch_links,
+            ports: ports.max().unwrap_or(0),
+            diameter,
+            mean_hops,
+            sampled,
+            bisection: bisection(self),
+        }
+    }
+
+    /// Diameter, mean and whether they come from a sample.
+    fn distances(&self, switch_links: u32) -> (Option<u32>, f64, bool) {
+        let sources = self.attachments();
+        let effort = sources.len() as u64 * u64::from(2 * switch_links + 1);
+        match &self.shape {
+            Shape::Grid(grid) if effort > EFFORT && self.is_intact() => {
+                let (diameter, mean) = closed_form(grid);
+                (Some(diameter), mean, false)
+            }
+            _ => {
+                let step = effort.div_ceil(EFFORT).max(1) as usize;
+                self.search(&sources, step)
+            }
+        }
+    }
+
+    /// The sets of switches that hosts are linked to, each with its number of hosts.
+    fn attachments(&self) -> Vec<(Vec<u32>, u64)> {
+        let graph = &self.graph;
+        let switches = |host| {
+            let ends = graph.neighbours(host);
+            let mut switches: Vec<_> = ends.map(|(_, end)| end.device - graph.hosts()).collect();
+            switches.sort_unstable();
+            switches.dedup();
+            switches
+        };
+        let mut sets: Vec<_> = (0..graph.hosts()).map(switches).collect();
+        sets.sort_unstable();
+        let mut attachments: Vec<(Vec<u32>, u64)> = Vec::new();
+        for set in sets {
+            match attachments.last_mut().filter(|(last, _)| *last == set) {
+                Some((_, count)) => *count += 1,
+                None => attachments.push((set, 1)),
+            }
+        }
+        attachments
+    }
+
+    fn search(&self, attachments: &[(Vec<u32>, u64)], step: usize) -> (Option<u32>, f64, bool) {
+        let mut search = Search::minimal(&self.graph);
+        let (mut longest, mut sum, mut pairs, mut joined) = (0, 0_u64, 0_u64, true);
+        for (from, count) in attachments.iter().step_by(step) {
+            search.run(from);
+            for (to, hosts) in attachments {
+                let others = if to == from { hosts - 1 } else { *hosts };
+                let nearest = to.iter().filter_map(|&switch| search.distance(switch)).min();
+                match nearest {
+                    _ if others == 0 => {}
+                    None => joined = false,
+                    Some(links) => {
+                        longest = longest.max(links + 2);
+                        pairs += count * others;
+                        sum += count * others * u64::from(links + 2);
+                    }
+                }
+            }
+        }
+        let mean = if pairs == 0 { 0.0 } else { sum as f64 / pairs as f64 };
+        (joined.then_some(longest), mean, step > 1)
+    }
+}
+
+/// Diameter and mean of an intact grid: Dally and Towles, 2004, section 5.2, for pairs that may be equal; with
+/// the hosts' links, and for different hosts.
+fn closed_form(grid: &crate::Grid) -> (u32, f64) {
+    let (mut diameter, mut mean) = (2, 0.0);
+    for (dimension, &extent) in grid.extents.iter().enumerate() {
+        let k = f64::from(extent);
+        let (most, average) = match grid.kind {
+            Kind::HyperX => (u32::from(extent > 1), (k - 1.0) / k),
+            _ if !grid.wraps(dimension) => (extent - 1, (k * k - 1.0) / (3.0 * k)),
+            _ if extent % 2 == 0 => (extent / 2, k / 4.0),
+            _ => (extent / 2, (k * k - 1.0) / (4.0 * k)),
+        };
+        diameter += most;
+        mean += average;
+    }
+    let hosts = f64::from(grid.switches()) * f64::from(grid.hosts);
+    (diameter, if hosts > 1.0 { 2.0 + mean * hosts / (hosts - 1.0) } else { 0.0 })
+}

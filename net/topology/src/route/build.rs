@@ -1,0 +1,204 @@
+//! Route sets by name.
+
+use std::str::FromStr;
+
+use super::{
+    Routes, grid,
+    lanes::{Classes, Lanes},
+    next::{Next, Via},
+    search::Search,
+    table, tree,
+};
+use crate::{Fault, Grid, Shape, Topology, shape::Kind};
+
+/// A way of routing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Algorithm {
+    /// Shortest ways, spread over ports by their number of destinations; one lane.
+    MinHop,
+    /// Shortest ways that never go up again after going down; one lane, free of deadlock.
+    UpDown,
+    /// Trees: the destination's digits decide the way up.
+    DModK,
+    /// Trees: the source's digits decide the way up.
+    SModK,
+    /// Trees: a random choice of the source decides the way up.
+    RandomUp,
+    /// Grids: one dimension after the other, with two lanes in rings.
+    DimensionOrder,
+    /// Shortest ways on lanes that are free of deadlock.
+    Minimal,
+    /// By way of a random group (dragonfly) or switch.
+    Valiant,
+}
+
+/// Names of the algorithms.
+pub const ALGORITHMS: [(&str, Algorithm); 8] = [
+    ("min-hop", Algorithm::MinHop),
+    ("up-down", Algorithm::UpDown),
+    ("d-mod-k", Algorithm::DModK),
+    ("s-mod-k", Algorithm::SModK),
+    ("random-up", Algorithm::RandomUp),
+    ("dimension-order", Algorithm::DimensionOrder),
+    ("minimal", Algorithm::Minimal),
+    ("valiant", Algorithm::Valiant),
+];
+
+/// How packets are to be routed, written `NAME` or `NAME:lanes=1`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Routing {
+    /// The algorithm.
+    pub algorithm: Algorithm,
+    /// Whether packets stay on one lane, whether or not that can deadlock.
+    pub single_lane: bool,
+}
+
+impl From<Algorithm> for Routing {
+    fn from(algorithm: Algorithm) -> Self {
+        Self { algorithm, single_lane: false }
+    }
+}
+
+impl FromStr for Routing {
+    type Err = Fault;
+
+    fn from_str(text: &str) -> Result<Self, Fault> {
+        let (name, option) = text.split_once(':').map_or((text, None), |(a, b)| (a, Some(b)));
+        let names = ALGORITHMS.map(|entry| entry.0);
+        let known = ALGORITHMS.iter().find(|entry| entry.0 == name).ok_or_else(|| {
+            let message = format!("unknown routing `{name}` (known: {})", names.join(", "));
+            Fault::new(message).near(name, &names)
+        })?;
+        match option {
+            None => Ok(known.1.into()),
+            Some("lanes=1") => Ok(Self { algorithm: known.1, single_lane: true }),
+            Some(other) => {
+                Err(Fault::new(format!("unknown option `{other}` of a routing; there is lanes=1")))
+            }
+        }
+    }
+}
+
+impl Algorithm {
+    /// The name.
+    pub fn name(self) -> &'static str {
+        ALGORITHMS.iter().find(|entry| entry.1 == self).map_or("", |entry| entry.0)
+    }
+
+    /// What suits a topology: free of deadlock, and along shortest ways where all links work.
+    pub fn usual(topology: &Topology) -> Self {
+        match &topology.shape {
+            Shape::Tree(_) => Self::DModK,
+            Shape::Grid(_) if topology.is_intact() => Self::DimensionOrder,
+            Shape::Grid(_) | Shape::Dragonfly(_) | Shape::SlimFly(_) => Self::Minimal,
+            Shape::Rails(_) | Shape::Irregular => Self::UpDown,
+        }
+    }
+}
+
+impl Routes {
+    /// The routes of a topology, by the usual algorithm unless another one is asked for. An algorithm that does
+    /// not fit the topology and a pair of hosts without a way are errors.
+    pub fn build(topology: &Topology, routing: Option<Routing>) -> Result<Self, Fault> {
+        let routing = routing.unwrap_or_else(|| Algorithm::usual(topology).into());
+        let graph = &topology.graph;
+        let (next, lanes) = match routing.algorithm {
+            Algorithm::MinHop => {
+                (table::by_host(graph, Search::minimal(graph), |_, _| None)?, Lanes::Single)
+            }
+            Algorithm::UpDown => (up_down(topology, None)?, Lanes::Single),
+            Algorithm::DModK | Algorithm::SModK | Algorithm::RandomUp => {
+                (in_tree(topology, routing.algorithm)?, Lanes::Single)
+            }
+            Algorithm::DimensionOrder => dimension_order(topology, !routing.single_lane)?,
+            Algorithm::Minimal | Algorithm::Valiant => {
+                minimal(topology, routing.algorithm == Algorithm::Valiant)?
+            }
+        };
+        if let Some((source, destination)) = table::unreachable(graph, &next) {
+            let message = format!(
+                "there is no way from `{}` to `{}` by routing {}",
+                graph.name(source),
+                graph.name(destination),
+                routing.algorithm.name()
+            );
+            return Err(Fault::new(message));
+        }
+        let single = routing.single_lane && !matches!(&next, Next::Switches(t) if t.chooses());
+        Ok(Self::new(graph, next, if single { Lanes::Single } else { lanes }))
+    }
+}
+
+fn misfit(algorithm: Algorithm, needs: &str) -> Fault {
+    Fault::new(format!("routing {} needs {needs}", algorithm.name()))
+        .help("min-hop, up-down and minimal fit every topology".to_owned())
+}
+
+fn up_down(topology: &Topology, prefer: Option<&tree::Formula>) -> Result<Next, Fault> {
+    let search = Search::up_down(&topology.graph, &topology.shape);
+    table::by_host(&topology.graph, search, |switch, destination| {
+        let header = super::Header { destination, ..Default::default() };
+        prefer.map(|formula| formula.port(switch, &header))
+    })
+}
+
+/// The formula of an intact tree; d-mod-k around broken links by up*/down* tables that keep to the formula
+/// where they can.
+fn in_tree(topology: &Topology, algorithm: Algorithm) -> Result<Next, Fault> {
+    let Shape::Tree(tree) = &topology.shape else {
+        return Err(misfit(algorithm, "a fat tree"));
+    };
+    let key = match algorithm {
+        Algorithm::SModK => tree::Key::Source,
+        Algorithm::RandomUp => tree::Key::Choice,
+        _ => tree::Key::Destination,
+    };
+    let formula = tree::Formula::new(tree, key);
+    match (topology.is_intact(), key) {
+        (true, _) => Ok(Next::Tree(formula)),
+        (false, tree::Key::Destination) => up_down(topology, Some(&formula)),
+        (false, _) => {
+            Err(misfit(algorithm, "a tree without broken links; d-mod-k goes round them"))
+        }
+    }
+}
+
+fn dimension_order(topology: &Topology, datelines: bool) -> Result<(Next, Lanes), Fault> {
+    let Shape::Grid(grid) = &topology.shape else {
+        return Err(misfit(Algorithm::DimensionOrder, "a grid"));
+    };
+    if !topology.is_intact() {
+        return Err(misfit(Algorithm::DimensionOrder, "a grid without broken links"));
+    }
+    let datelines = datelines && rings(grid);
+    let formula = grid::Formula::new(grid, datelines);
+    Ok((Next::Grid(formula), Lanes::Grid { count: 1 + u8::from(datelines) }))
+}
+
+fn rings(grid: &Grid) -> bool {
+    grid.kind == Kind::Torus && (0..grid.extents.len()).any(|dimension| grid.wraps(dimension))
+}
+
+fn minimal(topology: &Topology, via: bool) -> Result<(Next, Lanes), Fault> {
+    let graph = &topology.graph;
+    let classes = Classes::new(graph, &topology.shape);
+    if let (Shape::Dragonfly(shape), true) = (&topology.shape, topology.is_intact()) {
+        let next = Next::Switches(table::dragonfly(graph, shape, via)?);
+        return Ok((next, Lanes::Globals { count: 2 + u8::from(via), classes }));
+    }
+    let (mut table, longest) = table::by_switch(graph)?;
+    let phases = 1 + u32::from(via);
+    let Some(count) = u8::try_from(longest.max(1) * phases).ok().filter(|&count| count <= 128)
+    else {
+        let message = format!(
+            "ways of {longest} links on a lane per link need {} lanes; 128 are the most",
+            longest * phases
+        );
+        return Err(Fault::new(message).help("up-down needs one lane".to_owned()));
+    };
+    if via {
+        let among = table.joined();
+        table.via = Via::Switch { phase: longest.max(1) as u8, among };
+    }
+    Ok((Next::Switches(table), Lanes::Hops { count, classes }))
+}

@@ -1,0 +1,89 @@
+//! Dimension-order routes on grids, with lanes switched at datelines.
+//!
+//! Source: Dally and Seitz, "Deadlock-free message routing in multiprocessor interconnection networks", 1987.
+//! A packet starts each ring on lane 0 and goes on to lane 1 when it crosses the wrap-around link.
+
+use crate::shape::{Grid, Kind};
+
+/// A grid's routes.
+#[derive(Clone, Debug)]
+pub(super) struct Formula {
+    kind: Kind,
+    hosts: u32,
+    datelines: bool,
+    dimensions: Vec<Dimension>,
+    /// Coordinates of all switches, switch by switch.
+    coordinates: Vec<u32>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Dimension {
+    extent: u32,
+    wraps: bool,
+    /// First port.
+    base: u16,
+    /// Port after the last.
+    end: u16,
+}
+
+impl Formula {
+    /// Routes with two lanes against deadlock in rings, or with one.
+    pub fn new(grid: &Grid, datelines: bool) -> Self {
+        let mut base = grid.hosts as u16;
+        let dimension = |index: usize| {
+            let end = base + grid.width(index) as u16;
+            let wraps = grid.wraps(index);
+            let dimension = Dimension { extent: grid.extents[index], wraps, base, end };
+            base = end;
+            dimension
+        };
+        Self {
+            kind: grid.kind,
+            hosts: grid.hosts,
+            datelines,
+            dimensions: (0..grid.extents.len()).map(dimension).collect(),
+            coordinates: (0..grid.switches()).flat_map(|s| grid.coordinates(s)).collect(),
+        }
+    }
+
+    fn place(&self, switch: u32) -> &[u32] {
+        let dimensions = self.dimensions.len();
+        &self.coordinates[switch as usize * dimensions..][..dimensions]
+    }
+
+    /// The output port and lane.
+    #[inline]
+    pub fn hop(&self, switch: u32, input: (u16, u8), destination: u32) -> (u16, u8) {
+        let target = destination / self.hosts;
+        if target == switch {
+            return ((destination % self.hosts) as u16, 0);
+        }
+        let places = self.place(switch).iter().zip(self.place(target));
+        for (dimension, (&here, &there)) in self.dimensions.iter().zip(places) {
+            if here != there {
+                return dimension.hop(self, here, there, input);
+            }
+        }
+        (super::next::NOWHERE, 0)
+    }
+}
+
+impl Dimension {
+    #[inline]
+    fn hop(&self, formula: &Formula, here: u32, there: u32, input: (u16, u8)) -> (u16, u8) {
+        if formula.kind == Kind::HyperX {
+            let index = if there < here { there } else { there - 1 };
+            return (self.base + index as u16, 0);
+        }
+        if !self.wraps {
+            return (self.base + u16::from(there < here), 0);
+        }
+        let ahead = (there + self.extent - here) % self.extent;
+        // Half way round either direction is shortest; even switches go up, odd ones down.
+        let up = 2 * ahead < self.extent || (2 * ahead == self.extent && here.is_multiple_of(2));
+        let crosses = if up { here + 1 == self.extent } else { here == 0 };
+        let inside = (self.base..self.end).contains(&input.0);
+        let lane = u8::from(formula.datelines && (crosses || (inside && input.1 == 1)));
+        (self.base + u16::from(!up), lane)
+    }
+}

@@ -1,0 +1,100 @@
+//! Virtual lanes along a route.
+
+use crate::{Graph, Shape};
+
+/// How a packet's lane follows from its input, its output and its lane so far.
+#[derive(Clone, Debug)]
+pub(super) enum Lanes {
+    /// One lane.
+    Single,
+    /// The number of switch-to-switch links so far: strictly increasing, so there can be no cycle (Günther,
+    /// "Prevention of deadlocks in packet-switched data transport systems", 1981).
+    Hops { count: u8, classes: Classes },
+    /// The number of global links of a dragonfly so far (Kim et al., section 4.1).
+    Globals { count: u8, classes: Classes },
+    /// Decided by the grid's formula (datelines).
+    Grid { count: u8 },
+}
+
+/// What is at the far end of each port of each switch.
+#[derive(Clone, Debug)]
+pub(super) struct Classes {
+    first: Vec<u32>,
+    classes: Vec<Class>,
+}
+
+/// What is at the far end of a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Class {
+    Host,
+    Switch,
+    Global,
+}
+
+impl Lanes {
+    /// Number of lanes.
+    pub const fn count(&self) -> u8 {
+        match self {
+            Self::Single => 1,
+            Self::Hops { count, .. } | Self::Globals { count, .. } | Self::Grid { count } => *count,
+        }
+    }
+
+    /// The lane after a switch. Towards a host it is 0: nothing waits behind a host.
+    #[inline]
+    pub fn after(&self, switch: u32, input: (u16, u8), out: u16) -> u8 {
+        match self {
+            Self::Single => 0,
+            Self::Grid { .. } => input.1,
+            Self::Hops { classes, .. } => {
+                match (classes.of(switch, input.0), classes.of(switch, out)) {
+                    (Class::Host, _) | (_, Class::Host) => 0,
+                    _ => input.1 + 1,
+                }
+            }
+            Self::Globals { classes, .. } => {
+                if classes.of(switch, out) == Class::Host {
+                    0
+                } else {
+                    classes.globals(switch, input)
+                }
+            }
+        }
+    }
+}
+
+impl Classes {
+    pub fn new(graph: &Graph, shape: &Shape) -> Self {
+        let mut first = Vec::with_capacity(graph.switches() as usize);
+        let mut classes = Vec::new();
+        for switch in graph.hosts()..graph.devices() {
+            first.push(classes.len() as u32);
+            let global_from = match shape {
+                Shape::Dragonfly(dragonfly) => (dragonfly.hosts + dragonfly.routers - 1) as usize,
+                _ => usize::MAX,
+            };
+            let class = |(port, end): (usize, &Option<crate::End>)| match end {
+                Some(end) if graph.is_host(end.device) => Class::Host,
+                _ if port >= global_from => Class::Global,
+                _ => Class::Switch,
+            };
+            classes.extend(graph.ends(switch).iter().enumerate().map(class));
+        }
+        Self { first, classes }
+    }
+
+    #[inline]
+    pub fn of(&self, switch: u32, port: u16) -> Class {
+        self.classes[self.first[switch as usize] as usize + usize::from(port)]
+    }
+
+    /// Global links that a packet has crossed when it comes in.
+    #[inline]
+    pub fn globals(&self, switch: u32, (port, lane): (u16, u8)) -> u8 {
+        match self.of(switch, port) {
+            Class::Host => 0,
+            Class::Switch => lane,
+            Class::Global => lane + 1,
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! Where a packet goes next.
+//!
+//! A route set answers at every switch, from what the packet carries, with an output port and a virtual
+//! lane. Ports come from forwarding tables or from a formula of the topology's family, where a table would be
+//! large; lanes from the packet's lane and its input and output port.
+//!
+//! Service levels above 0 use the same routes on lanes of their own: with n lanes per level, level l has
+//! lanes l*n to l*n+n-1.
+
+mod build;
+mod deadlock;
+mod grid;
+mod lanes;
+mod next;
+mod search;
+mod table;
+mod tree;
+
+pub use build::{ALGORITHMS, Algorithm, Routing};
+pub use deadlock::{Analysis, Channel, analyse};
+
+use crate::Graph;
+
+pub(crate) use next::NOWHERE;
+pub(crate) use search::Search;
+
+use self::{lanes::Lanes, next::Next};
+
+/// An output port and the virtual lane there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Hop {
+    /// Output port.
+    pub port: u16,
+    /// Virtual lane on the link behind it.
+    pub lane: u8,
+}
+
+/// What a packet carries for its routing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Header {
+    /// Host that sends it.
+    pub source: u32,
+    /// Host that receives it.
+    pub destination: u32,
+    /// Service level.
+    pub level: u8,
+    /// What was chosen at the source; 0 is the route of the table.
+    pub choice: u32,
+}
+
+/// A forwarding table by switch and host, switch by switch.
+pub(crate) struct Table {
+    pub ports: Vec<u16>,
+    pub hosts: u32,
+}
+
+/// A route set of a graph.
+#[derive(Clone, Debug)]
+pub struct Routes {
+    hosts: u32,
+    next: Next,
+    lanes: Lanes,
+    exits: Option<Exits>,
+    levels: u8,
+}
+
+/// Where hosts have several ports: the first of each host in a list of working ports and switches.
+#[derive(Clone, Debug)]
+struct Exits {
+    first: Vec<u32>,
+    ports: Vec<(u16, u32)>,
+}
+
+impl Routes {
+    fn new(graph: &Graph, next: Next, lanes: Lanes) -> Self {
+        let hosts = graph.hosts();
+        let single = (0..hosts).all(|host| graph.ports(host) == 1);
+        let exits = (!single).then(|| {
+            let (mut first, mut ports) = (vec![0], Vec::new());
+            for host in 0..hosts {
+                ports.extend(graph.neighbours(host).map(|(port, end)| (port, end.device - hosts)));
+                first.push(ports.len() as u32);
+            }
+            Exits { first, ports }
+        });
+        Self { hosts, next, lanes, exits, levels: 1 }
+    }
+
+    /// The routes of a table that has no holes and no loops.
+    pub(crate) fn from_table(graph: &Graph, table: Table) -> Self {
+        let Table { ports, hosts } = table;
+        Self::new(graph, Next::Hosts { ports, hosts }, Lanes::Single)
+    }
+
+    /// The same routes for a number of service levels, each with lanes of its own.
+    #[must_use]
+    pub fn with_levels(self, levels: u8) -> Self {
+        Self { levels: levels.max(1), ..self }
+    }
+
+    /// Number of virtual lanes that are used.
+    pub const fn lanes(&self) -> u8 {
+        self.levels.saturating_mul(self.lanes.count())
+    }
+
+    /// Number of lanes of one service level.
+    pub const fn lanes_per_level(&self) -> u8 {
+        self.lanes.count()
+    }
+
+    /// The output port and lane at a switch (by its device number) for a packet that came in by a port and
+    /// lane. O(1) for tables, O(dimensions) for grids; nothing is allocated.
+    #[inline]
+    pub fn hop(&self, switch: u32, in_port: u16, in_lane: u8, header: &Header) -> Hop {
+        let switch = switch - self.hosts;
+        let base = self.base(header.level);
+        let lane = in_lane.wrapping_sub(base);
+        let (port, lane) = self.next.hop(&self.lanes, switch, (in_port, lane), header);
+        Hop { port, lane: base + lane }
+    }
+
+    /// The port and lane by which a host sends a packet. Hosts with several ports spread by destination (in trees by
+    /// what decides the way up) over those whose switch has a way: O(ports).
+    #[inline]
+    pub fn first_hop(&self, header: &Header) -> Hop {
+        let port = self.exits.as_ref().map_or(0, |Exits { first, ports }| {
+            let host = header.source as usize;
+            let (first, last) = (first[host] as usize, first[host + 1] as usize);
+            let (before, from) = match last - first {
+                0 => (&ports[first..last], &ports[first..last]),
+                count => {
+                    let at = self.next.exit_key(header) as usize % count;
+                    (&ports[first..first + at], &ports[first + at..last])
+                }
+            };
+            let mut ways = from.iter().chain(before);
+            let way = ways.find(|(_, switch)| self.next.knows(*switch, header.destination));
+            way.map_or(0, |(port, _)| *port)
+        });
+        Hop { port, lane: self.base(header.level) }
+    }
+
+    /// The service level for a pair of hosts: 0, as lanes are assigned along the way.
+    pub const fn service_level(&self, _source: u32, _destination: u32) -> u8 {
+        0
+    }
+
+    /// What the source chooses for a packet, given a random number; 0 where there is nothing to choose.
+    #[inline]
+    pub fn choose(&self, source: u32, destination: u32, random: u64) -> u32 {
+        self.next.choose(source, destination, random)
+    }
+
+    #[inline]
+    const fn base(&self, level: u8) -> u8 {
+        if self.levels == 1 {
+            return 0;
+        }
+        let level = if level < self.levels { level } else { self.levels - 1 };
+        level * self.lanes.count()
+    }
+}

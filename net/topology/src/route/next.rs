@@ -1,0 +1,204 @@
+//! The output port of a packet.
+
+use super::{
+    Header, grid,
+    lanes::{Class, Lanes},
+    tree,
+};
+
+/// How the output port is found.
+#[derive(Clone, Debug)]
+pub(super) enum Next {
+    /// A table by switch and destination host.
+    Hosts { ports: Vec<u16>, hosts: u32 },
+    /// A table by switch and the destination's switch.
+    Switches(Switches),
+    /// The formula of a tree.
+    Tree(tree::Formula),
+    /// The formula of a grid.
+    Grid(grid::Formula),
+}
+
+/// Ports by switch and the destination's switch, perhaps by way of somewhere else.
+#[derive(Clone, Debug)]
+pub(super) struct Switches {
+    pub ports: Vec<u16>,
+    pub count: u32,
+    /// Switch of each host, and its port there.
+    pub homes: Vec<(u32, u16)>,
+    pub via: Via,
+}
+
+/// What a source may choose to go by (Valiant, "A scheme for fast parallel communication", 1982).
+#[derive(Clone, Debug)]
+pub(super) enum Via {
+    /// Nothing.
+    None,
+    /// A switch: `choice` - 1. Lanes below `phase` lead to it, those from `phase` on to the destination.
+    Switch { phase: u8, among: Vec<u32> },
+    /// A group of a dragonfly: `choice` - 1; the table leads from each switch to each group.
+    Group { ports: Vec<u16>, groups: u32, routers: u32 },
+}
+
+/// No way from here.
+pub(crate) const NOWHERE: u16 = u16::MAX;
+
+impl Next {
+    /// The output port, and the lane behind it within the service level.
+    #[inline]
+    pub fn hop(&self, lanes: &Lanes, switch: u32, input: (u16, u8), header: &Header) -> (u16, u8) {
+        let port = match self {
+            Self::Hosts { ports, hosts } => {
+                ports[switch as usize * *hosts as usize + header.destination as usize]
+            }
+            Self::Tree(tree) => tree.port(switch, header),
+            Self::Grid(grid) => return grid.hop(switch, input, header.destination),
+            Self::Switches(table) => {
+                if header.choice != 0
+                    && let Some((port, lane)) = table.detour(lanes, switch, input, header)
+                {
+                    return (port, lane);
+                }
+                table.port(switch, header.destination)
+            }
+        };
+        (port, lanes.after(switch, input, port))
+    }
+
+    /// Whether a table has a way from a switch to a host.
+    pub fn knows(&self, switch: u32, destination: u32) -> bool {
+        match self {
+            Self::Hosts { ports, hosts } => {
+                ports[switch as usize * *hosts as usize + destination as usize] != NOWHERE
+            }
+            Self::Switches(table) => table.port(switch, destination) != NOWHERE,
+            Self::Tree(_) | Self::Grid(_) => true,
+        }
+    }
+
+    /// What spreads packets over the ports of a host.
+    #[inline]
+    pub fn exit_key(&self, header: &Header) -> u32 {
+        match self {
+            Self::Tree(tree) => tree.key(header),
+            _ => header.destination,
+        }
+    }
+
+    /// All choices of places to go by.
+    pub fn detours(&self) -> Vec<u32> {
+        match self {
+            Self::Switches(Switches { via: Via::Switch { among, .. }, .. }) => {
+                among.iter().map(|switch| switch + 1).collect()
+            }
+            Self::Switches(Switches { via: Via::Group { groups, .. }, .. }) => {
+                (1..=*groups).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether a packet with this choice is still on its way to the place it goes by.
+    pub fn leads_away(&self, lanes: &Lanes, switch: u32, input: (u16, u8), choice: u32) -> bool {
+        let Self::Switches(table) = self else { return false };
+        match (&table.via, lanes) {
+            (Via::Switch { phase, .. }, Lanes::Hops { classes, .. }) => {
+                let fresh = classes.of(switch, input.0) == Class::Host;
+                (fresh || input.1 < *phase) && switch + 1 != choice
+            }
+            (Via::Group { routers, .. }, Lanes::Globals { classes, .. }) => {
+                classes.globals(switch, input) == 0 && switch / routers + 1 != choice
+            }
+            _ => false,
+        }
+    }
+
+    /// What the source chooses.
+    pub fn choose(&self, source: u32, destination: u32, random: u64) -> u32 {
+        let below = |bound: u32| ((u128::from(random) * u128::from(bound)) >> 64) as u32;
+        match self {
+            Self::Tree(tree) => tree.choices().map_or(0, |choices| below(choices) + 1),
+            Self::Switches(table) => table.choose(source, destination, below),
+            _ => 0,
+        }
+    }
+}
+
+impl Switches {
+    /// Whether sources choose.
+    pub const fn chooses(&self) -> bool {
+        !matches!(self.via, Via::None)
+    }
+
+    /// The switches with hosts.
+    pub fn joined(&self) -> Vec<u32> {
+        let mut switches: Vec<_> = self.homes.iter().map(|(switch, _)| *switch).collect();
+        switches.sort_unstable();
+        switches.dedup();
+        switches
+    }
+
+    #[inline]
+    fn port(&self, switch: u32, destination: u32) -> u16 {
+        let (home, port) = self.homes[destination as usize];
+        if home == switch { port } else { self.toward(switch, home) }
+    }
+
+    #[inline]
+    fn toward(&self, switch: u32, target: u32) -> u16 {
+        self.ports[switch as usize * self.count as usize + target as usize]
+    }
+
+    /// The hop of a packet that goes by way of somewhere, unless the choice no longer matters and the first
+    /// phase's lanes are left. Towards the destination the lanes of the second phase begin at `phase`.
+    #[inline]
+    fn detour(
+        &self,
+        lanes: &Lanes,
+        switch: u32,
+        input: (u16, u8),
+        header: &Header,
+    ) -> Option<(u16, u8)> {
+        match (&self.via, lanes) {
+            (Via::Switch { phase, .. }, Lanes::Hops { classes, .. }) => {
+                let target = header.choice - 1;
+                let fresh = classes.of(switch, input.0) == Class::Host;
+                let so_far = if fresh { 0 } else { input.1 + 1 };
+                if !fresh && input.1 >= *phase {
+                    return None;
+                }
+                if switch != target {
+                    return Some((self.toward(switch, target), so_far));
+                }
+                let port = self.port(switch, header.destination);
+                let host = classes.of(switch, port) == Class::Host;
+                Some((port, if host { 0 } else { *phase }))
+            }
+            (Via::Group { ports, groups, routers }, Lanes::Globals { classes, .. }) => {
+                let target = header.choice - 1;
+                if classes.globals(switch, input) > 0 || switch / routers == target {
+                    return None;
+                }
+                let port = ports[switch as usize * *groups as usize + target as usize];
+                Some((port, 0))
+            }
+            _ => None,
+        }
+    }
+
+    fn choose(&self, source: u32, destination: u32, below: impl Fn(u32) -> u32) -> u32 {
+        let [from, to] = [source, destination].map(|host| self.homes[host as usize].0);
+        match &self.via {
+            Via::None => 0,
+            Via::Switch { among, .. } => {
+                let chosen = among.get(below(among.len() as u32) as usize).copied();
+                chosen.filter(|&via| via != from && via != to).map_or(0, |via| via + 1)
+            }
+            Via::Group { groups, routers, .. } => {
+                let chosen = below(*groups);
+                let near = chosen == from / routers || chosen == to / routers;
+                if from == to || near { 0 } else { chosen + 1 }
+            }
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! Topologies by kind and keys: `fat-tree:levels=2,radix=36`.
+
+use std::str::FromStr;
+
+use super::{Arrangement, Dragonfly, Grid, Kind, Rails, SlimFly, Topology, Tree};
+use crate::{Fault, Faults};
+
+/// A kind of topology with its keys and a line about it.
+#[derive(Debug)]
+pub struct Entry {
+    /// Its name.
+    pub name: &'static str,
+    /// Its keys.
+    pub keys: &'static [&'static str],
+    /// What it is.
+    pub about: &'static str,
+    build: fn(&mut Keys) -> Option<Result<Topology, Faults>>,
+}
+
+/// All kinds, in the order of the book.
+pub const KINDS: &[Entry] = &[
+    entry("star", &["hosts"], "hosts around one switch", |k| {
+        Some(Tree::extended(vec![k.number("hosts")?], vec![1]).build())
+    }),
+    entry("chain", &["switches", "hosts"], "switches in a row, `hosts` on each", |k| {
+        line(k, Kind::Mesh)
+    }),
+    entry("ring", &["switches", "hosts"], "switches in a circle, `hosts` on each", |k| {
+        line(k, Kind::Torus)
+    }),
+    entry("mesh", &["dims", "hosts"], "a grid of switches, such as dims=8x8", |k| {
+        grid(k, Kind::Mesh)
+    }),
+    entry("torus", &["dims", "hosts"], "a grid with wrap-around links", |k| grid(k, Kind::Torus)),
+    entry("hypercube", &["dimensions", "hosts"], "2^dimensions switches", |k| {
+        let (dimensions, hosts) = (k.number("dimensions"), k.number_or("hosts", 1));
+        let extents = vec![2; dimensions?.min(64) as usize];
+        Some(Grid { kind: Kind::HyperX, extents, hosts: hosts? }.build())
+    }),
+    entry("hyperx", &["dims", "hosts"], "a grid whose lines are complete graphs", |k| {
+        grid(k, Kind::HyperX)
+    }),
+    entry("complete", &["switches", "hosts"], "switches that are all joined", |k| {
+        line(k, Kind::HyperX)
+    }),
+    entry("fat-tree", &["levels", "radix"], "the largest full tree of such switches", |k| {
+        let (levels, radix) = (k.number_or("levels", 2), k.number("radix"));
+        let (levels, radix) = (levels?, radix?);
+        if radix % 2 != 0 || levels > 16 {
+            return k.fault("radix", "a full fat tree needs an even radix, and at most 16 levels");
+        }
+        Some(Tree::full(levels as usize, radix).build())
+    }),
+    entry("k-ary-n-tree", &["k", "n"], "n levels of k^(n-1) switches", |k| {
+        let (arity, levels) = (k.number("k"), k.number("n"));
+        let (arity, levels) = (arity?, levels?.min(64) as usize);
+        let parents = (0..levels).map(|level| if level == 0 { 1 } else { arity }).collect();
+        Some(Tree::extended(vec![arity; levels], parents).build())
+    }),
+    entry(
+        "xgft",
+        &["children", "parents", "cables"],
+        "children and parents per level, lowest first, such as children=18x18,parents=1x9,cables=1x2",
+        |k| {
+            let (children, parents) = (k.list("children"), k.list("parents"));
+            let cables = k.list_or_empty("cables");
+            let mut tree = Tree::extended(children?, parents?);
+            let cables = cables?;
+            if !cables.is_empty() {
+                tree.cables = cables;
+            }
+            Some(tree.build())
+        },
+    ),
+    entry(
+        "dragonfly",
+        &["p", "a", "h", "g", "arrangement"],
+        "p hosts and h global links per switch, a switches per group, g groups; p=n alone is balanced",
+        dragonfly,
+    ),
+    entry("slim-fly", &["q", "hosts"], "2q^2 switches for an odd prime q", |k| {
+        let q = k.number("q")?;
+        let hosts = k.number_or("hosts", SlimFly::radix(q.min(1000)).div_ceil(2))?;
+        Some(SlimFly { q, hosts }.build())
+    }),
+    entry(
+        "rails",
+        &["rails", "hosts", "units", "spines"],
+        "a switch per rail and unit of `hosts` hosts, joined by spines",
+        |k| {
+            let (rails, hosts) = (k.number("rails"), k.number("hosts"));
+            let (units, spines) = (k.number_or("units", 1), k.number_or("spines", 0));
+            Some(Rails { rails: rails?, hosts: hosts?, units: units?, spines: spines? }.build())
+        },
+    ),
+    entry("H8_S1", &[], "8 hosts on one switch", |_| {
+        Some(Tree::extended(vec![8], vec![1]).build())
+    }),
+    entry("H8_S2", &[], "2 joined switches with 4 hosts each", |_| Some(named(Kind::Mesh, 2, 4))),
+    entry("H8_S4", &[], "4 switches, all joined, with 2 hosts each", |_| {
+        Some(named(Kind::HyperX, 4, 2))
+    }),
+    entry("H8_S6", &[], "a fat tree of 4-port switches, 2 above 4", |_| Some(full(4))),
+    entry("H128_S24", &[], "a fat tree of 16-port switches, 8 above 16", |_| Some(full(16))),
+    entry("H242_S33", &[], "a fat tree of 22-port switches, 11 above 22", |_| Some(full(22))),
+    entry("H392_S42", &[], "a fat tree of 28-port switches, 14 above 28", |_| Some(full(28))),
+    entry("H512_S48", &[], "a fat tree of 32-port switches, 16 above 32", |_| Some(full(32))),
+    entry("M9", &[], "a fat tree of 36-port switches, 18 above 36, 648 hosts", |_| Some(full(36))),
+];
+
+type Build = fn(&mut Keys) -> Option<Result<Topology, Faults>>;
+
+const fn entry(
+    name: &'static str,
+    keys: &'static [&'static str],
+    about: &'static str,
+    build: Build,
+) -> Entry {
+    Entry { name, keys, about, build }
+}
+
+fn full(radix: u32) -> Result<Topology, Faults> {
+    Tree::full(2, radix).build()
+}
+
+fn named(kind: Kind, switches: u32, hosts: u32) -> Result<Topology, Faults> {
+    Grid { kind, extents: vec![switches], hosts }.build()
+}
+
+fn line(keys: &mut Keys, kind: Kind) -> Option<Result<Topology, Faults>> {
+    let (switches, hosts) = (keys.number("switches"), keys.number_or("hosts", 1));
+    Some(named(kind, switches?, hosts?))
+}
+
+fn grid(keys: &mut Keys, kind: Kind) -> Option<Result<Topology, Faults>> {
+    let (extents, hosts) = (keys.list("dims"), keys.number_or("hosts", 1));
+    Some(Grid { kind, extents: extents?, hosts: hosts? }.build())
+}
+
+/// Balanced, a = 2p = 2h and g = a h + 1, unless said otherwise (Kim et al., section 3.1).
+fn dragonfly(keys: &mut Keys) -> Option<Result<Topology, Faults>> {
+    let hosts = keys.number("p")?;
+    let routers = keys.number_or("a", hosts.saturating_mul(2));
+    let global = keys.number_or("h", hosts);
+    let (routers, global) = (routers?, global?);
+    let most = routers.saturating_mul(global).saturating_add(1);
+    let groups = keys.number_or("g", most);
+    let arrangement = match keys.take("arrangement") {
+        None | Some("absolute") => Arrangement::Absolute,
+        Some("relative") => Arrangement::Relative,
+        Some("circulant") => Arrangement::Circulant,
+        Some(other) => {
+            let known = ["absolute", "relative", "circulant"];
+            let message = format!("unknown arrangement `{other}`; expected {}", known.join(", "));
+            keys.faults.push(Fault::new(message).near(other, &known));
+            return None;
+        }
+    };
+    Some(Dragonfly { hosts, routers, global, groups: groups?, arrangement }.build())
+}
+
+/// The keys that were given, and what is wrong with them.
+struct Keys<'a> {
+    given: &'a [(&'a str, &'a str)],
+    kind: &'static str,
+    faults: Faults,
+}
+
+impl<'a> Keys<'a> {
+    fn take(&self, name: &str) -> Option<&'a str> {
+        self.given.iter().find(|(key, _)| *key == name).map(|(_, value)| *value)
+    }
+
+    fn fault<T>(&mut self, name: &str, message: &str) -> Option<T> {
+        let value = self.take(name).unwrap_or_default();
+        self.faults.push(Fault::new(format!("{name} = {value}: {message}")));
+        None
+    }
+
+    fn missing<T>(&mut self, name: &str) -> Option<T> {
+        let message = format!("topology `{}` needs the key `{name}`", self.kind);
+        self.faults.push(Fault::new(message));
+        None
+    }
+
+    fn number(&mut self, name: &str) -> Option<u32> {
+        match self.take(name) {
+            Some(text) => self.read(name, text),
+            None => self.missing(name),
+        }
+    }
+
+    fn number_or(&mut self, name: &str, default: u32) -> Option<u32> {
+        self.take(name).map_or(Some(default), |text| self.read(name, text))
+    }
+
+    fn list(&mut self, name: &str) -> Option<Vec<u32>> {
+        if self.take(name).is_none() { self.missing(name) } else { self.list_or_empty(name) }
+    }
+
+    fn list_or_empty(&mut self, name: &str) -> Option<Vec<u32>> {
+        let text = self.take(name).unwrap_or_default();
+        text.split('x').filter(|_| !text.is_empty()).map(|part| self.read(name, part)).collect()
+    }
+
+    fn read<T: FromStr>(&mut self, name: &str, text: &str) -> Option<T> {
+        let number = text.trim().parse().ok();
+        if number.is_none() {
+            self.faults
+                .push(Fault::new(format!("{name} = {text}: expected a whole number from 0")));
+        }
+        number
+    }
+}
+
+/// The topology of a kind and keys. All mistakes are reported at once.
+pub fn build(kind: &str, given: &[(&str, &str)]) -> Result<Topology, Faults> {
+    let Some(entry) = KINDS.iter().find(|entry| entry.name == kind) else {
+        let names: Vec<_> = KINDS.iter().map(|entry| entry.name).collect();
+        let message = format!("unknown topology `{kind}` (known: {})", names.join(", "));
+        return Err(Fault::new(message).near(kind, &names).into());
+    };
+    let mut keys = Keys { given, kind: entry.name, faults: Faults::default() };
+    for (index, (key, _)) in given.iter().enumerate() {
+        if !entry.keys.contains(key) {
+            let known = match entry.keys {
+                [] => "it has none".to_owned(),
+                keys => format!("it has {}", keys.join(", ")),
+            };
+            let message = format!("topology `{kind}` has no key `{key}` ({known})");
+            keys.faults.push(Fault::new(message).near(key, entry.keys));
+        } else if given[..index].iter().any(|(other, _)| other == key) {
+            keys.faults.push(Fault::new(format!("the key `{key}` is given twice")));
+        }
+    }
+    let built = (entry.build)(&mut keys);
+    keys.faults.or(())?;
+    built.unwrap_or_else(|| Err(Fault::new("this topology cannot be built").into()))
+}
+
+/// The topology of a text such as `torus:dims=8x8,hosts=2`.
+pub fn parse(text: &str) -> Result<Topology, Faults> {
+    let (kind, rest) = text.split_once(':').unwrap_or((text, ""));
+    let mut given = Vec::new();
+    let mut faults = Faults::default();
+    for pair in rest.split(',').map(str::trim).filter(|pair| !pair.is_empty()) {
+        match pair.split_once('=') {
+            Some((key, value)) => given.push((key.trim(), value.trim())),
+            None => faults.push(Fault::new(format!("expected KEY=VALUE, found `{pair}`"))),
+        }
+    }
+    faults.or(())?;
+    build(kind.trim(), &given)
+}

@@ -1,0 +1,70 @@
+use topology::{Graph, Header, Routes, Routing, Topology, parse};
+
+/// A topology and its routes.
+pub fn routed(spec: &str, routing: Option<&str>) -> (Topology, Routes) {
+    let topology = parse(spec).unwrap();
+    let routing = routing.map(|name| name.parse::<Routing>().unwrap());
+    let routes = Routes::build(&topology, routing).unwrap();
+    (topology, routes)
+}
+
+/// The number of links of a packet's way; the lanes it uses are those the route set announces.
+pub fn links(graph: &Graph, routes: &Routes, header: &Header) -> u32 {
+    let mut hop = routes.first_hop(header);
+    let mut here = header.source;
+    for count in 1..200 {
+        assert!(hop.lane < routes.lanes());
+        let end = graph.peer(here, hop.port).unwrap();
+        if end.device == header.destination {
+            return count;
+        }
+        assert!(!graph.is_host(end.device), "came to a wrong host");
+        hop = routes.hop(end.device, end.port, hop.lane, header);
+        here = end.device;
+    }
+    panic!("a loop");
+}
+
+/// The lengths of all ways between different hosts, in links: the longest and the sum.
+pub fn lengths(topology: &Topology, routes: &Routes, random: u64) -> (u32, u64) {
+    let (mut longest, mut sum) = (0, 0);
+    for source in 0..topology.graph.hosts() {
+        for destination in (0..topology.graph.hosts()).filter(|&d| d != source) {
+            let choice = routes.choose(source, destination, random);
+            let header = Header { source, destination, level: 0, choice };
+            let count = links(&topology.graph, routes, &header);
+            longest = longest.max(count);
+            sum += u64::from(count);
+        }
+    }
+    (longest, sum)
+}
+
+/// Distances between all pairs of hosts by breadth-first search over the ports: the longest and the sum.
+pub fn distances(graph: &Graph) -> (u32, u64) {
+    let (mut longest, mut sum) = (0, 0);
+    for source in 0..graph.hosts() {
+        let mut distance = vec![u32::MAX; graph.devices() as usize];
+        distance[source as usize] = 0;
+        let mut queue = vec![source];
+        let mut head = 0;
+        while head < queue.len() {
+            let here = queue[head];
+            head += 1;
+            for port in 0..graph.ports(here) {
+                let Some(end) = graph.peer(here, port as u16) else { continue };
+                if distance[end.device as usize] == u32::MAX {
+                    distance[end.device as usize] = distance[here as usize] + 1;
+                    if !graph.is_host(end.device) {
+                        queue.push(end.device);
+                    }
+                }
+            }
+        }
+        for host in 0..graph.hosts() {
+            longest = longest.max(distance[host as usize]);
+            sum += u64::from(distance[host as usize]);
+        }
+    }
+    (longest, sum)
+}

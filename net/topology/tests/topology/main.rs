@@ -1,0 +1,10 @@
+//! Topologies, routes and what is said of them.
+
+mod common;
+mod deadlock;
+mod figures;
+mod imports;
+mod placement;
+mod properties;
+mod routes;
+mod words;

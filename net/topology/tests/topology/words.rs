@@ -1,0 +1,83 @@
+//! What the user writes.
+
+use topology::{Failure, Routing, parse};
+
+#[test]
+fn mistakes_in_specifications() {
+    let cases = [
+        ("fat-tre:radix=4", "unknown topology `fat-tre`"),
+        ("fat-tree:radius=4", "topology `fat-tree` has no key `radius`"),
+        ("fat-tree", "topology `fat-tree` needs the key `radix`"),
+        ("fat-tree:radix=5", "even radix"),
+        ("fat-tree:levels=8,radix=64", "too large"),
+        ("torus:dims=4xx4", "dims = : expected a whole number"),
+        ("torus:dims=4x0", "start at 1"),
+        ("torus:dims=4,dims=5", "given twice"),
+        ("torus:4x4", "expected KEY=VALUE"),
+        ("dragonfly:p=2,g=10", "at most 9 groups"),
+        ("dragonfly:p=2,arrangement=relativ", "unknown arrangement"),
+        ("slim-fly:q=9", "odd prime"),
+        ("rails:rails=2,hosts=2,units=2", "joined by spines"),
+        ("hypercube:dimensions=60", "too large"),
+        ("M9:x=1", "it has none"),
+        ("xgft:children=2x2,parents=1", "for every level"),
+    ];
+    for (spec, message) in cases {
+        let faults = parse(spec).unwrap_err();
+        assert!(faults.to_string().contains(message), "{spec}: {faults}");
+    }
+    let faults = parse("dragonfly:q=1,w=2").unwrap_err();
+    assert_eq!(faults.0.len(), 3, "{faults}");
+    assert_eq!(
+        parse("fat-tre:radix=4").unwrap_err().0[0].help.as_deref(),
+        Some("did you mean `fat-tree`?")
+    );
+}
+
+#[test]
+fn mistakes_in_failures_and_routings() {
+    let mut topology = parse("H8_S6").unwrap();
+    let faults = topology
+        .fail(&["s3.1", "h0", "s1.0:9", "x:1"].map(|text| Failure::parse(text).unwrap()), 0)
+        .unwrap_err();
+    assert_eq!(faults.0.len(), 4);
+    assert!(topology.is_intact());
+    for text in ["links=2", "link=5%", "switches=x", "s:x"] {
+        assert!(Failure::parse(text).is_err(), "{text}");
+    }
+    let fault = "d-mod".parse::<Routing>().unwrap_err();
+    assert_eq!(fault.help.as_deref(), Some("did you mean `d-mod-k`?"));
+    assert!("d-mod-k:lanes=3".parse::<Routing>().is_err());
+}
+
+/// 25 % of the 8 links between the switches of H8_S6 are 2; of its 6 switches 50 % are 3. A seed decides which.
+#[test]
+fn fractions_of_links() {
+    let broken = |text: &str, seed| {
+        let mut topology = parse("H8_S6").unwrap();
+        topology.fail(&[Failure::parse(text).unwrap()], seed).unwrap();
+        topology.graph.links().iter().map(|link| !link.up).collect::<Vec<_>>()
+    };
+    for seed in 0..20 {
+        assert_eq!(broken("links=25%", seed).into_iter().filter(|down| *down).count(), 2);
+        assert_eq!(broken("links=0.25", seed), broken("links=25%", seed));
+    }
+    assert!((1..20).any(|seed| broken("links=25%", seed) != broken("links=25%", 0)));
+}
+
+#[test]
+fn drawings_show_everything() {
+    let mut topology = parse("H8_S6").unwrap();
+    topology.fail(&[Failure::parse("s1.0:2").unwrap()], 0).unwrap();
+    let svg = topology.draw();
+    // 8 hosts, 6 switches (and the background), 16 links, one of them broken.
+    assert_eq!(svg.matches("<circle").count(), 8);
+    assert_eq!(svg.matches("<rect").count(), 7);
+    assert_eq!(svg.matches("<line").count(), 16);
+    assert_eq!(svg.matches("dasharray").count(), 1);
+    for spec in
+        ["torus:dims=3x3", "ring:switches=4", "dragonfly:p=1", "rails:rails=2,hosts=2", "M9"]
+    {
+        assert!(!parse(spec).unwrap().draw().contains("NaN"), "{spec}");
+    }
+}

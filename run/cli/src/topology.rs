@@ -1,0 +1,224 @@
+//! `heddle topology`.
+
+use std::{fmt::Write as _, fs, io::Write as _, path::Path};
+
+use ::topology::{
+    Bisection, Failure, Fault, Faults, Graph, Header, Imported, Metrics, Routes, Routing, import,
+    route::{Analysis, analyse},
+};
+use serde_json::{Value, json};
+
+use crate::{
+    arguments::{Format, Topology},
+    exit::{Ending, Exit, print},
+    files::to_file,
+};
+
+/// Describes a topology: figures, routes, a drawing.
+pub fn describe(arguments: &Topology) -> Result<(), Ending> {
+    if arguments.spec == "list" {
+        return print(&list());
+    }
+    let mut imported = read(&arguments.spec)?;
+    fail(arguments, &mut imported)?;
+    let topology = &imported.topology;
+    let graph = &topology.graph;
+    let routes = routes(arguments, &imported)?;
+    let ways = arguments.routes.iter().map(|pair| way(graph, &routes.1, pair));
+    let ways = ways.collect::<Result<Vec<_>, _>>()?;
+    let analysis = analyse(graph, &routes.1);
+    if let Some(path) = &arguments.draw {
+        to_file(Path::new(path), |out| out.write_all(topology.draw().as_bytes()))?;
+    }
+    let metrics = topology.metrics();
+    print(&match arguments.format {
+        Format::Json => as_json(graph, &metrics, &routes, &analysis, &ways),
+        Format::Table => as_table(graph, &metrics, &routes, &analysis, &ways),
+    })
+}
+
+/// The kinds that can be generated.
+fn list() -> String {
+    let mut text = String::new();
+    for entry in ::topology::KINDS {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{:<14} {}", entry.name, entry.about);
+        if !entry.keys.is_empty() {
+            let _ = writeln!(text, "{:<14} keys: {}", "", entry.keys.join(", "));
+        }
+    }
+    text
+}
+
+fn usage(argument: &str, fault: Fault) -> Ending {
+    Ending::new(Exit::Usage, Faults::from(fault).render(argument))
+}
+
+/// A file if there is one of this name, else a kind with its keys.
+fn read(spec: &str) -> Result<Imported, Ending> {
+    if Path::new(spec).exists() {
+        let text = contents(spec)?;
+        return import::any(&text).map_err(|faults| Ending::new(Exit::Input, faults.render(spec)));
+    }
+    let topology = ::topology::parse(spec);
+    let topology = topology.map_err(|faults| Ending::new(Exit::Usage, faults.render(spec)))?;
+    Ok(Imported::from(topology))
+}
+
+fn contents(path: &str) -> Result<String, Ending> {
+    let bytes = fs::read(path).map_err(|error| {
+        Ending::new(Exit::Input, format!("error: {path}: {}", experiment::reason(&error)))
+    })?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn fail(arguments: &Topology, imported: &mut Imported) -> Result<(), Ending> {
+    let mut failures = Vec::new();
+    let mut faults = Faults::default();
+    for text in &arguments.fail {
+        match Failure::parse(text) {
+            Ok(failure) => failures.push(failure),
+            Err(fault) => faults.push(fault),
+        }
+    }
+    let failed = faults.or(()).and_then(|()| imported.topology.fail(&failures, arguments.seed));
+    failed.map_err(|faults| Ending::new(Exit::Usage, faults.render("--fail")))
+}
+
+/// The routes and their name.
+fn routes(arguments: &Topology, imported: &Imported) -> Result<(String, Routes), Ending> {
+    if let Some(path) = &arguments.tables {
+        let text = contents(path)?;
+        let lfts = text.lines().any(|line| line.trim_start().starts_with("Unicast lids"));
+        let read = if lfts { import::lft_dump } else { import::fdb_vectors };
+        let routes = read(&text, imported);
+        let routes = routes.map_err(|faults| Ending::new(Exit::Input, faults.render(path)))?;
+        return Ok((format!("tables of {path}"), routes));
+    }
+    let routing = arguments.routing.as_deref().map(str::parse::<Routing>).transpose();
+    let routing = routing.map_err(|fault| usage("--routing", fault))?;
+    let routes = Routes::build(&imported.topology, routing);
+    let usual = || ::topology::Algorithm::usual(&imported.topology).name().to_owned();
+    let name = arguments.routing.clone().unwrap_or_else(usual);
+    match routes {
+        Ok(routes) => Ok((name, routes)),
+        Err(fault) => {
+            let text = Faults::from(fault).render(&arguments.spec);
+            Err(Ending::new(Exit::Input, text))
+        }
+    }
+}
+
+/// The devices, ports and lanes from one host to another.
+fn way(graph: &Graph, routes: &Routes, pair: &str) -> Result<Vec<(String, u16, u8)>, Ending> {
+    let wrong = |message: String| usage("--routes", Fault::new(message));
+    let (a, b) = pair
+        .split_once(':')
+        .ok_or_else(|| wrong(format!("expected two hosts such as h0:h5, found `{pair}`")))?;
+    let host =
+        |name: &str| graph.host(name).ok_or_else(|| wrong(format!("there is no host `{name}`")));
+    let (source, destination) = (host(a)?, host(b)?);
+    let header = Header { source, destination, ..Header::default() };
+    let mut hop = routes.first_hop(&header);
+    let mut way = vec![(a.to_owned(), hop.port, hop.lane)];
+    let mut here = source;
+    while here != destination {
+        let Some(end) = graph.peer(here, hop.port) else { break };
+        here = end.device;
+        if here != destination {
+            hop = routes.hop(here, end.port, hop.lane, &header);
+            way.push((graph.name(here).to_owned(), hop.port, hop.lane));
+        }
+    }
+    way.push((b.to_owned(), 0, 0));
+    Ok(way)
+}
+
+fn bisection(metrics: &Metrics) -> String {
+    match metrics.bisection {
+        Bisection::Exact(links) => format!("{links} links"),
+        Bisection::AtMost(links) => format!("at most {links} links (found by search)"),
+    }
+}
+
+fn as_table(
+    graph: &Graph,
+    metrics: &Metrics,
+    (name, routes): &(String, Routes),
+    analysis: &Analysis,
+    ways: &[Vec<(String, u16, u8)>],
+) -> String {
+    let diameter =
+        metrics.diameter.map_or("none: not all joined".to_owned(), |d| format!("{d} hops"));
+    let sampled = if metrics.sampled { " (of a sample)" } else { "" };
+    let lanes = routes.lanes();
+    let s = if lanes == 1 { "" } else { "s" };
+    let mut text = format!(
+        "hosts            {}\nswitches         {} with up to {} ports in use\nlinks            {} \
+         between switches, {} of hosts\ndiameter         {diameter}{sampled}\nmean             {:.3} \
+         hops{sampled}\nbisection        {}\nrouting          {name}, {lanes} lane{s}\n",
+        metrics.hosts,
+        metrics.switches,
+        metrics.ports,
+        metrics.switch_links,
+        metrics.host_links,
+        metrics.mean_hops,
+        bisection(metrics),
+    );
+    // Writing to a string cannot fail.
+    let _ = match &analysis.cycle {
+        Some(cycle) => {
+            let names: Vec<_> = cycle.iter().map(|channel| channel_name(graph, *channel)).collect();
+            writeln!(text, "deadlock         possible: {} wait for each other", names.join(" -> "))
+        }
+        None => writeln!(text, "deadlock         none possible"),
+    };
+    for way in ways {
+        let hop = |(device, port, lane): &(String, u16, u8)| match lanes {
+            1 => format!("{device}:{port}"),
+            _ => format!("{device}:{port} lane {lane}"),
+        };
+        let (last, rest) = way.split_last().map_or(("", &[][..]), |(last, rest)| (&last.0, rest));
+        let hops: Vec<_> = rest.iter().map(hop).collect();
+        let _ = writeln!(text, "route            {} -> {last}", hops.join(" -> "));
+    }
+    text
+}
+
+fn channel_name(graph: &Graph, channel: ::topology::route::Channel) -> String {
+    format!("{} lane {}", graph.plug_name(channel.from), channel.lane)
+}
+
+fn as_json(
+    graph: &Graph,
+    metrics: &Metrics,
+    (name, routes): &(String, Routes),
+    analysis: &Analysis,
+    ways: &[Vec<(String, u16, u8)>],
+) -> String {
+    let (links, exact) = match metrics.bisection {
+        Bisection::Exact(links) => (links, true),
+        Bisection::AtMost(links) => (links, false),
+    };
+    let cycle = analysis.cycle.iter().flatten();
+    let cycle: Vec<_> = cycle.map(|channel| channel_name(graph, *channel)).collect();
+    let hop = |(device, port, lane): &(String, u16, u8)| json!({ "device": device, "port": port, "lane": lane });
+    let ways: Vec<Value> = ways.iter().map(|way| way.iter().map(hop).collect()).collect();
+    let value = json!({
+        "hosts": metrics.hosts,
+        "switches": metrics.switches,
+        "ports": metrics.ports,
+        "host-links": metrics.host_links,
+        "switch-links": metrics.switch_links,
+        "diameter": metrics.diameter,
+        "mean-hops": metrics.mean_hops,
+        "sampled": metrics.sampled,
+        "bisection": { "links": links, "exact": exact },
+        "routing": name,
+        "lanes": routes.lanes(),
+        "deadlock-free": analysis.cycle.is_none(),
+        "cycle": cycle,
+        "routes": ways,
+    });
+    format!("{value:#}\n")
+}
