@@ -121,7 +121,9 @@ fn post(
             send(compiler, &mut arguments, None, stream)?;
         }
         Class::Recv => open = receive(compiler, &mut arguments, None, stream, immediate)?,
-        Class::Sendrecv | Class::SendrecvReplace => sendrecv(compiler, class, arguments, stream)?,
+        Class::Sendrecv | Class::SendrecvReplace => {
+            open = sendrecv(compiler, class, arguments, stream, immediate)?;
+        }
         Class::Probe | Class::Mprobe | Class::Iprobe | Class::Improbe => {
             probe(compiler, class, arguments, stream)?;
             shape = Shape::Completion;
@@ -134,6 +136,9 @@ fn post(
             let place =
                 compiler.probed.iter().position(|probed| probed.message == message && message != 0);
             let probed = place.map(|place| compiler.probed.remove(place));
+            if probed.is_none() && message != 0 {
+                return Err("no probe before it found the message in hand".to_owned());
+            }
             if let Some(probed) = probed {
                 let target =
                     if immediate { &mut compiler.now.ends } else { &mut compiler.now.waits };
@@ -233,14 +238,15 @@ fn sendrecv(
     class: Class,
     mut arguments: Arguments,
     stream: &Stream,
-) -> Result<(), String> {
+    immediate: bool,
+) -> Result<Option<i64>, String> {
     let (address, sent) = buffer(&mut arguments);
     let (to, tag) = (arguments.number(), arguments.number());
     let (into, received) =
         if class == Class::Sendrecv { buffer(&mut arguments) } else { (address, sent) };
     let (from, from_tag) = (arguments.number(), arguments.number());
     let id = arguments.number();
-    let status = arguments.status();
+    let status = if immediate { Status::NOTHING } else { arguments.status() };
     // Both halves as calls of their own would have them.
     let datatype = |bytes: u64| [1, bytes.cast_signed(), bytes.cast_signed()];
     let [a, b, c] = datatype(sent);
@@ -254,8 +260,7 @@ fn sendrecv(
     let [a, b, c] = datatype(received);
     let half = [into, 1, a, b, c, from, from_tag, status.source, status.tag, status.bytes];
     let half = Record { values: half.to_vec(), ..Record::default() };
-    receive(compiler, &mut half.arguments(), Some(id), stream, false)?;
-    Ok(())
+    receive(compiler, &mut half.arguments(), Some(id), stream, immediate)
 }
 
 /// A probe receives the message that it finds; the call that receives it finds it done.

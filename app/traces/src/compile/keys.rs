@@ -31,8 +31,10 @@ pub enum Purpose {
     Remote,
     /// The answer of the target.
     Answer,
-    /// Synchronisation of an epoch.
-    Epoch,
+    /// An epoch's beginning: from `MPI_Win_post` to `MPI_Win_start`.
+    Posted,
+    /// Its end: from `MPI_Win_complete` to `MPI_Win_wait`.
+    Completed,
 }
 
 /// The tags that a rank has numbered.

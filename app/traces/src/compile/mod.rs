@@ -12,6 +12,7 @@ mod emit;
 mod keys;
 mod onesided;
 mod rank;
+mod unlisted;
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;

@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 
 use super::align::Steps;
 use super::keys::{Keys, Purpose};
+use super::unlisted::{Verdict, verdict};
 use super::{Clock, Error, calls};
 use crate::definitions::Communicator;
 use crate::format::table::{Class, How};
@@ -126,6 +127,8 @@ pub struct Compiler<'a> {
     pub late: Vec<u32>,
     /// Those of requests that were freed: the end of the rank waits for them.
     pub freed: Vec<u32>,
+    /// What was found of functions outside the table.
+    unlisted: FxHashMap<u32, Verdict>,
     pub now: Current,
 }
 
@@ -210,6 +213,7 @@ impl<'a> Compiler<'a> {
             finalized: false,
             late: Vec::new(),
             freed: Vec::new(),
+            unlisted: FxHashMap::default(),
             now: Current::default(),
         }
     }
@@ -261,8 +265,19 @@ impl<'a> Compiler<'a> {
         *self.out.counts.entry(what).or_default() += 1;
     }
 
+    /// A function outside the table of calls.
+    fn unlisted(&mut self, id: u32, stream: &Stream) -> Result<(), String> {
+        let verdict = self.unlisted.entry(id).or_insert_with(|| verdict(stream.name(id)));
+        match *verdict {
+            Verdict::Local => {}
+            Verdict::Refused(reason) => return Err(reason.to_owned()),
+            Verdict::Lossy(what) => self.count(what),
+        }
+        Ok(())
+    }
+
     fn call(&mut self, record: &Record, stream: &Stream) -> Result<(), String> {
-        let Some(call) = record.call() else { return Ok(()) };
+        let Some(call) = record.call() else { return self.unlisted(record.id, stream) };
         match call.class {
             Class::Local => return Ok(()),
             Class::Init => {
