@@ -17,6 +17,7 @@ fn fits(schema: &Value, value: &Value) -> bool {
             "string" => value.is_string(),
             "boolean" => value.is_boolean(),
             "integer" => value.is_i64() || value.is_u64(),
+            "number" => value.is_number(),
             other => panic!("unknown type {other}"),
         },
         "properties" => value.as_object().is_none_or(|object| {

@@ -93,7 +93,7 @@ impl Compiler<'_> {
             Shape::Blocking => Shape::Collective,
             shape => shape,
         };
-        let behind = self.out.draft.ops().len() as u32;
+        let behind = self.out.draft.len();
         let mode = self.options.mode;
         let took = (self.now.leave - self.now.enter).saturating_sub(self.now.network);
         let own = if mode == Mode::Gaps { 0 } else { took };

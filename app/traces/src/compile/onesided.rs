@@ -27,6 +27,13 @@ pub struct Exposure {
     started: Vec<i64>,
 }
 
+impl Exposure {
+    /// Operations of answers that are still to come.
+    pub fn answers(&self) -> impl Iterator<Item = u32> {
+        self.open.iter().map(|(_, answer)| *answer)
+    }
+}
+
 /// Whether a call is about windows.
 pub const fn is(class: Class) -> bool {
     matches!(
