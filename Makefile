@@ -1,7 +1,7 @@
 # What a developer does here. Each target does its own set-up; all that must be there is Rust, a C
 # compiler and make.
 
-.PHONY: help setup build demo test validate lint lint-light bench bench-gate bench-record fuzz book clean
+.PHONY: help setup setup-mpi recorder build demo test validate lint lint-light bench bench-gate bench-record fuzz book clean
 .DEFAULT_GOAL := help
 
 TARGET := $(or $(CARGO_TARGET_DIR),target)
@@ -12,6 +12,7 @@ MDBOOK_VERSION := 0.5.4
 
 help:
 	@echo "make build        the heddle command, in $(HEDDLE)"
+	@echo "make recorder     the libraries of heddle record, beside it (make build does it too)"
 	@echo "make demo         run it on two examples"
 	@echo "make test         all tests"
 	@echo "make validate     all tests, optimised, with those that take long"
@@ -26,9 +27,26 @@ setup:
 	@command -v cargo >/dev/null || { echo "Rust is missing: see https://rustup.rs" >&2; exit 1; }
 	@command -v cc >/dev/null || { echo "a C compiler is missing (Debian: apt-get install gcc)" >&2; exit 1; }
 	cargo fetch --locked
+	@$(MAKE) --no-print-directory setup-mpi
+
+# What heddle record is built and tested with; all else works without it.
+MPI_PACKAGES := libopenmpi-dev openmpi-bin libmpich-dev mpich gfortran g++
+MPI_COMMANDS := mpicc.openmpi mpirun.openmpi mpicc.mpich mpirun.mpich gfortran g++
+
+setup-mpi:
+	@for command in $(MPI_COMMANDS); do command -v $$command >/dev/null || missing=1; done; \
+	[ -z "$$missing" ] || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+		apt-get update -qq && apt-get install -qq -y --no-install-recommends $(MPI_PACKAGES) >/dev/null; } || \
+	echo "Not all of Open MPI, MPICH and gfortran are here: heddle record is built and tested for what is" \
+		"(Debian: apt-get install $(MPI_PACKAGES))"
 
 build: setup
 	cargo build --release --locked
+	$(TARGET)/release/heddle-record-libraries $(TARGET)/release
+
+recorder: setup
+	cargo build --release --locked --package heddle-recorder
+	$(TARGET)/release/heddle-record-libraries $(TARGET)/release
 
 demo: build
 	$(HEDDLE) run examples/ltest.toml

@@ -193,7 +193,9 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
         let time = if N::DIRECT {
             if !relayed {
                 for event in inbox {
-                    opened(event).iter().for_each(|event| self.arrive(event));
+                    if let Some(event) = opened(event) {
+                        self.arrive(&event);
+                    }
                 }
             }
             self.work(until)

@@ -30,6 +30,14 @@ pub enum Error {
     /// Something was asked for that LogGOPSim does not have.
     #[error("compat = \"loggopsim\" needs {0}: LogGOPSim knows nothing else")]
     Compat(&'static str),
+    /// A network has another number of hosts than the program has ranks.
+    #[error("{ranks} ranks on a network of {hosts} hosts: each rank needs a host of its own")]
+    Hosts {
+        /// Ranks of the program.
+        ranks: u32,
+        /// Hosts of the network.
+        hosts: u32,
+    },
     /// A message is larger than its receive: MPI's truncation error.
     #[error(
         "rank {rank}: operation {receive} receives {room} bytes, but the message from rank \
@@ -66,6 +74,10 @@ pub fn simulate_over<N: Network, P: Program, B: Probe<Record<N::Record>>>(
     settings: &Settings,
     probe: impl Fn() -> B,
 ) -> Result<(Outcome, Vec<B>), Error> {
+    let ranks = program.ranks();
+    if let Some(hosts) = network.hosts().filter(|hosts| *hosts != ranks) {
+        return Err(Error::Hosts { ranks, hosts });
+    }
     let shape = Shape { cpus: program.cpus().max(1), nics: program.nics().max(1) };
     let run = |source: Scheduled<_>| {
         let plain = N::DIRECT
@@ -74,8 +86,8 @@ pub fn simulate_over<N: Network, P: Program, B: Probe<Record<N::Record>>>(
             && settings.noise == Noise::None
             && !source.wants_starts()
             && !source.wants_sends();
-        let engine = Engine { source, network, settings, ranks: program.ranks(), shape, plain };
-        run(engine, program.ranks(), settings, &probe)
+        let engine = Engine { source, network, settings, ranks, shape, plain };
+        run(engine, ranks, settings, &probe)
     };
     let (mut outcome, probes) = run(Scheduled::new(program))?;
     if outcome.deadlock.is_some() && program.claims() {

@@ -1,6 +1,6 @@
 //! What a message takes when it is alone.
 
-use network::Uncontended;
+use ::network::Uncontended;
 use topology::Header;
 use units::Time;
 

@@ -32,6 +32,10 @@ impl<D: Direct> Network for D {
 
     const DIRECT: bool = true;
 
+    fn hosts(&self) -> Option<u32> {
+        None
+    }
+
     fn devices(&self) -> u32 {
         0
     }

@@ -60,6 +60,9 @@ pub trait Network: Sync + Sized {
     /// before the time of the injection has come.
     const DIRECT: bool;
 
+    /// Number of hosts; `None` if any number will do.
+    fn hosts(&self) -> Option<u32>;
+
     /// Number of devices.
     fn devices(&self) -> u32;
 

@@ -134,11 +134,11 @@ impl Collector {
     }
 }
 
-impl Probe<Record> for Collector {
+impl<R: Copy + Send> Probe<Record<R>> for Collector {
     const LISTENS: bool = true;
 
     #[inline]
-    fn record(&mut self, record: Record) {
+    fn record(&mut self, record: Record<R>) {
         match record {
             Record::Busy { rank, cpu, activity, start, end, message }
                 if rank < self.wanted.slices =>

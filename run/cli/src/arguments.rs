@@ -1,5 +1,7 @@
 //! What can be said on the command line.
 
+use std::{ffi::OsString, path::PathBuf};
+
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::{
@@ -21,10 +23,12 @@ pub enum Command {
     Run(Run),
     /// Report all errors and warnings of a GOAL file, without simulating it
     Check(Check),
-    /// Write a pattern as a GOAL file
+    /// Write a pattern or a collective operation as a GOAL file
     Gen(Generate),
     /// Convert a GOAL file between its text and its binary form, or traces to it
     Convert(Convert),
+    /// Record the MPI calls of a program, unmodified
+    Record(Record),
     /// Describe a topology: counts, distances, bisection, routes, deadlock check, drawing
     Topology(Topology),
     /// List the patterns
@@ -38,6 +42,7 @@ Examples:
   heddle run app.goal --set loggops.L=2500ns --set loggops.o=1500ns --set loggops.G=6ns/B
   heddle run app.goal --set workload.time-unit=ps
   heddle run pattern:dissemination --ranks 1048576 --size 15B
+  heddle run collective:bcast --collectives openmpi --ranks 64 --size 1MiB
   heddle run experiment.toml --threads 2 -o out
   zcat app.goal.gz | heddle run -
   heddle run out/manifest.json";
@@ -45,9 +50,13 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = format!("{RUN_EXAMPLES}\n\n{EXIT_CODES}"))]
 pub struct Run {
-    /// A GOAL file, pattern:NAME, traces (a folder, the beginning of their names or an .index file), an
-    /// experiment file (.toml) or a manifest (.json); - is a GOAL file on standard input
+    /// A GOAL file, pattern:NAME, collective:NAME, traces (a folder, the beginning of their names or an
+    /// .index file), an experiment file (.toml) or a manifest (.json); - is a GOAL file on standard
+    /// input
     pub source: String,
+    /// A machine: an experiment file without a workload, which what follows overrides
+    #[arg(long, value_name = "FILE.toml")]
+    pub machine: Option<String>,
     /// Set a key of the experiment, such as loggops.L=2500ns; can be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
@@ -89,12 +98,13 @@ const GEN_EXAMPLES: &str = "\
 Examples:
   heddle gen allreduce-ring --ranks 64 --size 4MiB -o ring.goal
   heddle gen dissemination --ranks 131072 --size 15B -o dissemination.bin
-  heddle gen gather --ranks 4 --size 1KiB -o -";
+  heddle gen gather --ranks 4 --size 1KiB -o -
+  heddle gen collective:allreduce --algorithm lr --ranks 64 --size 4MiB";
 
 #[derive(Debug, Args)]
 #[command(after_help = format!("{GEN_EXAMPLES}\n\n{EXIT_CODES}"))]
 pub struct Generate {
-    /// Name of the pattern; `heddle patterns` lists them
+    /// Name of the pattern; `heddle patterns` lists them; or collective:NAME
     pub pattern: String,
     /// Set a key of [workload] or run.seed; can be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
@@ -126,6 +136,50 @@ pub struct Convert {
     /// Set a key of [traces], such as traces.mode=aligned; can be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
+}
+
+const RECORD_EXAMPLES: &str = "\
+Examples:
+  heddle record -o traces -- mpirun -n 8 ./app arguments
+  heddle record -o traces --mpi mpich -- srun -n 64 ./app
+  heddle run traces --set loggops.L=2500ns
+  heddle record -o traces --collect";
+
+const RECORD_CODES: &str = "\
+Exit codes:
+  that of the command, or 128 and the number of the signal that ended it
+  1  the recorder's library is missing, or the command cannot be started
+  2  the command line is wrong, or the folder holds something
+  4  a trace cannot be written, or the program wrote none";
+
+#[derive(Debug, Args)]
+#[command(after_help = format!("{RECORD_EXAMPLES}\n\n{RECORD_CODES}"))]
+pub struct Record {
+    /// The folder of the traces
+    #[arg(short, long, value_name = "FOLDER")]
+    pub output: PathBuf,
+    /// Remove the traces that are in the folder
+    #[arg(long)]
+    pub force: bool,
+    /// The program's MPI library, where neither its launcher nor its executable shows it
+    #[arg(long, value_enum)]
+    pub mpi: Option<Mpi>,
+    /// Start nothing; take in what ranks that died had not yet written, after a run that was started in another
+    /// way
+    #[arg(long, conflicts_with_all = ["force", "mpi", "command"])]
+    pub collect: bool,
+    /// The command and its arguments
+    #[arg(last = true, required_unless_present = "collect")]
+    pub command: Vec<OsString>,
+}
+
+/// MPI libraries that differ in their binary interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Mpi {
+    /// Open MPI 4
+    Openmpi,
+    /// MPICH, Intel MPI, MVAPICH2, Cray MPICH
+    Mpich,
 }
 
 const TOPOLOGY_EXAMPLES: &str = "\

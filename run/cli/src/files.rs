@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use experiment::{Failure, Request};
+use experiment::{Failure, Generated, Request};
 use results::Temporary;
 use schedule::{
     Program,
@@ -51,16 +51,21 @@ pub fn check(arguments: &Check) -> Result<(), Ending> {
     if counts[0].starts_with("0 ") { Ok(()) } else { Err(Ending::silent(Exit::Input)) }
 }
 
-/// Writes a pattern as a GOAL file.
+/// Writes a pattern or a collective as a GOAL file.
 pub fn generate(arguments: &Generate) -> Result<(), Ending> {
-    let name = arguments.pattern.strip_prefix("pattern:").unwrap_or(&arguments.pattern);
+    let name = &arguments.pattern;
+    let is_full = ["pattern:", "collective:"].iter().any(|prefix| name.starts_with(prefix));
     let request = Request {
-        subject: Some(format!("pattern:{name}")),
+        subject: Some(if is_full { name.clone() } else { format!("pattern:{name}") }),
         set: arguments.set.clone(),
         flags: arguments.flags.0.clone(),
+        ..Request::default()
     };
-    let pattern = experiment::pattern(&request)?;
-    write(&pattern, &arguments.output, form_of(&arguments.output).unwrap_or(Form::Text))
+    let form = form_of(&arguments.output).unwrap_or(Form::Text);
+    match experiment::generated(&request)? {
+        Generated::Pattern(pattern) => write(&pattern, &arguments.output, form),
+        Generated::Collective(collective) => write(&collective, &arguments.output, form),
+    }
 }
 
 /// Converts a GOAL file from one form to the other, or traces to either.
@@ -68,7 +73,7 @@ pub fn convert(arguments: &Convert) -> Result<(), Ending> {
     let request = Request {
         subject: Some(arguments.input.clone()),
         set: arguments.set.clone(),
-        flags: Vec::new(),
+        ..Request::default()
     };
     if let Some(compiled) = experiment::compiled_traces(&request)? {
         compiled.warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));

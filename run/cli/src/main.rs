@@ -4,6 +4,7 @@ mod arguments;
 mod exit;
 mod files;
 mod flags;
+mod record;
 mod simulate;
 mod stop;
 mod topology;
@@ -26,6 +27,7 @@ fn main() -> ExitCode {
         Command::Check(arguments) => files::check(&arguments),
         Command::Gen(arguments) => files::generate(&arguments),
         Command::Convert(arguments) => files::convert(&arguments),
+        Command::Record(arguments) => return record::record(&arguments),
         Command::Topology(arguments) => topology::describe(&arguments),
         Command::Patterns => exit::print(&experiment::registry::patterns()),
         Command::Schema(arguments) if arguments.reference => {

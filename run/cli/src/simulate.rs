@@ -17,6 +17,7 @@ use crate::{
 pub fn run(arguments: &Run) -> Result<(), Ending> {
     let request = Request {
         subject: Some(arguments.source.clone()),
+        machine: arguments.machine.clone(),
         set: arguments.set.clone(),
         flags: arguments.flags.0.clone(),
     };

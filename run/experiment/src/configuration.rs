@@ -14,7 +14,7 @@ use crate::{
     keys::{self, Fallback, KEYS, Key, TABLES},
     manifest,
     toml_file::{self, Assignment},
-    value::{Kind, Raw, Value, Workload},
+    value::{Kind, Raw, Topology, Value, Workload},
 };
 
 /// Where a value comes from.
@@ -33,9 +33,11 @@ pub enum Origin {
 /// What the user asked for, not yet checked.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
-    /// A GOAL file, `-` for one on standard input, `pattern:NAME`, an experiment file (`.toml`) or a
-    /// manifest (`.json`).
+    /// A GOAL file, `-` for one on standard input, `pattern:NAME`, `collective:NAME`, an experiment
+    /// file (`.toml`) or a manifest (`.json`).
     pub subject: Option<String>,
+    /// An experiment file that says nothing of the workload, read before the subject: a machine.
+    pub machine: Option<String>,
     /// Settings as `table.key=value`.
     pub set: Vec<String>,
     /// Settings by flags: the key's name and the text of its value.
@@ -62,6 +64,14 @@ impl Configuration {
     /// Reads everything that is asked for. The error lists every mistake.
     pub fn read(request: &Request) -> Result<Self, Mistakes> {
         let mut reader = Reader::new();
+        if let Some(machine) = &request.machine {
+            reader.experiment(machine);
+            if reader.configuration.is_set("workload.source") {
+                let place = reader.configuration.place("workload.source");
+                let message = "a machine has no workload";
+                reader.diagnostics.push(Diagnostic::new(place, message));
+            }
+        }
         if let Some(subject) = &request.subject {
             reader.subject(subject);
         }
@@ -157,6 +167,13 @@ impl Configuration {
         }
     }
 
+    pub(crate) fn topology(&self) -> Option<Topology> {
+        match self.get("network.topology")?.0 {
+            Value::Topology(topology) => Some(topology),
+            _ => None,
+        }
+    }
+
     pub(crate) fn count(&self, name: &str) -> Option<u64> {
         match self.get(name)?.0 {
             Value::Count(count) => Some(count),
@@ -199,6 +216,13 @@ impl Configuration {
     pub(crate) fn path(&self, name: &str) -> Option<PathBuf> {
         match self.get(name)?.0 {
             Value::Path(path) => Some(path),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn name(&self, name: &str) -> Option<String> {
+        match self.get(name)?.0 {
+            Value::Name(name) => Some(name),
             _ => None,
         }
     }

@@ -48,7 +48,9 @@ fn key_schema(key: &Key) -> Json {
 
 fn kind_schema(kind: Kind) -> Json {
     match kind {
-        Kind::Workload | Kind::Path => json!({ "type": "string", "minLength": 1 }),
+        Kind::Workload | Kind::Path | Kind::Topology | Kind::Name => {
+            json!({ "type": "string", "minLength": 1 })
+        }
         Kind::Time => quantity("(ps|ns|us|µs|μs|ms|s|min|h)"),
         Kind::TimeUnit => json!({
             "type": "string",
@@ -120,6 +122,8 @@ All mistakes of a file are reported at once.
 | switch | `true` or `false` |
 | word | one of the words listed, in quotes |
 | list | words in brackets: `[\"ranks\", \"messages\"]` |
+| topology | a kind with its keys, `\"fat-tree:levels=2,radix=36\"`, or a path |
+| name | a text |
 | path | a text |
 
 A JSON schema for editors is in `docs/experiment.schema.json`; `heddle schema` prints it.
@@ -142,6 +146,8 @@ pub fn reference() -> String {
 fn type_name(kind: Kind) -> &'static str {
     match kind {
         Kind::Workload | Kind::Path => "path",
+        Kind::Topology => "topology",
+        Kind::Name => "name",
         Kind::Time => "time",
         Kind::TimeUnit => "unit of time",
         Kind::TimePerByte => "time per byte",

@@ -46,7 +46,10 @@ pub struct Flag {
 
 /// What a table of settings is about.
 pub const TABLES: &[(&str, &str)] = &[
-    ("workload", "What runs: a schedule in a file, a pattern, or the traces of a run."),
+    (
+        "workload",
+        "What runs: a schedule in a file, a pattern, a collective operation, or the traces of a run.",
+    ),
     (
         "traces",
         "How the traces of a run become a schedule, if the workload is traces. Chapter \"Traces\" \
@@ -62,6 +65,18 @@ pub const TABLES: &[(&str, &str)] = &[
         "Other costs for messages of more than S bytes. What is not set here is as in `[loggops]`.",
     ),
     ("protocol", "How hosts agree on a message."),
+    (
+        "network",
+        "What lies between the hosts: the wire of LogGOPS, or a topology with switches, lanes and \
+         credits. The keys from `preset` on belong to the model `infiniband`; what is not set is as in \
+         the preset.",
+    ),
+    (
+        "network.congestion",
+        "Congestion control of the InfiniBand Architecture, annex A10. What is not set is as in the \
+         preset; a preset without congestion control takes that of `infiniband-ddr-simula-cc`.",
+    ),
+    ("placement", "Which host each rank runs on, where the network has a topology."),
     (
         "noise",
         "Interruptions by the operating system, from a recorded trace (`trace`) or at random \
@@ -107,6 +122,27 @@ const RENDEZVOUS: Words = &[
     ),
     ("rts-cts", "a request and a clear-to-send cross the network before the data does"),
 ];
+const MODEL: Words = &[
+    ("loggops", "messages take L and do not meet"),
+    ("infiniband", "packets through switches, flit by flit: contention, lanes, credits"),
+];
+const PRESETS: Words = &[
+    ("infiniband-ddr-simula", "the cluster of seed 000: 4x DDR, hosts that cannot quite keep up"),
+    ("infiniband-ddr-simula-cc", "the same with congestion control"),
+    ("infiniband-qdr", "4x QDR"),
+    ("infiniband-fdr", "4x FDR"),
+    ("infiniband-edr", "4x EDR"),
+    ("infiniband-hdr", "4x HDR"),
+    ("infiniband-ndr", "4x NDR"),
+];
+const CONGESTION: Words =
+    &[("preset", "as the preset has it"), ("on", "with congestion control"), ("off", "without")];
+const PLACEMENT: Words = &[
+    ("linear", "host after host"),
+    ("round-robin", "one rank per host, then a second one"),
+    ("random", "hosts in random order"),
+    ("file", "as the file says: a rank and the name of its host per line"),
+];
 const DISTRIBUTION: Words = &[
     ("fixed", "always `duration`"),
     ("uniform", "between `duration` and `duration-max`"),
@@ -145,29 +181,32 @@ const fn key(
 use Fallback::{Same, Unset, Value};
 
 const COUNT: Kind = Kind::Count(1, u32::MAX as u64);
+const FLITS: Kind = Kind::Count(1, u32::MAX as u64);
 const SEED: Kind = Kind::Count(0, u64::MAX);
 
 /// All settings, in the order of their tables.
 #[rustfmt::skip]
 pub const KEYS: &[Key] = &[
     key("workload.source", Kind::Workload, Unset("required"), None,
-        "A GOAL file, text or binary; `-`, which is standard input; `pattern:NAME`; or traces: a \
-         folder with one file per rank, the beginning of their names, or an `.index` file. `heddle \
-         patterns` lists the patterns."),
+        "A GOAL file, text or binary; `-`, which is standard input; `pattern:NAME`, which `heddle \
+         patterns` lists; `collective:NAME`; or traces: a folder with one file per rank, the beginning \
+         of their names, or an `.index` file."),
     key("workload.time-unit", Kind::TimeUnit, Value("ns"), None,
         "The unit in which the `calc` operations of a GOAL file count."),
     key("workload.ranks", COUNT, Value("8"), flag("ranks", "N"),
-        "Number of ranks of a pattern."),
+        "Number of ranks of a pattern or a collective."),
     key("workload.size", Kind::Bytes, Value("1 B"), flag("size", "SIZE"),
         "Size of one message of a pattern; of the whole vector for `allreduce-*` and \
-         `pipelined-ring`; the upper limit for `alltoallv`."),
+         `pipelined-ring`; the upper limit for `alltoallv`. Of a collective: the whole vector, or the \
+         block of one rank (`gather`, `scatter`, `allgather`, `alltoall`, `reduce_scatter`)."),
     key("workload.root", Kind::Count(0, u32::MAX as u64 - 1), Value("0"), flag("root", "RANK"),
         "Root of a tree, of `gather` or `scatter`; head of `pipelined-ring`; the rank to which \
-         `alltoallv` sends messages of the full size."),
+         `alltoallv` sends messages of the full size; the root of a collective."),
     key("workload.ways", COUNT, Value("1"), flag("ways", "N"),
         "Messages that a rank sends per round of `nway-dissemination`."),
     key("workload.segment", Kind::Bytes, Value("1 B"), flag("segment", "SIZE"),
-        "Size of a segment of `pipelined-ring`."),
+        "Size of a segment of `pipelined-ring`, and of the algorithms of collectives that cut messages \
+         (each has one of its own)."),
     key("workload.skew", Kind::Count(1, u64::MAX), Value("1"), flag("skew", "N"),
         "Messages of `alltoallv` have from 1 to size / skew bytes."),
     key("workload.steps", COUNT, Value("1"), flag("steps", "N"),
@@ -183,6 +222,17 @@ pub const KEYS: &[Key] = &[
         "Seed of `alltoallv`, `random-bisection` and `random`."),
     key("workload.permute", SEED, Unset("ranks keep their places"), flag("permute", "SEED"),
         "Permutes the ranks of a pattern at random, by this seed."),
+    key("workload.algorithm", Kind::Name, Same(&["workload.collectives"]), flag("algorithm", "NAME"),
+        "Algorithm of a collective."),
+    key("workload.collectives", Kind::Name, Value("default"), flag("collectives", "LIBRARY"),
+        "MPI library that chooses the algorithms of collectives: `openmpi`, `mpich`, `mvapich2`, `impi`; \
+         or `default`."),
+    key("workload.per-node", COUNT, Value("1"), flag("per-node", "N"),
+        "Ranks on each node, for algorithms of collectives that tell nodes apart."),
+    key("workload.element", Kind::Bytes, Value("1 B"), flag("element", "SIZE"),
+        "Size of an element of a collective's vectors, which are not cut within one."),
+    key("workload.reduce-cost", Kind::TimePerByte, Value("0 ns/B"), flag("reduce-cost", "RATE"),
+        "Computation per byte that a collective combines; rounded to the time unit."),
 
     key("traces.mode", Kind::Word(MODE), Value("gaps"), None,
         "How recorded time becomes time in the schedule."),
@@ -214,13 +264,15 @@ pub const KEYS: &[Key] = &[
         "Cost of the first message from a rank to another, in mode `gaps`."),
 
     key("loggops.L", Kind::Time, Value("2500 ns"), None,
-        "L: time in the network from a message's injection to its arrival."),
+        "L: time in the network from a message's injection to its arrival. Networks with switches have \
+         their own."),
     key("loggops.o", Kind::Time, Value("1500 ns"), None,
         "o: CPU time per message, at the sender and at the receiver."),
     key("loggops.g", Kind::Time, Value("1000 ns"), None,
         "g: time between the starts of two messages on one network interface."),
     key("loggops.G", Kind::TimePerByte, Value("6 ns/B"), None,
-        "G: time per byte after the first, on the network interface and the receiver's CPU."),
+        "G: time per byte after the first, on the network interface and the receiver's CPU. Where the \
+         network has switches, bytes take their time there, and this is 0 unless it is set."),
     key("loggops.O", Kind::TimePerByte, Value("0 ns/B"), None,
         "O: CPU time per byte after the first, at the sender and at the receiver."),
     key("loggops.S", Kind::Bytes, Value("65535 B"), None,
@@ -256,8 +308,83 @@ pub const KEYS: &[Key] = &[
         Same(&["loggops.large.O", "loggops.O-recv", "loggops.O"]), None,
         "O of the receiver of a large message."),
 
-    key("protocol.rendezvous", Kind::Word(RENDEZVOUS), Value("abstract"), None,
+    key("protocol.rendezvous", Kind::Word(RENDEZVOUS), Unset("`abstract`; `rts-cts` where the network has switches"),
+        None,
         "How a message of more than S bytes waits for its receive."),
+
+    key("network.model", Kind::Word(MODEL), Value("loggops"), flag("network", "MODEL"),
+        "The model of the network."),
+    key("network.topology", Kind::Topology, Unset("required by models with switches"),
+        flag("topology", "TOPOLOGY"),
+        "The topology: `KIND:KEY=VALUE,…` as `heddle topology list` lists them, or a file."),
+    key("network.routing", Kind::Name, Unset("the usual one of the topology"),
+        flag("routing", "NAME"),
+        "How routes are made: `min-hop`, `up-down`, `d-mod-k`, `s-mod-k`, `random-up`, \
+         `dimension-order`, `minimal` or `valiant`; with `:lanes=1` on one lane."),
+    key("network.tables", Kind::Path, Unset("routes are computed"), None,
+        "Forwarding tables instead: FDB vectors, or a dump of linear forwarding tables."),
+    key("network.fail", Kind::Name, Unset("nothing fails"), None,
+        "What is out of service: `SWITCH`, `DEVICE:PORT`, `links=FRACTION` or `switches=FRACTION`, \
+         separated by commas."),
+    key("network.preset", Kind::Word(PRESETS), Value("infiniband-edr"), flag("preset", "NAME"),
+        "A set of parameters."),
+    key("network.link", Kind::Name, Unset("as in the preset"), None,
+        "Width and speed of links that do not name their own: `4xEDR`."),
+    key("network.cable", Kind::Time, Unset("as in the preset"), None,
+        "Time of flight of links that do not name their own."),
+    key("network.latency-in", Kind::Time, Unset("as in the preset"), None,
+        "Time in a switch before arbitration."),
+    key("network.latency-out", Kind::Time, Unset("as in the preset"), None,
+        "Time in a switch after it."),
+    key("network.credit-delay", Kind::Time, Unset("as in the preset"), None,
+        "Time that a credit takes besides that of flight."),
+    key("network.max-being-sent", Kind::Count(1, u16::MAX as u64), Unset("as in the preset"), None,
+        "Packets that may leave an input port at a time."),
+    key("network.buffer", FLITS, Unset("as in the preset"), None,
+        "Input buffer of a switch port per lane, in flits of 64 bytes."),
+    key("network.host-buffer", FLITS, Unset("as in the preset"), None,
+        "Input buffer of a host per lane, in flits."),
+    key("network.output-buffer", FLITS, Unset("as in the preset"), None,
+        "Output buffer of a switch port, in flits."),
+    key("network.mtu", Kind::Bytes, Unset("as in the preset"), None,
+        "Payload of a full packet."),
+    key("network.header", Kind::Bytes, Unset("as in the preset"), None,
+        "Headers and checksums of a packet."),
+    key("network.generator", Kind::Time, Unset("as in the preset"), None,
+        "Time of one flit out of a host's memory."),
+    key("network.sink", Kind::Time, Unset("as in the preset"), None,
+        "Time of one flit into a host's memory."),
+    key("network.pause-period", Kind::Time, Unset("as in the preset"), None,
+        "A host's sink pauses once in each period of this length."),
+    key("network.pause", Kind::Time, Unset("as in the preset"), None,
+        "Length of a pause; 0 for none."),
+    key("network.pause-phase", Kind::Time, Unset("as in the preset"), None,
+        "Start of the first pause."),
+    key("network.acknowledge", Kind::Switch, Unset("as in the preset"), None,
+        "Whether messages are acknowledged."),
+    key("network.level", Kind::Count(0, 14), Value("0"), None,
+        "Service level of the program's messages."),
+
+    key("network.congestion.control", Kind::Word(CONGESTION), Value("preset"), None,
+        "Whether there is congestion control."),
+    key("network.congestion.threshold", Kind::Count(0, 15), Unset("as in the preset"), None,
+        "Threshold of switch ports: 0 never marks, 15 marks at the lowest fill."),
+    key("network.congestion.marking-rate", Kind::Count(0, u16::MAX as u64),
+        Unset("as in the preset"), None,
+        "Packets that may be marked between two that are."),
+    key("network.congestion.increase", Kind::Count(1, u16::MAX as u64), Unset("as in the preset"),
+        None, "CCTI_Increase: by how much a notification raises the index."),
+    key("network.congestion.limit", Kind::Count(1, u16::MAX as u64), Unset("as in the preset"), None,
+        "CCTI_Limit: the highest index."),
+    key("network.congestion.timer", Kind::Time, Unset("as in the preset"), None,
+        "CCTI_Timer: how long it takes until the index falls by one."),
+
+    key("placement.kind", Kind::Word(PLACEMENT), Value("linear"), flag("placement", "KIND"),
+        "The rule."),
+    key("placement.file", Kind::Path, Unset("only for `file`"), None,
+        "The file."),
+    key("placement.seed", SEED, Same(&["run.seed"]), None,
+        "Seed of `random`."),
 
     key("noise.trace", Kind::Path, Unset("no trace"), None,
         "A file with one interruption per line, its start and its duration in nanoseconds; \

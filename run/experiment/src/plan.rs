@@ -11,11 +11,12 @@ use crate::{
     diagnostic::{self, Diagnostic, Mistakes, Place},
     goal_input::Source,
     keys::KEYS,
+    machine::{self, Machine},
     noise, registry, trace_input,
-    value::Workload,
+    value::{Topology, Workload},
 };
 
-/// Keys that only a pattern has.
+/// Keys that a schedule in a file does not have.
 const PATTERN_KEYS: &[&str] = &[
     "workload.ranks",
     "workload.size",
@@ -29,6 +30,11 @@ const PATTERN_KEYS: &[&str] = &[
     "workload.skew",
     "workload.seed",
     "workload.permute",
+    "workload.algorithm",
+    "workload.collectives",
+    "workload.per-node",
+    "workload.element",
+    "workload.reduce-cost",
 ];
 
 /// An experiment that can be run.
@@ -36,6 +42,8 @@ const PATTERN_KEYS: &[&str] = &[
 pub struct Plan {
     /// What runs.
     pub(crate) workload: registry::Workload,
+    /// On what, if messages meet switches.
+    pub(crate) machine: Option<Machine>,
     /// How it is simulated.
     pub settings: Settings,
     /// Whether by the rules of `LogGOPSim`.
@@ -87,6 +95,8 @@ impl Plan {
         take(noise::resolve(&configuration).map(|found| noise = found));
         take(workload_of(&configuration).map(|found| workload = Some(found)));
         take(compatible(&configuration));
+        let mut machine = None;
+        take(machine::resolve(&configuration).map(|found| machine = found));
         let output =
             output(&configuration).map_err(|mistake| mistakes.push(mistake)).ok().flatten();
         let mut warnings = Vec::new();
@@ -101,13 +111,26 @@ impl Plan {
             let reason = "loggops.compat = \"loggopsim\" runs on one thread";
             warnings.push(format!("run.threads has no effect: {reason}"));
         }
+        if let Some(machine) = &mut machine {
+            warnings.append(&mut machine.warnings);
+        }
         let mut settings = settings(&configuration, noise);
         if matches!(workload, registry::Workload::Traces(_)) {
             // Schedules made of traces count in picoseconds.
             settings.time_unit = Time::from_ps(1);
         }
         let gantt = configuration.switch("output.gantt");
-        Ok(Self { workload, settings, loggopsim, output, gantt, warnings, inputs, configuration })
+        Ok(Self {
+            workload,
+            machine,
+            settings,
+            loggopsim,
+            output,
+            gantt,
+            warnings,
+            inputs,
+            configuration,
+        })
     }
 
     /// The settings that it was made from.
@@ -122,6 +145,7 @@ fn settings(configuration: &Configuration, noise: Noise) -> Settings {
         parameters: parameters(configuration),
         rendezvous: match configuration.word("protocol.rendezvous") {
             "rts-cts" => Rendezvous::RtsCts,
+            "" if configuration.word("network.model") != "loggops" => Rendezvous::RtsCts,
             _ => Rendezvous::Abstract,
         },
         noise,
@@ -140,7 +164,15 @@ fn parameters(configuration: &Configuration) -> Parameters {
     let time = |table: &str, key: &str| {
         configuration.time(&format!("{table}.{key}")).unwrap_or(Time::ZERO)
     };
+    let fabric = configuration.word("network.model") != "loggops";
     let rate = |table: &str, key: &str| {
+        if fabric
+            && key == "G"
+            && !configuration.is_said("loggops.G")
+            && !configuration.is_said("loggops.large.G")
+        {
+            return TimePerByte::ZERO;
+        }
         configuration.per_byte(&format!("{table}.{key}")).unwrap_or(TimePerByte::ZERO)
     };
     let costs = |table: &str| Costs {
@@ -179,6 +211,9 @@ fn workload_of(configuration: &Configuration) -> Result<registry::Workload, Vec<
                 &format!("the workload is the traces {}", path.display()),
             )?;
             Ok(registry::Workload::Traces(path))
+        }
+        Some(Workload::Collective(name)) => {
+            registry::collective(&name, configuration).map(registry::Workload::Collective)
         }
         Some(Workload::File(path)) => goal(Source::File(path), configuration),
         Some(Workload::Standard) => {
@@ -285,7 +320,13 @@ fn inputs(configuration: &Configuration) -> Vec<PathBuf> {
         Some(Workload::File(path)) => vec![path],
         _ => Vec::new(),
     };
-    source.into_iter().chain(configuration.path("noise.trace")).collect()
+    let topology = match configuration.topology() {
+        Some(Topology::File(path)) => Some(path),
+        _ => None,
+    };
+    let paths = ["noise.trace", "network.tables", "placement.file"];
+    let paths = paths.into_iter().filter_map(|key| configuration.path(key));
+    source.into_iter().chain(topology).chain(paths).collect()
 }
 
 /// Compares the inputs with what the manifest says of them.

@@ -2,8 +2,9 @@
 
 use std::{fmt::Write as _, path::PathBuf};
 
+use collectives::{Blocks, Call, Collective, Nodes, program::Scheduled};
 use schedule::pattern::{self, NAMES, Options, Pattern};
-use units::Time;
+use units::{Time, TimePerByte};
 
 use crate::{
     configuration::{Configuration, Request},
@@ -22,7 +23,26 @@ pub(crate) enum Workload {
     Pattern(Pattern),
     /// Traces.
     Traces(PathBuf),
+    /// A collective.
+    Collective(Scheduled),
 }
+
+/// A program that is made from settings alone.
+#[derive(Debug)]
+pub enum Generated {
+    /// A pattern.
+    Pattern(Pattern),
+    /// A collective.
+    Collective(Scheduled),
+}
+
+/// Keys that only a collective has.
+const COLLECTIVE_KEYS: [&str; 5] =
+    ["algorithm", "collectives", "per-node", "element", "reduce-cost"];
+
+/// Keys that only a pattern has.
+const ONLY_PATTERN_KEYS: [&str; 8] =
+    ["ways", "skew", "steps", "compute", "allreduce", "grid", "seed", "permute"];
 
 /// A line on each pattern.
 pub fn patterns() -> String {
@@ -61,8 +81,9 @@ fn description(name: &str) -> &'static str {
     }
 }
 
-/// Builds the pattern that a request describes; settings that say nothing of patterns are mistakes.
-pub fn pattern(request: &Request) -> Result<Pattern, Mistakes> {
+/// Builds the pattern or collective that a request describes; settings that say nothing of either are
+/// mistakes.
+pub fn generated(request: &Request) -> Result<Generated, Mistakes> {
     let configuration = Configuration::read(request)?;
     let foreign = KEYS.iter().filter(|key| {
         key.table() != "workload" && key.name != "run.seed" && configuration.is_said(key.name)
@@ -74,11 +95,16 @@ pub fn pattern(request: &Request) -> Result<Pattern, Mistakes> {
         })
         .collect();
     let built = match configuration.workload() {
-        Some(value::Workload::Pattern(name)) => build(&name, &configuration),
+        Some(value::Workload::Pattern(name)) => {
+            build(&name, &configuration).map(Generated::Pattern)
+        }
+        Some(value::Workload::Collective(name)) => {
+            collective(&name, &configuration).map(Generated::Collective)
+        }
         _ => Err(vec![configuration.mistake("workload.source", "this is no pattern")]),
     };
     match built {
-        Ok(pattern) if mistakes.is_empty() => Ok(pattern),
+        Ok(generated) if mistakes.is_empty() => Ok(generated),
         built => {
             mistakes.extend(built.err().unwrap_or_default());
             Err(Mistakes(mistakes))
@@ -86,8 +112,90 @@ pub fn pattern(request: &Request) -> Result<Pattern, Mistakes> {
     }
 }
 
+/// Mistakes for keys of `[workload]` that mean nothing here.
+fn useless(configuration: &Configuration, keys: &[&str], what: &str) -> Vec<Diagnostic> {
+    let names = keys.iter().map(|key| format!("workload.{key}"));
+    let said = names.filter(|name| configuration.is_said(name));
+    said.map(|name| configuration.mistake(&name, format!("`{name}` does not belong to {what}")))
+        .collect()
+}
+
+/// Builds the collective that an experiment describes.
+pub(crate) fn collective(
+    name: &str,
+    configuration: &Configuration,
+) -> Result<Scheduled, Vec<Diagnostic>> {
+    let mut mistakes = useless(configuration, &ONLY_PATTERN_KEYS, "a collective");
+    let found = Collective::named(name)
+        .map_err(|error| configuration.mistake("workload.source", error.to_string()))
+        .and_then(|found| Ok((found, algorithm(found, configuration)?)));
+    let count = |key: &str| configuration.count(key).unwrap_or(1) as u32;
+    let bytes = |key: &str| configuration.bytes(key).map_or(1, units::Bytes::get);
+    let (ranks, root) =
+        (count("workload.ranks"), configuration.count("workload.root").unwrap_or(0));
+    let is_rooted = found.as_ref().map_or(true, |(found, _)| found.is_rooted());
+    if !is_rooted {
+        mistakes.extend(useless(configuration, &["root"], "a collective without a root"));
+    } else if root >= u64::from(ranks) {
+        let message = format!("\"root\" is {root}, but the ranks are 0 to {}", ranks - 1);
+        mistakes.push(configuration.mistake("workload.root", message));
+    }
+    let (size, element) = (bytes("workload.size"), bytes("workload.element"));
+    if element == 0 || !size.is_multiple_of(element) {
+        let message = format!("elements of {element} B do not fill {size} B");
+        mistakes.push(configuration.mistake("workload.element", message));
+    }
+    let (found, algorithm) = match found {
+        Ok(found) if mistakes.is_empty() => found,
+        found => {
+            mistakes.extend(found.err());
+            return Err(mistakes);
+        }
+    };
+    let blocks = Blocks::Same(size / element);
+    let call = Call {
+        ranks,
+        rank: 0,
+        root: root as u32,
+        element,
+        commutative: true,
+        segment: configuration.is_said("workload.segment").then(|| bytes("workload.segment")),
+        blocks: &blocks,
+        received: &blocks,
+        nodes: &Nodes::Consecutive(count("workload.per-node")),
+    };
+    let rate = configuration.per_byte("workload.reduce-cost").unwrap_or(TimePerByte::ZERO);
+    let unit = configuration.time("workload.time-unit").unwrap_or(Time::from_ps(1_000)).ps().max(1);
+    let cost = |bytes| (rate.cost(bytes).ps() + unit / 2) / unit;
+    Scheduled::new(found, algorithm, &call, cost)
+        .map_err(|error| vec![configuration.mistake("workload.algorithm", error.to_string())])
+}
+
+/// The algorithm of a collective: the one that is named, or else the library's choice.
+fn algorithm(
+    collective: Collective,
+    configuration: &Configuration,
+) -> Result<&'static str, Diagnostic> {
+    let wrong = |key: &str, error: collectives::Error| {
+        configuration.mistake(&format!("workload.{key}"), error.to_string())
+    };
+    if configuration.is_said("workload.algorithm") {
+        let name = configuration.name("workload.algorithm").unwrap_or_default();
+        let found = collectives::find(collective, &name);
+        return found.map(|entry| entry.name).map_err(|error| wrong("algorithm", error));
+    }
+    let name = configuration.name("workload.collectives").unwrap_or_default();
+    let found = collectives::library(&name).map_err(|error| wrong("collectives", error))?;
+    // A collective of which a library has no choice has only the default.
+    Ok(collectives::find(collective, found).map_or("default", |entry| entry.name))
+}
+
 /// Builds the pattern that an experiment describes.
 pub(crate) fn build(name: &str, configuration: &Configuration) -> Result<Pattern, Vec<Diagnostic>> {
+    let useless = useless(configuration, &COLLECTIVE_KEYS, "a pattern");
+    if !useless.is_empty() {
+        return Err(useless);
+    }
     let options = options(configuration).map_err(|mistake| vec![mistake])?;
     Pattern::build(name, &options).map_err(|error| {
         let option = match &error {

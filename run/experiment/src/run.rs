@@ -81,6 +81,10 @@ pub fn run(plan: &Plan) -> Result<Report, Failure> {
             report.warnings.extend(compiled.warnings);
             Ok(report)
         }
+        Workload::Collective(collective) => {
+            let simulated = simulate(plan, collective, 0)?;
+            finish(plan, start, directory, simulated, None, |op| describe(collective, op))
+        }
         Workload::Goal(source) => {
             let input = Input::read(source, plan.output.is_some())?;
             let image = &input.reading.image;
@@ -117,15 +121,28 @@ fn simulate(plan: &Plan, program: &impl Program, schedule: u64) -> Result<Simula
         (false, false) => 0,
     };
     let wanted = Wanted { messages: messages || timeline, slices };
+    let network = match &plan.machine {
+        Some(machine) => Some(machine.with(program.ranks()).map_err(Failure::Input)?),
+        None => None,
+    };
     progress::during(program, &plan.settings, |settings| {
         let start = Instant::now();
-        let (outcome, recorded) = if wanted == Wanted::default() {
-            let (outcome, _) = by_rules(plan.loggopsim, program, settings, || Silent)?;
-            (outcome, Recorded::default())
-        } else {
-            let probe = || Collector::new(wanted);
-            let (outcome, collectors) = by_rules(plan.loggopsim, program, settings, probe)?;
-            (outcome, Collector::merge(collectors))
+        let probe = || Collector::new(wanted);
+        let (outcome, recorded) = match (&network, wanted == Wanted::default()) {
+            (Some(network), true) => {
+                (host::simulate_over(network, program, settings, || Silent)?.0, Recorded::default())
+            }
+            (Some(network), false) => {
+                let (outcome, probes) = host::simulate_over(network, program, settings, probe)?;
+                (outcome, Collector::merge(probes))
+            }
+            (None, true) => {
+                (by_rules(plan.loggopsim, program, settings, || Silent)?.0, Recorded::default())
+            }
+            (None, false) => {
+                let (outcome, probes) = by_rules(plan.loggopsim, program, settings, probe)?;
+                (outcome, Collector::merge(probes))
+            }
         };
         Ok(Simulated { outcome, recorded, took: start.elapsed() })
     })

@@ -12,10 +12,14 @@ use units::{Bytes, Time, TimePerByte};
 /// The type of a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A workload: a file, or `pattern:NAME`.
+    /// A workload: a file, `pattern:NAME` or `collective:NAME`.
     Workload,
     /// A file or folder.
     Path,
+    /// A topology: a kind with its keys, or a file.
+    Topology,
+    /// A name that is checked where it is used.
+    Name,
     /// A time with its unit.
     Time,
     /// The length of a unit: a unit of time (`ps`), or a time (`10 ns`); not zero.
@@ -46,10 +50,21 @@ pub type Words = &'static [(&'static str, &'static str)];
 pub enum Workload {
     /// A pattern of this name.
     Pattern(String),
+    /// A collective of this name.
+    Collective(String),
     /// A GOAL file, text or binary; or traces.
     File(PathBuf),
     /// The same from standard input.
     Standard,
+}
+
+/// What a topology comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Topology {
+    /// A kind with its keys.
+    Spec(String),
+    /// A file.
+    File(PathBuf),
 }
 
 /// How standard input is written.
@@ -62,6 +77,10 @@ pub enum Value {
     Workload(Workload),
     /// A file or folder.
     Path(PathBuf),
+    /// A topology.
+    Topology(Topology),
+    /// A name.
+    Name(String),
     /// A time.
     Time(Time),
     /// A time per byte.
@@ -118,11 +137,14 @@ impl Kind {
     /// Reads a value from plain text, as on a command line. Relative paths are relative to `base`.
     pub(crate) fn parse(self, text: &str, base: &Path) -> Result<Value, Mistake> {
         match self {
-            Self::Path | Self::Workload if text.is_empty() => {
+            Self::Path | Self::Workload | Self::Topology if text.is_empty() => {
                 Err(Mistake::new("the path is empty".into(), None))
             }
             Self::Workload => Ok(Value::Workload(workload(text, base))),
             Self::Path => Ok(Value::Path(base.join(text))),
+            Self::Topology => Ok(Value::Topology(topology(text, base))),
+            Self::Name if text.is_empty() => Err(self.mismatch("an empty text")),
+            Self::Name => Ok(Value::Name(text.to_owned())),
             Self::Time => quantity(text).map(Value::Time),
             Self::TimeUnit => time_unit(text),
             Self::TimePerByte => quantity(text).map(Value::TimePerByte),
@@ -182,9 +204,13 @@ impl Kind {
     pub fn expects(self) -> String {
         match self {
             Self::Workload => {
-                "the path of a GOAL file or of traces, \"-\" for standard input, or \"pattern:NAME\"".into()
+                "the path of a GOAL file or of traces, \"-\" for standard input, \"pattern:NAME\" or \
+                 \"collective:NAME\""
+                    .into()
             }
             Self::Path => "a path in quotes".into(),
+            Self::Topology => "a topology such as \"star:hosts=8\", or the path of one".into(),
+            Self::Name => "a name in quotes".into(),
             Self::Time => "a time with its unit, such as \"2500 ns\"".into(),
             Self::TimeUnit => "a unit of time such as \"ps\", or a time such as \"10 ns\"".into(),
             Self::TimePerByte => {
@@ -215,7 +241,23 @@ impl Raw {
     }
 }
 
+/// A kind that is known, or anything with a colon and no file of that name, is meant as a kind.
+fn topology(text: &str, base: &Path) -> Topology {
+    let kind = text.split(':').next().unwrap_or(text);
+    let known = ::topology::KINDS.iter().any(|entry| entry.name == kind);
+    let path = base.join(text);
+    let plain = !text.contains(['/', '.']) || text.contains('=');
+    if known || plain && !path.exists() {
+        Topology::Spec(text.to_owned())
+    } else {
+        Topology::File(path)
+    }
+}
+
 fn workload(text: &str, base: &Path) -> Workload {
+    if let Some(name) = text.strip_prefix("collective:") {
+        return Workload::Collective(name.to_owned());
+    }
     match text.strip_prefix("pattern:") {
         None if text == STANDARD => Workload::Standard,
         Some(name) => Workload::Pattern(name.to_owned()),
@@ -295,6 +337,7 @@ impl Workload {
     fn text(&self, base: Option<&Path>) -> String {
         match self {
             Self::Pattern(name) => format!("pattern:{name}"),
+            Self::Collective(name) => format!("collective:{name}"),
             Self::File(path) => path_text(path, base),
             Self::Standard => STANDARD.to_owned(),
         }
@@ -325,6 +368,9 @@ impl Value {
     pub(crate) fn absolute(self) -> io::Result<Self> {
         Ok(match self {
             Self::Path(path) => Self::Path(fs::canonicalize(path)?),
+            Self::Topology(Topology::File(path)) => {
+                Self::Topology(Topology::File(fs::canonicalize(path)?))
+            }
             Self::Workload(Workload::File(path)) => {
                 // The beginning of the names of traces is no file itself.
                 let whole = fs::canonicalize(&path).or_else(|_| {
@@ -344,7 +390,9 @@ impl Value {
     pub(crate) fn json(&self, base: Option<&Path>) -> serde_json::Value {
         match self {
             Self::Workload(workload) => workload.text(base).into(),
-            Self::Path(path) => path_text(path, base).into(),
+            Self::Path(path) | Self::Topology(Topology::File(path)) => path_text(path, base).into(),
+            Self::Topology(Topology::Spec(spec)) => spec.as_str().into(),
+            Self::Name(name) => name.as_str().into(),
             Self::Time(time) => time.to_string().into(),
             Self::TimePerByte(rate) => rate.to_string().into(),
             Self::Bytes(bytes) => bytes.to_string().into(),

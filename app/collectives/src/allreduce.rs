@@ -1,0 +1,245 @@
+//! Allreduce: every rank gets the combination of all vectors.
+//!
+//! Sources of the algorithms: Thakur, Rabenseifner, Gropp 2005 (recursive doubling, Rabenseifner);
+//! Patarasuk, Yuan 2009 (`lr`); Open MPI 4.1, `coll/base` (segmented ring); Faraj, Yuan, "STAR-MPI",
+//! 2006 (the others).
+
+use crate::{
+    allgather,
+    call::{Call, Team},
+    halving::{self, Order},
+    layout::Blocks,
+    plan::{Plan, Region},
+    table::{Entry, Need, Way},
+    tree::{self, Reduction, Tree},
+};
+
+use Way::{Automatic, Run, Same, Select};
+
+const COMMUTES: &[(Need, &str)] = &[(Need::Commutative, "rdb")];
+const RABENSEIFNER: &[(Need, &str)] = &[(Need::Commutative, "rdb"), (Need::ElementPerPower, "rdb")];
+
+/// Algorithms of `allreduce`.
+pub const ALLREDUCE: &[Entry] = &[
+    Entry::new("default", Same("redbcast"), "reduce to rank 0, broadcast"),
+    Entry::new(
+        "lr",
+        Run(|call, plan| ring(call, plan, 0)),
+        "reduce-scatter and allgather around a ring",
+    )
+    .needs(&[(Need::Commutative, "rdb"), (Need::ElementPerRank, "default")]),
+    Entry::new(
+        "rab1",
+        Run(|call, plan| rabenseifner(call, plan, Order::FarFirst)),
+        "Rabenseifner, the farthest partner first",
+    )
+    .needs(&[(Need::Commutative, "rdb"), (Need::PowerOfTwo, "rab2")]),
+    Entry::new("rab2", Run(direct), "every rank reduces its part of all vectors, then allgather")
+        .needs(&[(Need::ElementPerRank, "rdb")]),
+    Entry::new(
+        "rab_rdb",
+        Run(|call, plan| rabenseifner(call, plan, Order::NearFirst)),
+        "Rabenseifner: recursive halving, recursive doubling",
+    )
+    .needs(RABENSEIFNER),
+    Entry::new(
+        "rdb",
+        Run(doubling),
+        "recursive doubling: whole vectors with partners 1, 2, 4, … away",
+    ),
+    Entry::new(
+        "smp_binomial",
+        Run(|call, plan| smp(call, plan, Leaders::Binomial)),
+        "binomial trees in nodes and of leaders, up and down",
+    )
+    .needs(COMMUTES),
+    Entry::new(
+        "smp_binomial_pipeline",
+        Run(|call, plan| smp(call, plan, Leaders::Pipeline)),
+        "the same in segments of 8 KiB",
+    )
+    .needs(COMMUTES),
+    Entry::new(
+        "smp_rdb",
+        Run(|call, plan| smp(call, plan, Leaders::Doubling)),
+        "binomial trees in nodes, recursive doubling among leaders",
+    )
+    .needs(COMMUTES),
+    Entry::new(
+        "smp_rsag",
+        Run(|call, plan| smp(call, plan, Leaders::Direct)),
+        "binomial trees in nodes; leaders reduce parts and gather",
+    )
+    .needs(COMMUTES),
+    Entry::new(
+        "smp_rsag_lr",
+        Run(|call, plan| smp(call, plan, Leaders::Ring)),
+        "binomial trees in nodes, a ring of leaders",
+    )
+    .needs(COMMUTES),
+    Entry::new(
+        "smp_rsag_rab",
+        Run(|call, plan| smp(call, plan, Leaders::Rabenseifner)),
+        "binomial trees in nodes, Rabenseifner among leaders",
+    )
+    .needs(COMMUTES),
+    Entry::new("redbcast", Run(reduce_bcast), "linear reduce to rank 0, binomial broadcast"),
+    Entry::new("ompi", Select("openmpi"), "as Open MPI chooses"),
+    Entry::new(
+        "ompi_ring_segmented",
+        Run(|call, plan| ring(call, plan, 1 << 20)),
+        "as `lr`, reducing in segments of 1 MiB",
+    )
+    .needs(&[(Need::Commutative, "rdb"), (Need::ElementPerRank, "rdb")]),
+    Entry::new(
+        "ompi_nonoverlapping",
+        Run(binomial_reduce_bcast),
+        "binomial reduce to rank 0, binomial broadcast",
+    ),
+    Entry::new("mpich", Select("mpich"), "as MPICH chooses"),
+    Entry::new("mvapich2", Select("mvapich2"), "as MVAPICH2 chooses"),
+    Entry::new(
+        "mvapich2_rs",
+        Run(|call, plan| rabenseifner(call, plan, Order::NearFirst)),
+        "as `rab_rdb`",
+    )
+    .needs(RABENSEIFNER),
+    Entry::new(
+        "mvapich2_two_level",
+        Run(|call, plan| smp(call, plan, Leaders::Best)),
+        "flat reduce in nodes; leaders by `rdb`, or `rab_rdb` above 2 KiB",
+    )
+    .needs(COMMUTES),
+    Entry::new("impi", Select("impi"), "as Intel MPI chooses"),
+    Entry::new(
+        "rab",
+        Run(|call, plan| rabenseifner(call, plan, Order::FarFirst)),
+        "Rabenseifner for any number of ranks, the farthest partner first",
+    )
+    .needs(COMMUTES),
+    Entry::new("automatic", Automatic, "the best of all"),
+];
+
+fn reduce_bcast(call: &Call, plan: &mut Plan) {
+    let whole = Call { root: 0, ..*call };
+    crate::reduce::linear(&whole, plan);
+    tree::bcast(plan, &call.all(), 0, Tree::Knomial(2), call.output(), 0);
+}
+
+fn binomial_reduce_bcast(call: &Call, plan: &mut Plan) {
+    let acc = call.accumulator(plan, true);
+    up_and_down(plan, &call.all(), call.commutative, 0, acc);
+}
+
+fn up_and_down(plan: &mut Plan, team: &Team, commutative: bool, segment: u64, acc: Region) {
+    let tree = Tree::Knomial(2);
+    tree::reduce(plan, team, Reduction { root: 0, tree, segment, commutative }, acc);
+    tree::bcast(plan, team, 0, tree, acc, segment);
+}
+
+fn doubling(call: &Call, plan: &mut Plan) {
+    let acc = call.accumulator(plan, true);
+    double(plan, &call.all(), acc);
+}
+
+fn double(plan: &mut Plan, team: &Team, acc: Region) {
+    if let Some(folded) = halving::fold(plan, team, acc) {
+        halving::exchange_all(plan, &folded, acc);
+    }
+    halving::unfold(plan, team, acc);
+}
+
+fn rabenseifner(call: &Call, plan: &mut Plan, order: Order) {
+    let acc = call.accumulator(plan, true);
+    halve_and_join(plan, &call.all(), acc, order);
+}
+
+fn halve_and_join(plan: &mut Plan, team: &Team, acc: Region, order: Order) {
+    if let Some(folded) = halving::fold(plan, team, acc) {
+        let blocks = Blocks::Split { len: acc.len, count: folded.size };
+        let meetings = halving::meetings(&folded, order);
+        halving::halve(plan, &folded, &meetings, acc, &blocks);
+        halving::join(plan, &folded, &meetings, acc, &blocks);
+    }
+    halving::unfold(plan, team, acc);
+}
+
+fn ring(call: &Call, plan: &mut Plan, segment: u64) {
+    let acc = call.accumulator(plan, true);
+    reduce_around(plan, &call.all(), acc, call.segment(segment));
+}
+
+/// A ring that reduces all blocks' segments of one place after the other, then gathers whole blocks.
+fn reduce_around(plan: &mut Plan, team: &Team, acc: Region, segment: u64) {
+    let blocks = Blocks::Split { len: acc.len, count: team.size };
+    let longest = blocks.len(0);
+    let segment = if segment == 0 { longest } else { segment.min(longest) }.max(1);
+    for phase in 0..longest.div_ceil(segment) {
+        halving::around(plan, team, 1, |block| {
+            let block = blocks.of_region(acc, block);
+            let start = (phase * segment).min(block.len);
+            block.part(start, segment.min(block.len - start))
+        });
+    }
+    allgather::around(plan, team, 1, |block| blocks.of_region(acc, block));
+}
+
+fn direct(call: &Call, plan: &mut Plan) {
+    let acc = call.accumulator(plan, true);
+    reduce_parts(plan, &call.all(), acc);
+}
+
+/// Every member gets its part of all vectors, and combines them in the order of members.
+fn reduce_parts(plan: &mut Plan, team: &Team, acc: Region) {
+    let blocks = Blocks::Split { len: acc.len, count: team.size };
+    let mine = blocks.of_region(acc, team.me);
+    let parts = plan.scratch(mine.len * u64::from(team.size));
+    let part = |member: u32| parts.part(u64::from(member) * mine.len, mine.len);
+    for step in 1..team.size {
+        let from = team.behind(step);
+        plan.irecv(team.rank(from), part(from));
+    }
+    for step in 1..team.size {
+        let to = team.ahead(step);
+        plan.isend(team.rank(to), blocks.of_region(acc, to));
+    }
+    plan.wait_all();
+    plan.copy(mine, part(team.me));
+    for member in 1..team.size {
+        plan.reduce_right(part(0), part(member));
+    }
+    plan.copy(part(0), mine);
+    allgather::all_at_once(plan, team, acc, &blocks);
+}
+
+/// What leaders do.
+#[derive(Clone, Copy, Debug)]
+enum Leaders {
+    Binomial,
+    Pipeline,
+    Doubling,
+    Direct,
+    Ring,
+    Rabenseifner,
+    Best,
+}
+
+fn smp(call: &Call, plan: &mut Plan, how: Leaders) {
+    let (acc, local) = (call.accumulator(plan, true), call.local());
+    let segment = if matches!(how, Leaders::Pipeline) { call.segment(8192) } else { 0 };
+    let tree = if matches!(how, Leaders::Best) { Tree::Flat } else { Tree::Knomial(2) };
+    let reduction = Reduction { root: 0, tree, segment, commutative: true };
+    tree::reduce(plan, &local, reduction, acc);
+    if let Some(team) = call.leaders() {
+        let is_long = acc.len * call.element > 2048 && acc.len >= u64::from(team.power());
+        match how {
+            Leaders::Binomial | Leaders::Pipeline => up_and_down(plan, &team, true, segment, acc),
+            Leaders::Direct => reduce_parts(plan, &team, acc),
+            Leaders::Ring => reduce_around(plan, &team, acc, 0),
+            Leaders::Rabenseifner => halve_and_join(plan, &team, acc, Order::NearFirst),
+            Leaders::Best if is_long => halve_and_join(plan, &team, acc, Order::NearFirst),
+            Leaders::Doubling | Leaders::Best => double(plan, &team, acc),
+        }
+    }
+    tree::bcast(plan, &local, 0, Tree::Knomial(2), acc, segment);
+}

@@ -1,0 +1,38 @@
+//! Collective operations of MPI and the algorithms that carry them out.
+//!
+//! An algorithm is written once, as the program of one rank, and gives a [`Plan`]: sends, receives,
+//! copies and reductions of regions of buffers, and what each of them requires. A plan can be turned
+//! into a schedule ([`Collective`](schedule::Program) of the module [`program`]), or be carried out on
+//! real buffers. What a rank's plan costs in memory is what the rank does, not what all do.
+//!
+//! Not modelled: what an algorithm costs its library besides messages and reductions (packing,
+//! set-up of communicators); shared memory, which two-level algorithms use within nodes, is messages
+//! here; remainders that do not fill a segment are a shorter segment, where SMPI starts another
+//! collective for them.
+
+mod allgather;
+mod allreduce;
+mod alltoall;
+mod barrier;
+mod bcast;
+mod call;
+mod gather;
+mod halving;
+mod layout;
+mod names;
+pub mod neighbor;
+mod plan;
+pub mod program;
+mod reduce;
+mod reduce_scatter;
+mod scan;
+mod selection;
+mod table;
+mod tree;
+
+pub use call::Call;
+pub use layout::{Blocks, Nodes};
+pub use names::{ALIASES, Collective, Error, candidates, find, library, plan, resolve};
+pub use plan::{Action, Buffer, Handle, Plan, Region};
+pub use selection::{LIBRARIES, Library};
+pub use table::{Entry, Need, Way};

@@ -1,0 +1,251 @@
+//! What a rank does in a collective: a graph of sends, receives, copies and reductions over regions
+//! of its buffers.
+//!
+//! An algorithm is written as the program of one rank, with [`Plan::isend`], [`Plan::irecv`] and
+//! [`Plan::wait`] as in MPI; the plan records it. What was waited for is required by all that
+//! follows, and nothing else is. So the same plan becomes a schedule, or is carried out by a live
+//! rank that posts each step when the steps it requires are done.
+//!
+//! The k-th message from one rank to another has tag k. Therefore a plan means the same in whatever
+//! order steps that do not require each other are started.
+
+use rustc_hash::FxHashMap;
+
+/// A buffer of a rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Buffer {
+    /// What the caller contributes.
+    Send,
+    /// Where the caller gets the result. `bcast` has only this one, on all ranks.
+    Recv,
+    /// Temporary space, of [`Plan::scratch_len`] elements.
+    Scratch,
+    /// No data of the caller: notices and permissions. Lengths are bytes, contents are arbitrary.
+    Control,
+}
+
+/// A range of a buffer, in elements ([`Buffer::Control`]: in bytes).
+///
+/// Send and receive buffers are meant without gaps, the blocks of v- and w-forms in the order of
+/// ranks; who moves data translates by the displacements and datatypes of the call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Region {
+    /// The buffer.
+    pub buffer: Buffer,
+    /// First element.
+    pub start: u64,
+    /// Number of elements.
+    pub len: u64,
+}
+
+impl Region {
+    /// A message of `bytes` bytes without data.
+    pub const fn control(bytes: u64) -> Self {
+        Self { buffer: Buffer::Control, start: 0, len: bytes }
+    }
+
+    /// `len` elements of the region from its element `start` on.
+    #[must_use]
+    pub const fn part(self, start: u64, len: u64) -> Self {
+        Self { start: self.start + start, len, ..self }
+    }
+}
+
+/// Names a step of a plan: its index.
+pub type Handle = u32;
+
+/// What a step does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Sends a region.
+    Send {
+        /// The receiving rank.
+        to: u32,
+        /// Number of the message among those of this pair of ranks, from 0.
+        tag: u32,
+        /// What is sent.
+        from: Region,
+    },
+    /// Receives a region.
+    Recv {
+        /// The sending rank.
+        from: u32,
+        /// Number of the message among those of this pair of ranks, from 0.
+        tag: u32,
+        /// Where it goes.
+        into: Region,
+    },
+    /// Copies a region to another of the same length.
+    Copy {
+        /// The source.
+        from: Region,
+        /// The destination.
+        into: Region,
+    },
+    /// Combines two regions of the same length, element by element, into the second.
+    Reduce {
+        /// The one operand.
+        from: Region,
+        /// The other operand, and where the result goes.
+        into: Region,
+        /// Whether `from` is the left operand.
+        from_left: bool,
+    },
+}
+
+/// What one rank does.
+#[derive(Debug, Default)]
+pub struct Plan {
+    actions: Vec<Action>,
+    /// Per step, where the list of what it requires ends in `required`.
+    ends: Vec<u32>,
+    required: Vec<Handle>,
+    /// What a step that is added now requires, and the first step that was added since this changed.
+    frontier: Vec<Handle>,
+    since: Handle,
+    /// Sends and receives that were not waited for.
+    open: Vec<Handle>,
+    sent: FxHashMap<u32, u32>,
+    received: FxHashMap<u32, u32>,
+    scratch: u64,
+}
+
+impl Plan {
+    /// An empty plan.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Number of steps.
+    pub fn len(&self) -> usize {
+        self.actions.len()
+    }
+
+    /// Whether nothing is to be done.
+    pub fn is_empty(&self) -> bool {
+        self.actions.is_empty()
+    }
+
+    /// All steps in program order, each with the steps that it requires.
+    pub fn steps(&self) -> impl Iterator<Item = (Action, &[Handle])> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        self.actions.iter().zip(starts.zip(&self.ends)).map(|(action, (start, end))| {
+            (*action, self.required.get(start as usize..*end as usize).unwrap_or_default())
+        })
+    }
+
+    /// Elements of temporary space.
+    pub fn scratch_len(&self) -> u64 {
+        self.scratch
+    }
+
+    /// Reserves temporary space.
+    pub fn scratch(&mut self, len: u64) -> Region {
+        let start = self.scratch;
+        self.scratch += len;
+        Region { buffer: Buffer::Scratch, start, len }
+    }
+
+    fn add(&mut self, action: Action) -> Handle {
+        let handle = self.actions.len() as Handle;
+        self.actions.push(action);
+        self.required.extend_from_slice(&self.frontier);
+        self.ends.push(self.required.len() as u32);
+        handle
+    }
+
+    /// Starts to send.
+    pub fn isend(&mut self, to: u32, from: Region) -> Handle {
+        let tag = count(&mut self.sent, to);
+        let handle = self.add(Action::Send { to, tag, from });
+        self.open.push(handle);
+        handle
+    }
+
+    /// Starts to receive.
+    pub fn irecv(&mut self, from: u32, into: Region) -> Handle {
+        let tag = count(&mut self.received, from);
+        let handle = self.add(Action::Recv { from, tag, into });
+        self.open.push(handle);
+        handle
+    }
+
+    /// Waits for some sends and receives: all that follows requires them.
+    pub fn wait(&mut self, handles: &[Handle]) {
+        if handles.is_empty() {
+            return;
+        }
+        // A step that was added since the last wait requires what was waited for then.
+        if handles.iter().any(|&handle| handle >= self.since) {
+            self.frontier.clear();
+        }
+        self.frontier.extend_from_slice(handles);
+        self.since = self.actions.len() as Handle;
+        self.open.retain(|open| !handles.contains(open));
+    }
+
+    /// Waits for all that is under way.
+    pub fn wait_all(&mut self) {
+        let open = std::mem::take(&mut self.open);
+        self.wait(&open);
+    }
+
+    /// Sends, and waits until that is done.
+    pub fn send(&mut self, to: u32, from: Region) {
+        let handle = self.isend(to, from);
+        self.wait(&[handle]);
+    }
+
+    /// Receives, and waits until that is done.
+    pub fn recv(&mut self, from: u32, into: Region) {
+        let handle = self.irecv(from, into);
+        self.wait(&[handle]);
+    }
+
+    /// Sends and receives at once, and waits for both.
+    pub fn exchange(&mut self, to: u32, what: Region, from: u32, into: Region) {
+        let receive = self.irecv(from, into);
+        let send = self.isend(to, what);
+        self.wait(&[receive, send]);
+    }
+
+    /// Copies; nothing happens if the two are one, or empty.
+    pub fn copy(&mut self, from: Region, into: Region) {
+        if from.len > 0 && from != into {
+            self.local(Action::Copy { from, into });
+        }
+    }
+
+    /// Combines `left` and `into` into `into`.
+    pub fn reduce_left(&mut self, left: Region, into: Region) {
+        if into.len > 0 {
+            self.local(Action::Reduce { from: left, into, from_left: true });
+        }
+    }
+
+    /// Combines `into` and `right` into `into`.
+    pub fn reduce_right(&mut self, into: Region, right: Region) {
+        if into.len > 0 {
+            self.local(Action::Reduce { from: right, into, from_left: false });
+        }
+    }
+
+    /// Combines what `other` contributed into `into`, in the order of ranks.
+    pub fn reduce_by_rank(&mut self, me: u32, other: u32, from: Region, into: Region) {
+        if other < me { self.reduce_left(from, into) } else { self.reduce_right(into, from) }
+    }
+
+    /// A step that the rank itself carries out: the next one waits for it.
+    fn local(&mut self, action: Action) {
+        let handle = self.add(action);
+        self.frontier.clear();
+        self.frontier.push(handle);
+        self.since = self.actions.len() as Handle;
+    }
+}
+
+fn count(messages: &mut FxHashMap<u32, u32>, peer: u32) -> u32 {
+    let next = messages.entry(peer).or_default();
+    *next += 1;
+    *next - 1
+}

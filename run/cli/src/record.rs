@@ -1,0 +1,108 @@
+//! `heddle record`.
+
+use std::{
+    path::{Path, PathBuf},
+    process::{Command, ExitCode, ExitStatus},
+};
+
+use recorder::{launch, tail};
+
+use crate::{
+    arguments::{Mpi, Record},
+    exit::{Ending, Exit, complain},
+};
+
+/// Runs a command and collects its traces. The exit code is the command's own, if it ran.
+pub fn record(arguments: &Record) -> ExitCode {
+    let ended = if arguments.collect {
+        collect(&arguments.output).map(|()| ExitCode::SUCCESS)
+    } else {
+        run(arguments)
+    };
+    ended.unwrap_or_else(Ending::report)
+}
+
+fn run(arguments: &Record) -> Result<ExitCode, Ending> {
+    let output = &arguments.output;
+    let mpi = arguments.mpi.map(|mpi| match mpi {
+        Mpi::Openmpi => launch::Mpi::OpenMpi,
+        Mpi::Mpich => launch::Mpi::Mpich,
+    });
+    let fail = |error: std::io::Error| {
+        let reason = experiment::reason(&error);
+        Ending::new(Exit::Output, format!("error: {}: {reason}", output.display()))
+    };
+    let folder = launch::prepare(output, arguments.force).map_err(fail)?.ok_or_else(|| {
+        let name = output.display();
+        let message = format!("error: {name} is not empty; --force removes the traces in it");
+        Ending::new(Exit::Usage, message)
+    })?;
+    let input = |error: &dyn std::fmt::Display| Ending::new(Exit::Input, format!("error: {error}"));
+    let libraries = std::env::var_os(launch::FOLDER).map(PathBuf::from);
+    let mut command = launch::command(&arguments.command, &folder, mpi, libraries)
+        .map_err(|error| input(&error))?;
+    let status = supervise(&mut command).map_err(|error| {
+        let name = command.get_program().to_string_lossy().into_owned();
+        input(&format!("{name}: {}", experiment::reason(&error)))
+    })?;
+    collect(output)?;
+    if launch::traces(output).map_err(fail)? == 0 {
+        complain(
+            "error: no rank wrote a trace: the program did not start MPI, or is linked to its \
+             library statically",
+        );
+        return Ok(if status.success() { Exit::Output.into() } else { code(status) });
+    }
+    Ok(code(status))
+}
+
+/// Takes in what is left of ranks that died, and says what there is.
+fn collect(folder: &Path) -> Result<(), Ending> {
+    let fail = |error: &dyn std::fmt::Display| Ending::new(Exit::Output, format!("error: {error}"));
+    let (tails, calls) = tail::collect(folder).map_err(|error| fail(&error))?;
+    let count = launch::traces(folder).map_err(|error| fail(&error))?;
+    if tails > 0 {
+        complain(&format!(
+            "warning: {tails} of {count} ranks ended without MPI_Finalize; their last {calls} calls were \
+             taken from their buffers"
+        ));
+    }
+    Ok(())
+}
+
+/// Waits for a command through signals: Ctrl-C reaches the command by the terminal, and SIGTERM is
+/// passed on, so that what it wrote can still be collected.
+#[cfg(unix)]
+fn supervise(command: &mut Command) -> std::io::Result<ExitStatus> {
+    use signal_hook::{
+        consts::{SIGINT, SIGTERM},
+        iterator::Signals,
+    };
+    let mut signals = Signals::new([SIGINT, SIGTERM])?;
+    let mut child = command.spawn()?;
+    let id = child.id().to_string();
+    std::thread::spawn(move || {
+        for signal in signals.forever() {
+            if signal == SIGTERM {
+                // The shell's own command: the standard library can only kill.
+                let _ = Command::new("kill").args(["-TERM", &id]).status();
+            }
+        }
+    });
+    child.wait()
+}
+
+#[cfg(not(unix))]
+fn supervise(command: &mut Command) -> std::io::Result<ExitStatus> {
+    command.status()
+}
+
+/// The exit code of a command, as shells report it.
+fn code(status: ExitStatus) -> ExitCode {
+    #[cfg(unix)]
+    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
+        return u8::try_from(128 + signal).map_or(ExitCode::FAILURE, ExitCode::from);
+    }
+    let code = status.code().and_then(|code| u8::try_from(code).ok());
+    code.map_or(ExitCode::FAILURE, ExitCode::from)
+}

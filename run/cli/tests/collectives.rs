@@ -1,0 +1,86 @@
+//! Collective operations as workloads: what is generated, how long it takes, what is refused.
+
+mod common;
+
+use common::Folder;
+
+/// The root sends to one rank after the other.
+#[test]
+fn generate_a_flat_broadcast() {
+    let folder = Folder::new("collective-gen");
+    let ended =
+        folder.heddle("gen collective:bcast --algorithm flattree --ranks 3 --size 8B --root 1");
+    let expected = "\
+num_ranks 3
+
+rank 0 {
+l1: recv 8b from 1
+}
+
+rank 1 {
+l1: send 8b to 2
+l2: send 8b to 0
+l2 requires l1
+}
+
+rank 2 {
+l1: recv 8b from 1
+}
+";
+    assert_eq!(ended.stdout, expected);
+}
+
+/// Recursive doubling among two ranks, each exchanges 9 B and combines 9 B at 2 ns: o 1500 + L 2500 +
+/// o 1500 + 8 G 48 + 18 = 5566 ns.
+#[test]
+fn a_reduction_costs_time() {
+    let folder = Folder::new("collective-run");
+    let ended = folder.heddle(
+        "run collective:allreduce --algorithm rdb --ranks 2 --size 9B --reduce-cost 2ns/B --format json",
+    );
+    let json = ended.json();
+    assert_eq!(json["makespan_ps"], 5_566_000);
+    assert_eq!(json["messages"], 2);
+}
+
+/// Runs a command that is wrong and expects standard error to begin like this.
+fn check(name: &str, arguments: &str, expected: &str) {
+    let folder = Folder::new(&format!("collective-{name}"));
+    let ended = folder.heddle(arguments);
+    assert!(ended.stderr.starts_with(expected), "{}", ended.stderr);
+    assert_eq!((ended.code, ended.stdout.as_str()), (2, ""));
+}
+
+#[test]
+fn mistakes() {
+    check(
+        "algorithm",
+        "run collective:allreduce --algorithm rign",
+        "error: --algorithm rign: unknown algorithm \"rign\" of allreduce, did you mean \"ring\"?",
+    );
+    check(
+        "library",
+        "run collective:allreduce --collectives mvapic",
+        "error: --collectives mvapic: unknown library \"mvapic\", did you mean \"mvapich2\"?",
+    );
+    check(
+        "name",
+        "gen collective:brodcast",
+        "error: collective:brodcast: unknown collective \"brodcast\", did you mean \"bcast\"?",
+    );
+    check(
+        "root",
+        "run collective:allreduce --root 1",
+        "error: --root 1: `workload.root` does not belong to a collective without a root\n",
+    );
+    check(
+        "element",
+        "run collective:allreduce --size 9B --element 4B",
+        "error: --element 4B: elements of 4 B do not fill 9 B\n",
+    );
+    check(
+        "pattern",
+        "run pattern:gather --per-node 2",
+        "error: --per-node 2: `workload.per-node` does not belong to a pattern\n",
+    );
+}

@@ -1,0 +1,39 @@
+//! `heddle record` where nothing is recorded. Recorded programs: `app/recorder/tests`.
+
+mod common;
+
+use common::Folder;
+
+/// A folder with something in it is refused, and stays as it is.
+#[test]
+fn a_full_folder() {
+    let folder = Folder::new("record-full");
+    std::fs::create_dir(folder.path("traces")).expect("a folder");
+    folder.write("traces/rank-0.hdl", "old");
+    let ended = folder.heddle("record -o traces -- true");
+    assert_eq!(ended.code, 2);
+    assert!(ended.stderr.contains("traces is not empty"), "{}", ended.stderr);
+    assert_eq!(folder.read("traces/rank-0.hdl"), b"old");
+}
+
+/// Nothing shows which MPI library this is.
+#[test]
+fn an_unknown_library() {
+    let folder = Folder::new("record-unknown");
+    let ended = folder.heddle("record -o traces -- true a b");
+    assert_eq!(ended.code, 1);
+    assert!(ended.stderr.contains("`true a b`"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("--mpi"), "{}", ended.stderr);
+}
+
+/// A tail that is none is named, and the folder stays as it is.
+#[test]
+fn a_damaged_tail() {
+    let folder = Folder::new("record-damaged");
+    std::fs::create_dir(folder.path("traces")).expect("a folder");
+    folder.write("traces/rank-0.tail", "nothing of ours");
+    let ended = folder.heddle("record -o traces --collect");
+    assert_eq!(ended.code, 4);
+    assert!(ended.stderr.contains("rank-0.tail: not a tail"), "{}", ended.stderr);
+    assert_eq!(folder.names("traces"), ["rank-0.tail"]);
+}

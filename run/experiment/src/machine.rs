@@ -1,0 +1,337 @@
+//! What lies between the hosts, from the tables `[network]` and `[placement]`.
+
+use std::{fs, path::Path};
+
+use infiniband::{Control, Fabric, Infiniband, Parameters, preset};
+use topology::{Failure, Fault, Faults, Imported, Placement, Routes, Routing, import, place};
+use units::Time;
+
+use crate::{
+    configuration::Configuration,
+    diagnostic::{Diagnostic, Place, reason},
+    keys::KEYS,
+    value::Topology,
+};
+
+/// A network with switches, and where its ranks are.
+#[derive(Debug)]
+pub(crate) struct Machine {
+    graph: topology::Graph,
+    fabric: Fabric,
+    level: u8,
+    places: Places,
+    /// What is odd about it.
+    pub warnings: Vec<String>,
+}
+
+#[derive(Debug)]
+enum Places {
+    Rule(Placement),
+    /// The text of a file of this name.
+    File(String, String),
+}
+
+type Mistakes = Vec<Diagnostic>;
+
+/// The machine; `None` if messages just take L.
+pub(crate) fn resolve(configuration: &Configuration) -> Result<Option<Machine>, Mistakes> {
+    if configuration.word("network.model") == "loggops" {
+        return unused(configuration).map(|()| None);
+    }
+    let mut mistakes = foreign(configuration);
+    let imported = topology(configuration).map_err(|found| mistakes.extend(found)).ok();
+    let parameters = parameters(configuration).map_err(|found| mistakes.extend(found)).ok();
+    let places = places(configuration).map_err(|found| mistakes.push(found)).ok();
+    let (Some(imported), Some(parameters), Some(places), true) =
+        (imported, parameters, places, mistakes.is_empty())
+    else {
+        return Err(mistakes);
+    };
+    let routes = routes(configuration, &imported)?;
+    let warnings = deadlock(&imported, &routes);
+    let graph = imported.topology.graph;
+    let fabric = Fabric::new(&graph, routes, parameters).map_err(|wrong| {
+        let mistake =
+            |wrong: infiniband::Invalid| configuration.mistake("network.preset", wrong.to_string());
+        wrong.into_iter().map(mistake).collect::<Vec<_>>()
+    })?;
+    let level = configuration.count("network.level").unwrap_or(0) as u8;
+    Ok(Some(Machine { graph, fabric, level, places, warnings }))
+}
+
+impl Machine {
+    /// The network with `ranks` ranks on its hosts.
+    pub fn with(&self, ranks: u32) -> Result<Infiniband, String> {
+        let hosts = match &self.places {
+            Places::Rule(rule) => rule
+                .place(ranks, self.graph.hosts())
+                .map_err(|fault| Faults::from(fault).render("[placement]"))?,
+            Places::File(name, text) => {
+                place::from_file(text, ranks, &self.graph).map_err(|faults| faults.render(name))?
+            }
+        };
+        if ranks > self.graph.hosts() {
+            let hosts = self.graph.hosts();
+            return Err(format!(
+                "error: {ranks} ranks on {hosts} hosts: each rank needs a host of its own\n  \
+                 help: choose a larger topology (network.topology), or fewer ranks"
+            ));
+        }
+        Infiniband::new(self.fabric.clone(), hosts, self.level)
+            .map_err(|error| format!("error: placement: rank {error}"))
+    }
+}
+
+/// Settings of topologies and placement where there is no topology.
+fn unused(configuration: &Configuration) -> Result<(), Mistakes> {
+    let said = |table: &str| {
+        let keys = KEYS.iter().map(|key| key.name);
+        keys.filter(|name| name.starts_with(table) && configuration.is_said(name))
+            .collect::<Vec<_>>()
+    };
+    let names = said("network.").into_iter().chain(said("placement."));
+    let mistakes: Vec<_> = names
+        .filter(|name| *name != "network.model")
+        .map(|name| {
+            let message = format!("`{name}` needs a network with switches");
+            configuration
+                .mistake(name, message)
+                .help("set network.model = \"infiniband\"".to_owned())
+        })
+        .collect();
+    if mistakes.is_empty() { Ok(()) } else { Err(mistakes) }
+}
+
+/// Settings that only the wire of LogGOPS has.
+fn foreign(configuration: &Configuration) -> Mistakes {
+    let said = ["loggops.L", "loggops.large.L"].into_iter();
+    let mut mistakes: Vec<_> = said
+        .filter(|name| configuration.is_said(name))
+        .map(|name| {
+            let message = format!("`{name}` belongs to the wire of LogGOPS");
+            configuration
+                .mistake(name, message)
+                .help("the network's own delays are network.cable, latency-in and -out".to_owned())
+        })
+        .collect();
+    if configuration.word("loggops.compat") == "loggopsim" {
+        let message = "LogGOPSim's rules know no switches";
+        mistakes.push(configuration.mistake("loggops.compat", message));
+    }
+    mistakes
+}
+
+/// Faults of a file, or of a text given by a key.
+fn faults(
+    configuration: &Configuration,
+    key: &str,
+    file: Option<&Path>,
+    faults: Faults,
+) -> Mistakes {
+    let each = |fault: Fault| {
+        let place = match (file, fault.line) {
+            (Some(file), _) => Place::File(file.to_owned()),
+            (None, _) => configuration.place(key),
+        };
+        let at = match (fault.line, fault.column) {
+            (0, _) => String::new(),
+            (line, 0) => format!("line {line}: "),
+            (line, column) => format!("line {line}, column {column}: "),
+        };
+        Diagnostic::new(place, format!("{at}{}", fault.message)).help(fault.help)
+    };
+    faults.0.into_iter().map(each).collect()
+}
+
+fn contents(path: &Path) -> Result<String, Mistakes> {
+    let bytes = fs::read(path)
+        .map_err(|error| vec![Diagnostic::new(Place::File(path.to_owned()), reason(&error))])?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn topology(configuration: &Configuration) -> Result<Imported, Mistakes> {
+    const KEY: &str = "network.topology";
+    let mut imported = match configuration.topology() {
+        None => {
+            let message = "a network with switches needs a topology";
+            let help = "set network.topology, such as \"fat-tree:levels=2,radix=36\"".to_owned();
+            return Err(vec![configuration.mistake("network.model", message).help(help)]);
+        }
+        Some(Topology::Spec(spec)) => topology::parse(&spec)
+            .map(Imported::from)
+            .map_err(|found| faults(configuration, KEY, None, found))?,
+        Some(Topology::File(path)) => import::any(&contents(&path)?)
+            .map_err(|found| faults(configuration, KEY, Some(&path), found))?,
+    };
+    let failures = configuration.name("network.fail").unwrap_or_default();
+    let failures: Result<Vec<_>, Fault> = failures
+        .split(',')
+        .map(str::trim)
+        .filter(|text| !text.is_empty())
+        .map(Failure::parse)
+        .collect();
+    let seed = configuration.count("run.seed").unwrap_or(1);
+    failures
+        .map_err(Faults::from)
+        .and_then(|failures| imported.topology.fail(&failures, seed))
+        .map_err(|found| faults(configuration, "network.fail", None, found))?;
+    Ok(imported)
+}
+
+fn routes(configuration: &Configuration, imported: &Imported) -> Result<Routes, Mistakes> {
+    const KEY: &str = "network.routing";
+    let levels = configuration.count("network.level").unwrap_or(0) as u8 + 1;
+    if let Some(path) = configuration.path("network.tables") {
+        let text = contents(&path)?;
+        let lfts = text.lines().any(|line| line.trim_start().starts_with("Unicast lids"));
+        let read = if lfts { import::lft_dump } else { import::fdb_vectors };
+        let routes = read(&text, imported)
+            .map_err(|found| faults(configuration, "network.tables", Some(&path), found))?;
+        return Ok(routes.with_levels(levels));
+    }
+    let routing = configuration.name(KEY).map(|name| name.parse::<Routing>()).transpose();
+    routing
+        .and_then(|routing| Routes::build(&imported.topology, routing))
+        .map(|routes| routes.with_levels(levels))
+        .map_err(|fault| faults(configuration, KEY, None, fault.into()))
+}
+
+/// Hosts and switches up to which routes are analysed before every run: it then costs little.
+const ANALYSED: u32 = 2_000;
+
+/// Whether packets can wait for each other in a circle.
+fn deadlock(imported: &Imported, routes: &Routes) -> Vec<String> {
+    let graph = &imported.topology.graph;
+    if graph.devices() > ANALYSED {
+        return Vec::new();
+    }
+    let cycle = topology::route::analyse(graph, routes).cycle;
+    let warn = |cycle: Vec<_>| {
+        format!(
+            "packets can wait for each other in a circle of {} channels; heddle topology shows it",
+            cycle.len()
+        )
+    };
+    cycle.map(warn).into_iter().collect()
+}
+
+fn parameters(configuration: &Configuration) -> Result<Parameters, Mistakes> {
+    let name = configuration.word("network.preset");
+    let Some(mut set) = preset(name) else {
+        let message = format!("the preset {name} cannot be read");
+        return Err(vec![configuration.mistake("network.preset", message)]);
+    };
+    set.seed = configuration.count("run.seed").unwrap_or(1);
+    if let Some(link) = configuration.name("network.link") {
+        set.link = link
+            .parse()
+            .map_err(|fault: Fault| faults(configuration, "network.link", None, fault.into()))?;
+        // Hosts keep up with their link unless something else is said.
+        set.generator = Fabric::flit_time(set.link);
+        set.sink = set.generator;
+    }
+    let time = |key: &str, place: &mut Time| {
+        if let Some(time) = configuration.time(&format!("network.{key}")) {
+            *place = time;
+        }
+    };
+    time("cable", &mut set.cable);
+    time("latency-in", &mut set.latency_in);
+    time("latency-out", &mut set.latency_out);
+    time("credit-delay", &mut set.credit_delay);
+    time("generator", &mut set.generator);
+    time("sink", &mut set.sink);
+    let ps = |key: &str, place: &mut u64| {
+        if let Some(time) = configuration.time(&format!("network.{key}")) {
+            *place = time.ps();
+        }
+    };
+    ps("pause-period", &mut set.hiccups.period);
+    ps("pause", &mut set.hiccups.pause);
+    ps("pause-phase", &mut set.hiccups.phase);
+    if set.hiccups.pause == 0 {
+        set.hiccups = infiniband::Hiccups::NONE;
+    }
+    let number = |key: &str| configuration.count(&format!("network.{key}"));
+    set.buffer = number("buffer").map_or(set.buffer, |flits| flits as u32);
+    set.host_buffer = number("host-buffer").map_or(set.host_buffer, |flits| flits as u32);
+    set.output_buffer = number("output-buffer").map_or(set.output_buffer, |flits| flits as u32);
+    set.max_being_sent = number("max-being-sent").map_or(set.max_being_sent, |n| n as u16);
+    let bytes = |key: &str, place: u32| {
+        let bytes = configuration.bytes(&format!("network.{key}"));
+        bytes.map_or(place, |bytes| u32::try_from(bytes.get()).unwrap_or(u32::MAX))
+    };
+    set.mtu = bytes("mtu", set.mtu);
+    set.header = bytes("header", set.header);
+    if configuration.is_said("network.acknowledge") {
+        set.acknowledge = configuration.switch("network.acknowledge");
+    }
+    set.congestion = congestion(configuration, set.congestion.take())?;
+    Ok(set)
+}
+
+fn congestion(
+    configuration: &Configuration,
+    preset: Option<Control>,
+) -> Result<Option<Control>, Mistakes> {
+    let keys = ["threshold", "marking-rate", "increase", "limit", "timer"];
+    let word = configuration.word("network.congestion.control");
+    let control = match word {
+        "off" => None,
+        "on" => preset.or_else(|| {
+            infiniband::preset("infiniband-ddr-simula-cc").and_then(|set| set.congestion)
+        }),
+        _ => preset,
+    };
+    let Some(mut control) = control else {
+        let said = keys.map(|key| format!("network.congestion.{key}"));
+        let useless = said.iter().filter(|key| configuration.is_said(key));
+        let mistakes: Vec<_> = useless
+            .map(|key| {
+                configuration
+                    .mistake(key, format!("`{key}` needs congestion control"))
+                    .help("set network.congestion.control = \"on\"".to_owned())
+            })
+            .collect();
+        return if mistakes.is_empty() { Ok(None) } else { Err(mistakes) };
+    };
+    let number = |key: &str, otherwise: u16| {
+        let number = configuration.count(&format!("network.congestion.{key}"));
+        number.map_or(otherwise, |number| number as u16)
+    };
+    control.threshold = number("threshold", control.threshold.into()) as u8;
+    control.marking_rate = number("marking-rate", control.marking_rate);
+    control.increase = number("increase", control.increase);
+    control.limit = number("limit", control.limit);
+    if let Some(timer) = configuration.time("network.congestion.timer") {
+        control.timer = timer;
+    }
+    Ok(Some(control))
+}
+
+fn places(configuration: &Configuration) -> Result<Places, Diagnostic> {
+    let file = configuration.path("placement.file");
+    let rule = match (configuration.word("placement.kind"), file) {
+        ("file", Some(path)) => {
+            let text = fs::read_to_string(&path)
+                .map_err(|error| Diagnostic::new(Place::File(path.clone()), reason(&error)))?;
+            return Ok(Places::File(path.display().to_string(), text));
+        }
+        ("file", None) => {
+            let help = "set placement.file".to_owned();
+            let message = "the placement is that of a file, but there is none";
+            return Err(configuration.mistake("placement.kind", message).help(help));
+        }
+        (_, Some(_)) => {
+            let help = "set placement.kind = \"file\"".to_owned();
+            let message = "the file is not used";
+            return Err(configuration.mistake("placement.file", message).help(help));
+        }
+        ("round-robin", None) => Placement::RoundRobin,
+        ("random", None) => {
+            Placement::Random { seed: configuration.count("placement.seed").unwrap_or(1) }
+        }
+        _ => Placement::Linear,
+    };
+    Ok(Places::Rule(rule))
+}
