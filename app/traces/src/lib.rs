@@ -10,4 +10,4 @@ pub mod record;
 pub mod source;
 pub mod text;
 
-pub use compile::{Compiled, Error, compile};
+pub use compile::{Compiled, Error, Mark, compile};

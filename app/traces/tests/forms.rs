@@ -21,7 +21,7 @@ fn each(name: &str, call: &'static str, values: &[Vec<i64>]) -> Traces {
 
 /// A list with its length.
 fn list(items: &[i64]) -> Vec<i64> {
-    [&[items.len() as i64], items].concat()
+    [&[items.len().cast_signed() as i64], items].concat()
 }
 
 /// Address 0, counts, datatype integer.
@@ -139,8 +139,8 @@ fn neighbor_allgather() {
 }
 
 /// Ranks 0 and 1 on one side, 2 on the other.
-fn intercommunicator(name: &str, ranks: [Vec<Call>; 3]) -> Traces {
-    write(name, &ranks, &|rank, writer| {
+fn intercommunicator(name: &str, ranks: &[Vec<Call>; 3]) -> Traces {
+    write(name, ranks, &|rank, writer| {
         let sides =
             [between(&[0, 1], &[2], 0), between(&[0, 1], &[2], 1), between(&[2], &[0, 1], 0)];
         writer.communicator(7, &sides[rank as usize]);
@@ -153,7 +153,7 @@ fn messages_between_groups() {
     let send = ("MPI_Send", 1, 1, buffer(1, &[1, 4, 7]));
     let receive = ("MPI_Recv", 0, 2, buffer(1, &[0, 4, 7, 0, 4, 4]));
     let ranks = [program(vec![], 0), program(vec![receive], 2), program(vec![send], 1)];
-    let traces = intercommunicator("between", ranks);
+    let traces = intercommunicator("between", &ranks);
     assert_eq!(messages(&traces, 1), [(Recv, 2, 4)]);
     assert_eq!(messages(&traces, 2), [(Send, 1, 4)]);
     assert_eq!(finish(&traces, &Options::default()), [0, 2, 1]);
@@ -164,7 +164,7 @@ fn messages_between_groups() {
 fn broadcasts_between_groups() {
     let bcast = |root| ("MPI_Bcast", 1, 1, buffer(2, &[root, 7]));
     let ranks = [[0, -2], [0, -3], [-3, 1]].map(|roots| program(roots.map(bcast).to_vec(), 1));
-    let traces = intercommunicator("bcast-between", ranks);
+    let traces = intercommunicator("bcast-between", &ranks);
     assert_eq!(messages(&traces, 0), [(Recv, 2, 8)]);
     assert_eq!(messages(&traces, 1), [(Recv, 2, 8), (Send, 2, 8)]);
     assert_eq!(messages(&traces, 2), [(Send, 0, 8), (Send, 1, 8), (Recv, 1, 8)]);
@@ -174,7 +174,7 @@ fn broadcasts_between_groups() {
 #[test]
 fn barriers_between_groups() {
     let barrier = |at| program(vec![("MPI_Barrier", at, at, vec![7])], at);
-    let traces = intercommunicator("barrier-between", [barrier(1), barrier(2), barrier(3)]);
+    let traces = intercommunicator("barrier-between", &[barrier(1), barrier(2), barrier(3)]);
     assert_eq!(messages(&traces, 0), [(Send, 2, 1), (Recv, 2, 1), (Send, 1, 1)]);
     assert_eq!(finish(&traces, &Options::default()), [4, 5, 3]);
 }
@@ -186,7 +186,7 @@ fn allgathers_between_groups() {
         let values = [buffer(sent, &[]), buffer(got, &[7])].concat();
         program(vec![("MPI_Allgather", 1, 1, values)], 1)
     };
-    let traces = intercommunicator("allgather-between", [call(1, 3), call(1, 3), call(3, 1)]);
+    let traces = intercommunicator("allgather-between", &[call(1, 3), call(1, 3), call(3, 1)]);
     assert_eq!(messages(&traces, 0), [(Send, 2, 4), (Recv, 2, 12), (Send, 1, 12)]);
     assert_eq!(messages(&traces, 1), [(Send, 2, 4), (Recv, 0, 12)]);
     assert_eq!(messages(&traces, 2), [(Send, 0, 12), (Recv, 0, 4), (Recv, 1, 4)]);

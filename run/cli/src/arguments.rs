@@ -29,6 +29,8 @@ pub enum Command {
     Convert(Convert),
     /// Record the MPI calls of a program, unmodified
     Record(Record),
+    /// Compare two runs call by call: traces and simulated runs
+    Compare(Compare),
     /// Describe a topology: counts, distances, bisection, routes, deadlock check, drawing
     Topology(Topology),
     /// List the patterns
@@ -180,6 +182,30 @@ pub enum Mpi {
     Openmpi,
     /// MPICH, Intel MPI, MVAPICH2, Cray MPICH
     Mpich,
+}
+
+const COMPARE_EXAMPLES: &str = "\
+Examples:
+  heddle run traces -o out --tables ranks,calls
+  heddle compare traces out
+  heddle compare out other-machine --per-rank --timeline both.pftrace";
+
+#[derive(Debug, Args)]
+#[command(after_help = format!("{COMPARE_EXAMPLES}\n\n{EXIT_CODES}"))]
+pub struct Compare {
+    /// Traces, or the folder of a run with a table of calls
+    pub a: String,
+    /// Another of either
+    pub b: String,
+    /// How to print
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+    /// Also compare each rank; JSON always does
+    #[arg(long)]
+    pub per_rank: bool,
+    /// Write a timeline of both for Perfetto
+    #[arg(long, value_name = "FILE")]
+    pub timeline: Option<String>,
 }
 
 const TOPOLOGY_EXAMPLES: &str = "\

@@ -155,6 +155,7 @@ const TRANSPORT: Words = &[
 const TABLE_NAMES: Words = &[
     ("ranks", "`ranks.csv`: finish, busy and blocked times, messages and bytes of every rank"),
     ("messages", "`messages.csv`: every message with the times of its stages"),
+    ("calls", "`calls.csv`: every MPI call of traces with its simulated times"),
 ];
 const TIMELINE: Words = &[
     ("none", "no timeline"),

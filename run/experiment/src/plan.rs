@@ -70,6 +70,8 @@ pub struct Output {
     pub ranks: bool,
     /// Whether there is a table of messages.
     pub messages: bool,
+    /// Whether there is a table of MPI calls.
+    pub calls: bool,
     /// The timeline.
     pub timeline: Option<Timeline>,
 }
@@ -106,6 +108,12 @@ impl Plan {
             diagnostic::sort(&mut mistakes);
             return Err(Mistakes(mistakes));
         };
+        if output.as_ref().is_some_and(|output| output.calls)
+            && !matches!(workload, registry::Workload::Traces(_))
+        {
+            let message = "a table of calls needs traces as the workload";
+            return Err(Mistakes(vec![configuration.mistake("output.tables", message)]));
+        }
         let loggopsim = configuration.word("loggops.compat") == "loggopsim";
         if loggopsim && configuration.count("run.threads") != Some(1) {
             let reason = "loggops.compat = \"loggopsim\" runs on one thread";
@@ -303,6 +311,7 @@ fn output(configuration: &Configuration) -> Result<Option<Output>, Diagnostic> {
         force: configuration.switch("output.force"),
         ranks: tables.contains(&"ranks"),
         messages: tables.contains(&"messages"),
+        calls: tables.contains(&"calls"),
         timeline: match configuration.word("output.timeline") {
             "perfetto" => Some(Timeline::Perfetto),
             "paje" => Some(Timeline::Paje),

@@ -1,9 +1,11 @@
 //! Traces as a workload.
 
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 
+use results::{Call, Recorded};
 use traces::{
-    Compiled,
+    Compiled, Mark,
+    format::table::Table,
     options::{Clocks, Flits, Ideal, Mode, Options, Scale, Window},
     pinning::Pinning,
     source::Traces,
@@ -101,10 +103,44 @@ fn options(configuration: &Configuration) -> Options<'static> {
 }
 
 /// Reads traces and makes a schedule of them.
-pub(crate) fn compile(path: &Path, configuration: &Configuration) -> Result<Compiled, Failure> {
+/// With it comes, if `marks` is set, where its calls are.
+pub(crate) fn compile(
+    path: &Path,
+    configuration: &Configuration,
+    marks: bool,
+) -> Result<Compiled, Failure> {
     let traces = Traces::find(path).map_err(|error| Failure::Input(format!("error: {error}")))?;
-    traces::compile(&traces, &options(configuration))
-        .map_err(|error| Failure::Input(error.to_string()))
+    let options = Options { marks, ..options(configuration) };
+    traces::compile(&traces, &options).map_err(|error| Failure::Input(error.to_string()))
+}
+
+/// The calls of a schedule in simulated time.
+pub(crate) fn calls(compiled: &Compiled, recorded: &Recorded) -> Vec<Call> {
+    let mut calls = Vec::new();
+    let mut computations = recorded.computations.as_slice();
+    for (rank, marks) in (0..).zip(&compiled.marks) {
+        let behind = computations.partition_point(|computation| computation.rank <= rank);
+        let (own, rest) = computations.split_at(behind);
+        computations = rest;
+        let when = |mark: &Mark| {
+            let found = own.binary_search_by_key(&mark.before, |computation| computation.index);
+            let found = found.ok().and_then(|place| own.get(place));
+            found.map_or((Time::MAX, Time::MAX), |found| (found.start, found.end))
+        };
+        // When the thread's next call begins, found from behind.
+        let mut next: BTreeMap<u32, Time> = BTreeMap::new();
+        let first = calls.len();
+        for mark in marks.iter().rev() {
+            let (start, enter) = when(mark);
+            let leave = next.insert(mark.thread, start).unwrap_or(enter);
+            let name = Table::get().by_id(mark.call).map_or("", |call| call.name);
+            calls.push(Call { rank, thread: mark.thread, name, enter, leave });
+        }
+        if let Some(own) = calls.get_mut(first..) {
+            own.reverse();
+        }
+    }
+    calls
 }
 
 /// The schedule of the traces that a request names, with what is odd about them; `None` if it names none.
@@ -115,5 +151,5 @@ pub fn compiled_traces(request: &Request) -> Result<Option<Compiled>, Failure> {
     }
     let configuration = Configuration::read(request)?;
     check(&configuration).map_err(Mistakes)?;
-    compile(Path::new(subject), &configuration).map(Some)
+    compile(Path::new(subject), &configuration, false).map(Some)
 }

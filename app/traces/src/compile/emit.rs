@@ -118,6 +118,7 @@ impl Compiler<'_> {
     /// The computation before a call, behind the last call.
     fn before(&mut self, gap: u64, starts: bool) -> u32 {
         let before = self.calc(gap);
+        self.mark(before);
         // Registration of buffers and set-up of connections come between.
         let extra = std::mem::take(&mut self.now.extra);
         let gate = if extra > 0 && self.options.mode == Mode::Gaps {

@@ -35,6 +35,20 @@ pub struct Compiled {
     pub warnings: Vec<String>,
     /// How many calls were read.
     pub calls: u64,
+    /// By rank of the schedule, its calls in order, if that was asked for.
+    pub marks: Vec<Vec<Mark>>,
+}
+
+/// A call in the schedule. It lasts from the end of the computation before it to the start of that before the thread's
+/// next call. Those that post nothing and wait for nothing have no mark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// Its number in the table of calls.
+    pub call: u32,
+    /// The thread that makes it.
+    pub thread: u32,
+    /// The computation before it: an operation of the rank.
+    pub before: u32,
 }
 
 /// Why there is no schedule.
@@ -146,11 +160,17 @@ fn compile_by(
     }
     onesided::serve(&mut ranked);
     let calls = ranked.iter().map(|rank| rank.calls).sum::<u64>() / u64::from(options.copies);
+    let mut marks = vec![Vec::new(); if options.marks { total as usize } else { 0 }];
+    for rank in &mut ranked {
+        if let Some(slot) = marks.get_mut(rank.place as usize) {
+            *slot = std::mem::take(&mut rank.marks);
+        }
+    }
     for rank in ranked.into_iter().filter(|rank| !rank.kept) {
         assembly.add(rank.place, rank.draft.finish())?;
     }
     let image = assembly.finish()?;
-    Ok((Compiled { image, warnings, calls }, late))
+    Ok((Compiled { image, warnings, calls, marks }, late))
 }
 
 fn check(options: &Options, total: u64) -> Result<(), Error> {

@@ -11,7 +11,7 @@ use super::align::Steps;
 use super::keys::{Keys, Purpose};
 use super::onesided::Exposure;
 use super::unlisted::{Verdict, verdict};
-use super::{Clock, Error, calls};
+use super::{Clock, Error, Mark, calls};
 use crate::definitions::Communicator;
 use crate::format::table::{Class, How};
 use crate::options::{Mode, Options, Window};
@@ -21,6 +21,8 @@ use crate::source::{Stream, Traces};
 
 /// How many errors of a rank are shown.
 const SHOWN: usize = 20;
+/// The number of `MPI_Finalize`.
+const FINALIZE: u32 = 18;
 /// About so many operations stay open.
 const OPEN: usize = 1 << 13;
 /// An operation that lies outside of the window.
@@ -43,6 +45,7 @@ pub struct Ranked {
     /// All messages in the order of their posting, if a window is cut.
     pub log: Vec<Logged>,
     pub remote: Vec<Remote>,
+    pub marks: Vec<Mark>,
     pub errors: Vec<String>,
     pub warnings: Vec<String>,
     /// What happened how often that is worth a warning.
@@ -144,6 +147,7 @@ pub struct Compiler<'a> {
 /// What the call that is being compiled has posted.
 #[derive(Debug, Default)]
 pub struct Current {
+    pub call: u32,
     pub thread: usize,
     pub enter: u64,
     pub leave: u64,
@@ -197,6 +201,7 @@ impl<'a> Compiler<'a> {
             steps: Steps::default(),
             log: Vec::new(),
             remote: Vec::new(),
+            marks: Vec::new(),
             errors: Vec::new(),
             warnings: Vec::new(),
             counts: BTreeMap::new(),
@@ -376,7 +381,8 @@ impl<'a> Compiler<'a> {
             self.threads.resize(thread + 1, first);
         }
         let now = &mut self.now;
-        (now.thread, now.enter, now.leave) = (thread, record.enter, record.leave);
+        (now.call, now.thread) = (record.id, thread);
+        (now.enter, now.leave) = (record.enter, record.leave);
         now.starts.clear();
         now.ends.clear();
         now.waits.clear();
@@ -430,6 +436,8 @@ impl<'a> Compiler<'a> {
             return;
         }
         let calc = self.calc(gap);
+        self.now.call = FINALIZE;
+        self.mark(calc);
         let waits = std::mem::take(&mut self.now.waits);
         for wait in waits {
             self.out.draft.depend(calc, wait, Edge::Done);
@@ -437,6 +445,14 @@ impl<'a> Compiler<'a> {
         let chains: Vec<_> = self.threads.iter().filter_map(|chain| chain.last).collect();
         for (last, edge) in chains {
             self.out.draft.depend(calc, last, edge);
+        }
+    }
+
+    /// Notes that the current call begins behind a computation.
+    pub fn mark(&mut self, before: u32) {
+        if self.options.marks {
+            let (call, thread) = (self.now.call, self.now.thread as u32);
+            self.out.marks.push(Mark { call, thread, before });
         }
     }
 
