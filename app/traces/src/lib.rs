@@ -4,6 +4,7 @@ pub mod collective;
 mod compile;
 pub mod definitions;
 pub mod format;
+pub mod library;
 pub mod options;
 pub mod pinning;
 pub mod record;

@@ -124,7 +124,17 @@ Examples:
   heddle convert app.bin app.goal
   heddle convert - app.bin < app.goal
   heddle convert app.bin - | head
-  heddle convert traces/ app.goal --set traces.mode=durations";
+  heddle convert traces/ app.goal --set traces.mode=durations
+  heddle convert traces/ text/ --format allprof";
+
+/// A form of text for traces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TraceFormat {
+    /// The text of liballprof, which Schedgen reads
+    Allprof,
+    /// Time-independent text, which SMPI replays
+    Ti,
+}
 
 #[derive(Debug, Args)]
 #[command(after_help = format!("{CONVERT_EXAMPLES}\n\n{EXIT_CODES}"))]
@@ -135,6 +145,9 @@ pub struct Convert {
     /// Where to write: a .bin file is binary, any other is text; - is standard output, in the form
     /// that the input is not
     pub output: String,
+    /// Write traces as text of this form into a new folder, instead of a schedule
+    #[arg(long, value_enum)]
+    pub format: Option<TraceFormat>,
     /// Set a key of [traces], such as traces.mode=aligned; can be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,

@@ -43,6 +43,11 @@ pub fn run(arguments: &Compare) -> Result<(), Ending> {
     }
 }
 
+/// A time in seconds, to the nanosecond.
+fn seconds(time: Time) -> String {
+    format!("{:.9} s", time.ps() as f64 / 1e12)
+}
+
 /// By how much the second is longer, in percent.
 fn difference(a: Time, b: Time) -> String {
     if a == Time::ZERO {
@@ -54,14 +59,14 @@ fn difference(a: Time, b: Time) -> String {
 fn row(text: &mut String, cells: &[&str]) {
     let mut line = format!("{:<28}", cells.first().unwrap_or(&""));
     for cell in cells.get(1..).unwrap_or_default() {
-        let _ = write!(line, "{cell:>16}");
+        let _ = write!(line, "{cell:>18}");
     }
     text.push_str(line.trim_end());
     text.push('\n');
 }
 
 fn times(text: &mut String, name: &str, a: Time, b: Time) {
-    row(text, &[name, &a.to_string(), &b.to_string(), &difference(a, b)]);
+    row(text, &[name, &seconds(a), &seconds(b), &difference(a, b)]);
 }
 
 fn as_table(comparison: &Comparison, per_rank: bool) -> String {
@@ -80,7 +85,7 @@ fn as_table(comparison: &Comparison, per_rank: bool) -> String {
     row(&mut text, &["call", "number A", "number B", "time A", "time B", "B - A"]);
     for (name, a, b) in by_call(a, b) {
         let (number, other) = (a.count.to_string(), b.count.to_string());
-        let (first, second) = (a.time.to_string(), b.time.to_string());
+        let (first, second) = (seconds(a.time), seconds(b.time));
         row(&mut text, &[name, &number, &other, &first, &second, &difference(a.time, b.time)]);
     }
     if per_rank {
@@ -89,11 +94,11 @@ fn as_table(comparison: &Comparison, per_rank: bool) -> String {
         for (rank, (a, b)) in a.ranks.iter().zip(&b.ranks).enumerate() {
             let cells = [
                 rank.to_string(),
-                a.end.to_string(),
-                b.end.to_string(),
+                seconds(a.end),
+                seconds(b.end),
                 difference(a.end, b.end),
-                a.calls.time.to_string(),
-                b.calls.time.to_string(),
+                seconds(a.calls.time),
+                seconds(b.calls.time),
                 difference(a.calls.time, b.calls.time),
             ];
             row(&mut text, &cells.each_ref().map(String::as_str));

@@ -216,6 +216,7 @@ fn workload_of(configuration: &Configuration) -> Result<registry::Workload, Vec<
             trace_input::check(configuration)?;
             without_pattern_keys(
                 configuration,
+                &trace_input::SHARED_KEYS,
                 &format!("the workload is the traces {}", path.display()),
             )?;
             Ok(registry::Workload::Traces(path))
@@ -245,13 +246,18 @@ fn goal(
         Source::File(path) => format!("the workload is the file {}", path.display()),
         Source::Standard => "the workload is standard input".to_owned(),
     };
-    without_pattern_keys(configuration, &help)?;
+    without_pattern_keys(configuration, &[], &help)?;
     Ok(registry::Workload::Goal(source))
 }
 
-/// Refuses the options of patterns.
-fn without_pattern_keys(configuration: &Configuration, help: &str) -> Result<(), Vec<Diagnostic>> {
-    let useless = PATTERN_KEYS.iter().filter(|key| configuration.is_said(key));
+/// Refuses the options of patterns, but for some.
+fn without_pattern_keys(
+    configuration: &Configuration,
+    allowed: &[&str],
+    help: &str,
+) -> Result<(), Vec<Diagnostic>> {
+    let useless =
+        PATTERN_KEYS.iter().filter(|key| configuration.is_said(key) && !allowed.contains(key));
     let mistakes: Vec<_> = useless
         .map(|key| {
             let message = format!("`{key}` applies to patterns only");
@@ -333,7 +339,7 @@ fn inputs(configuration: &Configuration) -> Vec<PathBuf> {
         Some(Topology::File(path)) => Some(path),
         _ => None,
     };
-    let paths = ["noise.trace", "network.tables", "placement.file"];
+    let paths = ["traces.map", "noise.trace", "network.tables", "placement.file"];
     let paths = paths.into_iter().filter_map(|key| configuration.path(key));
     source.into_iter().chain(topology).chain(paths).collect()
 }

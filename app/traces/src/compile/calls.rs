@@ -305,12 +305,18 @@ fn probe(
     Ok(())
 }
 
+/// The number of reductions that a program made and that do not commute.
+const NOT_COMMUTATIVE: i64 = 33;
+
 /// What the arguments of a collective say: what is sent, what is received, root, communicator.
 struct Shared {
     sends: Amount,
     receives: Amount,
     buffers: SmallVec<[(i64, u64); 2]>,
     root: Option<i64>,
+    /// Bytes of an element, and whether the reduction commutes.
+    element: u64,
+    commutative: bool,
     communicator: i64,
 }
 
@@ -342,6 +348,9 @@ fn shared(class: Class, arguments: &mut Arguments, ranks: u64) -> Shared {
     use Class as C;
     let nothing = || (Amount::Each(0), (0, 0));
     let mut rooted = false;
+    let (mut element, mut commutative) = (1, true);
+    // Reductions the program made are the only ones that may not commute.
+    let operator = |arguments: &mut Arguments| arguments.number() != NOT_COMMUTATIVE;
     let (sends, receives) = match class {
         C::Bcast => {
             rooted = true;
@@ -373,7 +382,8 @@ fn shared(class: Class, arguments: &mut Arguments, ranks: u64) -> Shared {
             rooted = class == C::Reduce;
             let (from, into) = (arguments.number(), arguments.number());
             let (count, datatype) = (arguments.number(), arguments.datatype());
-            arguments.number();
+            commutative = operator(arguments);
+            element = datatype.size.max(1).cast_unsigned();
             let bytes = bytes(count, datatype);
             ((Amount::Each(bytes), (from, bytes)), (Amount::Each(bytes), (into, bytes)))
         }
@@ -381,7 +391,8 @@ fn shared(class: Class, arguments: &mut Arguments, ranks: u64) -> Shared {
             let (from, into) = (arguments.number(), arguments.number());
             let counts = arguments.list();
             let datatype = arguments.datatype();
-            arguments.number();
+            commutative = operator(arguments);
+            element = datatype.size.max(1).cast_unsigned();
             let each: Vec<_> = counts.iter().map(|count| bytes(*count, datatype)).collect();
             let total = each.iter().sum();
             ((Amount::List(each.clone()), (from, total)), (Amount::List(each), (into, total)))
@@ -392,7 +403,8 @@ fn shared(class: Class, arguments: &mut Arguments, ranks: u64) -> Shared {
     let (sends, first) = sends;
     let (receives, second) = receives;
     let buffers = smallvec![first, second];
-    Shared { sends, receives, buffers, root, communicator: arguments.number() }
+    let communicator = arguments.number();
+    Shared { sends, receives, buffers, root, element, commutative, communicator }
 }
 
 // Long because it binds one description of a collective from many arguments.
@@ -461,7 +473,7 @@ fn collective(
         }
     };
     let number = compiler.collectives.entry(id).or_default();
-    let purpose = Purpose::Collective(*number);
+    let count = *number;
     *number += 1;
     // A list of counts holds for the ranks of each copy.
     let over = |amount: Amount| match amount {
@@ -475,6 +487,8 @@ fn collective(
         me: communicator.me + if copies > 1 { compiler.copy() * local } else { 0 },
         remote: parts.1,
         root,
+        element: what.element,
+        commutative: what.commutative,
         sends: over(what.sends),
         receives: over(what.receives),
         neighbours: stream.definitions().neighbours.get(&id),
@@ -491,7 +505,8 @@ fn collective(
         compiler.place(own.unwrap_or(0))
     };
     let expand = compiler.options.expand;
-    let mut posting = Posting { compiler, communicator: id, purpose, members: &members };
+    let mut posting =
+        Posting { compiler, communicator: id, collective: count, number: 0, members: &members };
     expand.expand(&described, &mut posting)
 }
 

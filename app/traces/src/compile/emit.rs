@@ -220,12 +220,23 @@ impl Compiler<'_> {
 pub struct Posting<'a, 'o> {
     pub compiler: &'a mut Compiler<'o>,
     pub communicator: i64,
-    pub purpose: Purpose,
+    /// Which collective of the communicator it is.
+    pub collective: i64,
+    /// Which message between two ranks the next one is.
+    pub number: u32,
     /// The schedule's ranks of the members, and behind them of the remote group.
     pub members: &'a dyn Fn(&Compiler, u32) -> u32,
 }
 
 impl Posting<'_, '_> {
+    /// Further messages between two ranks have tags of their own.
+    const fn purpose(&self) -> Purpose {
+        match self.number {
+            0 => Purpose::Collective(self.collective),
+            number => Purpose::Step(self.collective, number),
+        }
+    }
+
     fn post(&mut self, op: u32, after: &[u32]) -> u32 {
         let now = &mut self.compiler.now;
         if after.is_empty() {
@@ -245,13 +256,22 @@ impl Posting<'_, '_> {
 impl Sink for Posting<'_, '_> {
     fn send(&mut self, to: u32, bytes: u64, after: &[u32]) -> u32 {
         let to = (self.members)(self.compiler, to);
-        let op = self.compiler.send(to, self.communicator, self.purpose, bytes);
+        let op = self.compiler.send(to, self.communicator, self.purpose(), bytes);
         self.post(op, after)
     }
 
     fn receive(&mut self, from: u32, bytes: u64, after: &[u32]) -> u32 {
         let from = (self.members)(self.compiler, from);
-        let op = self.compiler.receive(from, self.communicator, self.purpose, bytes);
+        let op = self.compiler.receive(from, self.communicator, self.purpose(), bytes);
         self.post(op, after)
+    }
+
+    fn compute(&mut self, time: u64, after: &[u32]) -> u32 {
+        let op = self.compiler.calc(time);
+        self.post(op, after)
+    }
+
+    fn number(&mut self, number: u32) {
+        self.number = number;
     }
 }

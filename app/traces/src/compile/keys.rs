@@ -29,6 +29,8 @@ pub enum Purpose {
     Tag(i64),
     /// A collective: the how manieth of its communicator.
     Collective(i64),
+    /// One of several messages between two ranks in a collective: that, and which.
+    Step(i64, u32),
     /// A one-sided operation, on its way to the target.
     Remote,
     /// The answer of the target.
@@ -63,6 +65,8 @@ impl Keys {
         }
         let purpose = match purpose {
             Purpose::Collective(number) => Purpose::Collective(number % 1024),
+            // Two ranks are never so many collectives apart that messages of two with one number meet.
+            Purpose::Step(number, step) => Purpose::Step(number % 16, step),
             other => other,
         };
         let next = LOCAL | self.numbers.len() as u32;
