@@ -29,7 +29,7 @@ pub fn run(arguments: &Compare) -> Result<(), Ending> {
             let written = to_file(Path::new(file), |out| {
                 found = compare(paths, Some(out));
                 // A file that tells half of it is not kept.
-                found.as_ref().map(|_| out.flush()).unwrap_or(Err(io::ErrorKind::Other.into()))
+                found.as_ref().map_or(Err(io::ErrorKind::Other.into()), |_| out.flush())
             });
             match found {
                 Ok(comparison) => written.map(|()| comparison)?,

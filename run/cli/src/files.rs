@@ -111,11 +111,9 @@ fn rewrite(arguments: &Convert, form: TraceFormat) -> Result<(), Ending> {
         flags: Vec::new(),
         machine: None,
     };
-    let failed = |error: io::Error| written(Err(error), &folder.display().to_string()).err();
+    let name = folder.display().to_string();
     let partial = partial(folder);
-    if let Err(error) = fs::create_dir(&partial) {
-        return failed(error).map_or(Ok(()), Err);
-    }
+    written(fs::create_dir(&partial), &name)?;
     let form = match form {
         TraceFormat::Allprof => experiment::TraceForm::Allprof,
         TraceFormat::Ti => experiment::TraceForm::Independent,
@@ -124,8 +122,10 @@ fn rewrite(arguments: &Convert, form: TraceFormat) -> Result<(), Ending> {
         // What is left of it is of no use; that it could not be removed is not what matters.
         let _ = fs::remove_dir_all(&partial);
     })?;
-    warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));
-    fs::rename(&partial, folder).map_or_else(|error| failed(error).map_or(Ok(()), Err), Ok)
+    for warning in &warnings {
+        complain(&format!("warning: {warning}"));
+    }
+    written(fs::rename(&partial, folder), &name)
 }
 
 /// The form that a file's name asks for; none for standard output.

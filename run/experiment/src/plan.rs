@@ -61,6 +61,7 @@ pub struct Plan {
 
 /// What a run writes, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct Output {
     /// The folder.
     pub directory: PathBuf,

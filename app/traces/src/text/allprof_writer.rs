@@ -5,6 +5,7 @@
 //! `MPI_Start` each. A source that was left open is the one that matched where the call itself says so. Lost are what other
 //! calls gave back, threads, and who is in a communicator.
 
+use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use crate::definitions::Definitions;
@@ -78,7 +79,7 @@ impl<W: Write> AllprofWriter<W> {
     fn time(&mut self, at: u64) {
         let at = self.start + u128::from(at);
         let (whole, rest) = (at / 1_000_000, at % 1_000_000);
-        self.line.push_str(&format!(":{whole}"));
+        self.add(whole);
         if rest > 0 {
             self.line.push_str(format!(".{rest:06}").trim_end_matches('0'));
         }
@@ -91,7 +92,8 @@ impl<W: Write> AllprofWriter<W> {
     }
 
     fn add(&mut self, number: impl std::fmt::Display) {
-        self.line.push_str(&format!(":{number}"));
+        // Writing to a string cannot fail.
+        let _ = write!(self.line, ":{number}");
     }
 
     fn close(&mut self, leave: u64) -> io::Result<()> {

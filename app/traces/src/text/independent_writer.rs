@@ -3,6 +3,7 @@
 //! All sizes are in bytes. What completes several requests is written as one `wait` for each, what probes is left out. What the
 //! text has no words for (communicators smaller than the world, immediate collectives, one-sided operations) is an error.
 
+use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use rustc_hash::FxHashMap;
@@ -74,7 +75,8 @@ impl<W: Write> IndependentWriter<W> {
     }
 
     fn say(&mut self, words: std::fmt::Arguments) {
-        self.lines.push_str(&format!("{} {words}\n", self.rank));
+        // Writing to a string cannot fail.
+        let _ = writeln!(self.lines, "{} {words}", self.rank);
     }
 
     fn action(
@@ -193,7 +195,7 @@ impl<W: Write> IndependentWriter<W> {
         Ok(())
     }
 
-    fn wait(&mut self, id: i64) -> Result<(), String> {
+    fn wait(&mut self, id: i64) {
         let ends = match self.requests.get(&id) {
             Some(Request::Persistent(..)) => self.started.remove(&id),
             Some(Request::Open(ends)) => Some(*ends),
@@ -205,7 +207,6 @@ impl<W: Write> IndependentWriter<W> {
         if let Some([from, to, tag]) = ends {
             self.say(format_args!("wait {from} {to} {tag}"));
         }
-        Ok(())
     }
 
     /// Its two halves: the receive blocks while the send is under way.
