@@ -13,7 +13,7 @@ MDBOOK_VERSION := 0.5.4
 help:
 	@echo "make build        the heddle command, in $(HEDDLE)"
 	@echo "make recorder     the libraries of heddle record, beside it (make build does it too)"
-	@echo "make demo         run it on two examples"
+	@echo "make demo         run it on four examples"
 	@echo "make test         all tests"
 	@echo "make validate     all tests, optimised, with those that take long"
 	@echo "make lint         formatting, clippy, documentation, licences"
@@ -53,7 +53,9 @@ demo: build
 	$(HEDDLE) run pattern:halo2d --ranks 16 --steps 3 --size 1KiB --compute 40us --allreduce 8B --gantt \
 		--set noise.interval=50us --set noise.duration=20us --set noise.distribution=exponential \
 		--set output.directory=$(TARGET)/demo --set output.timeline=perfetto --force
-	@echo "Tables and timeline are in $(TARGET)/demo; https://ui.perfetto.dev opens the timeline."
+	$(HEDDLE) run pattern:dissemination --ranks 648 --size 180B --machine examples/machines/fat-tree-648.toml
+	$(HEDDLE) topology fat-tree:levels=2,radix=8 --draw $(TARGET)/demo/fat-tree.svg
+	@echo "Tables, timeline and a drawing are in $(TARGET)/demo; https://ui.perfetto.dev opens the timeline."
 
 test: setup
 	cargo test --workspace --locked

@@ -112,12 +112,12 @@ fn ring() {
         for rank in 0..hosts {
             // Every host sends to the next, 45 times, each send after the receive before it.
             let (next, before) = ((rank + 1) % hosts, (rank + hosts - 1) % hosts);
-            _ = write!(text, "rank {rank} {{\n");
+            _ = writeln!(text, "rank {rank} {{");
             for send in 0..45 {
-                _ = write!(text, "s{send}: send 1000b to {next} tag 0\n");
-                _ = write!(text, "r{send}: recv 1000b from {before} tag 0\n");
+                _ = writeln!(text, "s{send}: send 1000b to {next} tag 0");
+                _ = writeln!(text, "r{send}: recv 1000b from {before} tag 0");
                 if send > 0 {
-                    _ = write!(text, "s{send} requires r{}\n", send - 1);
+                    _ = writeln!(text, "s{send} requires r{}", send - 1);
                 }
             }
             text.push_str("}\n");
@@ -137,4 +137,15 @@ fn ltest() {
     let finish = finish(&network("star:hosts=2"), &program, &settings(costs, Inject::Start));
     check("rank 0", finish[0], 12_478_847_000, 0.1);
     check("rank 1", finish[1], 12_454_847_000, 0.1);
+}
+
+/// Table 5.3.5, 400 000 bytes, with the fit of section 5.3 for large messages: o = 32 us, O = 65 ps/B.
+#[test]
+fn ltest_with_fitted_overheads() {
+    let text = include_str!("../examples/ltest.goal");
+    let (program, _) = Image::from_text(text.as_bytes()).expect("a program");
+    let (o, per_byte) = (Time::from_ps(32_000_000), TimePerByte::new(65, 1).expect("a rate"));
+    let costs = Costs { receive_overhead: o, receive_overhead_per_byte: per_byte, ..FREE };
+    let finish = finish(&network("star:hosts=2"), &program, &settings(costs, Inject::Start));
+    check("rank 0", finish[0], 12_539_000_000, 1.0);
 }

@@ -227,7 +227,9 @@ pub enum Error {
         nearest: Option<&'static str>,
     },
     /// `automatic` names no algorithm: whoever asks must try all.
-    #[error("\"automatic\" is no algorithm of its own: each one has to be tried")]
+    #[error(
+        "\"automatic\" is no algorithm of its own: each one has to be tried, as `heddle run` does"
+    )]
     Automatic,
 }
 

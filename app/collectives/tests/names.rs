@@ -144,7 +144,7 @@ fn an_unknown_name_is_answered_with_the_nearest() {
     assert!(matches!(error, Error::UnknownCollective { .. }));
 }
 
-/// Single decisions, read by hand in the libraries' sources that the tables cite.
+/// Single decisions: Open MPI's read by hand in its source; the others guard the tables as they are.
 #[test]
 fn selections_are_those_of_the_libraries() {
     let cases = [

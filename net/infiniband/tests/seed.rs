@@ -84,8 +84,8 @@ const LTEST: [(u64, u64); 20] = [
 
 /// All transit times within 0.5 %. They fall into two groups, below and above 217.85 us, by whether a message
 /// meets 8 pauses or 9; published and simulated agree for all messages but number 10, which meets one more
-/// here. (Pauses of one length at one interval cannot do better: a search over period, phase and length
-/// found no set with all 20 and a gap between the groups. The seed does not say how its own were set.)
+/// here. (The pauses were fitted to these very figures, so the groups are no independent confirmation; coarse
+/// searches over period, phase and length found no set with all 20 and a gap between the groups.)
 #[test]
 fn ltest() {
     let parameters = preset("infiniband-ddr-simula").expect("a preset");

@@ -84,3 +84,24 @@ fn mistakes() {
         "error: --per-node 2: `workload.per-node` does not belong to a pattern\n",
     );
 }
+
+/// 4 ranks, 1 byte, o = 1 us, L = 10 us, the rest 0. A binomial broadcast ends two hops after its start, each
+/// o + L + o = 12 us, the second one begun at once: 24 us. A flat tree's last send ends at 3 us and arrives
+/// 10 + 1 us later: 14 us, which is the best there is: nobody can be told later than by the third send.
+#[test]
+fn automatic() {
+    let folder = Folder::new("collective-automatic");
+    let run = |algorithm: &str| {
+        let command = format!(
+            "run collective:bcast --ranks 4 --size 1B --algorithm {algorithm} --set loggops.L=10us \
+             --set loggops.o=1us --set loggops.g=0ns --set loggops.G=0ns/B --format json"
+        );
+        folder.heddle(&command).json()
+    };
+    assert_eq!(run("binomial_tree")["makespan_ps"], 24_000_000);
+    let best = run("automatic");
+    assert_eq!(best["makespan_ps"], 14_000_000);
+    let remark = best["remarks"][0].as_str().expect("a remark");
+    assert!(remark.starts_with("the best of "), "{remark}");
+    assert!(remark.contains("binomial_tree 24 us"), "{remark}");
+}

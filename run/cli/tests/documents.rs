@@ -15,7 +15,7 @@ fn root() -> PathBuf {
 /// A folder like the root of the repository, as far as the commands need it.
 fn folder(name: &str) -> Folder {
     let folder = Folder::new(name);
-    for part in ["examples", "examples/corner-cases"] {
+    for part in ["examples", "examples/corner-cases", "examples/machines"] {
         fs::create_dir(folder.path(part)).expect("a folder");
         for entry in fs::read_dir(root().join(part)).expect("the examples") {
             let path = entry.expect("an entry").path();

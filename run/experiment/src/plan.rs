@@ -223,6 +223,10 @@ fn workload_of(configuration: &Configuration) -> Result<registry::Workload, Vec<
             Ok(registry::Workload::Traces(path))
         }
         Some(Workload::Collective(name)) => {
+            let operation = registry::operation(&name, configuration)?;
+            if operation.algorithm == registry::AUTOMATIC {
+                return Ok(registry::Workload::Automatic(operation));
+            }
             registry::collective(&name, configuration).map(registry::Workload::Collective)
         }
         Some(Workload::File(path)) => goal(Source::File(path), configuration),

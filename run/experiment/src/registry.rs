@@ -25,6 +25,8 @@ pub(crate) enum Workload {
     Traces(PathBuf),
     /// A collective.
     Collective(Scheduled),
+    /// A collective by the best of its algorithms.
+    Automatic(Operation),
 }
 
 /// A program that is made from settings alone.
@@ -120,11 +122,59 @@ fn useless(configuration: &Configuration, keys: &[&str], what: &str) -> Vec<Diag
         .collect()
 }
 
-/// Builds the collective that an experiment describes.
-pub(crate) fn collective(
+/// A collective operation of which the algorithm may still have to be chosen.
+#[derive(Debug)]
+pub(crate) struct Operation {
+    collective: Collective,
+    /// The algorithm; [`AUTOMATIC`] for the best.
+    pub algorithm: &'static str,
+    ranks: u32,
+    root: u32,
+    element: u64,
+    segment: Option<u64>,
+    blocks: Blocks,
+    nodes: Nodes,
+    rate: TimePerByte,
+    /// The schedule's time unit in picoseconds.
+    unit: u64,
+}
+
+/// The name of the best algorithm.
+pub(crate) const AUTOMATIC: &str = "automatic";
+
+impl Operation {
+    fn call(&self) -> Call<'_> {
+        Call {
+            ranks: self.ranks,
+            rank: 0,
+            root: self.root,
+            element: self.element,
+            commutative: true,
+            segment: self.segment,
+            blocks: &self.blocks,
+            received: &self.blocks,
+            nodes: &self.nodes,
+        }
+    }
+
+    /// The operation by an algorithm of this name.
+    pub fn by(&self, algorithm: &str) -> Result<Scheduled, collectives::Error> {
+        let cost = |bytes| (self.rate.cost(bytes).ps() + self.unit / 2) / self.unit;
+        Scheduled::new(self.collective, algorithm, &self.call(), cost)
+    }
+
+    /// The algorithms that can be chosen.
+    pub fn candidates(&self) -> Vec<&'static str> {
+        let found = collectives::candidates(self.collective, &self.call());
+        found.into_iter().map(|entry| entry.name).collect()
+    }
+}
+
+/// The collective that an experiment describes.
+pub(crate) fn operation(
     name: &str,
     configuration: &Configuration,
-) -> Result<Scheduled, Vec<Diagnostic>> {
+) -> Result<Operation, Vec<Diagnostic>> {
     let mut mistakes = useless(configuration, &ONLY_PATTERN_KEYS, "a collective");
     let found = Collective::named(name)
         .map_err(|error| configuration.mistake("workload.source", error.to_string()))
@@ -145,29 +195,35 @@ pub(crate) fn collective(
         let message = format!("elements of {element} B do not fill {size} B");
         mistakes.push(configuration.mistake("workload.element", message));
     }
-    let (found, algorithm) = match found {
+    let (collective, algorithm) = match found {
         Ok(found) if mistakes.is_empty() => found,
         found => {
             mistakes.extend(found.err());
             return Err(mistakes);
         }
     };
-    let blocks = Blocks::Same(size / element);
-    let call = Call {
+    Ok(Operation {
+        collective,
+        algorithm,
         ranks,
-        rank: 0,
         root: root as u32,
         element,
-        commutative: true,
         segment: configuration.is_said("workload.segment").then(|| bytes("workload.segment")),
-        blocks: &blocks,
-        received: &blocks,
-        nodes: &Nodes::Consecutive(count("workload.per-node")),
-    };
-    let rate = configuration.per_byte("workload.reduce-cost").unwrap_or(TimePerByte::ZERO);
-    let unit = configuration.time("workload.time-unit").unwrap_or(Time::from_ps(1_000)).ps().max(1);
-    let cost = |bytes| (rate.cost(bytes).ps() + unit / 2) / unit;
-    Scheduled::new(found, algorithm, &call, cost)
+        blocks: Blocks::Same(size / element),
+        nodes: Nodes::Consecutive(count("workload.per-node")),
+        rate: configuration.per_byte("workload.reduce-cost").unwrap_or(TimePerByte::ZERO),
+        unit: configuration.time("workload.time-unit").unwrap_or(Time::from_ps(1_000)).ps().max(1),
+    })
+}
+
+/// The same by the algorithm that it names.
+pub(crate) fn collective(
+    name: &str,
+    configuration: &Configuration,
+) -> Result<Scheduled, Vec<Diagnostic>> {
+    let operation = operation(name, configuration)?;
+    operation
+        .by(operation.algorithm)
         .map_err(|error| vec![configuration.mistake("workload.algorithm", error.to_string())])
 }
 

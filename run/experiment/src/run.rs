@@ -5,6 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use collectives::program::Scheduled;
 use host::{Outcome, RankTotals, Record, Settings};
 use kernel::{Probe, Silent};
 use results::{
@@ -18,7 +19,7 @@ use crate::{
     manifest, memory,
     plan::{Output, Plan, Timeline},
     progress,
-    registry::Workload,
+    registry::{Operation, Workload},
     trace_input,
 };
 
@@ -87,6 +88,12 @@ pub fn run(plan: &Plan) -> Result<Report, Failure> {
             report.warnings.extend(compiled.warnings);
             Ok(report)
         }
+        Workload::Automatic(operation) => {
+            let (collective, remark) = best(plan, operation)?;
+            let mut simulated = simulate(plan, &collective, 0)?;
+            simulated.outcome.remarks.push(remark);
+            finish(plan, start, directory, simulated, None, |op| describe(&collective, op))
+        }
         Workload::Collective(collective) => {
             let simulated = simulate(plan, collective, 0)?;
             finish(plan, start, directory, simulated, None, |op| describe(collective, op))
@@ -113,6 +120,39 @@ pub fn run(plan: &Plan) -> Result<Report, Failure> {
             Ok(report)
         }
     }
+}
+
+/// Tries all algorithms of a collective; the first of the fastest, and a remark on all.
+fn best(plan: &Plan, operation: &Operation) -> Result<(Scheduled, String), Failure> {
+    let built = |name: &str| {
+        operation.by(name).map_err(|error| Failure::Input(format!("error: {name}: {error}")))
+    };
+    let mut found = Vec::new();
+    for name in operation.candidates() {
+        let outcome = alone(plan, &built(name)?)?;
+        let end = outcome.ranks.iter().map(|rank| rank.finish).max().unwrap_or_default();
+        found.push((end, name));
+    }
+    found.sort_by_key(|(end, _)| *end);
+    let Some(&(_, name)) = found.first() else {
+        let message = "error: there is no algorithm to choose from".to_owned();
+        return Err(Failure::Input(message));
+    };
+    let all: Vec<_> = found.iter().map(|(end, name)| format!("{name} {end}")).collect();
+    let remark = format!("the best of {} algorithms: {}", found.len(), all.join(", "));
+    Ok((built(name)?, remark))
+}
+
+/// Simulates a program and keeps nothing of it but the outcome.
+fn alone(plan: &Plan, program: &impl Program) -> Result<Outcome, Failure> {
+    let settings = &plan.settings;
+    Ok(match &plan.machine {
+        Some(machine) => {
+            let network = machine.with(program.ranks()).map_err(Failure::Input)?;
+            host::simulate_over(&network, program, settings, || Silent)?.0
+        }
+        None => by_rules(plan.loggopsim, program, settings, || Silent)?.0,
+    })
 }
 
 /// Simulates a program of which `schedule` bytes are in memory already.

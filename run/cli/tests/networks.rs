@@ -1,0 +1,142 @@
+//! `heddle run` over networks with switches.
+
+mod common;
+
+use common::Folder;
+
+const STAR: &str = "--network infiniband --topology star:hosts=2 --preset infiniband-ddr-simula \
+                    --set loggops.o=0ns --set loggops.g=0ns";
+
+fn makespan(folder: &Folder, arguments: &str) -> u64 {
+    let json = folder.heddle(&format!("run {arguments} --format json")).json();
+    json["makespan_ps"].as_u64().expect("a number")
+}
+
+/// One message of 24 bytes, with 20 of headers one flit of 44: 20 + 61 + 20 ns to the other host, and
+/// 33.6 * 44 / 64 = 23.1 ns to its memory. With o = 1 us on either side and injection at its end 2 us
+/// more.
+#[test]
+fn one_flit() {
+    let folder = Folder::new("network-one-flit");
+    folder.write("app.goal", "num_ranks 2\nrank 0 { send 24b to 1 }\nrank 1 { recv 24b from 0 }\n");
+    assert_eq!(makespan(&folder, &format!("app.goal {STAR}")), 124_100);
+    let slow = STAR.replace("loggops.o=0ns", "loggops.o=1us");
+    assert_eq!(makespan(&folder, &format!("app.goal {slow}")), 2_124_100);
+    // A cable of 100 ns in place of 20, twice.
+    let long = format!("app.goal {STAR} --set network.cable=100ns");
+    assert_eq!(makespan(&folder, &long), 284_100);
+}
+
+/// 40 senders of one short message each share the link to rank 0: its sink takes a flit of 44 bytes per
+/// 23.1 ns, so the last is done 39 of these after the first.
+#[test]
+fn incast() {
+    let folder = Folder::new("network-incast");
+    let command = "pattern:gather --ranks 41 --size 24B --network infiniband --topology \
+                   star:hosts=41 --preset infiniband-ddr-simula --set loggops.o=0ns --set \
+                   loggops.g=0ns";
+    let all = makespan(&folder, command);
+    // The link is slower than that for packets of one flit: 32 ns each.
+    assert_eq!(all, 124_100 + 39 * 32_000);
+}
+
+/// Tables do not depend on threads, and a manifest runs again.
+#[test]
+fn manifest() {
+    let folder = Folder::new("network-manifest");
+    folder.write("m.toml", "[network]\nmodel = \"infiniband\"\ntopology = \"torus:dims=4x4\"\n");
+    let run = "run pattern:linear-alltoall --ranks 16 --size 9KiB --machine m.toml --quiet \
+               --placement random --tables ranks,messages";
+    assert_eq!(folder.heddle(&format!("{run} -o one")).code, 0);
+    assert_eq!(folder.heddle(&format!("{run} -o two --threads 2")).code, 0);
+    assert_eq!(folder.heddle("run one/manifest.json --quiet -o again").code, 0);
+    for file in ["ranks.csv", "messages.csv", "summary.json"] {
+        assert_eq!(folder.read(&format!("one/{file}")), folder.read(&format!("two/{file}")));
+        assert_eq!(folder.read(&format!("one/{file}")), folder.read(&format!("again/{file}")));
+    }
+}
+
+/// What is said where nothing can be run: the arguments, and a part of the message.
+#[test]
+fn mistakes() {
+    let folder = Folder::new("network-mistakes");
+    folder.write("dangling.csv", "a,1,s,1\nb,1,s\n");
+    folder.write("places.txt", "0 h0\n1 h1\n1 h2\n");
+    folder.write("work.toml", "[workload]\nsource = \"pattern:gather\"\n");
+    folder.write("routes.txt", "0: 255 0\n");
+    let cases = [
+        ("--network infiniband", "needs a topology"),
+        ("--topology star:hosts=8", "needs a network with switches"),
+        ("--network infiniband --topology star:host=8", "did you mean"),
+        ("--network infiniband --topology dangling.csv", "line 2"),
+        ("--network infiniband --topology missing.csv", "missing.csv"),
+        ("--network infiniband --topology star:hosts=8 --routing dmodk", "unknown routing"),
+        (
+            "--network infiniband --topology star:hosts=8 --set network.tables=routes.txt",
+            "routes.txt",
+        ),
+        ("--network infiniband --topology star:hosts=8 --set network.link=4xABC", "no rate"),
+        (
+            "--network infiniband --topology star:hosts=8 --set network.buffer=3",
+            "less than one packet",
+        ),
+        ("--network infiniband --topology star:hosts=8 --set loggops.L=1us", "wire of LogGOPS"),
+        ("--network infiniband --topology star:hosts=8 --set network.fail=nobody", "nobody"),
+        (
+            "--network infiniband --topology star:hosts=8 --placement file --set \
+             placement.file=places.txt",
+            "placed twice",
+        ),
+        (
+            "--network infiniband --topology star:hosts=8 --set network.congestion.limit=3",
+            "needs congestion control",
+        ),
+        ("--machine work.toml", "a machine has no workload"),
+        ("--network ethernet", "\"infiniband\""),
+    ];
+    for (arguments, expected) in cases {
+        let ended = folder.heddle(&format!("run pattern:gather --ranks 8 {arguments} -o out"));
+        // 2 where an argument is wrong, 1 where a file is.
+        assert!([1, 2].contains(&ended.code), "{arguments}: {ended:?}");
+        assert!(ended.stderr.contains(expected), "{arguments}: {}", ended.stderr);
+        assert!(!folder.path("out").exists(), "{arguments}");
+    }
+}
+
+/// The machines among the examples.
+#[test]
+fn examples() {
+    let folder = Folder::new("network-examples");
+    let root = format!("{}/../../examples", env!("CARGO_MANIFEST_DIR"));
+    // A round of dissemination takes 2 o = 600 ns and what the network takes.
+    let tree = makespan(
+        &folder,
+        &format!(
+            "pattern:dissemination --ranks 648 --size 180B --machine \
+             {root}/machines/fat-tree-648.toml"
+        ),
+    );
+    assert!((6_000_000..12_000_000).contains(&tree), "{tree}");
+    // Section 5.2.4 of the thesis: 12.478847 ms.
+    let ltest = makespan(
+        &folder,
+        &format!(
+            "{root}/ltest.goal --set workload.time-unit=ps --machine {root}/machines/simula.toml"
+        ),
+    );
+    assert!(ltest.abs_diff(12_478_847_000) < 12_478_847, "{ltest}");
+}
+
+/// Section 5.4 of the thesis, traces of a ring and an allreduce: rank 0 ends at 6730955900 ps where messages
+/// take nothing, and at 6731069500 ps over H8_S6, later by one message of 4 bytes: 101 ns and 12.6 ns.
+#[test]
+fn traces() {
+    let folder = Folder::new("network-traces");
+    let traces = format!("{}/../../validation/traces/ring-allreduce", env!("CARGO_MANIFEST_DIR"));
+    let command = format!(
+        "run {traces} --set traces.mode=durations --set traces.recorded-on=infiniband-ddr-simula \
+         --set loggops.o=0ns --set loggops.g=0ns --network infiniband --topology H8_S6 --preset \
+         infiniband-ddr-simula --per-rank --format json"
+    );
+    assert_eq!(folder.heddle(&command).json()["finish_ps"][0], 6_731_069_500_u64);
+}
