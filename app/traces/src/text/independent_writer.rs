@@ -87,9 +87,13 @@ impl<W: Write> IndependentWriter<W> {
     ) -> Result<(), String> {
         if let Some((_, requests)) = single(call, record) {
             let starts = matches!(call.class, Class::Startall);
-            return requests.into_iter().try_for_each(|id| {
-                if starts { self.start(id, definitions) } else { self.wait(id) }
-            });
+            if starts {
+                return requests.into_iter().try_for_each(|id| self.start(id, definitions));
+            }
+            for id in requests {
+                self.wait(id);
+            }
+            return Ok(());
         }
         let mut arguments = record.arguments();
         match (call.class, call.how) {
