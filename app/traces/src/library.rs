@@ -56,35 +56,40 @@ impl Expand for Library {
         // A collective of which a library has no choice has only the default.
         let name = find(operation, self.name).map_or("default", |entry| entry.name);
         let plan = plan(operation, name, &call).map_err(|error| error.to_string())?;
-        let bytes = |region: Region| match region.buffer {
-            Buffer::Control => region.len,
-            _ => region.len.saturating_mul(element),
-        };
-        // By step, what one has to wait for to wait for it: copies cost nothing and have no operation.
-        let mut done: Vec<SmallVec<[u32; 2]>> = Vec::with_capacity(plan.len());
-        for (action, required) in plan.steps() {
-            let required = required.iter().filter_map(|step| done.get(*step as usize));
-            let mut after: SmallVec<[u32; 2]> = required.flatten().copied().collect();
-            after.sort_unstable();
-            after.dedup();
-            let op = match action {
-                Action::Send { to, tag, from } => {
-                    sink.number(tag);
-                    Some(sink.send(to, bytes(from), &after))
-                }
-                Action::Recv { from, tag, into } => {
-                    sink.number(tag);
-                    Some(sink.receive(from, bytes(into), &after))
-                }
-                Action::Copy { .. } => None,
-                Action::Reduce { into, .. } => match self.reduction.cost(bytes(into)).ps() {
-                    0 => None,
-                    time => Some(sink.compute(time, &after)),
-                },
-            };
-            done.push(op.map_or(after, |op| SmallVec::from_slice(&[op])));
-        }
+        post(&plan, element, self.reduction, sink);
         Ok(())
+    }
+}
+
+/// Posts the steps of a plan. Copies cost nothing and have no operation.
+fn post(plan: &Plan, element: u64, reduction: TimePerByte, sink: &mut dyn Sink) {
+    let bytes = |region: Region| match region.buffer {
+        Buffer::Control => region.len,
+        _ => region.len.saturating_mul(element),
+    };
+    // By step, what one has to wait for to wait for it.
+    let mut done: Vec<SmallVec<[u32; 2]>> = Vec::with_capacity(plan.len());
+    for (action, required) in plan.steps() {
+        let required = required.iter().filter_map(|step| done.get(*step as usize));
+        let mut after: SmallVec<[u32; 2]> = required.flatten().copied().collect();
+        after.sort_unstable();
+        after.dedup();
+        let op = match action {
+            Action::Send { to, tag, from } => {
+                sink.number(tag);
+                Some(sink.send(to, bytes(from), &after))
+            }
+            Action::Recv { from, tag, into } => {
+                sink.number(tag);
+                Some(sink.receive(from, bytes(into), &after))
+            }
+            Action::Copy { .. } => None,
+            Action::Reduce { into, .. } => match reduction.cost(bytes(into)).ps() {
+                0 => None,
+                time => Some(sink.compute(time, &after)),
+            },
+        };
+        done.push(op.map_or(after, |op| SmallVec::from_slice(&[op])));
     }
 }
 

@@ -344,6 +344,7 @@ fn blocks(arguments: &mut Arguments, wide: bool) -> (Amount, (i64, u64)) {
     (Amount::List(each), (address, total))
 }
 
+// Long because it lists the arguments of all collectives.
 fn shared(class: Class, arguments: &mut Arguments, ranks: u64) -> Shared {
     use Class as C;
     let nothing = || (Amount::Each(0), (0, 0));
