@@ -46,6 +46,10 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'t, S, N, B> {
         clocks.set_cpu(cpu, Clock { free: end, path });
         let done = Stamp { time: end, cause: at, path };
         self.occupied(cpu, Activity::Compute, at, end, None);
+        if B::LISTENS {
+            let rank = self.id;
+            self.crew.probe.record(Record::Computed { rank, index, start: at, end });
+        }
         self.crew.events += 1;
         self.started(index, at, start);
         self.reached_rarely(index, Edge::Done, &done);

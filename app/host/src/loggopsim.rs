@@ -344,6 +344,10 @@ impl<P: Program, B: Probe<Record>> Simulation<'_, P, B> {
         let clock = Clock { free: Time::from_ps(end), path: start.compute(Time::from_ps(length)) };
         clocks.set_cpu(op.cpu, clock);
         self.occupied(rank, op.cpu, Activity::Compute, (at, end), None);
+        if B::LISTENS {
+            let (start, end) = (self.time(at), self.time(end));
+            self.probe.record(Record::Computed { rank, index, start, end });
+        }
         self.reached(rank, index, Edge::Started);
         self.reached(rank, index, Edge::Done);
     }

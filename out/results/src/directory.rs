@@ -24,6 +24,8 @@ pub enum Artifact {
     Ranks,
     /// Table of messages.
     Messages,
+    /// Table of MPI calls.
+    Calls,
     /// Timeline for Perfetto.
     Perfetto,
     /// Timeline in the Paje format.
@@ -32,12 +34,13 @@ pub enum Artifact {
 
 impl Artifact {
     /// All that exist.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Manifest,
         Self::Summary,
         Self::Performance,
         Self::Ranks,
         Self::Messages,
+        Self::Calls,
         Self::Perfetto,
         Self::Paje,
     ];
@@ -50,6 +53,7 @@ impl Artifact {
             Self::Performance => "performance.json",
             Self::Ranks => "ranks.csv",
             Self::Messages => "messages.csv",
+            Self::Calls => "calls.csv",
             Self::Perfetto => "timeline.pftrace",
             Self::Paje => "timeline.paje",
         }

@@ -160,6 +160,7 @@ const TRANSPORT: Words = &[
 const TABLE_NAMES: Words = &[
     ("ranks", "`ranks.csv`: finish, busy and blocked times, messages and bytes of every rank"),
     ("messages", "`messages.csv`: every message with the times of its stages"),
+    ("calls", "`calls.csv`: every MPI call of traces with its simulated times"),
 ];
 const TIMELINE: Words = &[
     ("none", "no timeline"),
@@ -231,7 +232,8 @@ pub const KEYS: &[Key] = &[
         "Algorithm of a collective."),
     key("workload.collectives", Kind::Name, Value("default"), flag("collectives", "LIBRARY"),
         "MPI library that chooses the algorithms of collectives: `openmpi`, `mpich`, `mvapich2`, `impi`; \
-         or `default`."),
+         or `default`. Of traces: `openmpi` unless said otherwise, and also `schedgen`, the choices of \
+         LogGOPSim's tool."),
     key("workload.per-node", COUNT, Value("1"), flag("per-node", "N"),
         "Ranks on each node, for algorithms of collectives that tell nodes apart."),
     key("workload.element", Kind::Bytes, Value("1 B"), flag("element", "SIZE"),
@@ -248,6 +250,14 @@ pub const KEYS: &[Key] = &[
          `durations` and `aligned`."),
     key("traces.scale", Kind::Factor, Value("1"), flag("scale-compute", "FACTOR"),
         "By how much computation takes longer than recorded; with 0.5 it is twice as fast."),
+    key("traces.scale-ranks", Kind::Name, Unset("all as `scale`"), None,
+        "Other factors for some ranks: `0=1.5,3=2`."),
+    key("traces.scale-regions", Kind::Name, Unset("none"), None,
+        "Further factors for regions, by the level of `MPI_Pcontrol`: `1=0.5`."),
+    key("traces.speed", Kind::Count(1, u64::MAX), Value("1000000000"), None,
+        "Operations per second of a host, for time-independent traces."),
+    key("traces.map", Kind::Path, Unset("each its own"), None,
+        "A file with a number per line: the rank of the schedule that each recorded rank becomes."),
     key("traces.copies", COUNT, Value("1"), None,
         "How many copies of the recorded ranks run. Messages stay within a copy; collectives of \
          the world join all."),

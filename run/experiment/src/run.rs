@@ -8,7 +8,9 @@ use std::{
 use collectives::program::Scheduled;
 use host::{Outcome, RankTotals, Record, Settings};
 use kernel::{Probe, Silent};
-use results::{Artifact, Collector, Pending, Performance, Recorded, RunDirectory, Summary, Wanted};
+use results::{
+    Artifact, Call, Collector, Pending, Performance, Recorded, RunDirectory, Summary, Wanted,
+};
 use schedule::Program;
 
 use crate::{
@@ -57,6 +59,8 @@ pub enum Failure {
 struct Simulated {
     outcome: Outcome,
     recorded: Recorded,
+    /// The MPI calls of traces, if they are to be written.
+    calls: Vec<Call>,
     took: Duration,
 }
 
@@ -74,9 +78,11 @@ pub fn run(plan: &Plan) -> Result<Report, Failure> {
             finish(plan, start, directory, simulated, None, |op| describe(pattern, op))
         }
         Workload::Traces(path) => {
-            let compiled = trace_input::compile(path, &plan.configuration)?;
+            let wanted = plan.output.as_ref().is_some_and(|output| output.calls);
+            let compiled = trace_input::compile(path, &plan.configuration, wanted)?;
             let image = &compiled.image;
-            let simulated = simulate(plan, image, image.bytes().len() as u64)?;
+            let mut simulated = simulate(plan, image, image.bytes().len() as u64)?;
+            simulated.calls = trace_input::calls(&compiled, &simulated.recorded);
             let mut report =
                 finish(plan, start, directory, simulated, None, |op| describe(image, op))?;
             report.warnings.extend(compiled.warnings);
@@ -160,7 +166,8 @@ fn simulate(plan: &Plan, program: &impl Program, schedule: u64) -> Result<Simula
         (false, true) => results::GANTT_RANKS,
         (false, false) => 0,
     };
-    let wanted = Wanted { messages: messages || timeline, slices };
+    let computations = plan.output.as_ref().is_some_and(|output| output.calls);
+    let wanted = Wanted { messages: messages || timeline, slices, computations };
     let network = match &plan.machine {
         Some(machine) => Some(machine.with(program.ranks()).map_err(Failure::Input)?),
         None => None,
@@ -187,7 +194,7 @@ fn simulate(plan: &Plan, program: &impl Program, schedule: u64) -> Result<Simula
                 (outcome, Collector::merge(probes))
             }
         };
-        Ok(Simulated { outcome, recorded, took: start.elapsed() })
+        Ok(Simulated { outcome, recorded, calls: Vec::new(), took: start.elapsed() })
     })
 }
 
@@ -231,7 +238,7 @@ fn finish(
     standard: Option<&str>,
     describe: impl FnMut(&host::PendingOp) -> Pending,
 ) -> Result<Report, Failure> {
-    let Simulated { outcome, recorded, took } = simulated;
+    let Simulated { outcome, recorded, calls, took } = simulated;
     let summary = Summary::new(&outcome, describe);
     let threads = if plan.loggopsim { 1 } else { plan.settings.threads };
     if let (Some(mut directory), Some(output)) = (directory, &plan.output) {
@@ -242,6 +249,9 @@ fn finish(
         };
         directory.write(Artifact::Manifest, |out| manifest(out))?;
         write(&mut directory, output, &outcome, &recorded, &summary)?;
+        if output.calls {
+            directory.write(Artifact::Calls, |out| results::write_calls(out, calls.into_iter()))?;
+        }
         let performance = Performance::measure(start, took, threads, &summary);
         directory.write(Artifact::Performance, |out| results::write_pretty(out, &performance))?;
         directory.finish()?;
