@@ -160,21 +160,49 @@ impl Fabric {
     /// The links that a packet crosses, as (device, output port), from its source to its destination;
     /// `None` if its route does not get there.
     pub fn path(&self, header: &Header) -> Option<Vec<(u32, u16)>> {
+        let mut path = Vec::new();
+        self.walk(header, |device, port| path.push((device, port)))?;
+        Some(path)
+    }
+
+    /// How many links a packet crosses; `None` if its route does not get there.
+    pub fn hops(&self, header: &Header) -> Option<u32> {
+        self.walk(header, |_, _| {})
+    }
+
+    /// Follows a packet; the answer is the number of links.
+    fn walk(&self, header: &Header, mut each: impl FnMut(u32, u16)) -> Option<u32> {
         let mut hop = self.first_hop(header);
         let mut device = header.source;
-        let mut path = Vec::new();
+        let mut hops = 0;
         loop {
             let port = self.ports(device).get(usize::from(hop.port))?;
-            path.push((device, hop.port));
+            each(device, hop.port);
+            hops += 1;
             if port.peer == header.destination {
-                return Some(path);
+                return Some(hops);
             }
-            if port.peer < self.hosts || port.peer == NOBODY || path.len() > self.first.len() * 16 {
+            if port.peer < self.hosts
+                || port.peer == NOBODY
+                || hops as usize > self.first.len() * 16
+            {
                 return None;
             }
             device = port.peer;
             hop = self.hop(device, port.plug, hop.lane, header);
         }
+    }
+
+    /// Time of one flit on the link behind a port; `None` if there is none.
+    pub fn flit_time_of(&self, device: u32, port: u16) -> Option<Time> {
+        let port = self.ports(device).get(usize::from(port))?;
+        (port.peer != NOBODY).then(|| Time::from_ps(port.flit.into()))
+    }
+
+    /// The device behind a port; `None` if there is none.
+    pub fn peer(&self, device: u32, port: u16) -> Option<u32> {
+        let port = self.ports(device).get(usize::from(port))?;
+        (port.peer != NOBODY).then_some(port.peer)
     }
 
     /// Time of one flit at a rate, as this model rounds it.

@@ -73,6 +73,22 @@ impl Infiniband {
         self.hosts.get(number as usize).copied().unwrap_or_else(switch)
     }
 
+    /// How long a message from a number occupies its host's link: all its flits, at the link's pace.
+    pub fn link_time(&self, number: u32, bytes: u64) -> Time {
+        let header = Header { source: self.host(number), ..Header::default() };
+        let port = self.fabric.first_hop(&header).port;
+        let flit = self.fabric.flit_time_of(header.source, port).unwrap_or_default();
+        let (_, flits) = self.fabric.parameters().message_flits(bytes);
+        Time::from_ps(flit.ps().saturating_mul(flits))
+    }
+
+    /// Links between two numbers, on the route of the table; 0 if there is none.
+    pub fn hops(&self, source: u32, destination: u32) -> u32 {
+        let (source, destination) = (self.host(source), self.host(destination));
+        let header = Header { source, destination, level: self.level, choice: 0 };
+        self.fabric.hops(&header).unwrap_or(0)
+    }
+
     fn host(&self, number: u32) -> u32 {
         self.hosts.get(number as usize).copied().unwrap_or(u32::MAX)
     }

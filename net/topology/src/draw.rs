@@ -19,6 +19,11 @@ struct Layout {
 impl Topology {
     /// The drawing. Broken links are dashed.
     pub fn draw(&self) -> String {
+        self.draw_with(|_| None)
+    }
+
+    /// The drawing, with a colour and a text for some working links, by their numbers.
+    pub fn draw_with(&self, look: impl Fn(u32) -> Option<(String, String)>) -> String {
         let graph = &self.graph;
         let layout = self.layout();
         let drawn = || layout.places.iter().flatten();
@@ -33,14 +38,21 @@ impl Topology {
             graph.switches(),
             graph.links().len()
         );
-        for link in graph.links() {
+        for (number, link) in (0..).zip(graph.links()) {
             let [a, b] = link.ends.map(|plug| layout.places[plug.device as usize]);
             let (Some((ax, ay)), Some((bx, by))) = (a, b) else { continue };
-            let dash = if link.up { "" } else { " stroke=\"#c33\" stroke-dasharray=\"4 3\"" };
+            let rest = match look(number).filter(|_| link.up) {
+                Some((colour, text)) => {
+                    let text = escaped(&text);
+                    format!(" stroke=\"{colour}\" stroke-width=\"2\"><title>{text}</title></line>")
+                }
+                None if link.up => "/>".to_owned(),
+                None => " stroke=\"#c33\" stroke-dasharray=\"4 3\"/>".to_owned(),
+            };
             // Writing to a string cannot fail.
             let _ = writeln!(
                 svg,
-                "<line x1=\"{ax:.1}\" y1=\"{ay:.1}\" x2=\"{bx:.1}\" y2=\"{by:.1}\"{dash}/>"
+                "<line x1=\"{ax:.1}\" y1=\"{ay:.1}\" x2=\"{bx:.1}\" y2=\"{by:.1}\"{rest}"
             );
         }
         svg += "</g>\n";

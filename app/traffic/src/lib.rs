@@ -1,0 +1,69 @@
+//! Synthetic traffic: hosts that make messages at random instead of running a program, to measure a network.
+//!
+//! [`Settings`] say who sends to whom ([`Pattern`]), when ([`Arrivals`]), how much ([`Lengths`], load) and
+//! for how long ([`Span`]); [`run`] measures one [`Point`], [`curve`] several loads, [`saturation`] finds the
+//! load that the network no longer accepts. A saturated network is a result, not a failure.
+//!
+//! Loads are parts of the bandwidth of the hosts' links, headers and padding included, as means over the
+//! hosts that send. Latency counts from when a message enters its host's interface, where it may wait,
+//! to when its last flit has been taken. Every random number is a function of (seed, host, purpose, number),
+//! so results are the same on any number of threads.
+//!
+//! [`Watch`] is a probe for what an InfiniBand network tells of links, queues, credits and congestion
+//! control, under this traffic or under a program ([`host::simulate_over`]).
+//!
+//! Method: Dally and Towles, "Principles and Practices of Interconnection Networks", 2004, chapters 23 and
+//! 24.
+
+mod arrivals;
+mod chart;
+mod judge;
+mod lengths;
+mod model;
+mod pattern;
+mod run;
+mod statistics;
+mod tables;
+mod watch;
+
+pub use arrivals::Arrivals;
+pub use chart::{Chart, Series};
+pub use judge::{Batch, Span};
+pub use lengths::{Lengths, Unreadable};
+pub use model::Delivery;
+pub use pattern::{Destinations, Misfit, PATTERNS, Pattern};
+pub use run::{Error, Observed, Point, Saturation, Settings, curve, observe, run, saturation};
+pub use statistics::{Estimate, Histogram, student};
+pub use tables::{loads, write_csv, write_table};
+pub use watch::{Bin, Channel, Flow, Lane, Watch, Watched};
+
+use infiniband::Infiniband;
+use network::Network;
+use units::Time;
+
+/// A network of which loads can be measured.
+pub trait Wired: Network {
+    /// How long a message occupies its host's link, headers and padding included.
+    fn link_time(&self, host: u32, bytes: u64) -> Time;
+
+    /// Links between two hosts.
+    fn hops(&self, source: u32, destination: u32) -> u32;
+
+    /// Flits of a message.
+    fn flits(&self, bytes: u64) -> u64;
+}
+
+impl Wired for Infiniband {
+    #[inline]
+    fn link_time(&self, host: u32, bytes: u64) -> Time {
+        self.link_time(host, bytes)
+    }
+
+    fn hops(&self, source: u32, destination: u32) -> u32 {
+        self.hops(source, destination)
+    }
+
+    fn flits(&self, bytes: u64) -> u64 {
+        self.fabric().parameters().message_flits(bytes).1
+    }
+}

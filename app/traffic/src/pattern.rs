@@ -1,0 +1,342 @@
+//! Who sends to whom.
+//!
+//! The permutations are those of Dally and Towles, "Principles and Practices of Interconnection Networks",
+//! 2004, table 3.1. A host that a permutation maps to itself sends nothing.
+
+use kernel::Random;
+use topology::{Shape, Topology};
+use units::nearest;
+
+/// The names of all patterns, and what they do.
+pub const PATTERNS: [(&str, &str); 12] = [
+    ("uniform", "every other host alike"),
+    ("hot-spot", "a share of the messages to one host, the rest uniform; share, host"),
+    ("transpose", "(x, y) to (y, x) of the hosts as a square"),
+    ("bit-reversal", "the bits of the host's number in reverse"),
+    ("bit-complement", "the last host to the first, and so on"),
+    ("shuffle", "the bits of the host's number rotated to the left by one"),
+    ("tornado", "half way round less one, in every dimension of a grid"),
+    ("neighbour", "one further, in every dimension of a grid"),
+    ("sphere", "a share of the messages within a radius in links, the rest beyond; share, radius"),
+    ("incast", "the hosts after one host, so many of them, to it; ways, host"),
+    ("ring", "the next host"),
+    ("flows", "given pairs of hosts, each source with one destination"),
+];
+
+/// A pattern with its options.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Pattern {
+    /// Every other host alike.
+    Uniform,
+    /// One host gets this share of all messages on top of its uniform part.
+    HotSpot {
+        /// The host.
+        host: u32,
+        /// 0 to 1.
+        share: f64,
+    },
+    /// (x, y) to (y, x); the number of hosts is a square.
+    Transpose,
+    /// Bits in reverse; the number of hosts is a power of two.
+    BitReversal,
+    /// Host s to N - 1 - s: for powers of two the complement of all bits.
+    BitComplement,
+    /// Bits rotated to the left; the number of hosts is a power of two.
+    Shuffle,
+    /// In each dimension of k switches ceil(k/2) - 1 further; of a ring of all hosts if there is no grid.
+    Tornado,
+    /// In each dimension one further; the next host if there is no grid.
+    Neighbour,
+    /// A share of the messages to hosts at most so many links away, uniform, and the rest to those beyond
+    /// (Reed and Fujimoto, "Multicomputer networks", 1987).
+    Sphere {
+        /// Links between two hosts in the sphere, those of the hosts included.
+        radius: u32,
+        /// 0 to 1.
+        share: f64,
+    },
+    /// The `ways` hosts that follow a host, by number, send to it.
+    Incast {
+        /// The host.
+        host: u32,
+        /// How many send.
+        ways: u32,
+    },
+    /// The next host by number.
+    Ring,
+    /// Sources and their destinations.
+    Flows(Vec<(u32, u32)>),
+}
+
+/// Why a pattern does not fit a network.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Misfit {
+    /// No such name.
+    #[error("there is no traffic `{name}`{}; the names are uniform, hot-spot, transpose, bit-reversal, \
+             bit-complement, shuffle, tornado, neighbour, sphere, incast, ring, flows", meant(*.near))]
+    Unknown {
+        /// What was said.
+        name: String,
+        /// The nearest name.
+        near: Option<&'static str>,
+    },
+    /// The number of hosts has another form.
+    #[error("{pattern} needs {form} of hosts, and there are {hosts}")]
+    Hosts {
+        /// Which pattern.
+        pattern: &'static str,
+        /// The form.
+        form: &'static str,
+        /// How many there are.
+        hosts: u32,
+    },
+    /// A host that is not there.
+    #[error("there is no host {host}: there are {hosts}")]
+    NoHost {
+        /// Its number.
+        host: u32,
+        /// How many there are.
+        hosts: u32,
+    },
+    /// More senders than other hosts.
+    #[error("{ways} hosts cannot send to one of {hosts}")]
+    Ways {
+        /// How many should.
+        ways: u32,
+        /// How many hosts there are.
+        hosts: u32,
+    },
+    /// A share that is none.
+    #[error("a share of {0} is not between 0 and 1")]
+    Share(String),
+    /// A source with two destinations, or a flow to its own source.
+    #[error("the flows from host {0} must be one, to another host")]
+    Flow(u32),
+    /// Nobody sends.
+    #[error("no host has anybody to send to")]
+    Silent,
+}
+
+fn meant(near: Option<&'static str>) -> String {
+    near.map_or_else(String::new, |name| format!(", did you mean `{name}`?"))
+}
+
+impl Pattern {
+    /// The pattern of a name, with the usual options: a share of 0.2 for the hot spot and 0.8 in a sphere of
+    /// 2 links, an incast of all hosts.
+    pub fn named(name: &str) -> Result<Self, Misfit> {
+        Ok(match name {
+            "uniform" => Self::Uniform,
+            "hot-spot" => Self::HotSpot { host: 0, share: 0.2 },
+            "transpose" => Self::Transpose,
+            "bit-reversal" => Self::BitReversal,
+            "bit-complement" => Self::BitComplement,
+            "shuffle" => Self::Shuffle,
+            "tornado" => Self::Tornado,
+            "neighbour" => Self::Neighbour,
+            "sphere" => Self::Sphere { radius: 2, share: 0.8 },
+            "incast" => Self::Incast { host: 0, ways: u32::MAX },
+            "ring" => Self::Ring,
+            "flows" => Self::Flows(Vec::new()),
+            _ => {
+                let near = nearest(name, &PATTERNS.map(|pattern| pattern.0));
+                return Err(Misfit::Unknown { name: name.to_owned(), near });
+            }
+        })
+    }
+
+    /// The pattern on the hosts of a topology.
+    pub fn on(&self, topology: &Topology) -> Result<Destinations, Misfit> {
+        let hosts = topology.graph.hosts();
+        let all = |to: &dyn Fn(u32) -> u32| Rule::Fixed((0..hosts).map(to).collect());
+        let rule = match self {
+            Self::Uniform => Rule::Uniform,
+            Self::HotSpot { host, share } => {
+                known(*host, hosts)?;
+                Rule::HotSpot { host: *host, share: fraction(*share)? }
+            }
+            Self::Transpose => {
+                let side = hosts.isqrt();
+                if side * side != hosts {
+                    return Err(Misfit::Hosts { pattern: "transpose", form: "a square", hosts });
+                }
+                all(&|host| host % side * side + host / side)
+            }
+            Self::BitReversal => {
+                let bits = power_of_two("bit-reversal", hosts)?;
+                all(&|host| host.reverse_bits().checked_shr(32 - bits).unwrap_or(0))
+            }
+            Self::Shuffle => {
+                let bits = power_of_two("shuffle", hosts)?.max(1);
+                all(&|host| (host << 1 | host >> (bits - 1)) & (hosts - 1))
+            }
+            Self::BitComplement => all(&|host| hosts - 1 - host),
+            Self::Tornado => Rule::Fixed(shifted(topology, |extent| extent.div_ceil(2) - 1)),
+            Self::Neighbour => Rule::Fixed(shifted(topology, |_| 1)),
+            Self::Ring => all(&|host| (host + 1) % hosts),
+            Self::Sphere { radius, share } => {
+                let spheres = (0..hosts).map(|host| sphere(topology, host, *radius));
+                Rule::Sphere { near: spheres.collect(), share: fraction(*share)? }
+            }
+            Self::Incast { host, ways } => {
+                known(*host, hosts)?;
+                let ways = if *ways == u32::MAX { hosts.saturating_sub(1) } else { *ways };
+                if ways >= hosts {
+                    return Err(Misfit::Ways { ways, hosts });
+                }
+                let distance = |from: u32| (from + hosts - host) % hosts;
+                all(&|from| if (1..=ways).contains(&distance(from)) { *host } else { from })
+            }
+            Self::Flows(flows) => Rule::Fixed(pairs(flows, hosts)?),
+        };
+        let destinations = Destinations { hosts, rule };
+        if (0..hosts).any(|host| destinations.sends(host)) {
+            Ok(destinations)
+        } else {
+            Err(Misfit::Silent)
+        }
+    }
+}
+
+fn known(host: u32, hosts: u32) -> Result<(), Misfit> {
+    if host < hosts { Ok(()) } else { Err(Misfit::NoHost { host, hosts }) }
+}
+
+fn fraction(share: f64) -> Result<f64, Misfit> {
+    if (0.0..=1.0).contains(&share) { Ok(share) } else { Err(Misfit::Share(share.to_string())) }
+}
+
+fn power_of_two(pattern: &'static str, hosts: u32) -> Result<u32, Misfit> {
+    if hosts.is_power_of_two() {
+        return Ok(hosts.ilog2());
+    }
+    Err(Misfit::Hosts { pattern, form: "a power of two", hosts })
+}
+
+/// Destinations that lie a shift further in every dimension, at the same place of the switch.
+fn shifted(topology: &Topology, shift: impl Fn(u32) -> u32) -> Box<[u32]> {
+    let hosts = topology.graph.hosts();
+    let (extents, per_switch) = match &topology.shape {
+        Shape::Grid(grid) => (grid.extents.clone(), grid.hosts.max(1)),
+        _ => (vec![hosts], 1),
+    };
+    let place = |host: u32| {
+        let (mut rest, mut stride, mut to) = (host / per_switch, 1, 0);
+        for &extent in &extents {
+            to += (rest % extent + shift(extent)) % extent * stride;
+            (rest, stride) = (rest / extent, stride * extent);
+        }
+        to * per_switch + host % per_switch
+    };
+    (0..hosts).map(place).collect()
+}
+
+/// The other hosts at most `radius` links away.
+fn sphere(topology: &Topology, host: u32, radius: u32) -> Box<[u32]> {
+    let graph = &topology.graph;
+    let mut seen = vec![false; graph.devices() as usize];
+    seen[host as usize] = true;
+    let mut ring = vec![host];
+    let mut near = Vec::new();
+    for _ in 0..radius {
+        let ends = ring.iter().flat_map(|&device| graph.neighbours(device));
+        let next: Vec<u32> = ends.map(|(_, end)| end.device).collect();
+        let new = |device: &u32| !std::mem::replace(&mut seen[*device as usize], true);
+        ring = next.into_iter().filter(new).collect();
+        near.extend(ring.iter().copied().filter(|&device| graph.is_host(device)));
+    }
+    near.sort_unstable();
+    near.into()
+}
+
+fn pairs(flows: &[(u32, u32)], hosts: u32) -> Result<Box<[u32]>, Misfit> {
+    let mut to: Box<[u32]> = (0..hosts).collect();
+    for &(source, destination) in flows {
+        known(source, hosts)?;
+        known(destination, hosts)?;
+        if to[source as usize] != source || source == destination {
+            return Err(Misfit::Flow(source));
+        }
+        to[source as usize] = destination;
+    }
+    Ok(to)
+}
+
+/// A pattern on a number of hosts.
+#[derive(Clone, Debug)]
+pub struct Destinations {
+    hosts: u32,
+    rule: Rule,
+}
+
+#[derive(Clone, Debug)]
+enum Rule {
+    Uniform,
+    HotSpot {
+        host: u32,
+        share: f64,
+    },
+    /// A host that is its own destination sends nothing.
+    Fixed(Box<[u32]>),
+    /// The hosts in each host's sphere, ascending.
+    Sphere {
+        near: Box<[Box<[u32]>]>,
+        share: f64,
+    },
+}
+
+impl Destinations {
+    /// Number of hosts.
+    pub const fn hosts(&self) -> u32 {
+        self.hosts
+    }
+
+    /// Whether a host sends anything.
+    pub fn sends(&self, host: u32) -> bool {
+        match &self.rule {
+            Rule::Fixed(to) => to.get(host as usize).is_some_and(|&to| to != host),
+            _ => self.hosts > 1,
+        }
+    }
+
+    /// Where a host that sends anything sends its message of this number.
+    #[inline]
+    pub fn draw(&self, random: Random, host: u32, number: u64) -> u32 {
+        let first = || random.unit(host, 2 * number);
+        match &self.rule {
+            Rule::HotSpot { host: hot, share } if *hot != host && first() <= *share => *hot,
+            Rule::Uniform | Rule::HotSpot { .. } => self.other(random, host, number),
+            Rule::Fixed(to) => to[host as usize],
+            Rule::Sphere { near, share } => {
+                let near = &near[host as usize];
+                let far = self.hosts as usize - 1 - near.len();
+                if far == 0 || !near.is_empty() && first() <= *share {
+                    let index = random.below(host, 2 * number + 1, near.len() as u64);
+                    return near[index as usize];
+                }
+                beyond(near, host, random.below(host, 2 * number + 1, far as u64) as u32)
+            }
+        }
+    }
+
+    /// Any other host.
+    fn other(&self, random: Random, host: u32, number: u64) -> u32 {
+        let step = random.below(host, 2 * number + 1, u64::from(self.hosts) - 1);
+        let to = host + 1 + step as u32;
+        if to >= self.hosts { to - self.hosts } else { to }
+    }
+}
+
+/// Number `index` of the hosts that are neither `host` nor in its sphere.
+fn beyond(near: &[u32], host: u32, index: u32) -> u32 {
+    let at = near.partition_point(|&other| other < host);
+    let mut to = index;
+    let taken = near[..at].iter().chain([&host]).chain(&near[at..]);
+    for &taken in taken {
+        if taken > to {
+            break;
+        }
+        to += 1;
+    }
+    to
+}

@@ -1,0 +1,374 @@
+//! Measuring points, curves and saturation.
+
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use host::Record;
+use kernel::{Config, Probe, Silent, Transport, execute};
+use network::Parcel;
+use serde::Serialize;
+use units::Time;
+
+use crate::judge::{MOST_WARM, Span};
+use crate::model::{Crew, Delivery, FAR, Observer, Process, Traffic};
+use crate::statistics::{Estimate, Histogram};
+use crate::{Arrivals, Destinations, Lengths, Wired};
+
+/// What is sent, and how long.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Who sends to whom.
+    pub destinations: Destinations,
+    /// When.
+    pub arrivals: Arrivals,
+    /// How long messages are.
+    pub lengths: Lengths,
+    /// Offered load of a host that sends: the part of its link's bandwidth, above 0 and at most 1.
+    pub load: f64,
+    /// How long.
+    pub span: Span,
+    /// Time of a batch; if `None`, that of 1000 messages on average, or of 10 latencies if that is longer.
+    pub batch: Option<Time>,
+    /// Seed of all random numbers.
+    pub seed: u64,
+    /// Worker threads of one run.
+    pub threads: usize,
+    /// How mail travels between them.
+    pub transport: Transport,
+}
+
+impl Settings {
+    /// Poisson arrivals of messages of 2 KiB, to a precision of 2 % within 200 batches.
+    pub const fn new(destinations: Destinations, load: f64) -> Self {
+        Self {
+            destinations,
+            arrivals: Arrivals::Poisson,
+            lengths: Lengths::Fixed(2048),
+            load,
+            span: Span::Precise { half_width: 0.02, batches: 200 },
+            batch: None,
+            seed: 1,
+            threads: 1,
+            transport: Transport::Shared,
+        }
+    }
+}
+
+/// Why traffic cannot be simulated.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// A load that no link can carry.
+    #[error("a load of {0} is not above 0 and at most 1")]
+    Load(String),
+    /// Bursts of less than a message.
+    #[error("bursts of {0} messages: the mean must be 1 or more")]
+    Burst(String),
+    /// Hosts of another number.
+    #[error("traffic of {traffic} hosts on a network of {network}")]
+    Hosts {
+        /// Those of the pattern.
+        traffic: u32,
+        /// Those of the network.
+        network: u32,
+    },
+    /// The network's parts hear each other at once.
+    #[error("traffic needs a network with a lookahead: its shortest cable takes no time")]
+    Lookahead,
+    /// More than 17 s.
+    #[error(
+        "{batches} batches of {batch} take longer than 17 s of simulated time; shorten the batches"
+    )]
+    Long {
+        /// How many.
+        batches: u64,
+        /// Of what.
+        batch: Time,
+    },
+    /// A batch in which nothing can travel.
+    #[error("batches of {batch} are shorter than four times the lookahead of {lookahead}")]
+    Short {
+        /// Their time.
+        batch: Time,
+        /// The network's lookahead.
+        lookahead: Time,
+    },
+    /// An event fell outside the range of simulated time.
+    #[error("simulated time overflows after {at}")]
+    Overflow {
+        /// Where.
+        at: Time,
+    },
+}
+
+/// What one load leads to. Times are in picoseconds.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Point {
+    /// The load that was asked for.
+    pub load: f64,
+    /// The load that entered.
+    pub offered: f64,
+    /// The load that was delivered.
+    pub accepted: Estimate,
+    /// Mean latency.
+    pub latency: Estimate,
+    /// Its smallest value, median, 95th and 99th percentile (to 1/32) and largest value.
+    pub percentiles: [u64; 5],
+    /// Mean number of links that a message crossed.
+    pub hops: f64,
+    /// Messages measured.
+    pub messages: u64,
+    /// Time of the warm-up.
+    pub warm_up: u64,
+    /// Time measured.
+    pub measured: u64,
+    /// Batches kept.
+    pub batches: u32,
+    /// Whether latency had settled when the measurement began.
+    pub steady: bool,
+    /// Whether the network delivers less than enters: unsteady, or accepted below 0.97 of offered.
+    pub saturated: bool,
+}
+
+/// A point with all that is known of it.
+#[derive(Debug)]
+pub struct Observed<B> {
+    /// The point.
+    pub point: Point,
+    /// Accepted load of each source.
+    pub by_source: Vec<f64>,
+    /// The time from which on it was measured, and the time at which that ended.
+    pub span: (Time, Time),
+    /// Latencies.
+    pub latencies: Histogram,
+    /// Messages that entered and that were delivered in the whole run, and their times on their
+    /// hosts' links in picoseconds.
+    pub entered: (u64, u64),
+    /// See `entered`.
+    pub delivered: (u64, u64),
+    /// Flits times links crossed, of all delivered messages.
+    pub flit_hops: u64,
+    /// Deliveries in order of time, destination and source, if they were asked for.
+    pub log: Vec<Delivery>,
+    /// The workers' probes.
+    pub probes: Vec<B>,
+}
+
+/// Measures one load.
+pub fn run<N: Wired>(network: &N, settings: &Settings) -> Result<Point, Error> {
+    Ok(observe(network, settings, false, || Silent)?.point)
+}
+
+/// Measures one load and watches it: `log` keeps every delivery, `probe` makes the probe of each worker.
+pub fn observe<N: Wired, B: Probe<Record<N::Record>>>(
+    network: &N,
+    settings: &Settings,
+    log: bool,
+    probe: impl Fn() -> B,
+) -> Result<Observed<B>, Error> {
+    let batch = check(network, settings)?;
+    let hosts = settings.destinations.hosts();
+    let traffic = Traffic { network, settings, hosts, batch, log, probe: PhantomData };
+    let config = Config { workers: settings.threads, transport: settings.transport };
+    let count = hosts.saturating_add(network.devices()).saturating_add(1);
+    let finished = execute(&traffic, count, config, || Crew::new(probe(), hosts))
+        .map_err(|overflow| Error::Overflow { at: overflow.at })?;
+    let mut all = Crew::new((), hosts);
+    let mut probes = Vec::new();
+    for crew in finished.workers {
+        all.latency.merge(&crew.latency);
+        all.hops += crew.hops;
+        all.flit_hops += crew.flit_hops;
+        let add = |sum: &mut (u64, u64), other: (u64, u64)| {
+            *sum = (sum.0 + other.0, sum.1 + other.1);
+        };
+        add(&mut all.entered, crew.entered);
+        add(&mut all.delivered, crew.delivered);
+        all.by_source.iter_mut().zip(crew.by_source).for_each(|(sum, part)| *sum += part);
+        all.log.extend(crew.log);
+        probes.push(crew.probe);
+    }
+    all.log.sort_unstable_by_key(|d| (d.at, d.destination, d.source, d.entered));
+    let observer = finished.parts.into_iter().flatten().find_map(|process| match process {
+        Process::Observer(observer) => Some(*observer),
+        _ => None,
+    });
+    let Some(observer) = observer else { return Err(Error::Lookahead) };
+    Ok(sum_up(settings, batch, &observer, all, probes))
+}
+
+fn sum_up<B>(
+    settings: &Settings,
+    batch: u64,
+    observer: &Observer,
+    all: Crew<()>,
+    probes: Vec<B>,
+) -> Observed<B> {
+    let hosts = settings.destinations.hosts();
+    let senders = (0..hosts).filter(|&host| settings.destinations.sends(host)).count() as f64;
+    let judge = &observer.judge;
+    let scale = 1.0 / (batch as f64 * senders);
+    let offered = judge.offered() * scale;
+    let accepted = judge.accepted();
+    let accepted =
+        Estimate { mean: accepted.mean * scale, half_width: accepted.half_width * scale };
+    let (least, most) = all.latency.extremes();
+    let share = |share| all.latency.percentile(share);
+    let measured = observer.end.saturating_sub(observer.measured);
+    let messages = all.latency.count();
+    let rate = |link: u64| link as f64 / measured.ps().max(1) as f64;
+    let point = Point {
+        load: settings.load,
+        offered,
+        accepted,
+        latency: judge.latency(),
+        percentiles: [least, share(0.5), share(0.95), share(0.99), most],
+        hops: if messages == 0 { 0.0 } else { all.hops as f64 / messages as f64 },
+        messages,
+        warm_up: u64::from(judge.warm_up()) * batch,
+        measured: measured.ps(),
+        batches: judge.kept.len() as u32,
+        steady: judge.steady,
+        saturated: !judge.steady || accepted.mean < 0.97 * offered,
+    };
+    Observed {
+        point,
+        by_source: all.by_source.into_iter().map(rate).collect(),
+        span: (observer.measured, observer.end),
+        latencies: all.latency,
+        entered: all.entered,
+        delivered: all.delivered,
+        flit_hops: all.flit_hops,
+        log: all.log,
+        probes,
+    }
+}
+
+/// Checks the settings; the answer is the time of a batch.
+fn check<N: Wired>(network: &N, settings: &Settings) -> Result<u64, Error> {
+    let Settings { load, arrivals, destinations, .. } = settings;
+    if !(*load > 0.0 && *load <= 1.0) {
+        return Err(Error::Load(load.to_string()));
+    }
+    if let Arrivals::Bursty(burst) = arrivals
+        && !(1.0..f64::INFINITY).contains(burst)
+    {
+        return Err(Error::Burst(burst.to_string()));
+    }
+    let traffic = destinations.hosts();
+    if let Some(network) = network.hosts().filter(|&hosts| hosts != traffic) {
+        return Err(Error::Hosts { traffic, network });
+    }
+    let lookahead = network.lookahead();
+    if lookahead == Time::ZERO {
+        return Err(Error::Lookahead);
+    }
+    let batch = settings.batch.unwrap_or_else(|| usual_batch(network, settings));
+    if batch.ps() / 4 < lookahead.ps() {
+        return Err(Error::Short { batch, lookahead });
+    }
+    let batches = match settings.span {
+        Span::Precise { batches, .. } => u64::from(batches.max(10)) + u64::from(MOST_WARM) + 2,
+        Span::Batches { warm_up, kept } => u64::from(warm_up) + u64::from(kept),
+    };
+    match batch.ps().checked_mul(batches) {
+        Some(all) if all < FAR => Ok(batch.ps()),
+        _ => Err(Error::Long { batches, batch }),
+    }
+}
+
+/// The time in which the hosts make 1000 messages, at least 10 times what one takes on the idle network,
+/// and 5 times the mean interval at a host. Messages of mean length between hosts half the network apart
+/// stand for all.
+fn usual_batch<N: Wired>(network: &N, settings: &Settings) -> Time {
+    let Settings { destinations, lengths, load, .. } = settings;
+    let hosts = destinations.hosts();
+    let interval =
+        |host: u32| lengths.mean(|bytes| network.link_time(host, bytes).ps() as f64) / load;
+    let senders: Vec<u32> = (0..hosts).filter(|&host| destinations.sends(host)).collect();
+    let Some(&first) = senders.first() else { return Time::ZERO };
+    // Links of hosts hardly ever differ: a few of them stand for all.
+    let step = senders.len().div_ceil(16);
+    let sample: Vec<f64> = senders.iter().step_by(step).map(|&host| interval(host)).collect();
+    let mean_interval = sample.iter().sum::<f64>() / sample.len() as f64;
+    #[allow(clippy::cast_sign_loss, reason = "lengths are not negative")]
+    let bytes = lengths.mean(|bytes| bytes as f64) as u64;
+    let destination = (first + hosts / 2) % hosts;
+    let parcel = Parcel { source: first, destination, bytes };
+    let transit = network.uncontended(parcel).transit.ps() as f64;
+    let time = (1000.0 * mean_interval / senders.len() as f64).max(10.0 * transit);
+    let time = time.max(5.0 * mean_interval).max(4.0 * network.lookahead().ps() as f64);
+    #[allow(clippy::cast_sign_loss, reason = "a time")]
+    let time = (time / 1000.0).ceil() as u64;
+    Time::from_ps(time.saturating_mul(1000))
+}
+
+/// Measures several loads, on as many threads as the settings say: a thread per load at a time.
+pub fn curve<N: Wired>(
+    network: &N,
+    settings: &Settings,
+    loads: &[f64],
+) -> Result<Vec<Point>, Error> {
+    let next = AtomicUsize::new(0);
+    let found = Mutex::new(Vec::new());
+    let each = || {
+        while let Some((index, &load)) = {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            loads.get(index).map(|load| (index, load))
+        } {
+            let point = run(network, &Settings { load, threads: 1, ..settings.clone() });
+            found.lock().unwrap_or_else(PoisonError::into_inner).push((index, point));
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..settings.threads.clamp(1, loads.len().max(1)) {
+            scope.spawn(each);
+        }
+        each();
+    });
+    let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    found.sort_by_key(|(index, _)| *index);
+    found.into_iter().map(|(_, point)| point).collect()
+}
+
+/// Where a network saturates.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Saturation {
+    /// The largest load found that is accepted, and the smallest that is not; the latter is above 1 if
+    /// all is accepted.
+    pub between: [f64; 2],
+    /// The load that a saturated network accepts, at the smallest load that is not accepted.
+    pub throughput: f64,
+    /// The points that were measured, by load.
+    pub points: Vec<Point>,
+}
+
+/// Finds by bisection, to `within`, the load from which on a network is saturated.
+pub fn saturation<N: Wired>(
+    network: &N,
+    settings: &Settings,
+    within: f64,
+) -> Result<Saturation, Error> {
+    let measure = |load: f64| run(network, &Settings { load, ..settings.clone() });
+    let full = measure(1.0)?;
+    let mut throughput = full.accepted.mean;
+    if !full.saturated {
+        return Ok(Saturation { between: [1.0, f64::INFINITY], throughput, points: vec![full] });
+    }
+    let (mut low, mut high) = (0.0, 1.0);
+    let mut points = vec![full];
+    while high - low > within.max(0.001) {
+        let load = f64::midpoint(low, high);
+        let point = measure(load)?;
+        if point.saturated {
+            (high, throughput) = (load, point.accepted.mean);
+        } else {
+            low = load;
+        }
+        points.push(point);
+    }
+    points.sort_by(|a, b| a.load.total_cmp(&b.load));
+    Ok(Saturation { between: [low, high], throughput, points })
+}
