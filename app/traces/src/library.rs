@@ -1,7 +1,7 @@
 //! Collectives by the algorithms of MPI libraries.
 
 use collectives::{
-    Action, Blocks, Buffer, Call, Collective as Operation, Nodes, Region, find, plan,
+    Action, Blocks, Buffer, Call, Collective as Operation, Nodes, Plan, Region, find, plan,
 };
 use smallvec::SmallVec;
 use units::TimePerByte;
