@@ -148,8 +148,8 @@ fn alone(plan: &Plan, program: &impl Program) -> Result<Outcome, Failure> {
     let settings = &plan.settings;
     Ok(match &plan.machine {
         Some(machine) => {
-            let network = machine.with(program.ranks()).map_err(Failure::Input)?;
-            host::simulate_over(&network, program, settings, || Silent)?.0
+            let (network, hosts) = machine.with(program.ranks()).map_err(Failure::Input)?;
+            host::simulate_over(&network, Some(&hosts), program, settings, || Silent)?.0
         }
         None => by_rules(plan.loggopsim, program, settings, || Silent)?.0,
     })
