@@ -64,6 +64,29 @@ impl Lengths {
         if wrong.is_empty() { Ok(Self::Listed(list)) } else { Err(wrong) }
     }
 
+    /// Lengths from text: `2 KiB`, `uniform:LEAST:MOST`, `normal:MEAN:DEVIATION`, `bimodal:SHORT:LONG:SHARE` with
+    /// the share of the short ones; `None` if it is none of these.
+    pub fn parse(text: &str) -> Option<Self> {
+        let bytes = |text: &str| text.parse::<Bytes>().ok().map(Bytes::get);
+        let parts: Vec<&str> = text.split(':').map(str::trim).collect();
+        match parts[..] {
+            [one] => bytes(one).map(Self::Fixed),
+            ["uniform", least, most] => {
+                let (least, most) = (bytes(least)?, bytes(most)?);
+                (least <= most).then_some(Self::Uniform(least, most))
+            }
+            ["normal", mean, deviation] => {
+                let (mean, deviation) = (bytes(mean)? as f64, bytes(deviation)? as f64);
+                Some(Self::Normal { mean, deviation })
+            }
+            ["bimodal", short, long, share] => {
+                let share = share.parse().ok().filter(|share| (0.0..=1.0).contains(share))?;
+                Some(Self::bimodal(bytes(short)?, bytes(long)?, share))
+            }
+            _ => None,
+        }
+    }
+
     /// Whether all are alike.
     pub const fn is_fixed(&self) -> bool {
         matches!(self, Self::Fixed(_))

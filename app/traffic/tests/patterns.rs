@@ -127,6 +127,13 @@ fn lengths() {
     let bimodal = Lengths::bimodal(64, 4096, 0.9);
     assert!((mean(&bimodal) - 467.2).abs() < 1e-9);
     assert_eq!([0.1, 0.89, 0.91].map(|u| bimodal.quantile(u)), [64, 64, 4096]);
+    assert_eq!(Lengths::parse("bimodal:64B:4KiB:0.9"), Some(bimodal));
+    assert_eq!(Lengths::parse("uniform:10B:20B"), Some(uniform));
+    assert_eq!(Lengths::parse("normal: 1 kB : 100 B"), Some(normal));
+    assert_eq!(Lengths::parse("2 KiB"), Some(Lengths::Fixed(2048)));
+    for wrong in ["", "2", "uniform:20B:10B", "uniform:1B", "bimodal:1B:2B:2", "poisson:1B"] {
+        assert_eq!(Lengths::parse(wrong), None, "{wrong}");
+    }
     let read = Lengths::read("# lengths\n64 0.9\n4 KiB 0.1 # long\n").expect("a list");
     assert_eq!(read, Lengths::Listed(vec![(64, 0.9), (4096, 0.1)]));
     let wrong = Lengths::read("64\nabc\n5 -1\n").expect_err("two lines are wrong");

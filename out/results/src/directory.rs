@@ -30,11 +30,23 @@ pub enum Artifact {
     Perfetto,
     /// Timeline in the Paje format.
     Paje,
+    /// Loads and what they lead to.
+    Points,
+    /// The same with all figures.
+    PointsJson,
+    /// Links, queues, credits and marks over time, by port and lane.
+    Lanes,
+    /// Congestion notifications, by flow.
+    Flows,
+    /// Messages by the number of links they crossed.
+    Hops,
+    /// The topology with the utilisation of its links.
+    Links,
 }
 
 impl Artifact {
     /// All that exist.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 14] = [
         Self::Manifest,
         Self::Summary,
         Self::Performance,
@@ -43,6 +55,12 @@ impl Artifact {
         Self::Calls,
         Self::Perfetto,
         Self::Paje,
+        Self::Points,
+        Self::PointsJson,
+        Self::Lanes,
+        Self::Flows,
+        Self::Hops,
+        Self::Links,
     ];
 
     /// Its name in the folder.
@@ -56,6 +74,12 @@ impl Artifact {
             Self::Calls => "calls.csv",
             Self::Perfetto => "timeline.pftrace",
             Self::Paje => "timeline.paje",
+            Self::Points => "points.csv",
+            Self::PointsJson => "points.json",
+            Self::Lanes => "lanes.csv",
+            Self::Flows => "flows.csv",
+            Self::Hops => "hops.csv",
+            Self::Links => "links.svg",
         }
     }
 

@@ -45,6 +45,7 @@ Examples:
   heddle run app.goal --set workload.time-unit=ps
   heddle run pattern:dissemination --ranks 1048576 --size 15B
   heddle run collective:bcast --collectives openmpi --ranks 64 --size 1MiB
+  heddle run traffic:uniform --network infiniband --topology torus:dims=8x8 --load 0.1:0.9:0.1
   heddle run experiment.toml --threads 2 -o out
   zcat app.goal.gz | heddle run -
   heddle run out/manifest.json";
@@ -52,7 +53,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = format!("{RUN_EXAMPLES}\n\n{EXIT_CODES}"))]
 pub struct Run {
-    /// A GOAL file, pattern:NAME, collective:NAME, traces (a folder, the beginning of their names or an
+    /// A GOAL file, pattern:NAME, collective:NAME, traffic:NAME, traces (a folder, the beginning of their names or an
     /// .index file), an experiment file (.toml) or a manifest (.json); - is a GOAL file on standard
     /// input
     pub source: String,

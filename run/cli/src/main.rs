@@ -9,6 +9,7 @@ mod record;
 mod simulate;
 mod stop;
 mod topology;
+mod traffic;
 
 use std::process::ExitCode;
 

@@ -10,7 +10,7 @@ use experiment::{Configuration, Plan, Report, Request};
 use crate::{
     arguments::{Format, Run},
     exit::{Ending, Exit, complain, print, written},
-    stop,
+    stop, traffic,
 };
 
 /// Simulates what is asked for and prints the summary.
@@ -24,6 +24,9 @@ pub fn run(arguments: &Run) -> Result<(), Ending> {
     let configuration = Configuration::read(&request)?;
     if arguments.print_config {
         return print(&configuration.to_string());
+    }
+    if configuration.is_traffic() {
+        return traffic::run(arguments, configuration);
     }
     let plan = Plan::new(configuration)?;
     if plan.gantt && arguments.format == Format::Json {

@@ -84,6 +84,11 @@ impl Configuration {
         reader.finish()
     }
 
+    /// Whether the workload is synthetic traffic: then a [`crate::TrafficPlan`] carries it out.
+    pub fn is_traffic(&self) -> bool {
+        matches!(self.workload(), Some(Workload::Traffic(_)))
+    }
+
     /// Reads the text of an experiment file of this name.
     pub fn from_text(name: &str, text: &str) -> Result<Self, Mistakes> {
         let mut reader = Reader::new();

@@ -56,6 +56,11 @@ pub const TABLES: &[(&str, &str)] = &[
          explains the ways.",
     ),
     (
+        "traffic",
+        "Synthetic traffic at the hosts of a network with switches, if the workload is `traffic:NAME`. \
+         Chapter \"Synthetic traffic\" explains it.",
+    ),
+    (
         "loggops",
         "What a message costs its sender, the network and its receiver: the parameters of the \
          LogGOPS model. The defaults are LogGOPSim's; setting some leaves the others as they are.",
@@ -114,6 +119,12 @@ const CLOCKS: Words = &[
 const RECORDED_ON: Words = &[
     ("ideal", "a network that takes no time"),
     ("infiniband-ddr-simula", "the cluster of seed 000, by the rule of its section 5.4"),
+];
+const ARRIVALS: Words = &[
+    ("poisson", "at exponential intervals"),
+    ("bernoulli", "one with the same probability in each time of a flit on the link"),
+    ("bursty", "bursts of messages back to back, with exponential silence between them"),
+    ("fixed", "at equal intervals, from a random phase on"),
 ];
 const COMPAT: Words = &[
     ("heddle", "the model with its corrections"),
@@ -195,7 +206,7 @@ const SEED: Kind = Kind::Count(0, u64::MAX);
 pub const KEYS: &[Key] = &[
     key("workload.source", Kind::Workload, Unset("required"), None,
         "A GOAL file, text or binary; `-`, which is standard input; `pattern:NAME`, which `heddle \
-         patterns` lists; `collective:NAME`; or traces: a folder with one file per rank, the beginning \
+         patterns` lists; `collective:NAME`; `traffic:NAME` (see `[traffic]`); or traces: a folder with one file per rank, the beginning \
          of their names, or an `.index` file."),
     key("workload.time-unit", Kind::TimeUnit, Value("ns"), None,
         "The unit in which the `calc` operations of a GOAL file count."),
@@ -277,6 +288,37 @@ pub const KEYS: &[Key] = &[
         "Bytes that stay registered at most; the longest unused go first."),
     key("traces.connect", Kind::Time, Value("0 ns"), None,
         "Cost of the first message from a rank to another, in mode `gaps`."),
+
+    key("traffic.load", Kind::Name, Value("0.1:1.0:0.1"), flag("load", "LOAD"),
+        "Offered load: the part of the bandwidth of a sending host's link, headers included; one, or \
+         FIRST:LAST:STEP."),
+    key("traffic.saturation", Kind::Switch, Value("false"), flag("saturation", ""),
+        "Find the load from which on the network is saturated, by bisection to 0.01, instead."),
+    key("traffic.length", Kind::Name, Value("2 KiB"), flag("length", "LENGTH"),
+        "Length of messages: one (`2 KiB`), `uniform:64B:4KiB`, `normal:2KiB:512B` (mean and standard \
+         deviation), `bimodal:64B:4KiB:0.9` (share of the first), or a file with a length per line, and \
+         perhaps its weight."),
+    key("traffic.arrivals", Kind::Word(ARRIVALS), Value("poisson"), flag("arrivals", "KIND"),
+        "When messages enter."),
+    key("traffic.burst", Kind::Factor, Value("8"), None,
+        "Mean number of messages of a burst."),
+    key("traffic.host", Kind::Count(0, u32::MAX as u64 - 1), Value("0"), None,
+        "The hot spot of `hot-spot`; the receiver of `incast`."),
+    key("traffic.ways", COUNT, Unset("all others"), None,
+        "How many hosts send in an `incast`: those that follow the receiver."),
+    key("traffic.share", Kind::Factor, Unset("0.2 to a hot spot, 0.8 in a sphere"), None,
+        "The part of the messages that goes to the hot spot, or stays in the sphere of locality."),
+    key("traffic.radius", COUNT, Value("2"), None,
+        "Links between hosts of the same `sphere` of locality."),
+    key("traffic.precision", Kind::Factor, Value("0.02"), flag("precision", "PART"),
+        "A point is measured until the confidence intervals (95 %) of latency and accepted load are at \
+         most this part of their means to either side."),
+    key("traffic.batches", Kind::Count(10, 100_000), Value("200"), None,
+        "Most batches that are measured if that precision is not reached."),
+    key("traffic.batch", Kind::Time, Unset("the time of 1000 messages, or of 10 latencies"), None,
+        "Time of a batch."),
+    key("traffic.interval", Kind::Time, Value("10 us"), None,
+        "Width of the intervals of `lanes.csv`, which a run of one load with a folder writes."),
 
     key("loggops.L", Kind::Time, Value("2500 ns"), None,
         "L: time in the network from a message's injection to its arrival. Networks with switches have \

@@ -22,6 +22,7 @@ pub mod registry;
 mod run;
 mod toml_file;
 mod trace_input;
+mod traffic_plan;
 mod value;
 
 pub use configuration::{Configuration, Origin, Request};
@@ -33,4 +34,5 @@ pub use registry::{Generated, generated};
 pub use run::{Failure, Report, run};
 pub use trace_input::{compiled_traces, rewritten_traces};
 pub use traces::source::Form as TraceForm;
+pub use traffic_plan::{Measured, TrafficPlan};
 pub use value::{Kind, Value, Words, Workload};

@@ -16,7 +16,7 @@ use crate::{
 /// A network with switches, and where its ranks are.
 #[derive(Debug)]
 pub(crate) struct Machine {
-    graph: topology::Graph,
+    pub topology: topology::Topology,
     fabric: Fabric,
     level: u8,
     places: Places,
@@ -49,14 +49,14 @@ pub(crate) fn resolve(configuration: &Configuration) -> Result<Option<Machine>, 
     };
     let routes = routes(configuration, &imported)?;
     let warnings = deadlock(&imported, &routes);
-    let graph = imported.topology.graph;
-    let fabric = Fabric::new(&graph, routes, parameters).map_err(|wrong| {
+    let topology = imported.topology;
+    let fabric = Fabric::new(&topology.graph, routes, parameters).map_err(|wrong| {
         let mistake =
             |wrong: infiniband::Invalid| configuration.mistake("network.preset", wrong.to_string());
         wrong.into_iter().map(mistake).collect::<Vec<_>>()
     })?;
     let level = configuration.count("network.level").unwrap_or(0) as u8;
-    Ok(Some(Machine { graph, fabric, level, places, warnings }))
+    Ok(Some(Machine { topology, fabric, level, places, warnings }))
 }
 
 impl Machine {
@@ -65,13 +65,12 @@ impl Machine {
     pub fn with(&self, ranks: u32) -> Result<(Infiniband, Vec<u32>), String> {
         let mut hosts = match &self.places {
             Places::Rule(rule) => rule
-                .place(ranks, self.graph.hosts())
+                .place(ranks, self.topology.graph.hosts())
                 .map_err(|fault| Faults::from(fault).render("[placement]"))?,
-            Places::File(name, text) => {
-                place::from_file(text, ranks, &self.graph).map_err(|faults| faults.render(name))?
-            }
+            Places::File(name, text) => place::from_file(text, ranks, &self.topology.graph)
+                .map_err(|faults| faults.render(name))?,
         };
-        let mut counts = vec![0; self.graph.hosts() as usize];
+        let mut counts = vec![0; self.topology.graph.hosts() as usize];
         for &host in &hosts {
             counts[host as usize] += 1;
         }
@@ -79,10 +78,10 @@ impl Machine {
             return Err(format!(
                 "error: {count} ranks on {}: a host has room for {ROOM}\n  help: choose a larger \
                  topology (network.topology), another placement, or fewer ranks",
-                self.graph.name(host)
+                self.topology.graph.name(host)
             ));
         }
-        let used = number(&mut hosts, self.graph.hosts());
+        let used = number(&mut hosts, self.topology.graph.hosts());
         Infiniband::new(self.fabric.clone(), used, self.level)
             .map(|network| (network, hosts))
             .map_err(|error| format!("error: placement: {error}"))

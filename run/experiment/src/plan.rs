@@ -98,6 +98,7 @@ impl Plan {
         take(noise::resolve(&configuration).map(|found| noise = found));
         take(workload_of(&configuration).map(|found| workload = Some(found)));
         take(compatible(&configuration));
+        take(without("traffic.", &configuration, "set the workload to traffic:NAME"));
         let mut machine = None;
         take(machine::resolve(&configuration).map(|found| machine = found));
         let output =
@@ -224,6 +225,10 @@ fn workload_of(configuration: &Configuration) -> Result<registry::Workload, Vec<
             )?;
             Ok(registry::Workload::Traces(path))
         }
+        Some(Workload::Traffic(_)) => {
+            let message = "traffic is measured, not simulated as a program";
+            Err(vec![configuration.mistake("workload.source", message)])
+        }
         Some(Workload::Collective(name)) => {
             let operation = registry::operation(&name, configuration)?;
             if operation.algorithm == registry::AUTOMATIC {
@@ -255,6 +260,23 @@ fn goal(
     };
     without_pattern_keys(configuration, &[], &help)?;
     Ok(registry::Workload::Goal(source))
+}
+
+/// Refuses what belongs to another kind of workload: the keys of a table.
+pub(crate) fn without(
+    table: &str,
+    configuration: &Configuration,
+    help: &str,
+) -> Result<(), Vec<Diagnostic>> {
+    let keys = KEYS.iter().map(|key| key.name);
+    let said = keys.filter(|key| key.starts_with(table) && configuration.is_said(key));
+    let mistakes: Vec<_> = said
+        .map(|key| {
+            let message = format!("`{key}` is not used by this workload");
+            configuration.mistake(key, message).help(help.to_owned())
+        })
+        .collect();
+    if mistakes.is_empty() { Ok(()) } else { Err(mistakes) }
 }
 
 /// Refuses the options of patterns, but for some.
@@ -305,7 +327,7 @@ fn compatible(configuration: &Configuration) -> Result<(), Vec<Diagnostic>> {
     if mistakes.is_empty() { Ok(()) } else { Err(mistakes) }
 }
 
-fn output(configuration: &Configuration) -> Result<Option<Output>, Diagnostic> {
+pub(crate) fn output(configuration: &Configuration) -> Result<Option<Output>, Diagnostic> {
     let Some(directory) = configuration.path("output.directory") else {
         // A manifest never names a folder; without one, its tables and timeline are not asked for.
         let wanted = ["output.tables", "output.timeline"]
@@ -334,7 +356,7 @@ fn output(configuration: &Configuration) -> Result<Option<Output>, Diagnostic> {
 }
 
 /// The files that the run reads.
-fn inputs(configuration: &Configuration) -> Vec<PathBuf> {
+pub(crate) fn inputs(configuration: &Configuration) -> Vec<PathBuf> {
     let source = match configuration.workload() {
         Some(Workload::File(path)) if traces::source::Traces::names(&path) => {
             traces::source::Traces::find(&path).map_or_else(|_| Vec::new(), |traces| traces.files)

@@ -12,7 +12,7 @@ use units::{Bytes, Time, TimePerByte};
 /// The type of a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A workload: a file, `pattern:NAME` or `collective:NAME`.
+    /// A workload: a file, `pattern:NAME`, `collective:NAME` or `traffic:NAME`.
     Workload,
     /// A file or folder.
     Path,
@@ -52,6 +52,8 @@ pub enum Workload {
     Pattern(String),
     /// A collective of this name.
     Collective(String),
+    /// Synthetic traffic of this name.
+    Traffic(String),
     /// A GOAL file, text or binary; or traces.
     File(PathBuf),
     /// The same from standard input.
@@ -258,6 +260,9 @@ fn workload(text: &str, base: &Path) -> Workload {
     if let Some(name) = text.strip_prefix("collective:") {
         return Workload::Collective(name.to_owned());
     }
+    if let Some(name) = text.strip_prefix("traffic:") {
+        return Workload::Traffic(name.to_owned());
+    }
     match text.strip_prefix("pattern:") {
         None if text == STANDARD => Workload::Standard,
         Some(name) => Workload::Pattern(name.to_owned()),
@@ -338,6 +343,7 @@ impl Workload {
         match self {
             Self::Pattern(name) => format!("pattern:{name}"),
             Self::Collective(name) => format!("collective:{name}"),
+            Self::Traffic(name) => format!("traffic:{name}"),
             Self::File(path) => path_text(path, base),
             Self::Standard => STANDARD.to_owned(),
         }

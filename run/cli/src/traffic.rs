@@ -1,0 +1,43 @@
+//! `heddle run traffic:NAME`.
+
+use std::io::{self, Write};
+
+use experiment::{Configuration, Measured, TrafficPlan};
+
+use crate::{
+    arguments::{Format, Run},
+    exit::{Ending, complain, written},
+    stop,
+};
+
+/// Measures traffic and prints its points.
+pub fn run(arguments: &Run, configuration: Configuration) -> Result<(), Ending> {
+    let plan = TrafficPlan::new(configuration)?;
+    plan.warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));
+    if plan.writes() {
+        stop::watch();
+    }
+    let measured = plan.run()?;
+    if arguments.quiet {
+        return Ok(());
+    }
+    let mut text = Vec::new();
+    let shown =
+        show(arguments.format, &measured, &mut text).and_then(|()| io::stdout().write_all(&text));
+    written(shown, "standard output")
+}
+
+fn show(format: Format, measured: &Measured, out: &mut impl Write) -> io::Result<()> {
+    if format == Format::Json {
+        serde_json::to_writer(&mut *out, measured)?;
+        return out.write_all(b"\n");
+    }
+    traffic::write_table(out, &measured.points)?;
+    let Some(saturation) = &measured.saturation else { return Ok(()) };
+    let [low, high] = saturation.between;
+    if high > 1.0 {
+        return writeln!(out, "\nnot saturated: all that hosts can send is accepted");
+    }
+    let throughput = saturation.throughput;
+    writeln!(out, "\nsaturated between {low:.3} and {high:.3}, accepting {throughput:.4} there")
+}

@@ -1,0 +1,238 @@
+//! Synthetic traffic as a workload: load-latency curves, saturation, what the network tells.
+
+use std::{fs, io::Write};
+
+use infiniband::Infiniband;
+use results::{Artifact, RunDirectory};
+use serde::Serialize;
+use traffic::{Arrivals, Lengths, Pattern, Point, Saturation, Settings, Span, Watch};
+use units::{Bytes, Time};
+
+use crate::{
+    configuration::Configuration,
+    diagnostic::{Diagnostic, Mistakes, Place, reason, sort},
+    machine, manifest,
+    plan::{self, Output},
+    run::Failure,
+    value::Workload,
+};
+
+/// Traffic that can be measured.
+#[derive(Debug)]
+pub struct TrafficPlan {
+    network: Infiniband,
+    topology: topology::Topology,
+    settings: Settings,
+    loads: Vec<f64>,
+    saturation: bool,
+    interval: Time,
+    output: Option<Output>,
+    configuration: Configuration,
+    /// What is odd about it, though it can be run.
+    pub warnings: Vec<String>,
+}
+
+/// What was measured.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Measured {
+    /// The points, by load.
+    pub points: Vec<Point>,
+    /// Where the network saturates, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub saturation: Option<Saturation>,
+}
+
+/// How close saturation is found.
+const WITHIN: f64 = 0.01;
+
+impl TrafficPlan {
+    /// Checks the settings. The error lists every mistake.
+    pub fn new(configuration: Configuration) -> Result<Self, Mistakes> {
+        let mut mistakes = Vec::new();
+        let help = "traffic has a load, lengths and hosts of its own: see [traffic]";
+        for table in ["workload.", "loggops.", "noise.", "protocol.", "traces."] {
+            let found = plan::without(table, &configuration, help).err().into_iter().flatten();
+            // The name of the traffic is a key of [workload], too.
+            let foreign = |mistake: &Diagnostic| !mistake.message.contains("workload.source");
+            mistakes.extend(found.filter(foreign));
+        }
+        let machine = machine::resolve(&configuration).unwrap_or_else(|found| {
+            mistakes.extend(found);
+            None
+        });
+        if machine.is_none() && mistakes.is_empty() {
+            let help = "set network.model = \"infiniband\" and a topology, or give a --machine";
+            let message = "traffic needs a network with switches";
+            let mistake = configuration.mistake("workload.source", message);
+            mistakes.push(mistake.help(help.to_owned()));
+        }
+        let loads = loads(&configuration).map_err(|mistake| mistakes.push(mistake)).ok();
+        let lengths = lengths(&configuration).map_err(|found| mistakes.extend(found)).ok();
+        let output =
+            plan::output(&configuration).map_err(|mistake| mistakes.push(mistake)).ok().flatten();
+        let pattern = pattern(&configuration).map_err(|mistake| mistakes.push(mistake)).ok();
+        let destinations = machine.as_ref().zip(pattern).and_then(|(machine, pattern)| {
+            let wrong = |misfit: traffic::Misfit| {
+                configuration.mistake("workload.source", misfit.to_string())
+            };
+            pattern.on(&machine.topology).map_err(|misfit| mistakes.push(wrong(misfit))).ok()
+        });
+        let (Some(machine), Some(destinations), Some(lengths), Some(loads), true) =
+            (machine, destinations, lengths, loads, mistakes.is_empty())
+        else {
+            sort(&mut mistakes);
+            return Err(Mistakes(mistakes));
+        };
+        let (network, _) = machine.with(destinations.hosts()).map_err(|message| {
+            let message = message.trim_start_matches("error: ").to_owned();
+            Mistakes(vec![Diagnostic::new(Place::Nowhere, message)])
+        })?;
+        let settings = Settings {
+            arrivals: arrivals(&configuration),
+            lengths,
+            span: Span::Precise {
+                half_width: configuration.factor("traffic.precision").unwrap_or(0.02),
+                batches: configuration.count("traffic.batches").unwrap_or(200) as u32,
+            },
+            batch: configuration.time("traffic.batch"),
+            seed: configuration.count("run.seed").unwrap_or(1),
+            threads: configuration.count("run.threads").unwrap_or(1) as usize,
+            ..Settings::new(destinations, 1.0)
+        };
+        Ok(Self {
+            network,
+            settings,
+            loads,
+            saturation: configuration.switch("traffic.saturation"),
+            interval: configuration.time("traffic.interval").unwrap_or(Time::from_ps(10_000_000)),
+            output,
+            warnings: machine.warnings,
+            topology: machine.topology,
+            configuration,
+        })
+    }
+
+    /// Whether a folder is written.
+    pub const fn writes(&self) -> bool {
+        self.output.is_some()
+    }
+
+    /// Measures, and writes what is asked for.
+    pub fn run(&self) -> Result<Measured, Failure> {
+        let wrong = |error: traffic::Error| Failure::Input(format!("error: {error}"));
+        let Some(output) = &self.output else { return self.measure().map_err(wrong) };
+        let mut directory = RunDirectory::create(&output.directory, output.force)?;
+        let inputs = plan::inputs(&self.configuration);
+        directory.write(Artifact::Manifest, |out| {
+            let text = manifest::write(&self.configuration, &inputs, None, &output.directory)?;
+            out.write_all(text.as_bytes())
+        })?;
+        let measured = match self.loads[..] {
+            [load] if !self.saturation => self.watch(load, &mut directory)?,
+            _ => self.measure().map_err(wrong)?,
+        };
+        let points = &measured.points;
+        directory.write(Artifact::Points, |out| traffic::write_csv(out, points))?;
+        directory.write(Artifact::PointsJson, |out| results::write_pretty(out, &measured))?;
+        directory.finish()?;
+        Ok(measured)
+    }
+
+    fn measure(&self) -> Result<Measured, traffic::Error> {
+        let (network, settings) = (&self.network, &self.settings);
+        if self.saturation {
+            let saturation = traffic::saturation(network, settings, WITHIN)?;
+            let points = saturation.points.clone();
+            return Ok(Measured { points, saturation: Some(saturation) });
+        }
+        let points = if let [load] = self.loads[..] {
+            vec![traffic::run(network, &Settings { load, ..settings.clone() })?]
+        } else {
+            traffic::curve(network, settings, &self.loads)?
+        };
+        Ok(Measured { points, saturation: None })
+    }
+
+    /// Measures one load and writes what the network tells of it.
+    fn watch(&self, load: f64, directory: &mut RunDirectory) -> Result<Measured, Failure> {
+        let settings = Settings { load, ..self.settings.clone() };
+        let watch = || Watch::new(self.interval);
+        let observed = traffic::observe(&self.network, &settings, false, watch)
+            .map_err(|error| Failure::Input(format!("error: {error}")))?;
+        let watched = Watch::merge(observed.probes);
+        let (network, graph) = (&self.network, &self.topology.graph);
+        directory.write(Artifact::Lanes, |out| watched.write_lanes(out, network, graph))?;
+        directory.write(Artifact::Flows, |out| watched.write_flows(out, network, graph))?;
+        directory.write(Artifact::Hops, |out| watched.write_hops(out))?;
+        let map = watched.heat_map(network, &self.topology, observed.span.1);
+        directory.write(Artifact::Links, |out| out.write_all(map.as_bytes()))?;
+        Ok(Measured { points: vec![observed.point], saturation: None })
+    }
+}
+
+fn loads(configuration: &Configuration) -> Result<Vec<f64>, Diagnostic> {
+    let text = configuration.name("traffic.load").unwrap_or_default();
+    traffic::loads(&text).map_err(|message| configuration.mistake("traffic.load", message))
+}
+
+/// Lengths by their names, or from a file.
+fn lengths(configuration: &Configuration) -> Result<Lengths, Vec<Diagnostic>> {
+    const KEY: &str = "traffic.length";
+    let text = configuration.name(KEY).unwrap_or_default();
+    if let Some(lengths) = Lengths::parse(&text) {
+        return Ok(lengths);
+    }
+    let read = fs::read_to_string(&text).map_err(|error| {
+        let message = format!(
+            "expected a length, uniform:LEAST:MOST, normal:MEAN:DEVIATION, bimodal:SHORT:LONG:SHARE or \
+             a file, found `{text}` ({})",
+            reason(&error)
+        );
+        let help = match text.parse::<u64>() {
+            Ok(number) => format!("with its unit: `{}`", Bytes::new(number)),
+            Err(_) => "such as `2 KiB` or `uniform:64B:4KiB`".to_owned(),
+        };
+        vec![configuration.mistake(KEY, message).help(help)]
+    })?;
+    Lengths::read(&read).map_err(|wrong| {
+        let mistake = |wrong: traffic::Unreadable| {
+            Diagnostic::new(Place::File(text.clone().into()), wrong.to_string())
+        };
+        wrong.into_iter().map(mistake).collect()
+    })
+}
+
+fn pattern(configuration: &Configuration) -> Result<Pattern, Diagnostic> {
+    let Some(Workload::Traffic(name)) = configuration.workload() else {
+        return Err(configuration.mistake("workload.source", "this is no traffic"));
+    };
+    let pattern = Pattern::named(&name)
+        .map_err(|misfit| configuration.mistake("workload.source", misfit.to_string()))?;
+    let given_share = configuration.factor("traffic.share");
+    let given_host = configuration.count("traffic.host").unwrap_or(0) as u32;
+    Ok(match pattern {
+        Pattern::HotSpot { share, .. } => {
+            Pattern::HotSpot { host: given_host, share: given_share.unwrap_or(share) }
+        }
+        Pattern::Sphere { radius, share } => {
+            let given = configuration.count("traffic.radius");
+            let radius = given.map_or(radius, |radius| radius as u32);
+            Pattern::Sphere { radius, share: given_share.unwrap_or(share) }
+        }
+        Pattern::Incast { ways, .. } => {
+            let given = configuration.count("traffic.ways");
+            Pattern::Incast { host: given_host, ways: given.map_or(ways, |ways| ways as u32) }
+        }
+        other => other,
+    })
+}
+
+fn arrivals(configuration: &Configuration) -> Arrivals {
+    match configuration.word("traffic.arrivals") {
+        "bernoulli" => Arrivals::Bernoulli,
+        "bursty" => Arrivals::Bursty(configuration.factor("traffic.burst").unwrap_or(8.0)),
+        "fixed" => Arrivals::Fixed,
+        _ => Arrivals::Poisson,
+    }
+}
