@@ -43,9 +43,9 @@ fn settings(costs: Costs, inject: Inject) -> Settings {
 
 /// When each rank finishes, in picoseconds.
 fn finish(net: &Infiniband, program: &impl Program, settings: &Settings) -> Vec<u64> {
-    let (one, _) = simulate_over(net, program, settings, || Silent).expect("it runs");
+    let (one, _) = simulate_over(net, None, program, settings, || Silent).expect("it runs");
     let two = Settings { threads: 2, ..settings.clone() };
-    let (two, _) = simulate_over(net, program, &two, || Silent).expect("it runs");
+    let (two, _) = simulate_over(net, None, program, &two, || Silent).expect("it runs");
     assert_eq!(one, two);
     assert_eq!(one.deadlock, None);
     one.ranks.iter().map(|rank| rank.finish.ps()).collect()

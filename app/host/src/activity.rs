@@ -23,7 +23,18 @@ struct Charge {
     end: Stamp,
 }
 
-impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
+impl<'t, S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'t, S, N, B> {
+    /// What a message of `size` bytes to or from a rank costs here.
+    #[inline(always)]
+    fn costs(&self, peer: u32, size: u64) -> &'t Costs {
+        let engine = self.engine;
+        let parameters = &engine.settings.parameters;
+        if !N::DIRECT && engine.place(peer).host == engine.place(self.id).host {
+            return &parameters.local;
+        }
+        parameters.costs(size)
+    }
+
     pub fn compute(&mut self, (index, op): (u32, &Op), task: &Task, at: Time, cpu: u8) {
         let unit = self.engine.settings.time_unit.ps();
         let length = Time::from_ps(op.size.saturating_mul(unit));
@@ -35,6 +46,10 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
         clocks.set_cpu(cpu, Clock { free: end, path });
         let done = Stamp { time: end, cause: at, path };
         self.occupied(cpu, Activity::Compute, at, end, None);
+        if B::LISTENS {
+            let rank = self.id;
+            self.crew.probe.record(Record::Computed { rank, index, start: at, end });
+        }
         self.crew.events += 1;
         self.started(index, at, start);
         self.reached_rarely(index, Edge::Done, &done);
@@ -109,21 +124,20 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
         message: Message,
     ) {
         let engine = self.engine;
-        let parameters = &engine.settings.parameters;
-        let overhead = match parameters.inject {
+        let overhead = match engine.settings.parameters.inject {
             Inject::Start => Time::ZERO,
-            Inject::End => parameters.costs(bytes).send_overhead,
+            Inject::End => self.costs(destination, bytes).send_overhead,
         };
         let entry = at.saturating_add(overhead);
-        let parcel = Parcel { source: self.id, destination, bytes };
         let sequence = self.rank.next_sequence();
         let mut path = charge.start.overhead(overhead);
         if !N::DIRECT {
             let message = Message { cause: at, path, ..message };
-            return self.post(entry, parcel, sequence, message);
+            return self.post(entry, (destination, bytes), sequence, message);
         }
+        let parcel = Parcel { source: self.id, destination, bytes };
         let number = sequence.into();
-        let interface = &mut self.rank.interface;
+        let interface = &mut self.end.interface;
         let answer = engine.network.inject(interface, entry, parcel, number, &mut Nowhere);
         let time = answer.unwrap_or(Time::MAX);
         path = path.latency(time.saturating_sub(entry));
@@ -139,7 +153,7 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
         let request = !eager && self.engine.settings.rendezvous == Rendezvous::RtsCts;
         // A request to send is a short message, whatever it announces.
         let bytes = if request { 0 } else { op.size };
-        let costs = parameters.costs(bytes);
+        let costs = self.costs(op.peer, bytes);
         let charge = self.charge_send((costs, bytes), task, at, (cpu, nic));
         let kind = match (eager, request) {
             (true, _) => Kind::Eager,
@@ -249,8 +263,7 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
             Kind::Request | Kind::Clear => 0,
             _ => message.size,
         };
-        let engine = self.engine;
-        let costs = engine.settings.parameters.costs(size);
+        let costs = self.costs(event.source, size);
         let arrival = (event.time, message.path);
         let charge = self.charge_receive((costs, size), arrival, at, (cpu, nic));
         let known = self.identity(event);
@@ -349,13 +362,18 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
     /// Tells the sender of a message by abstract rendezvous that it has met its receive.
     fn release(&mut self, source: u32, send: u32, at: Stamp) {
         let matching = self.rank.matching();
-        matching.urgent = matching.urgent.saturating_sub(1);
         matching.controls += 1;
         let (kind, time, cause, path) = (Kind::Release, at.time, at.time, at.path);
-        let (cpu, nic, tag, size) = (0, 0, 0, 0);
-        let message = Mail::Host(Message { kind, cpu, nic, send, tag, size, cause, path });
+        let (cpu, nic, slot, tag, size) = (0, 0, 0, 0, 0);
+        let message = Message { kind, cpu, nic, slot, send, tag, size, cause, path };
         let sequence = self.rank.next_sequence();
-        self.out.send(Event { time, source: self.id, sequence, destination: source, message });
+        if !N::DIRECT {
+            return self.post_release(source, time, sequence, message);
+        }
+        let matching = self.rank.matching();
+        matching.urgent = matching.urgent.saturating_sub(1);
+        let (destination, message) = (source, Mail::Host(message));
+        self.out.send(Event { time, source: self.id, sequence, destination, message });
     }
 
     /// The receive of a send has been found: the send is done.
@@ -410,21 +428,19 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
         at: Time,
         unit: (u8, u8),
     ) {
-        let engine = self.engine;
-        let costs = engine.settings.parameters.costs(0);
+        let costs = self.costs(to, 0);
         let charge = self.charge_send((costs, 0), task, at, unit);
         self.occupied(unit.0, Activity::Send, at, charge.end.time, None);
         self.rank.matching().controls += 1;
-        let (cpu, nic, tag, size) = (0, 0, receive, 0);
-        let (cause, path) = (Time::ZERO, Path::default());
-        let message = Message { kind: Kind::Clear, cpu, nic, send, tag, size, cause, path };
+        let (kind, tag, size) = (Kind::Clear, receive, 0);
+        let (cpu, nic, slot, cause, path) = (0, 0, 0, Time::ZERO, Path::default());
+        let message = Message { kind, cpu, nic, slot, send, tag, size, cause, path };
         self.inject(to, 0, at, &charge, message);
     }
 
     pub fn send_data(&mut self, send: u32, receive: u32, task: &Task, at: Time, unit: (u8, u8)) {
         let op = self.op(send);
-        let engine = self.engine;
-        let costs = engine.settings.parameters.costs(op.size);
+        let costs = self.costs(op.peer, op.size);
         let charge = self.charge_send((costs, op.size), task, at, unit);
         let message = Message { tag: receive, ..outgoing(Kind::Data, send, &op) };
         self.inject(op.peer, op.size, at, &charge, message);
@@ -499,9 +515,9 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
     }
 }
 
-/// A message of an operation; what the network and the moment add comes later.
+/// A message of an operation; what the network, the place and the moment add comes later.
 fn outgoing(kind: Kind, send: u32, op: &Op) -> Message {
     let (cpu, nic, tag, size) = (op.cpu, op.nic, op.tag, op.size);
-    let (cause, path) = (Time::ZERO, Path::default());
-    Message { kind, cpu, nic, send, tag, size, cause, path }
+    let (slot, cause, path) = (0, Time::ZERO, Path::default());
+    Message { kind, cpu, nic, slot, send, tag, size, cause, path }
 }

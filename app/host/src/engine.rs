@@ -1,6 +1,6 @@
 //! The rules of LogGOPS at the hosts, as a model for the executor.
 //!
-//! Every rank is a process. Within a window a rank works off what happens to it in the order of
+//! Every rank is a process, or every host that has several ([`crate::shared`]). Within a window a rank works off what happens to it in the order of
 //! [`crate::queues::Order`]; whatever needs a CPU or an interface starts when that is free.
 //!
 //! Single eager message of s bytes between idle hosts: the sender's CPU is free at o + (s-1)O, the
@@ -15,11 +15,13 @@ use units::Time;
 use crate::clocks::{Class, Clocks, Shape};
 use crate::message::{Kind, Message};
 use crate::path::Stamp;
-use crate::port::run_device;
+use crate::places::{Place as Berth, Places};
+use crate::port::{End, run_device, work_with_port};
 use crate::queues::Rank as Place;
 use crate::queues::{Arrived, Entry, Queues, Task, Work};
 use crate::rank::{Rank, Waiting};
 use crate::relay::Charges;
+use crate::shared::{Host, HostTurn};
 use crate::source::{START, Source};
 use crate::{Error, Record, Settings};
 
@@ -29,6 +31,10 @@ pub struct Engine<'a, S, N> {
     pub network: &'a N,
     pub settings: &'a Settings,
     pub ranks: u32,
+    /// Processes that are hosts; devices follow.
+    pub hosts: u32,
+    /// Where ranks are; `None` if rank r is alone on host r, as always on a direct network.
+    pub places: Option<Places>,
     pub shape: Shape,
     /// Whether nothing stands in the way of [`Turn::relay`].
     pub plain: bool,
@@ -42,6 +48,8 @@ pub struct Crew<B> {
     /// Buffers.
     receives: Vec<u32>,
     pub delivered: Vec<(Time, u32, u64)>,
+    /// Messages on their way to the ranks of a host.
+    pub arrived: Vec<Event<Message>>,
     /// Of the size seen last.
     pub charges: Option<Charges>,
     pub events: u64,
@@ -57,6 +65,7 @@ impl<B> Crew<B> {
             desk: None,
             receives: Vec::new(),
             delivered: Vec::new(),
+            arrived: Vec::new(),
             charges: None,
             events: 0,
             reported: 0,
@@ -69,17 +78,34 @@ impl<B> Crew<B> {
 pub struct Turn<'t, S: Source, N: Network, B> {
     pub engine: &'t Engine<'t, S, N>,
     pub id: u32,
-    pub rank: &'t mut Rank<S::State, N::Interface>,
+    pub rank: &'t mut Rank<S::State>,
+    pub end: &'t mut End<N::Interface>,
     /// What waits; `None` if nothing does.
     pub queues: Option<Box<Queues>>,
     pub crew: &'t mut Crew<B>,
     pub out: &'t mut Outbox<Mail<Message, N::Signal>>,
 }
 
-/// A rank, or a device of the network with the number of its next signal.
+/// A host with one rank or several, or a device of the network with the number of its next signal.
 pub enum Process<S: Source, N: Network> {
-    Rank(Rank<S::State, N::Interface>),
+    Rank(Rank<S::State>, End<N::Interface>),
+    Host(Box<Host<S, N>>),
     Device(N::Device, u32),
+}
+
+impl<S: Source, N: Network> Engine<'_, S, N> {
+    /// Where a rank is.
+    #[inline]
+    pub fn place(&self, rank: u32) -> Berth {
+        self.places.as_ref().map_or(Berth::alone(rank), |places| places.place(rank))
+    }
+
+    /// The rank in a slot of a host.
+    #[inline]
+    pub fn rank(&self, host: u32, slot: u8) -> u32 {
+        let Some(places) = &self.places else { return host };
+        places.ranks(host).get(usize::from(slot)).copied().unwrap_or(host)
+    }
 }
 
 /// What a host says, out of its envelope.
@@ -104,13 +130,17 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Model for Watched<'_, S
 
     fn process(&self, id: u32) -> Self::Process {
         let engine = &self.engine;
-        if id >= engine.ranks {
-            return Process::Device(engine.network.device(id - engine.ranks), 0);
+        if id >= engine.hosts {
+            return Process::Device(engine.network.device(id - engine.hosts), 0);
         }
-        let interface = engine.network.interface(id);
-        let mut rank = Rank::new(engine.source.state(id), interface, Clocks::new(engine.shape));
-        rank.port = (!N::DIRECT).then(Box::default);
-        Process::Rank(rank)
+        let places = if N::DIRECT { None } else { engine.places.as_ref() };
+        let rank = match places.map(|places| places.ranks(id)) {
+            None => id,
+            Some(&[rank]) => rank,
+            Some(ranks) => return Process::Host(Box::new(Host::new(engine, id, ranks))),
+        };
+        let end = End::new(engine.network, id, false);
+        Process::Rank(Rank::new(engine.source.state(rank), Clocks::new(engine.shape)), end)
     }
 
     fn weight(&self, id: u32) -> u32 {
@@ -140,9 +170,16 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Model for Watched<'_, S
         out: &mut Outbox<Self::Message>,
     ) -> Next {
         match process {
-            Process::Rank(rank) => {
-                let turn = Turn { engine: &self.engine, id, rank, queues: None, crew, out };
+            Process::Rank(rank, end) => {
+                let engine = &self.engine;
+                let id = if N::DIRECT { id } else { engine.rank(id, 0) };
+                let turn = Turn { engine, id, rank, end, queues: None, crew, out };
                 turn.run(until, inbox)
+            }
+            // Said, so that the ranks' code is not kept twice there.
+            Process::Host(_) if N::DIRECT => Next::NEVER,
+            Process::Host(host) => {
+                HostTurn { engine: &self.engine, id, host, crew, out }.run(until, inbox)
             }
             Process::Device(device, signals) => {
                 let time = run_device(&self.engine, (id, device, signals), until, inbox, crew, out);
@@ -153,7 +190,7 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Model for Watched<'_, S
 
     #[inline]
     fn soon(&self, id: u32, process: &Self::Process, stage: usize) {
-        let Process::Rank(rank) = process else { return };
+        let Process::Rank(rank, _) = process else { return };
         self.engine.source.soon(&rank.source, id, stage);
         if let Waiting::Many(queues) = &rank.waiting {
             queues.soon(stage);
@@ -204,9 +241,10 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
             }
             self.work(until)
         } else {
-            self.work_with_port(until, inbox)
+            work_with_port(&mut self, until, inbox)
         };
-        let next = Next { time, urgent: self.rank.urgent() };
+        let urgent = if N::DIRECT { self.rank.urgent() } else { self.end.urgent() };
+        let next = Next { time, urgent };
         self.leave();
         next
     }
@@ -242,7 +280,8 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
         self.crew.desk = Some(queues);
     }
 
-    fn start(&mut self) {
+    /// Queues what waits for nothing.
+    pub fn start(&mut self) {
         let Self { engine, id, rank, queues, crew, .. } = self;
         rank.batches = 1;
         // With several CPUs or interfaces, runs are by these; receives are posted in the order of the

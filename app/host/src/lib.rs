@@ -17,11 +17,13 @@ mod message;
 mod noise;
 mod outcome;
 mod path;
+mod places;
 mod port;
 mod queues;
 mod rank;
 mod relay;
 mod settings;
+mod shared;
 mod simulate;
 mod source;
 

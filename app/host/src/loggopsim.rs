@@ -344,6 +344,10 @@ impl<P: Program, B: Probe<Record>> Simulation<'_, P, B> {
         let clock = Clock { free: Time::from_ps(end), path: start.compute(Time::from_ps(length)) };
         clocks.set_cpu(op.cpu, clock);
         self.occupied(rank, op.cpu, Activity::Compute, (at, end), None);
+        if B::LISTENS {
+            let (start, end) = (self.time(at), self.time(end));
+            self.probe.record(Record::Computed { rank, index, start, end });
+        }
         self.reached(rank, index, Edge::Started);
         self.reached(rank, index, Edge::Done);
     }
@@ -378,7 +382,7 @@ impl<P: Program, B: Probe<Record>> Simulation<'_, P, B> {
         self.number += 1;
         let path = charged(start, overhead, 0, 0).latency(Time::from_ps(latency));
         let (Op { cpu, nic, tag, size, .. }, kind) = (*op, Kind::Eager);
-        let message = Message { kind, cpu, nic, send: index, tag, size, cause, path };
+        let message = Message { kind, cpu, nic, slot: 0, send: index, tag, size, cause, path };
         let (time, destination) = (Time::from_ps(arrival), op.peer);
         let event = Event { time, source: rank, sequence, destination, message };
         if (destination as usize) < self.hosts.len() {

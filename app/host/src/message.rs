@@ -38,6 +38,8 @@ pub struct Message {
     pub cpu: u8,
     /// Interface of the send.
     pub nic: u8,
+    /// The destination's number among the ranks of its host.
+    pub slot: u8,
     /// The sender's operation.
     pub send: u32,
     /// Tag; for `Clear` and `Data` the receiver's operation.
@@ -52,7 +54,7 @@ pub struct Message {
 
 impl Wire for Message {
     fn encode(&self, bytes: &mut Vec<u8>) {
-        bytes.extend_from_slice(&[self.kind as u8, self.cpu, self.nic]);
+        bytes.extend_from_slice(&[self.kind as u8, self.cpu, self.nic, self.slot]);
         bytes.extend_from_slice(&{ self.send }.to_le_bytes());
         bytes.extend_from_slice(&{ self.tag }.to_le_bytes());
         let Self { size, cause, path, .. } = *self;
@@ -68,7 +70,7 @@ impl Wire for Message {
             *bytes = rest;
             Some(u64::from_le_bytes(*word))
         }
-        let (&[kind, cpu, nic], rest) = bytes.split_first_chunk()?;
+        let (&[kind, cpu, nic, slot], rest) = bytes.split_first_chunk()?;
         let (send, rest) = rest.split_first_chunk()?;
         let (tag, rest) = rest.split_first_chunk()?;
         *bytes = rest;
@@ -76,6 +78,7 @@ impl Wire for Message {
             kind: *Kind::ALL.get(usize::from(kind))?,
             cpu,
             nic,
+            slot,
             send: u32::from_le_bytes(*send),
             tag: u32::from_le_bytes(*tag),
             size: word(bytes)?,

@@ -120,6 +120,17 @@ pub enum Record<R = Never> {
         /// The message: (source rank, sequence); `None` for computation.
         message: Option<(u32, u32)>,
     },
+    /// A computation took place, noise included.
+    Computed {
+        /// The rank.
+        rank: u32,
+        /// Index of the operation in the rank's program.
+        index: u32,
+        /// From when.
+        start: Time,
+        /// Until when.
+        end: Time,
+    },
     /// A send started.
     Sent {
         /// Source rank.

@@ -3,19 +3,62 @@
 //! What the network carries is bytes; what a message is about travels beside it, as an announcement that
 //! reaches the receiver when the lookahead has passed, which is before the network can deliver. At one
 //! instant mail comes first, then injections, then what the interface does of itself, and then what the
-//! rank does.
+//! ranks do. Ranks know each other by their own numbers, the network knows hosts, and the number of a
+//! message there holds the slot of its sender.
 
 use kernel::{Event, Outbox, Probe, Wire};
-use network::{Due, Mail, Network, Outlet, Parcel};
+use network::{Due, Mail, Network, Outlet, Parcel, Port};
 use units::Time;
 
 use crate::Record;
 use crate::engine::{Crew, Engine, Turn, opened};
 use crate::message::{Kind, Message};
+use crate::places::Place;
 use crate::source::Source;
 
 type Letter<N> = Event<Mail<Message, <N as Network>::Signal>>;
 type Out<N> = Outbox<Mail<Message, <N as Network>::Signal>>;
+
+/// A host's end of the network.
+pub struct End<I> {
+    pub interface: I,
+    /// For a network that is not direct.
+    dock: Option<Box<Dock>>,
+}
+
+/// What ranks need to know of a network that is not direct.
+#[derive(Default)]
+struct Dock {
+    port: Port<Message>,
+    /// Messages by abstract rendezvous from other hosts that have not met their receive.
+    urgent: u32,
+    /// Whether several ranks use it.
+    shared: bool,
+}
+
+impl<I> End<I> {
+    /// That of a host; `shared` if it has several ranks, or none.
+    pub fn new<N: Network<Interface = I>>(network: &N, host: u32, shared: bool) -> Self {
+        let dock = (!N::DIRECT).then(|| Box::new(Dock { shared, ..Dock::default() }));
+        Self { interface: network.interface(host), dock }
+    }
+
+    /// Whether a message has come over the network whose sender may be released without delay.
+    pub fn urgent(&self) -> bool {
+        self.dock.as_ref().is_some_and(|dock| dock.urgent > 0)
+    }
+
+    /// When something is next at the host's end of the network.
+    fn next<N: Network<Interface = I>>(&self, network: &N) -> (Time, Due) {
+        let next = |dock: &Dock| dock.port.next(network, &self.interface);
+        self.dock.as_deref().map_or((Time::MAX, Due::Interface), next)
+    }
+}
+
+/// What the network calls a message: its number at the sender, which has a slot.
+fn number(slot: u8, sequence: u32) -> u64 {
+    u64::from(slot) << 32 | u64::from(sequence)
+}
 
 /// The outlet of an interface or a device.
 struct Gate<'a, N: Network, B> {
@@ -70,53 +113,136 @@ pub fn run_device<S: Source, N: Network, B: Probe<Record<N::Record>>>(
 }
 
 impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
-    /// A message is to enter the network at a moment that may not have come yet.
-    pub fn post(&mut self, entry: Time, parcel: Parcel, sequence: u32, message: Message) {
-        let source = self.id;
-        let destination = parcel.destination;
-        if destination == source {
+    /// A message is to leave the rank at a moment that may not have come yet.
+    pub fn post(
+        &mut self,
+        entry: Time,
+        (destination, bytes): (u32, u64),
+        sequence: u32,
+        message: Message,
+    ) {
+        let engine = self.engine;
+        let (here, there) = (engine.place(self.id), engine.place(destination));
+        let (source, destination) = (self.id, there.host);
+        let message = Message { slot: there.slot, ..message };
+        if here.host == there.host {
             // It does not leave the host.
-            if message.urgent() {
-                self.rank.matching().urgent += 1;
-            }
-            return self.arrive(&Event { time: entry, source, sequence, destination, message });
+            let latency = engine.settings.parameters.local.latency;
+            let path = message.path;
+            let message = Message { path: path.latency(latency), ..message };
+            let time = entry.saturating_add(latency);
+            return self.hand_over(Event { time, source, sequence, destination, message });
         }
-        if let Some(port) = &mut self.rank.port {
-            port.post(entry, parcel, sequence.into());
+        if let Some(dock) = &mut self.end.dock {
+            let parcel = Parcel { source: here.host, destination, bytes };
+            dock.port.post(entry, parcel, number(here.slot, sequence));
         }
-        let time = entry.saturating_add(self.engine.network.lookahead());
+        let time = entry.saturating_add(engine.network.lookahead());
         let message = Mail::Host(message);
         self.out.send(Event { time, source, sequence, destination, message });
     }
 
-    /// When something is next at the host's end of the network.
-    fn port_next(&self) -> (Time, Due) {
-        let next =
-            |port: &network::Port<Message>| port.next(self.engine.network, &self.rank.interface);
-        self.rank.port.as_deref().map_or((Time::MAX, Due::Interface), next)
-    }
-
-    /// Handles everything before `until`, at the rank and at its end of the network; returns when the
-    /// next thing happens.
-    pub fn work_with_port(&mut self, until: Time, inbox: &[Letter<N>]) -> Time {
-        let mut inbox = inbox.iter().peekable();
-        loop {
-            let heard = inbox.peek().map_or(Time::MAX, |event| event.time);
-            let now = heard.min(self.port_next().0);
-            let next = self.work(now.min(until));
-            // What the rank has done may have made an injection come first.
-            let own = self.port_next().0;
-            if own < now.min(until) {
-                continue;
-            }
-            if now >= until {
-                return next.min(own);
-            }
-            self.instant(now, &mut inbox);
+    /// A message stays on this host.
+    fn hand_over(&mut self, event: Event<Message>) {
+        if event.time == Time::MAX {
+            self.out.overflow();
         }
+        if let Some(dock) = &mut self.end.dock {
+            if dock.shared {
+                return self.crew.arrived.push(event);
+            }
+            dock.urgent += u32::from(event.message.urgent());
+        }
+        self.arrive(&event);
     }
 
-    /// What happens at one instant at the host's end of the network.
+    /// Releases the send of a rank at once.
+    pub fn post_release(&mut self, to: u32, time: Time, sequence: u32, message: Message) {
+        let (here, there) = (self.engine.place(self.id), self.engine.place(to));
+        let (source, destination) = (self.id, there.host);
+        let message = Message { slot: there.slot, ..message };
+        if let Some(dock) = &mut self.end.dock {
+            if dock.shared && here.host == there.host {
+                let event = Event { time, source, sequence, destination, message };
+                return self.crew.arrived.push(event);
+            }
+            dock.urgent = dock.urgent.saturating_sub(1);
+        }
+        let message = Mail::Host(message);
+        self.out.send(Event { time, source, sequence, destination, message });
+    }
+}
+
+/// The ranks of a host at work, one or several.
+pub trait Ranks<S: Source, N: Network, B> {
+    /// Their end of the network.
+    fn end(&mut self) -> EndTurn<'_, S, N, B>;
+
+    /// Handles everything at the ranks before `until`; returns when the next thing happens there.
+    fn work(&mut self, until: Time) -> Time;
+
+    /// Hands over what has arrived.
+    fn land(&mut self);
+}
+
+impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Ranks<S, N, B> for Turn<'_, S, N, B> {
+    fn end(&mut self) -> EndTurn<'_, S, N, B> {
+        let host = self.engine.place(self.id).host;
+        let Self { engine, end, crew, out, .. } = self;
+        EndTurn { engine, host, end, crew, out }
+    }
+
+    fn work(&mut self, until: Time) -> Time {
+        Turn::work(self, until)
+    }
+
+    fn land(&mut self) {
+        let mut arrived = std::mem::take(&mut self.crew.arrived);
+        arrived.drain(..).for_each(|event| self.arrive(&event));
+        self.crew.arrived = arrived;
+    }
+}
+
+/// Handles everything before `until`, at the ranks and at their end of the network; returns when the
+/// next thing happens.
+pub fn work_with_port<S: Source, N: Network, B: Probe<Record<N::Record>>>(
+    ranks: &mut impl Ranks<S, N, B>,
+    until: Time,
+    inbox: &[Letter<N>],
+) -> Time {
+    let mut inbox = inbox.iter().peekable();
+    loop {
+        let heard = inbox.peek().map_or(Time::MAX, |event| event.time);
+        let now = heard.min(ranks.end().next().0);
+        let next = ranks.work(now.min(until));
+        // What the ranks have done may have made an injection come first.
+        let own = ranks.end().next().0;
+        if own < now.min(until) {
+            continue;
+        }
+        if now >= until {
+            return next.min(own);
+        }
+        ranks.end().instant(now, &mut inbox);
+        ranks.land();
+    }
+}
+
+/// A host's end of the network at work in one window. What arrives waits in the crew's buffer.
+pub struct EndTurn<'t, S: Source, N: Network, B> {
+    pub engine: &'t Engine<'t, S, N>,
+    pub host: u32,
+    pub end: &'t mut End<N::Interface>,
+    pub crew: &'t mut Crew<B>,
+    pub out: &'t mut Out<N>,
+}
+
+impl<S: Source, N: Network, B: Probe<Record<N::Record>>> EndTurn<'_, S, N, B> {
+    fn next(&self) -> (Time, Due) {
+        self.end.next(self.engine.network)
+    }
+
+    /// What happens at one instant.
     fn instant(
         &mut self,
         now: Time,
@@ -131,60 +257,63 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
                     network.hear(interface, now, signal, gate);
                 });
             } else if let Some(event) = opened(event) {
-                self.told(&event);
+                self.told(event);
             }
         }
-        while let (at, Due::Injection) = self.port_next()
+        while let (at, Due::Injection) = self.next()
             && at <= now
-            && let Some((_, parcel, number)) = self.rank.port.as_mut().and_then(|port| port.pop())
+            && let Some((_, parcel, number)) =
+                self.end.dock.as_mut().and_then(|dock| dock.port.pop())
         {
             self.act(|interface, gate| {
                 network.run(interface, now, gate);
                 network.inject(interface, now, parcel, number, gate);
             });
         }
-        if network.next(&self.rank.interface) <= now {
+        if network.next(&self.end.interface) <= now {
             let after = now.saturating_add(Time::from_ps(1));
             self.act(|interface, gate| network.run(interface, after, gate));
         }
     }
 
     /// Another host tells of a message, or releases one.
-    fn told(&mut self, event: &Event<Message>) {
+    fn told(&mut self, event: Event<Message>) {
         let message = event.message;
         if message.kind == Kind::Release {
-            return self.arrive(event);
-        }
-        if message.urgent() {
-            self.rank.matching().urgent += 1;
+            return self.crew.arrived.push(event);
         }
         let entry = event.time.saturating_sub(self.engine.network.lookahead());
-        if let Some(port) = &mut self.rank.port {
-            port.announce(event.source, event.sequence.into(), entry, message);
+        if let Some(dock) = &mut self.end.dock {
+            dock.urgent += u32::from(message.urgent());
+            let Place { host, slot } = self.engine.place(event.source);
+            dock.port.announce(host, number(slot, event.sequence), entry, message);
         }
     }
 
     /// Lets the interface act, and takes what it delivers.
     #[inline]
     fn act(&mut self, act: impl FnOnce(&mut N::Interface, &mut Gate<'_, N, B>)) {
-        let Self { id, rank, crew, out, .. } = self;
-        let Some(port) = &mut rank.port else { return };
-        let Crew { delivered, probe, .. } = &mut **crew;
-        let mut gate = Gate { id: *id, signals: port.signals(), delivered, out, probe };
-        act(&mut rank.interface, &mut gate);
+        let Some(dock) = &mut self.end.dock else { return };
+        let Crew { delivered, probe, .. } = &mut *self.crew;
+        let signals = dock.port.signals();
+        let mut gate = Gate { id: self.host, signals, delivered, out: self.out, probe };
+        act(&mut self.end.interface, &mut gate);
         while let Some((time, source, number)) = self.crew.delivered.pop() {
             self.delivered(time, source, number);
         }
     }
 
     /// The network delivers a message, at a time that may lie ahead.
-    fn delivered(&mut self, time: Time, source: u32, number: u64) {
-        let announced = self.rank.port.as_mut().and_then(|port| port.delivered(source, number));
-        let Some((entry, message)) = announced else { return };
+    fn delivered(&mut self, time: Time, host: u32, number: u64) {
+        let dock = self.end.dock.as_mut();
+        let Some((entry, message)) = dock.and_then(|dock| dock.port.delivered(host, number)) else {
+            return;
+        };
         let path = message.path;
         let path = path.latency(time.saturating_sub(entry));
-        let (sequence, destination) = (number as u32, self.id);
+        let source = self.engine.rank(host, (number >> 32) as u8);
+        let (sequence, destination) = (number as u32, self.host);
         let message = Message { path, ..message };
-        self.arrive(&Event { time, source, sequence, destination, message });
+        self.crew.arrived.push(Event { time, source, sequence, destination, message });
     }
 }

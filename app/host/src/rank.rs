@@ -1,26 +1,22 @@
 //! The state of a rank.
 
 use mpi::Store;
-use network::Port;
 use rustc_hash::FxHashMap;
 use units::Time;
 
 use crate::clocks::{Class, Clocks};
-use crate::message::{Kind, Message};
+use crate::message::Kind;
 use crate::path::Path;
 use crate::queues::{Entry, Queues};
 
-/// A rank: at present a host has exactly one.
+/// A rank.
 ///
 /// Ranks are many and most are idle between two windows, so what is rarely needed is boxed: a rank
 /// of a simple program fills three cache lines.
-pub struct Rank<S, I> {
+pub struct Rank<S> {
     pub source: S,
-    pub interface: I,
     pub clocks: Clocks,
     pub waiting: Waiting,
-    /// For a network that is not direct.
-    pub port: Option<Box<Port<Message>>>,
     /// What is matched by search, once there is any.
     pub matching: Option<Box<Matching>>,
     /// Postings so far.
@@ -45,7 +41,7 @@ pub enum Waiting {
 pub struct Matching {
     /// Posted receives: their operations.
     pub posted: Store<u32>,
-    /// Messages by abstract rendezvous that have arrived but not met their receive.
+    /// Messages by abstract rendezvous that have arrived but not met their receive, over a direct network.
     pub urgent: u32,
     /// Messages sent that are steps of a protocol and not counted as messages of the program.
     pub controls: u32,
@@ -113,14 +109,12 @@ pub struct Unreleased {
     pub path: Path,
 }
 
-impl<S, I> Rank<S, I> {
-    pub fn new(source: S, interface: I, clocks: Clocks) -> Self {
+impl<S> Rank<S> {
+    pub fn new(source: S, clocks: Clocks) -> Self {
         Self {
             source,
-            interface,
             clocks,
             waiting: Waiting::Nothing,
-            port: None,
             matching: None,
             batches: 0,
             sequence: 0,

@@ -212,13 +212,13 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
         let entry = at.saturating_add(charges.entry);
         let parcel = Parcel { source: self.id, destination: op.peer, bytes: op.size };
         let sequence = rank.next_sequence();
-        let interface = &mut rank.interface;
+        let interface = &mut self.end.interface;
         let number = sequence.into();
         let answer = self.engine.network.inject(interface, entry, parcel, number, &mut Nowhere);
         let time = answer.unwrap_or(Time::MAX);
         let path = start.overhead(charges.entry).latency(time.saturating_sub(entry));
-        let (kind, cpu, nic, tag, size) = (Kind::Eager, 0, 0, op.tag, op.size);
-        let message = Message { kind, cpu, nic, send: index, tag, size, cause: at, path };
+        let (kind, cpu, nic, slot, tag, size) = (Kind::Eager, 0, 0, 0, op.tag, op.size);
+        let message = Message { kind, cpu, nic, slot, send: index, tag, size, cause: at, path };
         let message = Mail::Host(message);
         let (source, destination) = (self.id, op.peer);
         self.out.send(Event { time, source, sequence, destination, message });

@@ -11,6 +11,7 @@ use crate::clocks::Shape;
 use crate::deadlock::Stuck;
 use crate::engine::{Crew, Engine, Process, Watched};
 use crate::path::Clock;
+use crate::places::Places;
 use crate::rank::Rank;
 use crate::source::{Scheduled, Source};
 use crate::{CriticalPath, Noise, Outcome, RankTotals, Record, Rendezvous, Settings};
@@ -30,13 +31,39 @@ pub enum Error {
     /// Something was asked for that LogGOPSim does not have.
     #[error("compat = \"loggopsim\" needs {0}: LogGOPSim knows nothing else")]
     Compat(&'static str),
-    /// A network has another number of hosts than the program has ranks.
-    #[error("{ranks} ranks on a network of {hosts} hosts: each rank needs a host of its own")]
+    /// A network has another number of hosts than the program has ranks, and nothing says where they are.
+    #[error("{ranks} ranks on a network of {hosts} hosts: which is on which?")]
     Hosts {
         /// Ranks of the program.
         ranks: u32,
         /// Hosts of the network.
         hosts: u32,
+    },
+    /// Another number of ranks is placed than the program has.
+    #[error("{placed} ranks are placed, but the program has {ranks}")]
+    Placed {
+        /// Ranks of the program.
+        ranks: u32,
+        /// Ranks that are placed.
+        placed: u32,
+    },
+    /// A rank is placed on a host that is not there.
+    #[error("rank {rank} is placed on host {host}, but there are only {hosts} hosts")]
+    NoHost {
+        /// The rank.
+        rank: u32,
+        /// Its host.
+        host: u32,
+        /// Hosts of the network.
+        hosts: u32,
+    },
+    /// A host has too many ranks.
+    #[error("{ranks} ranks on host {host}: a host has room for 256")]
+    Crowded {
+        /// The host.
+        host: u32,
+        /// Its ranks.
+        ranks: u32,
     },
     /// A message is larger than its receive: MPI's truncation error.
     #[error(
@@ -63,21 +90,31 @@ pub fn simulate<P: Program, B: Probe<Record>>(
     settings: &Settings,
     probe: impl Fn() -> B,
 ) -> Result<(Outcome, Vec<B>), Error> {
-    simulate_over(&settings.parameters, program, settings, probe)
+    simulate_over(&settings.parameters, None, program, settings, probe)
 }
 
-/// Simulates a program whose rank r is host r of a network. The hosts' costs are those of the settings;
-/// L belongs to the network.
+/// Simulates a program over a network. Rank r is on host `hosts[r]`, by the network's numbers; without
+/// `hosts`, and always on a direct network, it is alone on host r. The hosts' costs are those of the
+/// settings; L belongs to the network. Messages between ranks of one host do not enter it: they cost
+/// `settings.parameters.local`.
 pub fn simulate_over<N: Network, P: Program, B: Probe<Record<N::Record>>>(
     network: &N,
+    hosts: Option<&[u32]>,
     program: &P,
     settings: &Settings,
     probe: impl Fn() -> B,
 ) -> Result<(Outcome, Vec<B>), Error> {
     let ranks = program.ranks();
-    if let Some(hosts) = network.hosts().filter(|hosts| *hosts != ranks) {
-        return Err(Error::Hosts { ranks, hosts });
-    }
+    let hosts = hosts.filter(|_| !N::DIRECT);
+    let count = match (hosts, network.hosts()) {
+        (None, Some(hosts)) if hosts != ranks => return Err(Error::Hosts { ranks, hosts }),
+        (Some(hosts), _) if hosts.len() != ranks as usize => {
+            return Err(Error::Placed { ranks, placed: hosts.len() as u32 });
+        }
+        (Some(hosts), None) => hosts.iter().max().map_or(0, |&host| host.saturating_add(1)),
+        (_, count) => count.unwrap_or(ranks),
+    };
+    let places = || hosts.map(|hosts| Places::new(hosts, count)).transpose();
     let shape = Shape { cpus: program.cpus().max(1), nics: program.nics().max(1) };
     let run = |source: Scheduled<_>| {
         let plain = N::DIRECT
@@ -86,8 +123,9 @@ pub fn simulate_over<N: Network, P: Program, B: Probe<Record<N::Record>>>(
             && settings.noise == Noise::None
             && !source.wants_starts()
             && !source.wants_sends();
-        let engine = Engine { source, network, settings, ranks, shape, plain };
-        run(engine, ranks, settings, &probe)
+        let (hosts, places) = (count, places()?);
+        let engine = Engine { source, network, settings, ranks, hosts, places, shape, plain };
+        run(engine, settings, &probe)
     };
     let (mut outcome, probes) = run(Scheduled::new(program))?;
     if outcome.deadlock.is_some() && program.claims() {
@@ -99,13 +137,12 @@ pub fn simulate_over<N: Network, P: Program, B: Probe<Record<N::Record>>>(
 
 fn run<'a, N: Network, P: Program, B: Probe<Record<N::Record>>>(
     engine: Engine<'a, Scheduled<'a, P>, N>,
-    ranks: u32,
     settings: &Settings,
     probe: &impl Fn() -> B,
 ) -> Result<(Outcome, Vec<B>), Error> {
     let model = Watched { engine, probe: PhantomData::<fn() -> B> };
     let config = Config { workers: settings.threads, transport: settings.transport };
-    let count = ranks.saturating_add(model.engine.network.devices());
+    let count = model.engine.hosts.saturating_add(model.engine.network.devices());
     let mut finished = execute(&model, count, config, || Crew::new(probe()))
         .map_err(|overflow| Error::Overflow { at: overflow.at })?;
     let errors = finished.workers.iter_mut().filter_map(|crew| crew.error.take());
@@ -125,8 +162,7 @@ fn outcome<'a, S: Source, N: Network, B: Probe<Record<N::Record>>>(
     let mut ranks = kernel::with_room(engine.ranks as usize);
     let (mut last, mut ends_on) = (Clock::default(), 0);
     let (mut stuck, mut unreceived) = (Stuck::default(), 0u64);
-    for (id, process) in (0..).zip(finished.parts.iter().flatten()) {
-        let Process::Rank(rank) = process else { continue };
+    each_rank(engine, finished.parts.iter().flatten(), |id, rank| {
         let end = rank.clocks.last_cpu();
         if end.free > last.free {
             (last, ends_on) = (end, id);
@@ -136,7 +172,7 @@ fn outcome<'a, S: Source, N: Network, B: Probe<Record<N::Record>>>(
         }
         unreceived += rank.rare().map_or(0, |rare| rare.unexpected.len() as u64);
         ranks.push(totals(rank, end.free));
-    }
+    });
     Outcome {
         events: finished.workers.iter().map(|crew| crew.events).sum(),
         path: critical_path(ends_on, last),
@@ -146,7 +182,28 @@ fn outcome<'a, S: Source, N: Network, B: Probe<Record<N::Record>>>(
     }
 }
 
-fn totals<S, I>(rank: &Rank<S, I>, finish: Time) -> RankTotals {
+/// Calls `each` with every rank, in ascending order.
+fn each_rank<'p, S: Source + 'p, N: Network + 'p>(
+    engine: &Engine<'_, S, N>,
+    processes: impl Iterator<Item = &'p Process<S, N>>,
+    mut each: impl FnMut(u32, &'p Rank<S::State>),
+) {
+    let mut shared = Vec::new();
+    for (id, process) in (0..).zip(processes) {
+        match process {
+            Process::Rank(rank, _) if engine.places.is_none() => each(id, rank),
+            Process::Rank(rank, _) => shared.push((engine.rank(id, 0), rank)),
+            Process::Host(host) => shared.extend(host.ranks()),
+            Process::Device(..) => {}
+        }
+    }
+    shared.sort_unstable_by_key(|(id, _)| *id);
+    for (id, rank) in shared {
+        each(id, rank);
+    }
+}
+
+fn totals<S>(rank: &Rank<S>, finish: Time) -> RankTotals {
     RankTotals {
         finish,
         busy: rank.busy,

@@ -40,6 +40,10 @@ pub struct Collective<'a> {
     pub remote: u32,
     /// The root, addressed likewise. In an intercommunicator: `None` for who does not take part.
     pub root: Option<u32>,
+    /// Bytes of an element.
+    pub element: u64,
+    /// Whether the reduction commutes.
+    pub commutative: bool,
     /// Bytes that this rank gives to each.
     pub sends: Amount,
     /// Bytes that it gets from each.
@@ -54,6 +58,11 @@ pub trait Sink {
     fn send(&mut self, to: u32, bytes: u64, after: &[u32]) -> u32;
     /// Receives, likewise.
     fn receive(&mut self, from: u32, bytes: u64, after: &[u32]) -> u32;
+    /// Computes for so many picoseconds, likewise.
+    fn compute(&mut self, time: u64, after: &[u32]) -> u32;
+    /// The next message is the how manieth between its two ranks in this collective. Without it, messages match
+    /// in the order in which they come.
+    fn number(&mut self, number: u32);
 }
 
 /// Chooses algorithms for collectives and carries them out.

@@ -4,10 +4,11 @@ pub mod collective;
 mod compile;
 pub mod definitions;
 pub mod format;
+pub mod library;
 pub mod options;
 pub mod pinning;
 pub mod record;
 pub mod source;
 pub mod text;
 
-pub use compile::{Compiled, Error, compile};
+pub use compile::{Compiled, Error, Mark, compile};

@@ -140,6 +140,8 @@ pub struct Options<'a> {
     pub copies: u32,
     /// Which part is compiled.
     pub window: Window,
+    /// Whether it is noted where each call begins.
+    pub marks: bool,
     /// Threads that compile; 0 for as many as there are processors.
     pub threads: usize,
 }
@@ -157,6 +159,7 @@ impl Default for Options<'_> {
             map: Vec::new(),
             copies: 1,
             window: Window::All,
+            marks: false,
             threads: 0,
         }
     }

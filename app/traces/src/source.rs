@@ -8,7 +8,7 @@ use crate::definitions::Definitions;
 use crate::format::{self, Reader};
 use crate::record::Record;
 use crate::text::allprof::{self, AllprofReader};
-use crate::text::independent::{self, IndependentReader};
+use crate::text::independent::{self, IndependentReader, SPEED};
 
 /// The format of a run's traces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +28,8 @@ pub struct Traces {
     pub form: Form,
     /// The file of each rank.
     pub files: Vec<PathBuf>,
+    /// Operations per second of a host, for time-independent traces.
+    pub speed: u64,
 }
 
 /// Why there are no traces.
@@ -105,7 +107,7 @@ impl Traces {
     pub fn find(path: &Path) -> Result<Self, OpenError> {
         if path.extension().is_some_and(|extension| extension == "index") {
             let files = independent::index(path)?;
-            return Ok(Self { form: Form::Independent, files });
+            return Ok(Self { form: Form::Independent, files, speed: SPEED });
         }
         let ranked = if path.is_dir() {
             let indices = Self::listed(path, |name| {
@@ -131,7 +133,7 @@ impl Traces {
             }
         })?;
         let form = Self::form(first)?;
-        Ok(Self { form, files })
+        Ok(Self { form, files, speed: SPEED })
     }
 
     fn with_prefix(path: &Path) -> Result<Vec<PathBuf>, OpenError> {
@@ -224,7 +226,8 @@ impl Traces {
                 Stream { path, input: Input::Allprof(Box::new(input)) }
             }
             Form::Independent => {
-                let input = IndependentReader::new(file, rank, self.ranks());
+                let mut input = IndependentReader::new(file, rank, self.ranks());
+                input.set_speed(self.speed as f64);
                 Stream { path, input: Input::Independent(Box::new(input)) }
             }
         })

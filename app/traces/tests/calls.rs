@@ -1,86 +1,12 @@
-//! What calls become, on traces made here: each schedule is simulated with LogGOPS parameters of 0 but for the latency, so
-//! that its times can be told by hand.
+//! What calls become, on traces made here.
 
-use std::fs::File;
-use std::path::PathBuf;
+mod support;
 
-use host::{Settings, simulate};
-use kernel::Silent;
-use loggops::{Costs, Inject, Parameters};
 use schedule::{Kind, Program};
+use support::{Call, INT, buffer, finish, program, run};
 use traces::compile;
-use traces::definitions::{Communicator, Group};
-use traces::format::table::Table;
-use traces::format::{Header, Writer};
 use traces::options::{Options, Window};
 use traces::pinning::Pinning;
-use traces::record::Record;
-use traces::source::Traces;
-use units::{Time, TimePerByte};
-
-/// A call: name, enter and return in microseconds, values.
-type Call = (&'static str, u64, u64, Vec<i64>);
-
-/// Writes a run into a folder of its own.
-fn run(name: &str, ranks: &[Vec<Call>], communicators: &[(i64, Vec<u32>)]) -> Traces {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = std::fs::remove_dir_all(&folder);
-    std::fs::create_dir_all(&folder).unwrap();
-    for (rank, calls) in (0..).zip(ranks) {
-        let header = Header { rank, ranks: ranks.len() as u32, ..Header::default() };
-        let file = File::create(folder.join(format!("rank-{rank}.hdl"))).unwrap();
-        let mut writer = Writer::new(file, &header).unwrap();
-        for (id, members) in communicators {
-            if let Some(me) = members.iter().position(|member| *member == rank) {
-                let local = Group::Ranks(members.clone());
-                writer.communicator(*id, &Communicator { local, remote: None, me: me as u32 });
-            }
-        }
-        for (name, enter, leave, values) in calls {
-            let id = Table::get().by_name(name).unwrap_or_else(|| panic!("{name}")).id;
-            let (enter, leave, values) = (enter * 1_000_000, leave * 1_000_000, values.clone());
-            writer.call(&Record { id, thread: 0, enter, leave, values }).unwrap();
-        }
-        writer.finish().unwrap();
-    }
-    Traces::find(&folder).unwrap()
-}
-
-/// Calls between MPI_Init's return at 0 and MPI_Finalize.
-fn program(calls: Vec<Call>, end: u64) -> Vec<Call> {
-    let mut all = vec![("MPI_Init", 0, 0, vec![])];
-    all.extend(calls);
-    all.push(("MPI_Finalize", end, end, vec![]));
-    all
-}
-
-/// When each rank ends, in microseconds, if a message takes 1 us and nothing else anything.
-fn finish(traces: &Traces, options: &Options) -> Vec<u64> {
-    let zero = TimePerByte::ZERO;
-    let costs = Costs {
-        latency: Time::from_ps(1_000_000),
-        send_overhead: Time::ZERO,
-        receive_overhead: Time::ZERO,
-        gap: Time::ZERO,
-        gap_per_byte: zero,
-        send_overhead_per_byte: zero,
-        receive_overhead_per_byte: zero,
-    };
-    let parameters =
-        Parameters { small: costs, large: costs, eager_limit: u64::MAX, inject: Inject::End };
-    let settings = Settings { parameters, time_unit: Time::from_ps(1), ..Settings::default() };
-    let compiled = compile(traces, options).unwrap_or_else(|error| panic!("{error}"));
-    let (outcome, _) = simulate(&compiled.image, &settings, || Silent).expect("it runs");
-    assert!(outcome.deadlock.is_none(), "{:?}", outcome.deadlock);
-    outcome.ranks.iter().map(|rank| rank.finish.ps() / 1_000_000).collect()
-}
-
-const INT: [i64; 3] = [1, 4, 4];
-
-/// Address 0, a count of integers, and what follows.
-fn buffer(count: i64, rest: &[i64]) -> Vec<i64> {
-    [&[0, count], &INT[..], rest].concat()
-}
 
 /// Rank 1 sends at 10; rank 0 posts its receive at 5 and waits from 6: 10 + 1, and 2 us of computation.
 #[test]

@@ -33,7 +33,8 @@ fn nothing() -> Parameters {
         send_overhead_per_byte: TimePerByte::ZERO,
         receive_overhead_per_byte: TimePerByte::ZERO,
     };
-    Parameters { small: costs, large: costs, eager_limit: 65535, inject: Inject::End }
+    let (eager_limit, inject) = (65_535, Inject::End);
+    Parameters { small: costs, large: costs, local: costs, eager_limit, inject }
 }
 
 /// When each rank ends, in picoseconds.

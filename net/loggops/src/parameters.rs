@@ -35,13 +35,16 @@ pub enum Inject {
     End,
 }
 
-/// A parameter set for small and one for large messages.
+/// A parameter set for small and one for large messages, and one for those within a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameters {
     /// For messages of at most `eager_limit` bytes.
     pub small: Costs,
     /// For larger messages.
     pub large: Costs,
+    /// For messages of any size between ranks of one host, where a host can have several: on networks that
+    /// are more than this model's wire. Latency is the time between the two.
+    pub local: Costs,
     /// S: a message of S bytes is still eager; larger ones use rendezvous.
     pub eager_limit: u64,
     /// When a message enters the network.
@@ -73,6 +76,11 @@ impl Default for Parameters {
         Self {
             small: Costs::loggopsim(),
             large: Costs::loggopsim(),
+            local: Costs {
+                latency: Time::ZERO,
+                gap_per_byte: TimePerByte::ZERO,
+                ..Costs::loggopsim()
+            },
             eager_limit: 65_535,
             inject: Inject::End,
         }

@@ -15,6 +15,8 @@ pub struct Wanted {
     pub messages: bool,
     /// One slice per busy period of a CPU of each rank below this one, 40 bytes in memory.
     pub slices: u32,
+    /// When each computation took place, 24 bytes in memory.
+    pub computations: bool,
 }
 
 /// A probe that keeps the records of one worker.
@@ -25,6 +27,7 @@ pub struct Collector {
     delivered: Vec<Mark>,
     matched: Vec<Mark>,
     busy: Vec<Busy>,
+    computations: Vec<Computation>,
 }
 
 /// A message by its source rank and its number among the source's sends.
@@ -100,6 +103,19 @@ pub struct Slice {
     pub message: Option<u32>,
 }
 
+/// When a computation took place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Computation {
+    /// The rank.
+    pub rank: u32,
+    /// Index of the operation in the rank's program.
+    pub index: u32,
+    /// From when.
+    pub start: Time,
+    /// Until when.
+    pub end: Time,
+}
+
 /// The records of all workers, joined. Room for 2^32 messages, which would take 240 GB; further ones
 /// are left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -108,6 +124,8 @@ pub struct Recorded {
     pub messages: Vec<Message>,
     /// Busy periods by (rank, CPU, start).
     pub slices: Vec<Slice>,
+    /// Computations by (rank, index).
+    pub computations: Vec<Computation>,
 }
 
 impl Collector {
@@ -124,11 +142,14 @@ impl Collector {
             all.delivered.append(&mut worker.delivered);
             all.matched.append(&mut worker.matched);
             all.busy.append(&mut worker.busy);
+            all.computations.append(&mut worker.computations);
         }
+        all.computations.sort_unstable();
         let by_key = join(all.sent, all.delivered, all.matched);
         let order = by_injection(&by_key);
         Recorded {
             slices: resolve(all.busy, &by_key, &order),
+            computations: all.computations,
             messages: order.iter().filter_map(|&row| by_key.get(row as usize).copied()).collect(),
         }
     }
@@ -159,6 +180,9 @@ impl<R: Copy + Send> Probe<Record<R>> for Collector {
             }
             Record::Delivered { source, sequence, at } if self.wanted.messages => {
                 self.delivered.push(Mark { key: (source, sequence), at });
+            }
+            Record::Computed { rank, index, start, end } if self.wanted.computations => {
+                self.computations.push(Computation { rank, index, start, end });
             }
             Record::Matched { source, sequence, at } if self.wanted.messages => {
                 self.matched.push(Mark { key: (source, sequence), at });

@@ -24,6 +24,8 @@ pub enum Artifact {
     Ranks,
     /// Table of messages.
     Messages,
+    /// Table of MPI calls.
+    Calls,
     /// Timeline for Perfetto.
     Perfetto,
     /// Timeline in the Paje format.
@@ -44,12 +46,13 @@ pub enum Artifact {
 
 impl Artifact {
     /// All that exist.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Manifest,
         Self::Summary,
         Self::Performance,
         Self::Ranks,
         Self::Messages,
+        Self::Calls,
         Self::Perfetto,
         Self::Paje,
         Self::Points,
@@ -68,6 +71,7 @@ impl Artifact {
             Self::Performance => "performance.json",
             Self::Ranks => "ranks.csv",
             Self::Messages => "messages.csv",
+            Self::Calls => "calls.csv",
             Self::Perfetto => "timeline.pftrace",
             Self::Paje => "timeline.paje",
             Self::Points => "points.csv",

@@ -2,8 +2,8 @@
 //!
 //! - [`Collector`] is the probe that keeps what happened to each message and each CPU;
 //!   [`Collector::merge`] joins the records of all workers into [`Recorded`].
-//! - [`write_ranks`] and [`write_messages`] write CSV; [`write_perfetto`] and [`write_paje`] write
-//!   timelines.
+//! - [`write_ranks`], [`write_messages`] and [`write_calls`] write CSV; [`write_perfetto`] and [`write_paje`] write
+//!   timelines; a [`CallTimeline`] shows the calls of several runs.
 //! - [`Summary`] holds the reproducible figures of a run, [`Performance`] those that differ from one
 //!   run to the next; [`write_json`] and [`write_terminal`] show both; [`write_gantt`] draws a
 //!   timeline below.
@@ -14,6 +14,7 @@
 //! Everything but [`Performance`] and [`Progress`] is a function of the outcome and the records
 //! alone: the same data gives the same bytes, whatever the number of workers.
 
+mod call_timeline;
 mod collector;
 mod directory;
 mod format;
@@ -29,7 +30,8 @@ mod table;
 mod temporary;
 mod terminal;
 
-pub use collector::{Collector, Message, Recorded, Slice, Wanted};
+pub use call_timeline::CallTimeline;
+pub use collector::{Collector, Computation, Message, Recorded, Slice, Wanted};
 pub use directory::{Artifact, Error, RunDirectory};
 pub use gantt::{GANTT_RANKS, write_gantt};
 pub use json::{write_json, write_pretty};
@@ -38,6 +40,6 @@ pub use perfetto::write_perfetto;
 pub use performance::Performance;
 pub use progress::{Progress, Snapshot};
 pub use summary::{CriticalPathSummary, DeadlockSummary, Pending, Summary};
-pub use table::{write_messages, write_ranks};
+pub use table::{CALLS_HEADER, Call, write_calls, write_messages, write_ranks};
 pub use temporary::{Held, Temporary, hold};
 pub use terminal::write_terminal;

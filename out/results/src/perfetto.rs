@@ -18,15 +18,15 @@ use crate::protobuf::{fixed64, message, string, uint};
 use crate::{Message, Recorded, Slice};
 
 /// Packets are handed on in pieces of at least this many bytes.
-const PIECE: usize = 1 << 16;
+pub(crate) const PIECE: usize = 1 << 16;
 
 /// The process that all ranks belong to: its process id and its track.
 const PROCESS: u64 = 1;
 
 /// All packets form one sequence, whose strings are interned in its first packet.
-const SEQUENCE: u64 = 1;
-const SEQUENCE_STATE_CLEARED: u64 = 1;
-const SEQUENCE_NEEDS_STATE: u64 = 2;
+pub(crate) const SEQUENCE: u64 = 1;
+pub(crate) const SEQUENCE_STATE_CLEARED: u64 = 1;
+pub(crate) const SEQUENCE_NEEDS_STATE: u64 = 2;
 
 /// Names of slices; the id of each is its place, from 1.
 const ACTIVITIES: [&str; 3] = ["compute", "send", "receive"];
@@ -34,7 +34,7 @@ const ACTIVITIES: [&str; 3] = ["compute", "send", "receive"];
 /// Names of annotations; the id of each is its place, from 1.
 const ANNOTATIONS: [&str; 6] = ["start_ps", "end_ps", "message", "peer", "bytes", "tag"];
 
-mod field {
+pub(crate) mod field {
     pub const TRACE_PACKET: u64 = 1;
 
     pub const PACKET_TIMESTAMP: u64 = 8;
@@ -269,6 +269,6 @@ const fn name_id(activity: Activity) -> u64 {
     }
 }
 
-const fn nanoseconds(time: Time) -> u64 {
+pub(crate) const fn nanoseconds(time: Time) -> u64 {
     time.ps() / 1000
 }

@@ -61,6 +61,41 @@ pub fn write_messages(out: &mut impl Write, messages: &[Message]) -> io::Result<
     rows.flush()
 }
 
+/// An MPI call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call<N = &'static str> {
+    /// The rank that made it.
+    pub rank: u32,
+    /// The thread that made it.
+    pub thread: u32,
+    /// Its name in C.
+    pub name: N,
+    /// From when.
+    pub enter: Time,
+    /// Until when.
+    pub leave: Time,
+}
+
+/// First line of `calls.csv`.
+pub const CALLS_HEADER: &str = "rank,thread,call,enter_ps,return_ps";
+
+/// Writes `calls.csv`: one row per call that the schedule has messages or waits of, times in picoseconds. A time that
+/// never came is left empty.
+pub fn write_calls(out: &mut impl Write, calls: impl Iterator<Item = Call>) -> io::Result<()> {
+    let mut rows = Rows::new(out, CALLS_HEADER);
+    rows.text.push(b'\n');
+    for call in calls {
+        rows.number(call.rank);
+        rows.number(call.thread);
+        rows.text.extend_from_slice(call.name.as_bytes());
+        rows.text.push(b',');
+        rows.time(call.enter);
+        rows.time(call.leave);
+        rows.end()?;
+    }
+    rows.flush()
+}
+
 /// Rows under construction. Each field is followed by a comma, which the row's end replaces.
 struct Rows<'a, W> {
     out: &'a mut W,

@@ -36,6 +36,7 @@ fn one_message_becomes_one_row_and_three_slices() {
             slice(0, Activity::Send, 100, 1600, Some(0)),
             slice(1, Activity::Receive, 4100, 5654, Some(0)),
         ],
+        computations: Vec::new(),
     };
     assert_eq!(recorded(), expected);
 }
@@ -43,7 +44,7 @@ fn one_message_becomes_one_row_and_three_slices() {
 #[test]
 fn only_what_is_wanted_is_kept() {
     let records = [of_sender(), of_receiver()];
-    let wanted = |messages, slices| Wanted { messages, slices };
+    let wanted = |messages, slices| Wanted { messages, slices, computations: false };
     let counts = [(false, 0), (true, 0), (false, 1), (false, 2)].map(|(messages, slices)| {
         let recorded = collect(wanted(messages, slices), &records);
         (recorded.messages.len(), recorded.slices.len())

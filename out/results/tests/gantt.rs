@@ -10,7 +10,7 @@ use schedule::{Kind, Op};
 
 use Activity::{Compute, Receive, Send};
 
-const SLICES: Wanted = Wanted { messages: false, slices: u32::MAX };
+const SLICES: Wanted = Wanted { messages: false, slices: u32::MAX, computations: false };
 
 /// The columns of a label such as `rank 0 ` and of the two sides.
 const FRAME: u16 = 9;

@@ -4,7 +4,8 @@ mod common;
 
 use common::{EVERYTHING, collect, ns, of_sender, outcome, recorded};
 use host::{RankTotals, Record};
-use results::{write_messages, write_ranks};
+use results::{Call, write_calls, write_messages, write_ranks};
+use units::Time;
 
 fn ranks(ranks: &[RankTotals]) -> String {
     let mut out = Vec::new();
@@ -89,4 +90,18 @@ fn long_tables_are_complete() {
         )
     });
     assert_eq!(text, ranks(&[]) + &rows.collect::<String>());
+}
+
+/// A call that never ended has no time.
+#[test]
+fn calls_are_rows() {
+    let call = |thread, name, enter, leave| Call { rank: 3, thread, name, enter, leave };
+    let calls = [
+        call(0, "MPI_Send", Time::from_ps(7), Time::from_ps(1_000_009)),
+        call(1, "MPI_Wait", Time::from_ps(8), Time::MAX),
+    ];
+    let mut out = Vec::new();
+    write_calls(&mut out, calls.into_iter()).unwrap();
+    let expected = "rank,thread,call,enter_ps,return_ps\n3,0,MPI_Send,7,1000009\n3,1,MPI_Wait,8,\n";
+    assert_eq!(String::from_utf8(out).unwrap(), expected);
 }

@@ -29,6 +29,8 @@ pub enum Command {
     Convert(Convert),
     /// Record the MPI calls of a program, unmodified
     Record(Record),
+    /// Compare two runs call by call: traces and simulated runs
+    Compare(Compare),
     /// Describe a topology: counts, distances, bisection, routes, deadlock check, drawing
     Topology(Topology),
     /// List the patterns
@@ -123,7 +125,17 @@ Examples:
   heddle convert app.bin app.goal
   heddle convert - app.bin < app.goal
   heddle convert app.bin - | head
-  heddle convert traces/ app.goal --set traces.mode=durations";
+  heddle convert traces/ app.goal --set traces.mode=durations
+  heddle convert traces/ text/ --format allprof";
+
+/// A form of text for traces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TraceFormat {
+    /// The text of liballprof, which Schedgen reads
+    Allprof,
+    /// Time-independent text, which SMPI replays
+    Ti,
+}
 
 #[derive(Debug, Args)]
 #[command(after_help = format!("{CONVERT_EXAMPLES}\n\n{EXIT_CODES}"))]
@@ -134,6 +146,9 @@ pub struct Convert {
     /// Where to write: a .bin file is binary, any other is text; - is standard output, in the form
     /// that the input is not
     pub output: String,
+    /// Write traces as text of this form into a new folder, instead of a schedule
+    #[arg(long, value_enum)]
+    pub format: Option<TraceFormat>,
     /// Set a key of [traces], such as traces.mode=aligned; can be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
@@ -181,6 +196,30 @@ pub enum Mpi {
     Openmpi,
     /// MPICH, Intel MPI, MVAPICH2, Cray MPICH
     Mpich,
+}
+
+const COMPARE_EXAMPLES: &str = "\
+Examples:
+  heddle run traces -o out --tables ranks,calls
+  heddle compare traces out
+  heddle compare out other-machine --per-rank --timeline both.pftrace";
+
+#[derive(Debug, Args)]
+#[command(after_help = format!("{COMPARE_EXAMPLES}\n\n{EXIT_CODES}"))]
+pub struct Compare {
+    /// Traces, or the folder of a run with a table of calls
+    pub a: String,
+    /// Another of either
+    pub b: String,
+    /// How to print
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+    /// Also compare each rank; JSON always does
+    #[arg(long)]
+    pub per_rank: bool,
+    /// Write a timeline of both for Perfetto
+    #[arg(long, value_name = "FILE")]
+    pub timeline: Option<String>,
 }
 
 const TOPOLOGY_EXAMPLES: &str = "\

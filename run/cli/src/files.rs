@@ -2,7 +2,7 @@
 
 use std::{
     ffi::OsString,
-    fs::File,
+    fs::{self, File},
     io::{self, BufWriter, IsTerminal, Read, Write},
     path::{Path, PathBuf},
 };
@@ -15,7 +15,7 @@ use schedule::{
 };
 
 use crate::{
-    arguments::{Check, Convert, Generate},
+    arguments::{Check, Convert, Generate, TraceFormat},
     exit::{Ending, Exit, complain, print, written},
     stop,
 };
@@ -75,6 +75,9 @@ pub fn convert(arguments: &Convert) -> Result<(), Ending> {
         set: arguments.set.clone(),
         ..Request::default()
     };
+    if let Some(form) = arguments.format {
+        return rewrite(arguments, form);
+    }
     if let Some(compiled) = experiment::compiled_traces(&request)? {
         compiled.warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));
         let form = form_of(&arguments.output).unwrap_or(Form::Text);
@@ -93,6 +96,36 @@ pub fn convert(arguments: &Convert) -> Result<(), Ending> {
         Form::Binary => Form::Text,
     };
     write(&image, &arguments.output, form_of(&arguments.output).unwrap_or(other))
+}
+
+/// Writes traces in a form of text. The folder appears when it is complete.
+fn rewrite(arguments: &Convert, form: TraceFormat) -> Result<(), Ending> {
+    let folder = Path::new(&arguments.output);
+    if folder.exists() {
+        let message = format!("error: {} exists already; name a new folder", folder.display());
+        return Err(Ending::new(Exit::Output, message));
+    }
+    let request = Request {
+        subject: Some(arguments.input.clone()),
+        set: arguments.set.clone(),
+        flags: Vec::new(),
+        machine: None,
+    };
+    let name = folder.display().to_string();
+    let partial = partial(folder);
+    written(fs::create_dir(&partial), &name)?;
+    let form = match form {
+        TraceFormat::Allprof => experiment::TraceForm::Allprof,
+        TraceFormat::Ti => experiment::TraceForm::Independent,
+    };
+    let warnings = experiment::rewritten_traces(&request, form, &partial).inspect_err(|_| {
+        // What is left of it is of no use; that it could not be removed is not what matters.
+        let _ = fs::remove_dir_all(&partial);
+    })?;
+    for warning in &warnings {
+        complain(&format!("warning: {warning}"));
+    }
+    written(fs::rename(&partial, folder), &name)
 }
 
 /// The form that a file's name asks for; none for standard output.

@@ -1,6 +1,7 @@
 //! The heddle command.
 
 mod arguments;
+mod compare;
 mod exit;
 mod files;
 mod flags;
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
         Command::Gen(arguments) => files::generate(&arguments),
         Command::Convert(arguments) => files::convert(&arguments),
         Command::Record(arguments) => return record::record(&arguments),
+        Command::Compare(arguments) => compare::run(&arguments),
         Command::Topology(arguments) => topology::describe(&arguments),
         Command::Patterns => exit::print(&experiment::registry::patterns()),
         Command::Schema(arguments) if arguments.reference => {

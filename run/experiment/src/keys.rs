@@ -69,6 +69,11 @@ pub const TABLES: &[(&str, &str)] = &[
         "loggops.large",
         "Other costs for messages of more than S bytes. What is not set here is as in `[loggops]`.",
     ),
+    (
+        "loggops.local",
+        "Costs of messages of any size between ranks of one host, which do not enter the network. For \
+         networks with switches; there o, g and O are as in `[loggops]` unless they are set here.",
+    ),
     ("protocol", "How hosts agree on a message."),
     (
         "network",
@@ -166,6 +171,7 @@ const TRANSPORT: Words = &[
 const TABLE_NAMES: Words = &[
     ("ranks", "`ranks.csv`: finish, busy and blocked times, messages and bytes of every rank"),
     ("messages", "`messages.csv`: every message with the times of its stages"),
+    ("calls", "`calls.csv`: every MPI call of traces with its simulated times"),
 ];
 const TIMELINE: Words = &[
     ("none", "no timeline"),
@@ -237,7 +243,8 @@ pub const KEYS: &[Key] = &[
         "Algorithm of a collective."),
     key("workload.collectives", Kind::Name, Value("default"), flag("collectives", "LIBRARY"),
         "MPI library that chooses the algorithms of collectives: `openmpi`, `mpich`, `mvapich2`, `impi`; \
-         or `default`."),
+         or `default`. Of traces: `openmpi` unless said otherwise, and also `schedgen`, the choices of \
+         LogGOPSim's tool."),
     key("workload.per-node", COUNT, Value("1"), flag("per-node", "N"),
         "Ranks on each node, for algorithms of collectives that tell nodes apart."),
     key("workload.element", Kind::Bytes, Value("1 B"), flag("element", "SIZE"),
@@ -254,6 +261,14 @@ pub const KEYS: &[Key] = &[
          `durations` and `aligned`."),
     key("traces.scale", Kind::Factor, Value("1"), flag("scale-compute", "FACTOR"),
         "By how much computation takes longer than recorded; with 0.5 it is twice as fast."),
+    key("traces.scale-ranks", Kind::Name, Unset("all as `scale`"), None,
+        "Other factors for some ranks: `0=1.5,3=2`."),
+    key("traces.scale-regions", Kind::Name, Unset("none"), None,
+        "Further factors for regions, by the level of `MPI_Pcontrol`: `1=0.5`."),
+    key("traces.speed", Kind::Count(1, u64::MAX), Value("1000000000"), None,
+        "Operations per second of a host, for time-independent traces."),
+    key("traces.map", Kind::Path, Unset("each its own"), None,
+        "A file with a number per line: the rank of the schedule that each recorded rank becomes."),
     key("traces.copies", COUNT, Value("1"), None,
         "How many copies of the recorded ranks run. Messages stay within a copy; collectives of \
          the world join all."),
@@ -349,6 +364,26 @@ pub const KEYS: &[Key] = &[
     key("loggops.large.O-recv", Kind::TimePerByte,
         Same(&["loggops.large.O", "loggops.O-recv", "loggops.O"]), None,
         "O of the receiver of a large message."),
+
+    key("loggops.local.L", Kind::Time, Value("0 ns"), None,
+        "L within a host: time from the moment at which a message would enter the network to its arrival."),
+    key("loggops.local.o", Kind::Time, Same(&["loggops.o"]), None, "o within a host."),
+    key("loggops.local.g", Kind::Time, Same(&["loggops.g"]), None,
+        "g of messages within a host. Each rank has clocks of its own for g and G."),
+    key("loggops.local.G", Kind::TimePerByte, Value("0 ns/B"), None, "G within a host."),
+    key("loggops.local.O", Kind::TimePerByte, Same(&["loggops.O"]), None, "O within a host."),
+    key("loggops.local.o-send", Kind::Time,
+        Same(&["loggops.local.o", "loggops.o-send", "loggops.o"]), None,
+        "o of the sender within a host."),
+    key("loggops.local.o-recv", Kind::Time,
+        Same(&["loggops.local.o", "loggops.o-recv", "loggops.o"]), None,
+        "o of the receiver within a host."),
+    key("loggops.local.O-send", Kind::TimePerByte,
+        Same(&["loggops.local.O", "loggops.O-send", "loggops.O"]), None,
+        "O of the sender within a host."),
+    key("loggops.local.O-recv", Kind::TimePerByte,
+        Same(&["loggops.local.O", "loggops.O-recv", "loggops.O"]), None,
+        "O of the receiver within a host."),
 
     key("protocol.rendezvous", Kind::Word(RENDEZVOUS), Unset("`abstract`; `rts-cts` where the network has switches"),
         None,

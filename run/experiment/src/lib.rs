@@ -6,6 +6,7 @@
 //!
 //! This is the only crate that knows every model by name; the names are in [`registry`].
 
+pub mod compare;
 mod configuration;
 mod diagnostic;
 pub mod document;
@@ -31,6 +32,7 @@ pub use manifest::VERSION;
 pub use plan::{Output, Plan, Timeline};
 pub use registry::{Generated, generated};
 pub use run::{Failure, Report, run};
-pub use trace_input::compiled_traces;
+pub use trace_input::{compiled_traces, rewritten_traces};
+pub use traces::source::Form as TraceForm;
 pub use traffic_plan::{Measured, TrafficPlan};
 pub use value::{Kind, Value, Words, Workload};

@@ -60,25 +60,49 @@ pub(crate) fn resolve(configuration: &Configuration) -> Result<Option<Machine>, 
 }
 
 impl Machine {
-    /// The network with `ranks` ranks on its hosts.
-    pub fn with(&self, ranks: u32) -> Result<Infiniband, String> {
-        let hosts = match &self.places {
+    /// The network with `ranks` ranks on its hosts, and the number there of each rank's host. Hosts without
+    /// ranks take no part.
+    pub fn with(&self, ranks: u32) -> Result<(Infiniband, Vec<u32>), String> {
+        let mut hosts = match &self.places {
             Places::Rule(rule) => rule
                 .place(ranks, self.topology.graph.hosts())
                 .map_err(|fault| Faults::from(fault).render("[placement]"))?,
             Places::File(name, text) => place::from_file(text, ranks, &self.topology.graph)
                 .map_err(|faults| faults.render(name))?,
         };
-        if ranks > self.topology.graph.hosts() {
-            let hosts = self.topology.graph.hosts();
+        let mut counts = vec![0; self.topology.graph.hosts() as usize];
+        for &host in &hosts {
+            counts[host as usize] += 1;
+        }
+        if let Some((host, count)) = (0..).zip(counts).find(|(_, count)| *count > ROOM) {
             return Err(format!(
-                "error: {ranks} ranks on {hosts} hosts: each rank needs a host of its own\n  \
-                 help: choose a larger topology (network.topology), or fewer ranks"
+                "error: {count} ranks on {}: a host has room for {ROOM}\n  help: choose a larger \
+                 topology (network.topology), another placement, or fewer ranks",
+                self.topology.graph.name(host)
             ));
         }
-        Infiniband::new(self.fabric.clone(), hosts, self.level)
-            .map_err(|error| format!("error: placement: rank {error}"))
+        let used = number(&mut hosts, self.topology.graph.hosts());
+        Infiniband::new(self.fabric.clone(), used, self.level)
+            .map(|network| (network, hosts))
+            .map_err(|error| format!("error: placement: {error}"))
     }
+}
+
+/// Most ranks of a host.
+const ROOM: u32 = 256;
+
+/// Numbers the hosts that are used, of `count`, in the order of their first ranks; answers which they are.
+fn number(hosts: &mut [u32], count: u32) -> Vec<u32> {
+    let mut numbers = vec![None; count as usize];
+    let mut used = Vec::new();
+    for host in hosts {
+        let number = numbers[*host as usize].get_or_insert_with(|| {
+            used.push(*host);
+            used.len() as u32 - 1
+        });
+        *host = *number;
+    }
+    used
 }
 
 /// Settings of topologies and placement where there is no topology.
@@ -88,7 +112,8 @@ fn unused(configuration: &Configuration) -> Result<(), Mistakes> {
         keys.filter(|name| name.starts_with(table) && configuration.is_said(name))
             .collect::<Vec<_>>()
     };
-    let names = said("network.").into_iter().chain(said("placement."));
+    let tables = ["network.", "placement.", "loggops.local."];
+    let names = tables.into_iter().flat_map(said);
     let mistakes: Vec<_> = names
         .filter(|name| *name != "network.model")
         .map(|name| {

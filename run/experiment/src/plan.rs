@@ -61,6 +61,7 @@ pub struct Plan {
 
 /// What a run writes, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct Output {
     /// The folder.
     pub directory: PathBuf,
@@ -70,6 +71,8 @@ pub struct Output {
     pub ranks: bool,
     /// Whether there is a table of messages.
     pub messages: bool,
+    /// Whether there is a table of MPI calls.
+    pub calls: bool,
     /// The timeline.
     pub timeline: Option<Timeline>,
 }
@@ -107,6 +110,12 @@ impl Plan {
             diagnostic::sort(&mut mistakes);
             return Err(Mistakes(mistakes));
         };
+        if output.as_ref().is_some_and(|output| output.calls)
+            && !matches!(workload, registry::Workload::Traces(_))
+        {
+            let message = "a table of calls needs traces as the workload";
+            return Err(Mistakes(vec![configuration.mistake("output.tables", message)]));
+        }
         let loggopsim = configuration.word("loggops.compat") == "loggopsim";
         if loggopsim && configuration.count("run.threads") != Some(1) {
             let reason = "loggops.compat = \"loggopsim\" runs on one thread";
@@ -169,6 +178,7 @@ fn parameters(configuration: &Configuration) -> Parameters {
     let rate = |table: &str, key: &str| {
         if fabric
             && key == "G"
+            && table != "loggops.local"
             && !configuration.is_said("loggops.G")
             && !configuration.is_said("loggops.large.G")
         {
@@ -188,6 +198,7 @@ fn parameters(configuration: &Configuration) -> Parameters {
     Parameters {
         small: costs("loggops"),
         large: costs("loggops.large"),
+        local: costs("loggops.local"),
         eager_limit: configuration.bytes("loggops.S").map_or(u64::MAX, units::Bytes::get),
         inject: match configuration.word("loggops.inject") {
             "start" => Inject::Start,
@@ -209,6 +220,7 @@ fn workload_of(configuration: &Configuration) -> Result<registry::Workload, Vec<
             trace_input::check(configuration)?;
             without_pattern_keys(
                 configuration,
+                &trace_input::SHARED_KEYS,
                 &format!("the workload is the traces {}", path.display()),
             )?;
             Ok(registry::Workload::Traces(path))
@@ -246,7 +258,7 @@ fn goal(
         Source::File(path) => format!("the workload is the file {}", path.display()),
         Source::Standard => "the workload is standard input".to_owned(),
     };
-    without_pattern_keys(configuration, &help)?;
+    without_pattern_keys(configuration, &[], &help)?;
     Ok(registry::Workload::Goal(source))
 }
 
@@ -267,9 +279,14 @@ pub(crate) fn without(
     if mistakes.is_empty() { Ok(()) } else { Err(mistakes) }
 }
 
-/// Refuses the options of patterns.
-fn without_pattern_keys(configuration: &Configuration, help: &str) -> Result<(), Vec<Diagnostic>> {
-    let useless = PATTERN_KEYS.iter().filter(|key| configuration.is_said(key));
+/// Refuses the options of patterns, but for some.
+fn without_pattern_keys(
+    configuration: &Configuration,
+    allowed: &[&str],
+    help: &str,
+) -> Result<(), Vec<Diagnostic>> {
+    let useless =
+        PATTERN_KEYS.iter().filter(|key| configuration.is_said(key) && !allowed.contains(key));
     let mistakes: Vec<_> = useless
         .map(|key| {
             let message = format!("`{key}` applies to patterns only");
@@ -329,6 +346,7 @@ pub(crate) fn output(configuration: &Configuration) -> Result<Option<Output>, Di
         force: configuration.switch("output.force"),
         ranks: tables.contains(&"ranks"),
         messages: tables.contains(&"messages"),
+        calls: tables.contains(&"calls"),
         timeline: match configuration.word("output.timeline") {
             "perfetto" => Some(Timeline::Perfetto),
             "paje" => Some(Timeline::Paje),
@@ -350,7 +368,7 @@ pub(crate) fn inputs(configuration: &Configuration) -> Vec<PathBuf> {
         Some(Topology::File(path)) => Some(path),
         _ => None,
     };
-    let paths = ["noise.trace", "network.tables", "placement.file"];
+    let paths = ["traces.map", "noise.trace", "network.tables", "placement.file"];
     let paths = paths.into_iter().filter_map(|key| configuration.path(key));
     source.into_iter().chain(topology).chain(paths).collect()
 }

@@ -8,7 +8,9 @@ use std::{
 use collectives::program::Scheduled;
 use host::{Outcome, RankTotals, Record, Settings};
 use kernel::{Probe, Silent};
-use results::{Artifact, Collector, Pending, Performance, Recorded, RunDirectory, Summary, Wanted};
+use results::{
+    Artifact, Call, Collector, Pending, Performance, Recorded, RunDirectory, Summary, Wanted,
+};
 use schedule::Program;
 
 use crate::{
@@ -57,6 +59,8 @@ pub enum Failure {
 struct Simulated {
     outcome: Outcome,
     recorded: Recorded,
+    /// The MPI calls of traces, if they are to be written.
+    calls: Vec<Call>,
     took: Duration,
 }
 
@@ -74,9 +78,11 @@ pub fn run(plan: &Plan) -> Result<Report, Failure> {
             finish(plan, start, directory, simulated, None, |op| describe(pattern, op))
         }
         Workload::Traces(path) => {
-            let compiled = trace_input::compile(path, &plan.configuration)?;
+            let wanted = plan.output.as_ref().is_some_and(|output| output.calls);
+            let compiled = trace_input::compile(path, &plan.configuration, wanted)?;
             let image = &compiled.image;
-            let simulated = simulate(plan, image, image.bytes().len() as u64)?;
+            let mut simulated = simulate(plan, image, image.bytes().len() as u64)?;
+            simulated.calls = trace_input::calls(&compiled, &simulated.recorded);
             let mut report =
                 finish(plan, start, directory, simulated, None, |op| describe(image, op))?;
             report.warnings.extend(compiled.warnings);
@@ -142,8 +148,8 @@ fn alone(plan: &Plan, program: &impl Program) -> Result<Outcome, Failure> {
     let settings = &plan.settings;
     Ok(match &plan.machine {
         Some(machine) => {
-            let network = machine.with(program.ranks()).map_err(Failure::Input)?;
-            host::simulate_over(&network, program, settings, || Silent)?.0
+            let (network, hosts) = machine.with(program.ranks()).map_err(Failure::Input)?;
+            host::simulate_over(&network, Some(&hosts), program, settings, || Silent)?.0
         }
         None => by_rules(plan.loggopsim, program, settings, || Silent)?.0,
     })
@@ -160,7 +166,8 @@ fn simulate(plan: &Plan, program: &impl Program, schedule: u64) -> Result<Simula
         (false, true) => results::GANTT_RANKS,
         (false, false) => 0,
     };
-    let wanted = Wanted { messages: messages || timeline, slices };
+    let computations = plan.output.as_ref().is_some_and(|output| output.calls);
+    let wanted = Wanted { messages: messages || timeline, slices, computations };
     let network = match &plan.machine {
         Some(machine) => Some(machine.with(program.ranks()).map_err(Failure::Input)?),
         None => None,
@@ -169,11 +176,14 @@ fn simulate(plan: &Plan, program: &impl Program, schedule: u64) -> Result<Simula
         let start = Instant::now();
         let probe = || Collector::new(wanted);
         let (outcome, recorded) = match (&network, wanted == Wanted::default()) {
-            (Some(network), true) => {
-                (host::simulate_over(network, program, settings, || Silent)?.0, Recorded::default())
+            (Some((network, hosts)), true) => {
+                let (outcome, _) =
+                    host::simulate_over(network, Some(hosts), program, settings, || Silent)?;
+                (outcome, Recorded::default())
             }
-            (Some(network), false) => {
-                let (outcome, probes) = host::simulate_over(network, program, settings, probe)?;
+            (Some((network, hosts)), false) => {
+                let (outcome, probes) =
+                    host::simulate_over(network, Some(hosts), program, settings, probe)?;
                 (outcome, Collector::merge(probes))
             }
             (None, true) => {
@@ -184,7 +194,7 @@ fn simulate(plan: &Plan, program: &impl Program, schedule: u64) -> Result<Simula
                 (outcome, Collector::merge(probes))
             }
         };
-        Ok(Simulated { outcome, recorded, took: start.elapsed() })
+        Ok(Simulated { outcome, recorded, calls: Vec::new(), took: start.elapsed() })
     })
 }
 
@@ -228,7 +238,7 @@ fn finish(
     standard: Option<&str>,
     describe: impl FnMut(&host::PendingOp) -> Pending,
 ) -> Result<Report, Failure> {
-    let Simulated { outcome, recorded, took } = simulated;
+    let Simulated { outcome, recorded, calls, took } = simulated;
     let summary = Summary::new(&outcome, describe);
     let threads = if plan.loggopsim { 1 } else { plan.settings.threads };
     if let (Some(mut directory), Some(output)) = (directory, &plan.output) {
@@ -239,6 +249,9 @@ fn finish(
         };
         directory.write(Artifact::Manifest, |out| manifest(out))?;
         write(&mut directory, output, &outcome, &recorded, &summary)?;
+        if output.calls {
+            directory.write(Artifact::Calls, |out| results::write_calls(out, calls.into_iter()))?;
+        }
         let performance = Performance::measure(start, took, threads, &summary);
         directory.write(Artifact::Performance, |out| results::write_pretty(out, &performance))?;
         directory.finish()?;

@@ -1,20 +1,70 @@
 //! Traces as a workload.
 
-use std::path::Path;
+use std::{collections::BTreeMap, fs, path::Path, str::FromStr};
 
+use collectives::Nodes;
+use results::{Call, Recorded};
 use traces::{
-    Compiled,
+    Compiled, Mark,
+    collective::{Expand, Schedgen},
+    format::table::Table,
+    library::Library,
     options::{Clocks, Flits, Ideal, Mode, Options, Scale, Window},
     pinning::Pinning,
-    source::Traces,
+    source::{Form, Traces},
 };
 use units::{Time, TimePerByte};
 
 use crate::{
     configuration::{Configuration, Request},
-    diagnostic::{Diagnostic, Mistakes},
+    diagnostic::{Diagnostic, Mistakes, reason},
     run::Failure,
 };
+
+/// Keys of `[workload]` that mean something for traces.
+pub(crate) const SHARED_KEYS: [&str; 3] =
+    ["workload.collectives", "workload.per-node", "workload.reduce-cost"];
+
+/// Factors by number: `0=1.5,3=2`.
+fn factors<N: FromStr + Ord>(
+    configuration: &Configuration,
+    key: &str,
+) -> Result<BTreeMap<N, f64>, Box<Diagnostic>> {
+    let text = configuration.name(key).unwrap_or_default();
+    let pair = |part: &str| {
+        let (number, factor) = part.split_once('=')?;
+        let factor: f64 = factor.trim().parse().ok()?;
+        let number = number.trim().parse().ok()?;
+        (factor.is_finite() && factor >= 0.0).then_some((number, factor))
+    };
+    let parts = text.split(',').filter(|part| !part.trim().is_empty());
+    parts
+        .map(|part| {
+            pair(part).ok_or_else(|| {
+                let message = format!("expected NUMBER=FACTOR between commas, found `{part}`");
+                Box::new(configuration.mistake(key, message))
+            })
+        })
+        .collect()
+}
+
+/// The ranks that a file lists, one per line.
+fn map(configuration: &Configuration) -> Result<Vec<u32>, Box<Diagnostic>> {
+    let key = "traces.map";
+    let Some(path) = configuration.path(key) else { return Ok(Vec::new()) };
+    let wrong = |message: String| Box::new(configuration.mistake(key, message));
+    let text = fs::read_to_string(&path)
+        .map_err(|error| wrong(format!("{}: {}", path.display(), reason(&error))))?;
+    let lines = (1..).zip(text.lines().map(str::trim));
+    let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
+    lines
+        .map(|(number, line)| {
+            line.parse().map_err(|_| {
+                wrong(format!("{}:{number}: expected a rank, found `{line}`", path.display()))
+            })
+        })
+        .collect()
+}
 
 /// Checks the settings of traces against each other.
 pub(crate) fn check(configuration: &Configuration) -> Result<(), Vec<Diagnostic>> {
@@ -22,7 +72,13 @@ pub(crate) fn check(configuration: &Configuration) -> Result<(), Vec<Diagnostic>
         |names: &[&'static str]| names.iter().find(|name| configuration.is_said(name)).copied();
     let collectives = said(&["traces.from-collective", "traces.to-collective"]);
     let times = said(&["traces.from", "traces.to"]);
-    let mut mistakes = Vec::new();
+    let errors = [
+        library(configuration).err(),
+        factors::<u32>(configuration, "traces.scale-ranks").err(),
+        factors::<i64>(configuration, "traces.scale-regions").err(),
+        map(configuration).err(),
+    ];
+    let mut mistakes: Vec<_> = errors.into_iter().flatten().map(|mistake| *mistake).collect();
     if let (Some(_), Some(time)) = (collectives, times) {
         let message = "a window between collectives has no times";
         mistakes.push(configuration.mistake(time, message));
@@ -89,10 +145,12 @@ fn options(configuration: &Configuration) -> Options<'static> {
         },
         scale: Scale {
             all: configuration.factor("traces.scale").unwrap_or(1.0),
-            ..Scale::default()
+            ranks: factors(configuration, "traces.scale-ranks").unwrap_or_default(),
+            regions: factors(configuration, "traces.scale-regions").unwrap_or_default(),
         },
         pinning: costs.then_some(pinning),
         connect: time("traces.connect"),
+        map: map(configuration).unwrap_or_default(),
         copies: configuration.count("traces.copies").unwrap_or(1) as u32,
         window: window(configuration),
         threads: 0,
@@ -100,11 +158,74 @@ fn options(configuration: &Configuration) -> Options<'static> {
     }
 }
 
+/// The name of Schedgen's algorithms, and of the library whose are taken if nothing is said.
+const SCHEDGEN: &str = "schedgen";
+const OPEN_MPI: &str = "openmpi";
+
+/// The library that chooses the algorithms of collectives, if the experiment names one.
+fn library(configuration: &Configuration) -> Result<Option<&'static str>, Box<Diagnostic>> {
+    let key = "workload.collectives";
+    let name =
+        configuration.name(key).filter(|name| configuration.is_said(key) && name != SCHEDGEN);
+    let found = name.map(|name| collectives::library(&name)).transpose();
+    found.map_err(|error| {
+        let help = "of traces also \"schedgen\"".to_owned();
+        Box::new(configuration.mistake(key, error.to_string()).help(help))
+    })
+}
+
 /// Reads traces and makes a schedule of them.
-pub(crate) fn compile(path: &Path, configuration: &Configuration) -> Result<Compiled, Failure> {
-    let traces = Traces::find(path).map_err(|error| Failure::Input(format!("error: {error}")))?;
-    traces::compile(&traces, &options(configuration))
-        .map_err(|error| Failure::Input(error.to_string()))
+/// With it comes, if `marks` is set, where its calls are.
+pub(crate) fn compile(
+    path: &Path,
+    configuration: &Configuration,
+    marks: bool,
+) -> Result<Compiled, Failure> {
+    let found = Traces::find(path).map_err(|error| Failure::Input(format!("error: {error}")))?;
+    let speed = configuration.count("traces.speed").unwrap_or(found.speed);
+    let traces = Traces { speed, ..found };
+    let name = configuration.name("workload.collectives").unwrap_or_default();
+    let library = Library {
+        name: library(configuration)
+            .map_err(|mistake| Mistakes(vec![*mistake]))?
+            .unwrap_or(OPEN_MPI),
+        nodes: Nodes::Consecutive(
+            configuration.count("workload.per-node").map_or(1, |count| count as u32),
+        ),
+        reduction: configuration.per_byte("workload.reduce-cost").unwrap_or(TimePerByte::ZERO),
+    };
+    let expand: &dyn Expand = if name == SCHEDGEN { &Schedgen } else { &library };
+    let options = Options { marks, expand, ..options(configuration) };
+    traces::compile(&traces, &options).map_err(|error| Failure::Input(error.to_string()))
+}
+
+/// The calls of a schedule in simulated time.
+pub(crate) fn calls(compiled: &Compiled, recorded: &Recorded) -> Vec<Call> {
+    let mut calls = Vec::new();
+    let mut computations = recorded.computations.as_slice();
+    for (rank, marks) in (0..).zip(&compiled.marks) {
+        let behind = computations.partition_point(|computation| computation.rank <= rank);
+        let (own, rest) = computations.split_at(behind);
+        computations = rest;
+        let when = |mark: &Mark| {
+            let found = own.binary_search_by_key(&mark.before, |computation| computation.index);
+            let found = found.ok().and_then(|place| own.get(place));
+            found.map_or((Time::MAX, Time::MAX), |found| (found.start, found.end))
+        };
+        // When the thread's next call begins, found from behind.
+        let mut next: BTreeMap<u32, Time> = BTreeMap::new();
+        let first = calls.len();
+        for mark in marks.iter().rev() {
+            let (start, enter) = when(mark);
+            let leave = next.insert(mark.thread, start).unwrap_or(enter);
+            let name = Table::get().by_id(mark.call).map_or("", |call| call.name);
+            calls.push(Call { rank, thread: mark.thread, name, enter, leave });
+        }
+        if let Some(own) = calls.get_mut(first..) {
+            own.reverse();
+        }
+    }
+    calls
 }
 
 /// The schedule of the traces that a request names, with what is odd about them; `None` if it names none.
@@ -115,5 +236,21 @@ pub fn compiled_traces(request: &Request) -> Result<Option<Compiled>, Failure> {
     }
     let configuration = Configuration::read(request)?;
     check(&configuration).map_err(Mistakes)?;
-    compile(Path::new(subject), &configuration).map(Some)
+    compile(Path::new(subject), &configuration, false).map(Some)
+}
+
+/// Writes the traces that a request names as text into a folder; gives what is odd about them.
+pub fn rewritten_traces(
+    request: &Request,
+    form: Form,
+    folder: &Path,
+) -> Result<Vec<String>, Failure> {
+    let configuration = Configuration::read(request)?;
+    check(&configuration).map_err(Mistakes)?;
+    let subject = request.subject.as_deref().unwrap_or_default();
+    let found = Traces::find(Path::new(subject))
+        .map_err(|error| Failure::Input(format!("error: {error}")))?;
+    let speed = configuration.count("traces.speed").unwrap_or(found.speed);
+    traces::text::convert(&Traces { speed, ..found }, form, folder)
+        .map_err(|error| Failure::Input(error.to_string()))
 }

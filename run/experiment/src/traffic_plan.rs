@@ -84,7 +84,7 @@ impl TrafficPlan {
             sort(&mut mistakes);
             return Err(Mistakes(mistakes));
         };
-        let network = machine.with(destinations.hosts()).map_err(|message| {
+        let (network, _) = machine.with(destinations.hosts()).map_err(|message| {
             let message = message.trim_start_matches("error: ").to_owned();
             Mistakes(vec![Diagnostic::new(Place::Nowhere, message)])
         })?;

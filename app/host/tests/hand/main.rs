@@ -9,6 +9,7 @@ mod messages;
 mod path;
 mod rendezvous;
 mod resources;
+mod shared;
 
 use host::{Error, Outcome, Settings, simulate, simulate_loggopsim};
 use kernel::Silent;

@@ -178,7 +178,7 @@ fn small_costs() -> impl Strategy<Value = Costs> {
     })
 }
 
-fn small_settings() -> impl Strategy<Value = Settings> {
+pub fn small_settings() -> impl Strategy<Value = Settings> {
     let limit = prop::sample::select(&[0u64, 2, 4, 100][..]);
     let large = prop_oneof![2 => Just(None), 1 => small_costs().prop_map(Some)];
     let start = prop::bool::weighted(0.2);
@@ -189,7 +189,7 @@ fn small_settings() -> impl Strategy<Value = Settings> {
             let large = large.unwrap_or(small);
             let rendezvous = if handshake { Rendezvous::RtsCts } else { Rendezvous::Abstract };
             Settings {
-                parameters: Parameters { small, large, eager_limit, inject },
+                parameters: Parameters { small, large, local: small, eager_limit, inject },
                 rendezvous,
                 time_unit: ps(1),
                 ..Settings::default()
@@ -236,10 +236,10 @@ fn every_pattern_under_every_parameter_set() {
 }
 
 /// Receives of exactly their message's size: what matches another one is truncated.
-const TIGHT: Variety =
+pub const TIGHT: Variety =
     Variety { resources: 1, odd: false, roomy: false, sizes: &[0, 1, 2, 3, 5], steps: 24 };
-const PLAIN: Variety = Variety { roomy: true, ..TIGHT };
-const WIDE: Variety =
+pub const PLAIN: Variety = Variety { roomy: true, ..TIGHT };
+pub const WIDE: Variety =
     Variety { resources: 3, odd: true, roomy: true, sizes: &[0, 1, 2, 3, 5, 9], steps: 40 };
 
 proptest! {

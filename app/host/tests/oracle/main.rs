@@ -7,4 +7,5 @@ mod graph;
 mod loggopsim;
 mod programs;
 mod rules;
+mod shared;
 mod ties;

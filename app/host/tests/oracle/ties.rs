@@ -30,7 +30,7 @@ fn by_default(program: &impl Program, p: loggopsim::Parameters, injection: bool)
     };
     let (eager_limit, inject) = (p.eager_limit, Inject::End);
     let rules = Rules {
-        parameters: Parameters { small: costs, large: costs, eager_limit, inject },
+        parameters: Parameters { small: costs, large: costs, local: costs, eager_limit, inject },
         rendezvous: Rendezvous::Abstract,
         time_unit: 1,
         noise: &|_, _, _| 0,

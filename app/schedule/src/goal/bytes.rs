@@ -19,11 +19,16 @@ impl Bytes {
     pub fn open(path: &Path) -> io::Result<Self> {
         let mut file = File::open(path)?;
         if file.metadata()?.is_file() {
-            return map(&file).map(Self::Mapped);
+            return Self::map(&file);
         }
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)?;
         Ok(Self::Owned(bytes))
+    }
+
+    /// Maps a regular file.
+    pub(super) fn map(file: &File) -> io::Result<Self> {
+        map(file).map(Self::Mapped)
     }
 }
 

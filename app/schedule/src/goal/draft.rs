@@ -1,23 +1,38 @@
-//! Building a schedule in memory, rank by rank.
+//! Building a rank's operations in memory, one after the other.
 
-use super::format::{BASE, HEADER, MAGIC, SPAN};
-use super::image::Image;
-use super::rank::{Line, Rank};
-use crate::{Edge, Op};
+use super::format::{BLOB_HEADER, List, NODE, Node, WORD, Waits, code};
+use super::rank::{Line, sort};
+use crate::{Edge, Kind, Op};
 
-/// The operations of one rank, as they are thought of: operations and dependencies in any order.
+/// Closed nodes are kept in pieces of about this many bytes.
+const PIECE: usize = 1 << 20;
+
+/// The operations of one rank. Those at the end are open: they can be changed, and dependencies on
+/// them can be added. The others are closed and have their final form, which takes less memory.
 #[derive(Debug, Default)]
 pub struct Draft {
+    /// How many are closed.
+    closed: u32,
     ops: Vec<Op>,
+    /// Per open operation, how many it waits for.
+    dependencies: Vec<u32>,
+    /// Dependencies on open operations.
     lines: Vec<Line>,
+    /// Scratch space: per operation that is closed and sort of edge, how many wait for it.
+    slots: Vec<[u32; 2]>,
+    part: Part,
 }
 
 /// A rank's part of the binary form.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Part {
-    bytes: Vec<u8>,
-    cpu: u8,
-    nic: u8,
+    pub(super) roots: Vec<u8>,
+    pub(super) nodes: Vec<Vec<u8>>,
+    pub(super) appendix: Vec<u8>,
+    pub(super) ops: u32,
+    /// Highest CPU and interface.
+    pub(super) highest: [u8; 2],
+    pub(super) waits: Waits,
 }
 
 impl Draft {
@@ -25,60 +40,153 @@ impl Draft {
     #[inline]
     pub fn op(&mut self, op: Op) -> u32 {
         self.ops.push(op);
-        self.ops.len() as u32 - 1
+        self.dependencies.push(0);
+        self.len() - 1
     }
 
-    /// Makes an operation wait for another. Indices of operations that are never added make the
-    /// dependency void.
+    /// Makes an operation wait for another, both of which must be open: otherwise the dependency is
+    /// void, as it is for those that do not exist.
     #[inline]
     pub fn depend(&mut self, after: u32, before: u32, edge: Edge) {
-        self.lines.push(Line { before, after, edge });
+        let open = before.wrapping_sub(self.closed) < self.ops.len() as u32;
+        if let Some(count) = self.dependencies.get_mut(after.wrapping_sub(self.closed) as usize)
+            && open
+        {
+            *count += 1;
+            self.lines.push(Line { before, after, edge });
+        }
     }
 
-    /// The operations so far.
-    pub fn ops(&self) -> &[Op] {
-        &self.ops
+    /// How many operations there are.
+    #[inline]
+    pub const fn len(&self) -> u32 {
+        self.closed + self.ops.len() as u32
     }
 
-    /// The operations so far, to be changed.
-    pub fn ops_mut(&mut self) -> &mut [Op] {
-        &mut self.ops
+    /// Whether there are none.
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many are open.
+    #[inline]
+    pub const fn open(&self) -> usize {
+        self.ops.len()
+    }
+
+    /// An open operation.
+    #[inline]
+    pub fn get(&self, index: u32) -> Option<&Op> {
+        self.ops.get(index.wrapping_sub(self.closed) as usize)
+    }
+
+    /// An open operation, to be changed.
+    #[inline]
+    pub fn get_mut(&mut self, index: u32) -> Option<&mut Op> {
+        self.ops.get_mut(index.wrapping_sub(self.closed) as usize)
+    }
+
+    /// Closes the operations before `end`. What they wait for must be closed with them, and nothing that is
+    /// added later may wait for them.
+    pub fn close(&mut self, end: u32) {
+        let count = (end.saturating_sub(self.closed) as usize).min(self.ops.len());
+        self.slots.clear();
+        self.slots.resize(count, [0; 2]);
+        let closed = self.closed;
+        let slot = |before: u32| before.wrapping_sub(closed) as usize;
+        for line in &self.lines {
+            if let Some(waiting) = self.slots.get_mut(slot(line.before)) {
+                waiting[sort(line.edge)] += 1;
+            }
+        }
+        self.encode(count);
+        // The slots now say where in the appendix the next dependent goes.
+        let Self { slots, lines, part, .. } = self;
+        lines.retain(|line| {
+            let Some(waiting) = slots.get_mut(slot(line.before)) else { return true };
+            let at = &mut waiting[sort(line.edge)];
+            let place = WORD * *at as usize..WORD * (*at as usize + 1);
+            if let Some(place) = part.appendix.get_mut(place) {
+                place.copy_from_slice(&line.after.to_le_bytes());
+            }
+            *at += 1;
+            false
+        });
+        self.ops.drain(..count);
+        self.dependencies.drain(..count);
+        self.closed += count as u32;
+    }
+
+    /// Gives the first open operations their final form, and turns the numbers in the slots to places in the
+    /// appendix.
+    fn encode(&mut self, count: usize) {
+        let Part { roots, nodes, appendix, ops, highest, waits } = &mut self.part;
+        if nodes.last().is_none_or(|piece| piece.len() >= PIECE) {
+            nodes.push(Vec::with_capacity(PIECE.min(NODE * count)));
+        }
+        let Some(piece) = nodes.last_mut() else { return };
+        piece.reserve(NODE * count);
+        let mut first = (appendix.len() / WORD) as u32;
+        let mut list = |count: &mut u32| {
+            let list = List { count: *count, first };
+            *count = first;
+            first += list.count;
+            list
+        };
+        let open = self.ops.iter().zip(&self.dependencies).zip(&mut self.slots);
+        for (index, ((op, dependencies), waiting)) in (self.closed..).zip(open) {
+            let [done, started] = waiting;
+            let node = Node {
+                dependencies: *dependencies,
+                kind: code(op.kind),
+                peer: op.peer,
+                size: op.size,
+                tag: op.tag,
+                cpu: op.cpu,
+                nic: op.nic,
+                done: list(done),
+                started: list(started),
+            };
+            if *dependencies == 0 {
+                roots.extend_from_slice(&index.to_le_bytes());
+            }
+            *highest = [highest[0].max(op.cpu), highest[1].max(op.nic)];
+            waits.add(Waits::of(&node));
+            piece.extend_from_slice(&node.encode());
+        }
+        appendix.resize(WORD * first as usize, 0);
+        *ops += count as u32;
+    }
+
+    /// Gives messages other tags, those of closed operations too.
+    pub fn retag(&mut self, tag: &impl Fn(u32) -> u32) {
+        for op in self.ops.iter_mut().filter(|op| op.kind != Kind::Calc) {
+            op.tag = tag(op.tag);
+        }
+        self.part.nodes.iter_mut().for_each(|piece| retag(piece, tag));
     }
 
     /// Closes the rank.
     pub fn finish(mut self) -> Part {
-        let count = self.ops.len();
-        self.lines.retain(|line| (line.before.max(line.after) as usize) < count);
-        let highest = |(cpu, nic): (u8, u8), op: &Op| (cpu.max(op.cpu), nic.max(op.nic));
-        let (cpu, nic) = self.ops.iter().fold((0, 0), highest);
-        let mut rank = Rank { ops: self.ops, ..Rank::default() };
-        rank.link(&self.lines, &mut Vec::new());
-        let mut bytes = Vec::new();
-        rank.encode(&mut bytes);
-        Part { bytes, cpu, nic }
+        self.close(u32::MAX);
+        self.part
     }
 }
 
-impl Image {
-    /// Joins the parts of all ranks, in order.
-    pub fn from_parts(parts: Vec<Part>) -> Self {
-        let table = HEADER + SPAN * parts.len();
-        let length: usize = parts.iter().map(|part| part.bytes.len()).sum();
-        let mut out = Vec::with_capacity(table + length);
-        let highest = |index: fn(&Part) -> u8| parts.iter().map(index).max().unwrap_or(0);
-        out.extend_from_slice(&MAGIC.to_le_bytes());
-        out.extend_from_slice(&(parts.len() as u32).to_le_bytes());
-        out.extend_from_slice(&[highest(|part| part.cpu), highest(|part| part.nic)]);
-        let mut start = (table - BASE) as u64;
-        for part in &parts {
-            out.extend_from_slice(&start.to_le_bytes());
-            start += part.bytes.len() as u64;
-            out.extend_from_slice(&start.to_le_bytes());
+impl Part {
+    /// Bytes of the rank's part of the file.
+    pub(super) fn bytes(&self) -> usize {
+        let nodes: usize = self.nodes.iter().map(Vec::len).sum();
+        BLOB_HEADER + self.roots.len() + nodes + self.appendix.len()
+    }
+}
+
+/// Gives the messages among nodes other tags.
+pub(super) fn retag(nodes: &mut [u8], tag: &impl Fn(u32) -> u32) {
+    for bytes in nodes.as_chunks_mut().0 {
+        let node = Node::decode(bytes);
+        if node.kind != code(Kind::Calc) {
+            *bytes = Node { tag: tag(node.tag), ..node }.encode();
         }
-        // Each part is let go when it has been copied, so that memory holds little more than one copy.
-        for part in parts {
-            out.extend_from_slice(&part.bytes);
-        }
-        Self::written(out)
     }
 }

@@ -79,6 +79,11 @@ impl Image {
         image
     }
 
+    /// Takes bytes that this crate wrote, and what is known of them.
+    pub(super) const fn assembled(bytes: Bytes, ranks: Vec<Blob>, waits: Waits) -> Self {
+        Self { bytes, ranks, waits }
+    }
+
     /// The binary form.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes

@@ -12,6 +12,7 @@
 //! Source: T. Hoefler, C. Siebert, A. Lumsdaine, "Group Operation Assembly Language – A Flexible Way
 //! to Express Collective Communication", ICPP 2009, and the files that `LogGOPSim`'s `txt2bin` writes.
 
+mod assembly;
 mod bytes;
 mod check;
 mod compile;
@@ -29,6 +30,7 @@ mod scan;
 mod validate;
 mod write;
 
+pub use assembly::Assembly;
 pub use bytes::Bytes;
 pub use check::{Finding, Report, Rule, check, check_text};
 pub use diagnostic::{Diagnostic, Severity};

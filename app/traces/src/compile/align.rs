@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
+use schedule::goal::Draft;
 use schedule::{ANY, Kind, Op};
 
 use super::rank::{NONE, Ranked};
@@ -101,11 +102,11 @@ impl Timeline<'_> {
     }
 
     /// When an operation was done; the channel, if its message is missing.
-    fn when(&self, progress: &Progress, ops: &[Op], op: u32) -> Result<u64, u32> {
+    fn when(&self, progress: &Progress, draft: &Draft, op: u32) -> Result<u64, u32> {
         let Some(done) = progress.done.get(op as usize) else { return Ok(0) };
         let Some(channel) = self.channels.get(done.channel as usize) else { return Ok(done.time) };
         let sent = channel.sent.get(done.index as usize).ok_or(done.channel)?;
-        let bytes = ops.get(op as usize).map_or(0, |op| op.size);
+        let bytes = draft.get(op).map_or(0, |op| op.size);
         Ok(done.time.max(sent + self.recorded_on.transit(bytes)))
     }
 
@@ -119,20 +120,20 @@ impl Timeline<'_> {
                 let op = progress.op;
                 let mut start = step.enter;
                 for (_, before) in inner.iter().filter(|(after, _)| *after == op) {
-                    let time = self.when(progress, draft.ops(), *before);
+                    let time = self.when(progress, draft, *before);
                     start = start.max(time.map_err(|channel| (channel, *before))?);
                 }
-                self.post(draft.ops(), op, start, *place, progress);
+                self.post(draft, op, start, *place, progress);
                 progress.op += 1;
             }
             if step.calc != NONE {
                 let mut end = step.enter;
                 for op in (step.ops.0..step.ops.1).chain(waits.iter().copied()) {
-                    let time = self.when(progress, draft.ops(), op);
+                    let time = self.when(progress, draft, op);
                     end = end.max(time.map_err(|channel| (channel, op))?);
                 }
                 progress.late += u64::from(end > step.leave);
-                if let Some(calc) = draft.ops_mut().get_mut(step.calc as usize) {
+                if let Some(calc) = draft.get_mut(step.calc) {
                     calc.size = step.leave.saturating_sub(end);
                 }
             }
@@ -141,8 +142,8 @@ impl Timeline<'_> {
         Ok(())
     }
 
-    fn post(&mut self, ops: &[Op], index: u32, start: u64, me: u32, progress: &mut Progress) {
-        let Some(op) = ops.get(index as usize) else { return };
+    fn post(&mut self, draft: &Draft, index: u32, start: u64, me: u32, progress: &mut Progress) {
+        let Some(op) = draft.get(index) else { return };
         let mut done = Done { time: start, channel: NONE, index: 0 };
         match op.kind {
             Kind::Send => {
@@ -251,9 +252,7 @@ pub fn balance(ranked: &mut [Ranked]) -> Vec<String> {
                 (send, NONE) => (sender, send),
                 _ => continue,
             };
-            if let Some(op) =
-                ranked.get_mut(rank).and_then(|rank| rank.draft.ops_mut().get_mut(op as usize))
-            {
+            if let Some(op) = ranked.get_mut(rank).and_then(|rank| rank.draft.get_mut(op)) {
                 *op = void(*op);
                 cut += 1;
             }

@@ -121,7 +121,9 @@ fn post(
             send(compiler, &mut arguments, None, stream)?;
         }
         Class::Recv => open = receive(compiler, &mut arguments, None, stream, immediate)?,
-        Class::Sendrecv | Class::SendrecvReplace => sendrecv(compiler, class, arguments, stream)?,
+        Class::Sendrecv | Class::SendrecvReplace => {
+            open = sendrecv(compiler, class, arguments, stream, immediate)?;
+        }
         Class::Probe | Class::Mprobe | Class::Iprobe | Class::Improbe => {
             probe(compiler, class, arguments, stream)?;
             shape = Shape::Completion;
@@ -134,6 +136,9 @@ fn post(
             let place =
                 compiler.probed.iter().position(|probed| probed.message == message && message != 0);
             let probed = place.map(|place| compiler.probed.remove(place));
+            if probed.is_none() && message != 0 {
+                return Err("no probe before it found the message in hand".to_owned());
+            }
             if let Some(probed) = probed {
                 let target =
                     if immediate { &mut compiler.now.ends } else { &mut compiler.now.waits };
@@ -233,14 +238,15 @@ fn sendrecv(
     class: Class,
     mut arguments: Arguments,
     stream: &Stream,
-) -> Result<(), String> {
+    immediate: bool,
+) -> Result<Option<i64>, String> {
     let (address, sent) = buffer(&mut arguments);
     let (to, tag) = (arguments.number(), arguments.number());
     let (into, received) =
         if class == Class::Sendrecv { buffer(&mut arguments) } else { (address, sent) };
     let (from, from_tag) = (arguments.number(), arguments.number());
     let id = arguments.number();
-    let status = arguments.status();
+    let status = if immediate { Status::NOTHING } else { arguments.status() };
     // Both halves as calls of their own would have them.
     let datatype = |bytes: u64| [1, bytes.cast_signed(), bytes.cast_signed()];
     let [a, b, c] = datatype(sent);
@@ -254,8 +260,7 @@ fn sendrecv(
     let [a, b, c] = datatype(received);
     let half = [into, 1, a, b, c, from, from_tag, status.source, status.tag, status.bytes];
     let half = Record { values: half.to_vec(), ..Record::default() };
-    receive(compiler, &mut half.arguments(), Some(id), stream, false)?;
-    Ok(())
+    receive(compiler, &mut half.arguments(), Some(id), stream, immediate)
 }
 
 /// A probe receives the message that it finds; the call that receives it finds it done.
@@ -300,12 +305,18 @@ fn probe(
     Ok(())
 }
 
+/// The number of reductions that a program made and that do not commute.
+const NOT_COMMUTATIVE: i64 = 33;
+
 /// What the arguments of a collective say: what is sent, what is received, root, communicator.
 struct Shared {
     sends: Amount,
     receives: Amount,
     buffers: SmallVec<[(i64, u64); 2]>,
     root: Option<i64>,
+    /// Bytes of an element, and whether the reduction commutes.
+    element: u64,
+    commutative: bool,
     communicator: i64,
 }
 
@@ -333,10 +344,14 @@ fn blocks(arguments: &mut Arguments, wide: bool) -> (Amount, (i64, u64)) {
     (Amount::List(each), (address, total))
 }
 
+// Long because it lists the arguments of all collectives.
 fn shared(class: Class, arguments: &mut Arguments, ranks: u64) -> Shared {
     use Class as C;
     let nothing = || (Amount::Each(0), (0, 0));
     let mut rooted = false;
+    let (mut element, mut commutative) = (1, true);
+    // Reductions the program made are the only ones that may not commute.
+    let operator = |arguments: &mut Arguments| arguments.number() != NOT_COMMUTATIVE;
     let (sends, receives) = match class {
         C::Bcast => {
             rooted = true;
@@ -368,7 +383,8 @@ fn shared(class: Class, arguments: &mut Arguments, ranks: u64) -> Shared {
             rooted = class == C::Reduce;
             let (from, into) = (arguments.number(), arguments.number());
             let (count, datatype) = (arguments.number(), arguments.datatype());
-            arguments.number();
+            commutative = operator(arguments);
+            element = datatype.size.max(1).cast_unsigned();
             let bytes = bytes(count, datatype);
             ((Amount::Each(bytes), (from, bytes)), (Amount::Each(bytes), (into, bytes)))
         }
@@ -376,7 +392,8 @@ fn shared(class: Class, arguments: &mut Arguments, ranks: u64) -> Shared {
             let (from, into) = (arguments.number(), arguments.number());
             let counts = arguments.list();
             let datatype = arguments.datatype();
-            arguments.number();
+            commutative = operator(arguments);
+            element = datatype.size.max(1).cast_unsigned();
             let each: Vec<_> = counts.iter().map(|count| bytes(*count, datatype)).collect();
             let total = each.iter().sum();
             ((Amount::List(each.clone()), (from, total)), (Amount::List(each), (into, total)))
@@ -387,7 +404,8 @@ fn shared(class: Class, arguments: &mut Arguments, ranks: u64) -> Shared {
     let (sends, first) = sends;
     let (receives, second) = receives;
     let buffers = smallvec![first, second];
-    Shared { sends, receives, buffers, root, communicator: arguments.number() }
+    let communicator = arguments.number();
+    Shared { sends, receives, buffers, root, element, commutative, communicator }
 }
 
 // Long because it binds one description of a collective from many arguments.
@@ -456,7 +474,7 @@ fn collective(
         }
     };
     let number = compiler.collectives.entry(id).or_default();
-    let purpose = Purpose::Collective(*number);
+    let count = *number;
     *number += 1;
     // A list of counts holds for the ranks of each copy.
     let over = |amount: Amount| match amount {
@@ -470,6 +488,8 @@ fn collective(
         me: communicator.me + if copies > 1 { compiler.copy() * local } else { 0 },
         remote: parts.1,
         root,
+        element: what.element,
+        commutative: what.commutative,
         sends: over(what.sends),
         receives: over(what.receives),
         neighbours: stream.definitions().neighbours.get(&id),
@@ -486,7 +506,8 @@ fn collective(
         compiler.place(own.unwrap_or(0))
     };
     let expand = compiler.options.expand;
-    let mut posting = Posting { compiler, communicator: id, purpose, members: &members };
+    let mut posting =
+        Posting { compiler, communicator: id, collective: count, number: 0, members: &members };
     expand.expand(&described, &mut posting)
 }
 

@@ -1,5 +1,7 @@
 //! Waiting for requests and testing them.
 
+use schedule::Kind;
+
 use super::emit::Shape;
 use super::keys::Purpose;
 use super::rank::{Compiler, NONE};
@@ -113,10 +115,23 @@ fn finish(compiler: &mut Compiler, stream: &Stream, ids: &[i64], status: Status)
         if cancelled {
             // It never received anything.
             for op in &ops {
-                compiler.void(*op);
+                cancel(compiler, *op);
             }
         }
         compiler.now.waits.extend(ops.iter().filter(|op| **op != NONE));
+    }
+}
+
+/// Takes out a receive that was cancelled. A send stays: no trace says whether it could still be stopped, and
+/// MPI libraries hardly ever can.
+fn cancel(compiler: &mut Compiler, op: u32) {
+    match compiler.out.draft.get(op).map(|op| op.kind) {
+        Some(Kind::Recv) => compiler.void(op),
+        Some(Kind::Send) => {
+            compiler
+                .count("sends were to be cancelled; they are replayed as if that came too late");
+        }
+        _ => {}
     }
 }
 
@@ -133,7 +148,7 @@ fn settle(
     let source = known.filter(|_| status.source >= 0);
     let source = source.and_then(|known| compiler.peer(known, status.source).ok().flatten());
     for op in ops {
-        if let Some(op) = compiler.out.draft.ops_mut().get_mut(*op as usize) {
+        if let Some(op) = compiler.out.draft.get_mut(*op) {
             if op.peer == schedule::ANY
                 && let Some(source) = source
             {

@@ -93,7 +93,7 @@ impl Compiler<'_> {
             Shape::Blocking => Shape::Collective,
             shape => shape,
         };
-        let behind = self.out.draft.ops().len() as u32;
+        let behind = self.out.draft.len();
         let mode = self.options.mode;
         let took = (self.now.leave - self.now.enter).saturating_sub(self.now.network);
         let own = if mode == Mode::Gaps { 0 } else { took };
@@ -118,6 +118,7 @@ impl Compiler<'_> {
     /// The computation before a call, behind the last call.
     fn before(&mut self, gap: u64, starts: bool) -> u32 {
         let before = self.calc(gap);
+        self.mark(before);
         // Registration of buffers and set-up of connections come between.
         let extra = std::mem::take(&mut self.now.extra);
         let gate = if extra > 0 && self.options.mode == Mode::Gaps {
@@ -219,12 +220,23 @@ impl Compiler<'_> {
 pub struct Posting<'a, 'o> {
     pub compiler: &'a mut Compiler<'o>,
     pub communicator: i64,
-    pub purpose: Purpose,
+    /// Which collective of the communicator it is.
+    pub collective: i64,
+    /// Which message between two ranks the next one is.
+    pub number: u32,
     /// The schedule's ranks of the members, and behind them of the remote group.
     pub members: &'a dyn Fn(&Compiler, u32) -> u32,
 }
 
 impl Posting<'_, '_> {
+    /// Further messages between two ranks have tags of their own.
+    const fn purpose(&self) -> Purpose {
+        match self.number {
+            0 => Purpose::Collective(self.collective),
+            number => Purpose::Step(self.collective, number),
+        }
+    }
+
     fn post(&mut self, op: u32, after: &[u32]) -> u32 {
         let now = &mut self.compiler.now;
         if after.is_empty() {
@@ -244,13 +256,22 @@ impl Posting<'_, '_> {
 impl Sink for Posting<'_, '_> {
     fn send(&mut self, to: u32, bytes: u64, after: &[u32]) -> u32 {
         let to = (self.members)(self.compiler, to);
-        let op = self.compiler.send(to, self.communicator, self.purpose, bytes);
+        let op = self.compiler.send(to, self.communicator, self.purpose(), bytes);
         self.post(op, after)
     }
 
     fn receive(&mut self, from: u32, bytes: u64, after: &[u32]) -> u32 {
         let from = (self.members)(self.compiler, from);
-        let op = self.compiler.receive(from, self.communicator, self.purpose, bytes);
+        let op = self.compiler.receive(from, self.communicator, self.purpose(), bytes);
         self.post(op, after)
+    }
+
+    fn compute(&mut self, time: u64, after: &[u32]) -> u32 {
+        let op = self.compiler.calc(time);
+        self.post(op, after)
+    }
+
+    fn number(&mut self, number: u32) {
+        self.number = number;
     }
 }

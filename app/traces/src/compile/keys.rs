@@ -4,9 +4,11 @@
 //! else is numbered: by each rank as it comes, and then the same on all ranks.
 
 use std::collections::BTreeMap;
+use std::io;
 
 use rustc_hash::FxHashMap;
-use schedule::{ANY as ANY_TAG, Kind};
+use schedule::ANY as ANY_TAG;
+use schedule::goal::Assembly;
 
 use super::rank::Ranked;
 use crate::record::{ANY, WORLD};
@@ -27,12 +29,16 @@ pub enum Purpose {
     Tag(i64),
     /// A collective: the how manieth of its communicator.
     Collective(i64),
+    /// One of several messages between two ranks in a collective: that, and which.
+    Step(i64, u32),
     /// A one-sided operation, on its way to the target.
     Remote,
     /// The answer of the target.
     Answer,
-    /// Synchronisation of an epoch.
-    Epoch,
+    /// An epoch's beginning: from `MPI_Win_post` to `MPI_Win_start`.
+    Posted,
+    /// Its end: from `MPI_Win_complete` to `MPI_Win_wait`.
+    Completed,
 }
 
 /// The tags that a rank has numbered.
@@ -42,11 +48,6 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// Whether all tags are as they will stay.
-    pub fn is_final(&self) -> bool {
-        self.numbers.is_empty()
-    }
-
     /// The tag of an operation.
     #[inline]
     pub fn tag(&mut self, communicator: i64, purpose: Purpose) -> u32 {
@@ -64,6 +65,8 @@ impl Keys {
         }
         let purpose = match purpose {
             Purpose::Collective(number) => Purpose::Collective(number % 1024),
+            // Two ranks are never so many collectives apart that messages of two with one number meet.
+            Purpose::Step(number, step) => Purpose::Step(number % 16, step),
             other => other,
         };
         let next = LOCAL | self.numbers.len() as u32;
@@ -71,8 +74,8 @@ impl Keys {
     }
 }
 
-/// Gives all ranks the same numbers.
-pub fn unite(ranked: &mut [Ranked]) {
+/// Gives all ranks the same numbers. Parts of ranks that were finished lie in the assembly.
+pub fn unite(ranked: &mut [Ranked], assembly: &mut Assembly) -> io::Result<()> {
     let mut all = BTreeMap::new();
     for rank in ranked.iter() {
         all.extend(rank.keys.numbers.keys().map(|key| (*key, 0)));
@@ -80,29 +83,25 @@ pub fn unite(ranked: &mut [Ranked]) {
     for (number, tag) in (NUMBERED..).zip(all.values_mut()) {
         *tag = number;
     }
-    for rank in ranked {
+    for rank in ranked.iter_mut().filter(|rank| !rank.keys.numbers.is_empty()) {
         let mut tags = vec![0; rank.keys.numbers.len()];
         for (key, local) in &rank.keys.numbers {
             if let Some(slot) = tags.get_mut((local & !LOCAL) as usize) {
                 *slot = all.get(key).copied().unwrap_or(0);
             }
         }
-        let translate = |tag: &mut u32| {
-            if *tag & LOCAL != 0 && *tag != ANY_TAG {
-                *tag = tags.get((*tag & !LOCAL) as usize).copied().unwrap_or(0);
-            }
+        let translated = |tag: u32| {
+            let own = tag & LOCAL != 0 && tag != ANY_TAG;
+            if own { tags.get((tag & !LOCAL) as usize).copied().unwrap_or(0) } else { tag }
         };
-        for op in rank.draft.ops_mut() {
-            if op.kind != Kind::Calc {
-                translate(&mut op.tag);
-            }
+        if rank.kept {
+            assembly.retag(rank.place, &translated)?;
         }
-        for log in &mut rank.log {
-            translate(&mut log.tag);
-        }
+        rank.draft.retag(&translated);
+        rank.log.iter_mut().for_each(|log| log.tag = translated(log.tag));
         for remote in &mut rank.remote {
-            translate(&mut remote.tag);
-            translate(&mut remote.answer);
+            (remote.tag, remote.answer) = (translated(remote.tag), translated(remote.answer));
         }
     }
+    Ok(())
 }

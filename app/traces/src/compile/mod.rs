@@ -12,13 +12,15 @@ mod emit;
 mod keys;
 mod onesided;
 mod rank;
+mod unlisted;
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
+use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use schedule::goal::{Image, Part};
+use schedule::goal::{Assembly, Image, Part};
 
 use crate::options::{Clocks, Mode, Options, Window};
 use crate::source::{Form, OpenError, Traces};
@@ -33,6 +35,20 @@ pub struct Compiled {
     pub warnings: Vec<String>,
     /// How many calls were read.
     pub calls: u64,
+    /// By rank of the schedule, its calls in order, if that was asked for.
+    pub marks: Vec<Vec<Mark>>,
+}
+
+/// A call in the schedule. It lasts from the end of the computation before it to the start of that before the thread's
+/// next call. Those that post nothing and wait for nothing have no mark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// Its number in the table of calls.
+    pub call: u32,
+    /// The thread that makes it.
+    pub thread: u32,
+    /// The computation before it: an operation of the rank.
+    pub before: u32,
 }
 
 /// Why there is no schedule.
@@ -44,6 +60,9 @@ pub enum Error {
     /// Everything that is wrong with the traces, ready to be shown.
     #[error("{}", .0.join(""))]
     Traces(Vec<String>),
+    /// The schedule, which lies in a temporary file, cannot be written.
+    #[error("error: the schedule cannot be kept in a temporary file: {0}")]
+    Store(#[from] io::Error),
     /// The options contradict the traces.
     #[error("error: {0}")]
     Options(String),
@@ -105,19 +124,31 @@ fn compile_by(
     let threads = if options.threads == 0 { processors() } else { options.threads };
     let bases = if recorded { bases(traces, threads)? } else { Vec::new() };
     let tasks: Vec<_> = (0..total as u32).collect();
+    let assembly = Mutex::new(Assembly::new(total as u32));
+    let keep = |place: u32, part: Part| match assembly.lock() {
+        Ok(mut assembly) => assembly.add(place, part),
+        // Another thread has failed, which is what is reported.
+        Err(_) => Ok(()),
+    };
     let compiled = parallel(tasks, threads, |task| {
         let rank = task % ranks;
         let clock = bases.get(rank as usize).cloned().flatten();
-        Compiler::new(options, traces, rank, task / ranks, clock).run()
+        let mut ranked = Compiler::new(options, traces, rank, task / ranks, clock).run()?;
+        // What no other rank can change goes where it needs no more memory.
+        if let Some(part) = ranked.part.take() {
+            keep(ranked.place, part)?;
+        }
+        Ok(ranked)
     });
-    let mut ranked: Vec<Ranked> = compiled.into_iter().collect::<Result<_, _>>()?;
+    let mut ranked: Vec<Ranked> = compiled.into_iter().collect::<Result<_, Error>>()?;
     let errors: Vec<_> =
         ranked.iter_mut().flat_map(|rank| std::mem::take(&mut rank.errors)).collect();
     if !errors.is_empty() {
         return Err(Error::Traces(errors));
     }
     let mut warnings = warnings(&ranked);
-    keys::unite(&mut ranked);
+    let mut assembly = assembly.into_inner().unwrap_or_else(PoisonError::into_inner);
+    keys::unite(&mut ranked, &mut assembly)?;
     let mut late = 0;
     if options.window != Window::All {
         warnings.extend(align::balance(&mut ranked));
@@ -129,14 +160,17 @@ fn compile_by(
     }
     onesided::serve(&mut ranked);
     let calls = ranked.iter().map(|rank| rank.calls).sum::<u64>() / u64::from(options.copies);
-    let drafts: Vec<_> =
-        ranked.into_iter().map(|rank| (rank.place, rank.draft, rank.part)).collect();
-    let mut parts: Vec<(u32, Part)> = parallel(drafts, threads, |(place, draft, part)| {
-        (place, part.unwrap_or_else(|| draft.finish()))
-    });
-    parts.sort_by_key(|(place, _)| *place);
-    let image = Image::from_parts(parts.into_iter().map(|(_, part)| part).collect());
-    Ok((Compiled { image, warnings, calls }, late))
+    let mut marks = vec![Vec::new(); if options.marks { total as usize } else { 0 }];
+    for rank in &mut ranked {
+        if let Some(slot) = marks.get_mut(rank.place as usize) {
+            *slot = std::mem::take(&mut rank.marks);
+        }
+    }
+    for rank in ranked.into_iter().filter(|rank| !rank.kept) {
+        assembly.add(rank.place, rank.draft.finish())?;
+    }
+    let image = assembly.finish()?;
+    Ok((Compiled { image, warnings, calls, marks }, late))
 }
 
 fn check(options: &Options, total: u64) -> Result<(), Error> {

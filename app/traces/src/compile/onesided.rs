@@ -27,6 +27,13 @@ pub struct Exposure {
     started: Vec<i64>,
 }
 
+impl Exposure {
+    /// Operations of answers that are still to come.
+    pub fn answers(&self) -> impl Iterator<Item = u32> {
+        self.open.iter().map(|(_, answer)| *answer)
+    }
+}
+
 /// Whether a call is about windows.
 pub const fn is(class: Class) -> bool {
     matches!(
@@ -79,7 +86,7 @@ pub fn compile(
         Class::Post | Class::WinStart => {
             let group = arguments.list().to_vec();
             let id = arguments.number();
-            notify(compiler, id, &group, class == Class::Post)?;
+            notify(compiler, id, &group, (class == Class::Post, Purpose::Posted))?;
             let window = exposure(compiler, id)?;
             *(if class == Class::Post { &mut window.posted } else { &mut window.started }) = group;
             shape = Shape::Blocking;
@@ -88,7 +95,7 @@ pub fn compile(
             let id = arguments.number();
             answers(compiler, id, None)?;
             let group = std::mem::take(&mut exposure(compiler, id)?.started);
-            notify(compiler, id, &group, true)?;
+            notify(compiler, id, &group, (true, Purpose::Completed))?;
             shape = Shape::Collective;
         }
         Class::WinWait | Class::WinTest => {
@@ -97,7 +104,7 @@ pub fn compile(
                 return Ok(());
             }
             let group = std::mem::take(&mut exposure(compiler, id)?.posted);
-            notify(compiler, id, &group, false)?;
+            notify(compiler, id, &group, (false, Purpose::Completed))?;
             shape = Shape::Blocking;
         }
         Class::Flush => {
@@ -162,15 +169,20 @@ fn answers(compiler: &mut Compiler, id: i64, target: Option<(i64, &Stream)>) -> 
 }
 
 /// A byte to, or from, each rank of a group.
-fn notify(compiler: &mut Compiler, id: i64, group: &[i64], send: bool) -> Result<(), String> {
+fn notify(
+    compiler: &mut Compiler,
+    id: i64,
+    group: &[i64],
+    (send, purpose): (bool, Purpose),
+) -> Result<(), String> {
     let communicator = exposure(compiler, id)?.communicator;
     for rank in group {
         let rank = u32::try_from(*rank).ok().filter(|rank| *rank < compiler.ranks);
         let peer = compiler.place(rank.ok_or("the group names a rank that does not exist")?);
         let op = if send {
-            compiler.send(peer, communicator, Purpose::Epoch, 1)
+            compiler.send(peer, communicator, purpose, 1)
         } else {
-            compiler.receive(peer, communicator, Purpose::Epoch, 1)
+            compiler.receive(peer, communicator, purpose, 1)
         };
         compiler.now.starts.push(op);
         compiler.now.ends.push(op);

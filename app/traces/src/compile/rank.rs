@@ -9,7 +9,9 @@ use smallvec::SmallVec;
 
 use super::align::Steps;
 use super::keys::{Keys, Purpose};
-use super::{Clock, Error, calls};
+use super::onesided::Exposure;
+use super::unlisted::{Verdict, verdict};
+use super::{Clock, Error, Mark, calls};
 use crate::definitions::Communicator;
 use crate::format::table::{Class, How};
 use crate::options::{Mode, Options, Window};
@@ -19,6 +21,10 @@ use crate::source::{Stream, Traces};
 
 /// How many errors of a rank are shown.
 const SHOWN: usize = 20;
+/// The number of `MPI_Finalize`.
+const FINALIZE: u32 = 18;
+/// About so many operations stay open.
+const OPEN: usize = 1 << 13;
 /// An operation that lies outside of the window.
 pub const NONE: u32 = u32::MAX;
 
@@ -32,11 +38,14 @@ pub struct Ranked {
     pub draft: Draft,
     /// The draft, finished, if nothing of other ranks can change it.
     pub part: Option<Part>,
+    /// It was: the draft is empty.
+    pub kept: bool,
     pub keys: Keys,
     pub steps: Steps,
     /// All messages in the order of their posting, if a window is cut.
     pub log: Vec<Logged>,
     pub remote: Vec<Remote>,
+    pub marks: Vec<Mark>,
     pub errors: Vec<String>,
     pub warnings: Vec<String>,
     /// What happened how often that is worth a warning.
@@ -114,7 +123,7 @@ pub struct Compiler<'a> {
     pub probed: Vec<Probed>,
     /// Collectives so far, by communicator.
     pub collectives: FxHashMap<i64, i64>,
-    pub windows: FxHashMap<i64, super::onesided::Exposure>,
+    pub windows: FxHashMap<i64, Exposure>,
     pub pinned: Pinned,
     pub connected: FxHashSet<u32>,
     region: Option<i64>,
@@ -126,12 +135,19 @@ pub struct Compiler<'a> {
     pub late: Vec<u32>,
     /// Those of requests that were freed: the end of the rank waits for them.
     pub freed: Vec<u32>,
+    /// Whether nothing but one-sided operations of other ranks can change what was compiled.
+    alone: bool,
+    /// So many open operations are a reason to close some.
+    full: usize,
+    /// What was found of functions outside the table.
+    unlisted: FxHashMap<u32, Verdict>,
     pub now: Current,
 }
 
 /// What the call that is being compiled has posted.
 #[derive(Debug, Default)]
 pub struct Current {
+    pub call: u32,
     pub thread: usize,
     pub enter: u64,
     pub leave: u64,
@@ -180,10 +196,12 @@ impl<'a> Compiler<'a> {
             place,
             draft: Draft::default(),
             part: None,
+            kept: false,
             keys: Keys::default(),
             steps: Steps::default(),
             log: Vec::new(),
             remote: Vec::new(),
+            marks: Vec::new(),
             errors: Vec::new(),
             warnings: Vec::new(),
             counts: BTreeMap::new(),
@@ -210,6 +228,9 @@ impl<'a> Compiler<'a> {
             finalized: false,
             late: Vec::new(),
             freed: Vec::new(),
+            alone: options.mode != Mode::Aligned && options.window == Window::All,
+            full: OPEN,
+            unlisted: FxHashMap::default(),
             now: Current::default(),
         }
     }
@@ -238,9 +259,9 @@ impl<'a> Compiler<'a> {
         if self.copy == 0 {
             self.out.warnings.extend(warnings);
         }
-        let alone = self.options.mode != Mode::Aligned && self.options.window == Window::All;
-        if alone && self.windows.is_empty() && self.out.keys.is_final() {
+        if self.alone && self.windows.is_empty() {
             self.out.part = Some(std::mem::take(&mut self.out.draft).finish());
+            self.out.kept = true;
         }
         Ok(self.out)
     }
@@ -261,8 +282,19 @@ impl<'a> Compiler<'a> {
         *self.out.counts.entry(what).or_default() += 1;
     }
 
+    /// A function outside the table of calls.
+    fn unlisted(&mut self, id: u32, stream: &Stream) -> Result<(), String> {
+        let verdict = self.unlisted.entry(id).or_insert_with(|| verdict(stream.name(id)));
+        match *verdict {
+            Verdict::Local => {}
+            Verdict::Refused(reason) => return Err(reason.to_owned()),
+            Verdict::Lossy(what) => self.count(what),
+        }
+        Ok(())
+    }
+
     fn call(&mut self, record: &Record, stream: &Stream) -> Result<(), String> {
-        let Some(call) = record.call() else { return Ok(()) };
+        let Some(call) = record.call() else { return self.unlisted(record.id, stream) };
         match call.class {
             Class::Local => return Ok(()),
             Class::Init => {
@@ -322,20 +354,40 @@ impl<'a> Compiler<'a> {
         self.inside = inside;
     }
 
+    /// Closes the operations on which no later call can depend.
+    #[cold]
+    fn close(&mut self) {
+        let chains = self.threads.iter().filter_map(|chain| chain.last).map(|(op, _)| op);
+        let requests = self.requests.values().filter(|request| request.active);
+        let requests = requests.flat_map(|request| request.ops.iter().copied());
+        let probed = self.probed.iter().map(|probed| probed.op);
+        let answers = self.windows.values().flat_map(Exposure::answers);
+        let others = self.late.iter().chain(&self.freed).copied();
+        let needed = chains.chain(requests).chain(probed).chain(answers).chain(others);
+        let draft = &mut self.out.draft;
+        let first = needed.min().unwrap_or(u32::MAX).min(draft.len());
+        draft.close(first);
+        self.full = 2 * draft.open() + OPEN;
+    }
+
     /// Looks at the next call.
     fn begin(&mut self, record: &Record) {
+        if self.out.draft.open() > self.full && self.alone {
+            self.close();
+        }
         let thread = record.thread as usize;
         if thread >= self.threads.len() {
             let first = self.threads.first().copied().unwrap_or_default();
             self.threads.resize(thread + 1, first);
         }
         let now = &mut self.now;
-        (now.thread, now.enter, now.leave) = (thread, record.enter, record.leave);
+        (now.call, now.thread) = (record.id, thread);
+        (now.enter, now.leave) = (record.enter, record.leave);
         now.starts.clear();
         now.ends.clear();
         now.waits.clear();
         now.inner.clear();
-        now.first = self.out.draft.ops().len() as u32;
+        now.first = self.out.draft.len();
         (now.network, now.extra) = (0, 0);
     }
 
@@ -384,6 +436,8 @@ impl<'a> Compiler<'a> {
             return;
         }
         let calc = self.calc(gap);
+        self.now.call = FINALIZE;
+        self.mark(calc);
         let waits = std::mem::take(&mut self.now.waits);
         for wait in waits {
             self.out.draft.depend(calc, wait, Edge::Done);
@@ -391,6 +445,14 @@ impl<'a> Compiler<'a> {
         let chains: Vec<_> = self.threads.iter().filter_map(|chain| chain.last).collect();
         for (last, edge) in chains {
             self.out.draft.depend(calc, last, edge);
+        }
+    }
+
+    /// Notes that the current call begins behind a computation.
+    pub fn mark(&mut self, before: u32) {
+        if self.options.marks {
+            let (call, thread) = (self.now.call, self.now.thread as u32);
+            self.out.marks.push(Mark { call, thread, before });
         }
     }
 
@@ -443,14 +505,14 @@ impl<'a> Compiler<'a> {
 
     /// Takes an operation out: nothing will ever match it.
     pub fn void(&mut self, op: u32) {
-        if let Some(op) = self.out.draft.ops_mut().get_mut(op as usize) {
+        if let Some(op) = self.out.draft.get_mut(op) {
             *op = super::align::void(*op);
         }
     }
 
     /// Brings what was noted of an operation up to date.
     pub fn settle_log(&mut self, index: u32) {
-        let Some(op) = self.out.draft.ops().get(index as usize) else { return };
+        let Some(op) = self.out.draft.get(index) else { return };
         if let Some(logged) = self.out.log.iter_mut().rfind(|logged| logged.op == index) {
             (logged.peer, logged.tag) = (op.peer, op.tag);
         }

@@ -384,7 +384,15 @@ impl<R: Read> AllprofReader<R> {
                     let base = number(cursor.need("an array of requests")?, "its address")?;
                     self.array(base, count, values);
                 }
-                Field::Counts | Field::Datatypes | Field::Group => {
+                Field::Datatypes => {
+                    let (at, text) = cursor.need("an array")?;
+                    let message = format!(
+                        "{} cannot be read: this format does not say how large its datatypes are",
+                        call.name
+                    );
+                    return Err(Fault { at, width: text.len(), message, help: None });
+                }
+                Field::Counts | Field::Group => {
                     cursor.need("the address of an array")?;
                     let (at, text) = cursor.need("its elements")?;
                     let place = values.len();

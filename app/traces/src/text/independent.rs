@@ -21,7 +21,7 @@ use crate::record::{Record, WORLD};
 use crate::source::OpenError;
 
 /// What a host computes when nothing else is said: operations per second.
-pub const SPEED: f64 = 1e9;
+pub const SPEED: u64 = 1_000_000_000;
 
 /// Datatypes by number: number in our format and bytes.
 const DATATYPES: [(i64, i64); 7] = [(10, 8), (1, 4), (13, 1), (4, 2), (3, 8), (8, 4), (13, 1)];
@@ -125,7 +125,7 @@ impl<R: Read> IndependentReader<R> {
             findings: Findings::default(),
             rank,
             ranks,
-            speed: SPEED,
+            speed: SPEED as f64,
             now: 0.0,
             requests: FxHashMap::default(),
             open: Vec::new(),
@@ -217,6 +217,7 @@ impl<R: Read> IndependentReader<R> {
             "send" | "ssend" | "isend" | "issend" | "recv" | "irecv" => {
                 self.message(&action, words, record)?
             }
+            "sendrecv" => sendrecv(words, record)?,
             "wait" | "test" | "waitall" => self.completion(&action, words, record)?,
             _ => self.collective(&action, words, record, &mut after)?,
         };
@@ -419,4 +420,18 @@ impl<R: Read> IndependentReader<R> {
         let call = Table::get().calls().iter().find(is);
         call.map(|call| call.name).ok_or_else(|| (1, format!("unknown action `{action}`")))
     }
+}
+
+/// Sends and receives at once; there are no tags.
+fn sendrecv(words: &mut Words, record: &mut Record) -> Result<&'static str, Fault> {
+    let (sent, to) = (words.number("a count")?, words.number("a rank")?);
+    let (received, from) = (words.number("a count")?, words.number("a rank")?);
+    for (count, peer) in [(sent, to), (received, from)] {
+        record.values.extend([0, count]);
+        record.values.extend(words.datatype()?);
+        record.values.extend([peer, 0]);
+    }
+    record.values.push(WORLD);
+    record.values.extend([crate::record::UNKNOWN; 3]);
+    Ok("MPI_Sendrecv")
 }

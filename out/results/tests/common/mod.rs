@@ -13,7 +13,7 @@ use kernel::Probe;
 use results::{Collector, Performance, Recorded, Wanted};
 use units::Time;
 
-pub const EVERYTHING: Wanted = Wanted { messages: true, slices: u32::MAX };
+pub const EVERYTHING: Wanted = Wanted { messages: true, slices: u32::MAX, computations: true };
 
 pub const fn ns(ns: u64) -> Time {
     Time::from_ps(ns * 1000)

@@ -1,0 +1,132 @@
+//! Several ranks on a host, against runs in which every rank has one of its own.
+
+use host::{Error, Outcome, RankTotals, Record, Settings, Transport, simulate, simulate_over};
+use infiniband::{Fabric, Infiniband, preset};
+use kernel::Probe;
+use loggops::Parameters;
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+use schedule::Program;
+use topology::Routes;
+
+use crate::defaults::{PLAIN, TIGHT, WIDE, small_settings};
+use crate::programs::{image, schedules};
+
+/// Keeps what is said of ranks, as text.
+#[derive(Default)]
+struct Said(Vec<String>);
+
+impl<R: std::fmt::Debug + Copy + Send> Probe<Record<R>> for Said {
+    const LISTENS: bool = true;
+
+    fn record(&mut self, record: Record<R>) {
+        if !matches!(record, Record::Network { .. }) {
+            self.0.push(format!("{record:?}"));
+        }
+    }
+}
+
+type Found = Result<(Outcome, Vec<String>), Error>;
+
+/// Without remarks, which tell of windows.
+fn found(result: Result<(Outcome, Vec<Said>), Error>) -> Found {
+    result.map(|(outcome, probes)| {
+        let mut said: Vec<_> = probes.into_iter().flat_map(|probe| probe.0).collect();
+        said.sort();
+        (Outcome { remarks: Vec::new(), ..outcome }, said)
+    })
+}
+
+/// Hosts of a star, by these numbers.
+fn star(places: Vec<u32>) -> Infiniband {
+    let topology = topology::parse("star:hosts=6").expect("a star");
+    let routes = Routes::build(&topology, None).expect("routes");
+    let parameters = preset("infiniband-edr").expect("a preset");
+    let fabric = Fabric::new(&topology.graph, routes, parameters).expect("a fabric");
+    Infiniband::new(fabric, places, 0).expect("places")
+}
+
+fn over(network: &Infiniband, hosts: &[u32], program: &impl Program, settings: &Settings) -> Found {
+    found(simulate_over(network, Some(hosts), program, settings, Said::default))
+}
+
+/// All ranks on one host, by the costs of `settings` within it, are the ranks of plain LogGOPS with these costs.
+fn one_host(text: &str, settings: &Settings) -> Result<(), TestCaseError> {
+    let program = image(text);
+    let local = settings.parameters.small;
+    let parameters = Parameters { large: local, local, ..settings.parameters };
+    let plain = Settings { parameters, ..settings.clone() };
+    let expected = found(simulate(&program, &plain, Said::default));
+    // What applies between hosts must not matter.
+    let other = Parameters { local, ..Parameters::default() };
+    let (eager_limit, inject) = (parameters.eager_limit, parameters.inject);
+    let parameters = Parameters { eager_limit, inject, ..other };
+    let shared = Settings { parameters, ..settings.clone() };
+    let hosts = vec![0; program.ranks() as usize];
+    // A rank that is alone takes its own messages at once, which with L + o = 0 decides ties differently.
+    if program.ranks() > 1 {
+        let result = over(&star(vec![3]), &hosts, &program, &shared);
+        prop_assert_eq!(result, expected);
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        rng_seed: RngSeed::Fixed(1),
+        ..ProptestConfig::with_cases(300)
+    })]
+
+    #[test]
+    fn one_host_is_plain_loggops(text in schedules(PLAIN), settings in small_settings()) {
+        one_host(&text, &settings)?;
+    }
+
+    #[test]
+    fn one_host_with_tight_receives(text in schedules(TIGHT), settings in small_settings()) {
+        one_host(&text, &settings)?;
+    }
+
+    #[test]
+    fn one_host_with_several_resources(text in schedules(WIDE), settings in small_settings()) {
+        one_host(&text, &settings)?;
+    }
+
+    /// A second rank that does nothing does not change what the first does over the network.
+    #[test]
+    fn idle_company(text in schedules(WIDE), settings in small_settings()) {
+        let alone = image(&text);
+        let ranks = alone.ranks();
+        let hosts: Vec<u32> = (0..ranks).collect();
+        let network = star(hosts.clone());
+        let local = Parameters::default().local;
+        let parameters = Parameters { local, ..settings.parameters };
+        let settings = Settings { parameters, ..settings };
+        let expected = over(&network, &hosts, &alone, &settings);
+        let line = format!("num_ranks {ranks}\n");
+        let company = image(&text.replacen(&line, &format!("num_ranks {}\n", 2 * ranks), 1));
+        let result = over(&network, &[&*hosts, &hosts].concat(), &company, &settings);
+        let result = result.map(|(mut outcome, said)| {
+            let idle = outcome.ranks.split_off(ranks as usize);
+            assert!(idle.iter().all(|totals| *totals == RankTotals::default()));
+            (outcome, said)
+        });
+        prop_assert_eq!(result, expected);
+    }
+
+    /// Threads, transport, and the numbers that hosts have do not matter.
+    #[test]
+    fn three_hosts_everyhow(text in schedules(WIDE), settings in small_settings()) {
+        let program = image(&text);
+        let hosts: Vec<u32> = (0..program.ranks()).map(|rank| rank % 3).collect();
+        let network = star(vec![0, 1, 2]);
+        let first = over(&network, &hosts, &program, &settings);
+        let (shared, serialised) = (Transport::Shared, Transport::Serialised);
+        for (threads, transport) in [(1, serialised), (2, shared), (7, serialised)] {
+            let other = Settings { threads, transport, ..settings.clone() };
+            let other = over(&network, &hosts, &program, &other);
+            prop_assert_eq!(&other, &first);
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! Functions outside the table of calls: which of them a schedule may leave out.
+
+use crate::format::table::{Class, Table};
+
+/// What is to be done about such a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It sends nothing and waits for no one: computation.
+    Local,
+    /// As if it were; the text says what is lost.
+    Lossy(&'static str),
+    /// It communicates, and the trace does not say how.
+    Refused(&'static str),
+}
+
+/// Looks at a function's name. What recorders append to the names of calls that failed counts too.
+pub fn verdict(name: &str) -> Verdict {
+    if name.ends_with(" (failed)") {
+        return Verdict::Lossy("calls failed; they are taken to have done nothing");
+    }
+    let name = name.strip_prefix("MPIX_").or_else(|| name.strip_prefix("MPI_")).unwrap_or(name);
+    let plain = name.strip_suffix("_c").unwrap_or(name);
+    if ["Psend_init", "Precv_init", "Parrived"].contains(&plain) || plain.starts_with("Pready") {
+        return Verdict::Refused("partitioned communication has no place in a schedule");
+    }
+    if ["Comm_create_from_group", "Intercomm_create_from_groups", "Comm_idup_with_info"]
+        .contains(&plain)
+    {
+        return Verdict::Refused("the trace does not say who is in the communicator that it makes");
+    }
+    if plain.starts_with("File_") {
+        return Verdict::Lossy("calls of MPI-IO count as computation");
+    }
+    match Table::get().by_name(&format!("MPI_{plain}")) {
+        Some(call) if call.class != Class::Local => {
+            Verdict::Refused("the trace does not have the arguments of this form of the call")
+        }
+        _ => Verdict::Local,
+    }
+}

@@ -1,0 +1,129 @@
+//! Collectives by the algorithms of MPI libraries.
+
+use collectives::{
+    Action, Blocks, Buffer, Call, Collective as Operation, Nodes, Plan, Region, find, plan,
+};
+use smallvec::SmallVec;
+use units::TimePerByte;
+
+use crate::collective::{Amount, Collective, Expand, Schedgen, Sink};
+use crate::format::table::Class;
+
+/// The algorithms that a library chooses, or others by their name.
+///
+/// What libraries do by direct messages stays as [`Schedgen`] has it: gather and scatter with a count per rank, of which
+/// only the root knows all, collectives among neighbours and between groups.
+#[derive(Clone, Debug)]
+pub struct Library {
+    /// The name of the choice, such as `openmpi`.
+    pub name: &'static str,
+    /// Which ranks of a communicator share a node.
+    pub nodes: Nodes,
+    /// What reducing a byte costs.
+    pub reduction: TimePerByte,
+}
+
+impl Expand for Library {
+    fn expand(&self, what: &Collective, sink: &mut dyn Sink) -> Result<(), String> {
+        let Some(operation) = operation(what.class).filter(|_| what.remote == 0) else {
+            return Schedgen.expand(what, sink);
+        };
+        let (sends, receives) = (&what.sends, &what.receives);
+        // What all ranks know, so that they choose alike.
+        let shared = match operation {
+            Operation::Gather if what.root == Some(what.me) => receives,
+            Operation::Scatter if what.root != Some(what.me) => receives,
+            Operation::Allgatherv => receives,
+            _ => sends,
+        };
+        let whole = |amount: &Amount| match amount {
+            Amount::Each(bytes) => bytes.is_multiple_of(what.element),
+            Amount::List(list) => list.iter().all(|bytes| bytes.is_multiple_of(what.element)),
+        };
+        let fits = what.element > 0 && whole(shared) && whole(receives);
+        let element = if fits { what.element } else { 1 };
+        let call = Call {
+            ranks: what.ranks,
+            rank: what.me,
+            root: what.root.unwrap_or(0),
+            element,
+            commutative: what.commutative,
+            segment: None,
+            blocks: &blocks(shared, element),
+            received: &blocks(receives, element),
+            nodes: &self.nodes,
+        };
+        // A collective of which a library has no choice has only the default.
+        let name = find(operation, self.name).map_or("default", |entry| entry.name);
+        let plan = plan(operation, name, &call).map_err(|error| error.to_string())?;
+        post(&plan, element, self.reduction, sink);
+        Ok(())
+    }
+}
+
+/// Posts the steps of a plan. Copies cost nothing and have no operation.
+fn post(plan: &Plan, element: u64, reduction: TimePerByte, sink: &mut dyn Sink) {
+    let bytes = |region: Region| match region.buffer {
+        Buffer::Control => region.len,
+        _ => region.len.saturating_mul(element),
+    };
+    // By step, what one has to wait for to wait for it.
+    let mut done: Vec<SmallVec<[u32; 2]>> = Vec::with_capacity(plan.len());
+    for (action, required) in plan.steps() {
+        let required = required.iter().filter_map(|step| done.get(*step as usize));
+        let mut after: SmallVec<[u32; 2]> = required.flatten().copied().collect();
+        after.sort_unstable();
+        after.dedup();
+        let op = match action {
+            Action::Send { to, tag, from } => {
+                sink.number(tag);
+                Some(sink.send(to, bytes(from), &after))
+            }
+            Action::Recv { from, tag, into } => {
+                sink.number(tag);
+                Some(sink.receive(from, bytes(into), &after))
+            }
+            Action::Copy { .. } => None,
+            Action::Reduce { into, .. } => match reduction.cost(bytes(into)).ps() {
+                0 => None,
+                time => Some(sink.compute(time, &after)),
+            },
+        };
+        done.push(op.map_or(after, |op| SmallVec::from_slice(&[op])));
+    }
+}
+
+fn blocks(amount: &Amount, element: u64) -> Blocks {
+    match amount {
+        Amount::Each(bytes) => Blocks::Same(bytes / element),
+        Amount::List(list) => {
+            Blocks::of(&list.iter().map(|bytes| bytes / element).collect::<Vec<_>>())
+        }
+    }
+}
+
+/// Those for which libraries have a choice.
+const fn operation(class: Class) -> Option<Operation> {
+    Some(match class {
+        Class::Barrier
+        | Class::Create
+        | Class::CreateGroup
+        | Class::WinCreate
+        | Class::WinFree
+        | Class::Fence => Operation::Barrier,
+        Class::Bcast => Operation::Bcast,
+        Class::Reduce => Operation::Reduce,
+        Class::Allreduce => Operation::Allreduce,
+        Class::Gather => Operation::Gather,
+        Class::Scatter => Operation::Scatter,
+        Class::Allgather => Operation::Allgather,
+        Class::Allgatherv => Operation::Allgatherv,
+        Class::Alltoall => Operation::Alltoall,
+        Class::Alltoallv | Class::Alltoallw => Operation::Alltoallv,
+        Class::ReduceScatter => Operation::ReduceScatter,
+        Class::ReduceScatterBlock => Operation::ReduceScatterBlock,
+        Class::Scan => Operation::Scan,
+        Class::Exscan => Operation::Exscan,
+        _ => return None,
+    })
+}

@@ -1,0 +1,143 @@
+//! `heddle compare`.
+
+use std::{
+    fmt::Write as _,
+    io::{self, Write as _},
+    path::Path,
+};
+
+use experiment::{
+    Failure,
+    compare::{Comparison, Side, Spent, compare},
+};
+use serde_json::{Value, json};
+use units::Time;
+
+use crate::{
+    arguments::{Compare, Format},
+    exit::{Ending, print},
+    files::to_file,
+};
+
+/// Compares two runs.
+pub fn run(arguments: &Compare) -> Result<(), Ending> {
+    let paths = [Path::new(&arguments.a), Path::new(&arguments.b)];
+    let comparison = match &arguments.timeline {
+        None => compare(paths, None)?,
+        Some(file) => {
+            let mut found = Err(Failure::Input(String::new()));
+            let written = to_file(Path::new(file), |out| {
+                found = compare(paths, Some(out));
+                // A file that tells half of it is not kept.
+                found.as_ref().map_or(Err(io::ErrorKind::Other.into()), |_| out.flush())
+            });
+            match found {
+                Ok(comparison) => written.map(|()| comparison)?,
+                Err(failure) => return Err(failure.into()),
+            }
+        }
+    };
+    match arguments.format {
+        Format::Json => print(&format!("{:#}\n", as_json(&comparison))),
+        Format::Table => print(&as_table(&comparison, arguments.per_rank)),
+    }
+}
+
+/// A time in seconds, to the nanosecond.
+fn seconds(time: Time) -> String {
+    format!("{:.9} s", time.ps() as f64 / 1e12)
+}
+
+/// By how much the second is longer, in percent.
+fn difference(a: Time, b: Time) -> String {
+    if a == Time::ZERO {
+        return if b == Time::ZERO { "0.00 %".to_owned() } else { "-".to_owned() };
+    }
+    format!("{:+.2} %", (b.ps() as f64 / a.ps() as f64 - 1.0) * 100.0)
+}
+
+fn row(text: &mut String, cells: &[&str]) {
+    let mut line = format!("{:<28}", cells.first().unwrap_or(&""));
+    for cell in cells.get(1..).unwrap_or_default() {
+        let _ = write!(line, "{cell:>18}");
+    }
+    text.push_str(line.trim_end());
+    text.push('\n');
+}
+
+fn times(text: &mut String, name: &str, a: Time, b: Time) {
+    row(text, &[name, &seconds(a), &seconds(b), &difference(a, b)]);
+}
+
+fn as_table(comparison: &Comparison, per_rank: bool) -> String {
+    let Comparison { a, b } = comparison;
+    let mut text = String::new();
+    for (letter, side) in [("A", a), ("B", b)] {
+        let kind = if side.recorded { "recorded" } else { "simulated" };
+        let _ = writeln!(text, "{letter}  {}, {kind}, {} ranks", side.name, side.ranks.len());
+    }
+    text.push('\n');
+    row(&mut text, &["", "A", "B", "B - A"]);
+    times(&mut text, "makespan", a.makespan(), b.makespan());
+    times(&mut text, "in calls, all ranks", a.in_calls(), b.in_calls());
+    times(&mut text, "outside, all ranks", a.outside(), b.outside());
+    text.push('\n');
+    row(&mut text, &["call", "number A", "number B", "time A", "time B", "B - A"]);
+    for (name, a, b) in by_call(a, b) {
+        let (number, other) = (a.count.to_string(), b.count.to_string());
+        let (first, second) = (seconds(a.time), seconds(b.time));
+        row(&mut text, &[name, &number, &other, &first, &second, &difference(a.time, b.time)]);
+    }
+    if per_rank {
+        text.push('\n');
+        row(&mut text, &["rank", "end A", "end B", "B - A", "in calls A", "in calls B", "B - A"]);
+        for (rank, (a, b)) in a.ranks.iter().zip(&b.ranks).enumerate() {
+            let cells = [
+                rank.to_string(),
+                seconds(a.end),
+                seconds(b.end),
+                difference(a.end, b.end),
+                seconds(a.calls.time),
+                seconds(b.calls.time),
+                difference(a.calls.time, b.calls.time),
+            ];
+            row(&mut text, &cells.each_ref().map(String::as_str));
+        }
+    }
+    text
+}
+
+/// The calls of either run.
+fn by_call<'s>(a: &'s Side, b: &'s Side) -> Vec<(&'s str, Spent, Spent)> {
+    let mut names: Vec<_> = a.calls.keys().chain(b.calls.keys()).collect();
+    names.sort();
+    names.dedup();
+    let of = |side: &Side, name: &String| side.calls.get(name).copied().unwrap_or_default();
+    names.into_iter().map(|name| (name.as_str(), of(a, name), of(b, name))).collect()
+}
+
+fn as_json(comparison: &Comparison) -> Value {
+    let Comparison { a, b } = comparison;
+    let whole = |side: &Side| {
+        json!({
+            "name": side.name,
+            "recorded": side.recorded,
+            "makespan_ps": side.makespan().ps(),
+            "in_calls_ps": side.in_calls().ps(),
+            "outside_ps": side.outside().ps(),
+        })
+    };
+    let spent = |spent: Spent| json!({ "count": spent.count, "time_ps": spent.time.ps() });
+    let calls: Vec<_> = by_call(a, b)
+        .into_iter()
+        .map(|(name, a, b)| json!({ "call": name, "a": spent(a), "b": spent(b) }))
+        .collect();
+    let of = |side: &Side, rank: usize| {
+        let rank = side.ranks.get(rank).copied().unwrap_or_default();
+        json!({ "end_ps": rank.end.ps(), "calls": spent(rank.calls) })
+    };
+    let ranks: Vec<_> = (0..a.ranks.len())
+        .map(|rank| json!({ "rank": rank, "a": of(a, rank), "b": of(b, rank) }))
+        .collect();
+    json!({ "a": whole(a), "b": whole(b), "calls": calls, "ranks": ranks })
+}

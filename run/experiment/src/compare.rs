@@ -1,0 +1,234 @@
+//! Comparing runs call by call: recorded ones, as traces, and simulated ones, as run directories.
+
+use std::{
+    collections::BTreeMap,
+    fs::File,
+    io::{self, BufRead, BufReader, Write},
+    path::{Path, PathBuf},
+};
+
+use results::{Artifact, CALLS_HEADER, Call, CallTimeline};
+use traces::{format::table::Class, record::Record, source::Traces};
+use units::Time;
+
+use crate::{diagnostic::reason, run::Failure};
+
+/// How often and for how long something happened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spent {
+    /// How often.
+    pub count: u64,
+    /// How long, over all ranks.
+    pub time: Time,
+}
+
+impl Spent {
+    fn add(&mut self, time: Time) {
+        self.count += 1;
+        self.time = self.time.saturating_add(time);
+    }
+}
+
+/// What a rank did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RankTime {
+    /// When it entered `MPI_Finalize`, or left its last call, since it left `MPI_Init`.
+    pub end: Time,
+    /// Its time in calls.
+    pub calls: Spent,
+}
+
+/// A run, summed up.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Side {
+    /// What the command line calls it.
+    pub name: String,
+    /// Whether it was recorded; simulated otherwise.
+    pub recorded: bool,
+    /// By call.
+    pub calls: BTreeMap<String, Spent>,
+    /// By rank.
+    pub ranks: Vec<RankTime>,
+}
+
+impl Side {
+    /// The latest end of a rank.
+    pub fn makespan(&self) -> Time {
+        self.ranks.iter().map(|rank| rank.end).max().unwrap_or(Time::ZERO)
+    }
+
+    /// Time in calls, over all ranks.
+    pub fn in_calls(&self) -> Time {
+        let times = self.ranks.iter().map(|rank| rank.calls.time);
+        times.fold(Time::ZERO, Time::saturating_add)
+    }
+
+    /// Time outside of calls until the ranks' ends, over all ranks.
+    pub fn outside(&self) -> Time {
+        let times = self.ranks.iter().map(|rank| rank.end.saturating_sub(rank.calls.time));
+        times.fold(Time::ZERO, Time::saturating_add)
+    }
+
+    fn add(&mut self, call: &Call<&str>) {
+        let rank = call.rank as usize;
+        if self.ranks.len() <= rank {
+            self.ranks.resize(rank + 1, RankTime::default());
+        }
+        let took = call.leave.saturating_sub(call.enter);
+        if let Some(rank) = self.ranks.get_mut(rank) {
+            rank.end = rank.end.max(call.leave);
+            rank.calls.add(took);
+        }
+        if let Some(spent) = self.calls.get_mut(call.name) {
+            spent.add(took);
+        } else {
+            self.calls.insert(call.name.to_owned(), Spent { count: 1, time: took });
+        }
+    }
+}
+
+/// Where a run's calls come from.
+enum Source {
+    Traces(Traces),
+    Table(PathBuf),
+}
+
+type Each<'a> = dyn FnMut(&Call<&str>) -> Result<(), Failure> + 'a;
+
+impl Source {
+    fn find(path: &Path) -> Result<Self, Failure> {
+        let fail = |message: String| Failure::Input(format!("error: {message}"));
+        let shown = path.display();
+        let table = path.join(Artifact::Calls.file_name());
+        if table.is_file() {
+            return Ok(Self::Table(table));
+        }
+        if path.join(Artifact::Manifest.file_name()).is_file() {
+            return Err(fail(format!(
+                "{shown}: this run has no table of calls\n  help: run its traces again with --tables \
+                 ranks,calls"
+            )));
+        }
+        let traces = Traces::find(path).map_err(|error| {
+            fail(format!(
+                "{error}\n  help: it is not the folder of a run either, which has a manifest.json"
+            ))
+        })?;
+        Ok(Self::Traces(traces))
+    }
+
+    /// Looks at all calls, those of a thread in order.
+    fn visit(&self, each: &mut Each) -> Result<(), Failure> {
+        match self {
+            Self::Traces(traces) => {
+                (0..traces.ranks()).try_for_each(|rank| visit_trace(traces, rank, each))
+            }
+            Self::Table(path) => visit_table(path, each),
+        }
+    }
+}
+
+/// The calls of a recorded rank, from the moment at which it leaves `MPI_Init`.
+fn visit_trace(traces: &Traces, rank: u32, each: &mut Each) -> Result<(), Failure> {
+    let fail = |error| Failure::Input(format!("error: {error}"));
+    let mut stream = traces.open(rank).map_err(fail)?;
+    let mut record = Record::default();
+    let mut start = 0;
+    while stream.next(&mut record).map_err(fail)? {
+        let Some(call) = record.call() else { continue };
+        let since = |at: u64| Time::from_ps(at.saturating_sub(start));
+        let (enter, mut leave) = (since(record.enter), since(record.leave));
+        match call.class {
+            Class::Init => start = record.leave,
+            Class::Local | Class::Region | Class::Abort => {}
+            _ => {
+                // The schedule ends here.
+                if call.class == Class::Finalize {
+                    leave = enter;
+                }
+                each(&Call { rank, thread: record.thread, name: call.name, enter, leave })?;
+            }
+        }
+    }
+    let (errors, _) = stream.findings();
+    if errors.is_empty() { Ok(()) } else { Err(Failure::Input(errors.concat())) }
+}
+
+fn visit_table(path: &Path, each: &mut Each) -> Result<(), Failure> {
+    let shown = path.display();
+    let unreadable =
+        |error: io::Error| Failure::Input(format!("error: {shown}: {}", reason(&error)));
+    let file = File::open(path).map_err(unreadable)?;
+    for (number, line) in (1_u64..).zip(BufReader::new(file).lines()) {
+        let line = line.map_err(unreadable)?;
+        if number == 1 && line == CALLS_HEADER {
+            continue;
+        }
+        let mut cells = line.split(',');
+        let mut number_of = || cells.next()?.parse::<u64>().ok();
+        let (rank, thread) = (number_of(), number_of());
+        let name = cells.next();
+        let mut time = || match cells.next()? {
+            // A call that a deadlock kept from happening.
+            "" => Some(Time::MAX),
+            text => text.parse().ok().map(Time::from_ps),
+        };
+        let (Some(rank), Some(thread), Some(name), Some(enter), Some(leave)) =
+            (rank, thread, name, time(), time())
+        else {
+            return Err(Failure::Input(format!(
+                "error: {shown}:{number}: expected `{CALLS_HEADER}`, found `{line}`"
+            )));
+        };
+        if enter != Time::MAX && leave != Time::MAX {
+            let (rank, thread) = (rank as u32, thread as u32);
+            each(&Call { rank, thread, name, enter, leave })?;
+        }
+    }
+    Ok(())
+}
+
+/// Two runs side by side.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Comparison {
+    /// The first.
+    pub a: Side,
+    /// The second.
+    pub b: Side,
+}
+
+/// Reads both runs and sums them up; both go to the timeline, if there is one. Each is looked at call by
+/// call, so that memory is enough for runs of any length.
+pub fn compare(paths: [&Path; 2], timeline: Option<&mut dyn Write>) -> Result<Comparison, Failure> {
+    let sources = [Source::find(paths[0])?, Source::find(paths[1])?];
+    let mut timeline = timeline.map(CallTimeline::new);
+    let failed = |error: io::Error| Failure::Input(format!("error: timeline: {}", reason(&error)));
+    let mut sides = [Side::default(), Side::default()];
+    for ((side, source), path) in sides.iter_mut().zip(&sources).zip(paths) {
+        side.name = path.display().to_string();
+        side.recorded = matches!(source, Source::Traces(_));
+        if let Some(timeline) = &mut timeline {
+            let kind = if side.recorded { "recorded" } else { "simulated" };
+            timeline.run(&format!("{} ({kind})", side.name)).map_err(failed)?;
+        }
+        source.visit(&mut |call| {
+            side.add(call);
+            timeline.as_mut().map_or(Ok(()), |timeline| timeline.call(call)).map_err(failed)
+        })?;
+    }
+    if let Some(timeline) = timeline {
+        timeline.finish().map_err(failed)?;
+    }
+    let [a, b] = sides;
+    if a.ranks.len() != b.ranks.len() {
+        let message = format!(
+            "error: {} has {} ranks, {} has {}: they are not the same run",
+            a.name,
+            a.ranks.len(),
+            b.name,
+            b.ranks.len()
+        );
+        return Err(Failure::Input(message));
+    }
+    Ok(Comparison { a, b })
+}
