@@ -3,6 +3,8 @@
 #[path = "../tests/common/scenarios.rs"]
 mod scenarios;
 
+use std::fmt::Write as _;
+
 use std::{fs, io, path::Path};
 
 use scenarios::{Seen, incast, parking_lot, play};
@@ -121,7 +123,7 @@ fn draw<const N: usize>(
 fn table(folder: &Path, file: &str, sources: &[usize], seen: &Seen) -> io::Result<()> {
     let mut text = String::from("source,accepted\n");
     for &source in sources {
-        text += &format!("{source},{:.4}\n", seen.observed.by_source[source]);
+        _ = writeln!(text, "{source},{:.4}", seen.observed.by_source[source]);
     }
     fs::write(folder.join(file), text)
 }

@@ -78,8 +78,13 @@ pub fn finish(traces: &Traces, options: &Options) -> Vec<u64> {
         send_overhead_per_byte: zero,
         receive_overhead_per_byte: zero,
     };
-    let parameters =
-        Parameters { small: costs, large: costs, eager_limit: u64::MAX, inject: Inject::End };
+    let parameters = Parameters {
+        small: costs,
+        large: costs,
+        eager_limit: u64::MAX,
+        inject: Inject::End,
+        ..Parameters::default()
+    };
     let settings = Settings { parameters, time_unit: Time::from_ps(1), ..Settings::default() };
     let compiled = compile(traces, options).unwrap_or_else(|error| panic!("{error}"));
     let (outcome, _) = simulate(&compiled.image, &settings, || Silent).expect("it runs");
