@@ -119,9 +119,7 @@ fn draw<const N: usize>(
 
 /// The accepted load of some sources.
 fn table(folder: &Path, file: &str, sources: &[usize], seen: &Seen) -> io::Result<()> {
-    let mut text = String::from("source,accepted\n");
-    for &source in sources {
-        text += &format!("{source},{:.4}\n", seen.observed.by_source[source]);
-    }
-    fs::write(folder.join(file), text)
+    let row = |&source: &usize| format!("{source},{:.4}\n", seen.observed.by_source[source]);
+    let rows: String = sources.iter().map(row).collect();
+    fs::write(folder.join(file), format!("source,accepted\n{rows}"))
 }
