@@ -3,8 +3,6 @@
 #[path = "../tests/common/scenarios.rs"]
 mod scenarios;
 
-use std::fmt::Write as _;
-
 use std::{fs, io, path::Path};
 
 use scenarios::{Seen, incast, parking_lot, play};
@@ -121,9 +119,7 @@ fn draw<const N: usize>(
 
 /// The accepted load of some sources.
 fn table(folder: &Path, file: &str, sources: &[usize], seen: &Seen) -> io::Result<()> {
-    let mut text = String::from("source,accepted\n");
-    for &source in sources {
-        _ = writeln!(text, "{source},{:.4}", seen.observed.by_source[source]);
-    }
-    fs::write(folder.join(file), text)
+    let row = |&source: &usize| format!("{source},{:.4}\n", seen.observed.by_source[source]);
+    let rows: String = sources.iter().map(row).collect();
+    fs::write(folder.join(file), format!("source,accepted\n{rows}"))
 }
