@@ -19,6 +19,9 @@
 //! everything happen together that happens within a nanosecond; here time has steps of a picosecond.
 
 mod fluid;
+mod soonest;
+mod solve;
+mod system;
 
 pub use fluid::{Fluid, Load};
 use units::Time;
