@@ -19,11 +19,15 @@
 //! everything happen together that happens within a nanosecond; here time has steps of a picosecond.
 
 mod fluid;
-mod soonest;
+mod network;
+mod parameters;
 mod solve;
+mod soonest;
 mod system;
 
 pub use fluid::{Fluid, Load};
+pub use network::{Network, Routes};
+pub use parameters::{Contention, Factors, Parameters};
 use units::Time;
 
 /// How a link divides its bandwidth. A split-duplex link is two shared ones.

@@ -64,7 +64,12 @@ impl Configuration {
     /// Reads everything that is asked for. The error lists every mistake.
     pub fn read(request: &Request) -> Result<Self, Mistakes> {
         let mut reader = Reader::new();
-        if let Some(machine) = &request.machine {
+        let platform = |machine: &&String| Path::new(machine).extension() == Some("xml".as_ref());
+        if let Some(machine) = request.machine.as_ref().filter(platform) {
+            let shown = format!("--machine {machine}");
+            let origin = Origin::Argument(shown.clone());
+            reader.argument("network.topology", machine, Place::Argument(shown), origin);
+        } else if let Some(machine) = &request.machine {
             reader.experiment(machine);
             if reader.configuration.is_set("workload.source") {
                 let place = reader.configuration.place("workload.source");
@@ -253,11 +258,23 @@ impl Reader {
         Self { configuration, diagnostics: Vec::new() }
     }
 
-    fn finish(self) -> Result<Configuration, Mistakes> {
+    fn finish(mut self) -> Result<Configuration, Mistakes> {
+        self.platform();
         if self.diagnostics.is_empty() {
             Ok(self.configuration)
         } else {
             Err(Mistakes(self.diagnostics))
+        }
+    }
+
+    /// The model of a platform of SimGrid is `flow` unless something else is said.
+    fn platform(&mut self) {
+        let topology = self.configuration.topology();
+        let is_platform = matches!(topology, Some(Topology::File(path))
+            if path.extension() == Some("xml".as_ref()));
+        if is_platform && !self.configuration.is_set("network.model") {
+            let place = self.configuration.place("network.topology");
+            self.argument("network.model", "flow", place, Origin::Same("network.topology"));
         }
     }
 

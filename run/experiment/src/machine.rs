@@ -67,8 +67,10 @@ impl Machine {
             Places::Rule(rule) => rule
                 .place(ranks, self.topology.graph.hosts())
                 .map_err(|fault| Faults::from(fault).render("[placement]"))?,
-            Places::File(name, text) => place::from_file(text, ranks, &self.topology.graph)
-                .map_err(|faults| faults.render(name))?,
+            Places::File(name, text) => {
+                place::from_file(text, ranks, &self.topology.graph.host_names())
+                    .map_err(|faults| faults.render(name))?
+            }
         };
         let mut counts = vec![0; self.topology.graph.hosts() as usize];
         for &host in &hosts {
