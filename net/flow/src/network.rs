@@ -6,8 +6,7 @@ use crate::{Contention, Flow, Fluid, Link, Parameters, Sharing, Use};
 
 /// A platform, as far as messages see it.
 pub trait Routes {
-    /// Appends the links of the way between two hosts, in order; gives its latency in seconds. No links: the hosts are
-    /// the same and the platform says nothing of that.
+    /// Puts the links of the way between two hosts into `links`, in order; gives its latency in seconds.
     ///
     /// # Errors
     /// There is no way; the text says between which hosts.
@@ -23,8 +22,6 @@ pub struct Network<R> {
     parameters: Parameters,
     bandwidths: Vec<f64>,
     fluid: Fluid,
-    /// The link of hosts to themselves.
-    loopback: u32,
     /// By host, the link that stands for its cores, where they are shared.
     cores: Vec<Option<u32>>,
     links: Vec<u32>,
@@ -40,8 +37,6 @@ impl<R: Routes> Network<R> {
                 link.sharing = Sharing::FatPipe;
             }
         }
-        let loopback = all.len() as u32;
-        all.push(Link { bandwidth: parameters.loopback_bandwidth, sharing: Sharing::FatPipe });
         let mut place = |count: &Option<u32>| {
             count.map(|count| {
                 all.push(Link { bandwidth: f64::from(count), sharing: Sharing::Shared });
@@ -54,7 +49,6 @@ impl<R: Routes> Network<R> {
             parameters,
             bandwidths: all.iter().map(|link| link.bandwidth).collect(),
             fluid: Fluid::new(all),
-            loopback,
             cores,
             links: Vec::new(),
             uses: Vec::new(),
@@ -75,13 +69,8 @@ impl<R: Routes> Network<R> {
     ) -> Result<Time, String> {
         let parameters = &self.parameters;
         let (links, uses) = (&mut self.links, &mut self.uses);
-        links.clear();
         uses.clear();
-        let mut latency = self.routes.route(from, to, links)?;
-        if links.is_empty() && from == to {
-            links.push(self.loopback);
-            latency = parameters.loopback_latency.ps() as f64 * 1e-12;
-        }
+        let latency = self.routes.route(from, to, links)?;
         let bytes = bytes.saturating_add(parameters.envelope);
         let mut bound = f64::INFINITY;
         let mut penalty = latency;
@@ -95,11 +84,7 @@ impl<R: Routes> Network<R> {
             bound = bound.min(parameters.window / (2.0 * latency));
         }
         if parameters.cross_traffic && parameters.contention == Contention::Shared {
-            links.clear();
             self.routes.route(to, from, links)?;
-            if links.is_empty() && from == to {
-                links.push(self.loopback);
-            }
             uses.extend(links.iter().map(|link| Use { link: *link, weight: CROSS_TRAFFIC }));
         }
         let latency = seconds(latency * parameters.latency_factors.of(bytes));

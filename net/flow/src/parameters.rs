@@ -1,7 +1,5 @@
 //! What the hybrid model makes of a route.
 
-use units::Time;
-
 /// Factors by size: the last whose bound lies below the size holds, below the first it is 1.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Factors(Vec<(u64, f64)>);
@@ -54,10 +52,6 @@ pub struct Parameters {
     pub envelope: u64,
     /// Whether flows share links.
     pub contention: Contention,
-    /// Bandwidth of a host to itself in bytes per second, where its platform says nothing.
-    pub loopback_bandwidth: f64,
-    /// Latency of that.
-    pub loopback_latency: Time,
 }
 
 impl Default for Parameters {
@@ -92,8 +86,6 @@ impl Default for Parameters {
             cross_traffic: true,
             envelope: 16,
             contention: Contention::Shared,
-            loopback_bandwidth: 1e10,
-            loopback_latency: Time::ZERO,
         }
     }
 }

@@ -11,6 +11,7 @@ struct Wire;
 
 impl Routes for Wire {
     fn route(&self, from: u32, to: u32, links: &mut Vec<u32>) -> Result<f64, String> {
+        links.clear();
         if from == to {
             return Ok(0.0);
         }
