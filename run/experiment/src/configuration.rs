@@ -56,6 +56,8 @@ struct Entry {
 #[derive(Debug)]
 pub struct Configuration {
     entries: Vec<Option<Entry>>,
+    /// The file that describes the machine, if there is one.
+    machine: Option<PathBuf>,
     /// The manifest that the settings come from, if any.
     pub(crate) manifest: Option<manifest::Manifest>,
 }
@@ -71,6 +73,7 @@ impl Configuration {
             reader.argument("network.topology", machine, Place::Argument(shown), origin);
         } else if let Some(machine) = &request.machine {
             reader.experiment(machine);
+            reader.configuration.machine = Some(PathBuf::from(machine));
             if reader.configuration.is_set("workload.source") {
                 let place = reader.configuration.place("workload.source");
                 let message = "a machine has no workload";
@@ -129,6 +132,15 @@ impl Configuration {
     /// nothing.
     pub(crate) fn is_said(&self, name: &str) -> bool {
         self.is_set(name) && !(self.is_from_manifest(name) && self.is_default(name))
+    }
+
+    /// The same, not counting what a machine file says: that may describe the machine for several models.
+    pub(crate) fn is_said_of_run(&self, name: &str) -> bool {
+        let of_machine = |entry: &Entry| match &entry.origin {
+            Origin::File(path, _) => self.machine.as_ref() == Some(path),
+            _ => false,
+        };
+        self.is_said(name) && !self.entry(name).is_some_and(of_machine)
     }
 
     /// Whether a setting has the value that it would have if nothing was said.
@@ -254,7 +266,7 @@ struct Reader {
 impl Reader {
     fn new() -> Self {
         let entries = vec![None; KEYS.len()];
-        let configuration = Configuration { entries, manifest: None };
+        let configuration = Configuration { entries, machine: None, manifest: None };
         Self { configuration, diagnostics: Vec::new() }
     }
 

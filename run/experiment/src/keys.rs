@@ -498,9 +498,9 @@ pub const KEYS: &[Key] = &[
     key("flow.iprobe", Kind::Time, Value("0 ns"), None, "Time of each `MPI_Iprobe`."),
     key("flow.wtime", Kind::Time, Value("0 ns"), None, "Time of each `MPI_Wtime`."),
     key("flow.init", Kind::Time, Value("0 ns"), None, "Time of `MPI_Init`."),
-    key("flow.cfg", Kind::Name, Unset("nothing"), None,
+    key("flow.cfg", Kind::Names, Unset("nothing"), flag("cfg", "NAME:VALUE"),
         "Items of SimGrid's configuration, `NAME:VALUE` separated by spaces, which override the keys above and those of a \
-         platform file; `--cfg ITEM` adds one."),
+         platform file. The flag can be repeated."),
 
     key("host.speed", Kind::Name, Unset("computation takes as long as recorded"), None,
         "Speed of the machine on which traces were recorded, if that of the hosts of the platform is known: `10 Gflop/s`."),

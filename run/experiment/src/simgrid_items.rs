@@ -15,6 +15,8 @@ pub(crate) struct Items {
     pub protocol: Protocol,
     /// Time of `MPI_Test`, `MPI_Iprobe`, `MPI_Wtime` and `MPI_Init`.
     pub calls: Calls,
+    /// Bandwidth in bytes per second and latency in seconds of a host to itself, where its zone says nothing.
+    pub loopback: (Option<f64>, Option<f64>),
     /// Operations per second of the machine on which a trace was recorded.
     pub speed: Option<f64>,
     /// The library that chooses collective algorithms.
@@ -57,8 +59,17 @@ const KNOWN: &[(&str, &str)] = &[
 
 /// Collectives of which the algorithm can be chosen, as `smpi/NAME`.
 const COLLECTIVES: &[&str] = &[
-    "allgather", "allgatherv", "allreduce", "alltoall", "alltoallv", "barrier", "bcast", "gather",
-    "reduce", "reduce_scatter", "scatter",
+    "allgather",
+    "allgatherv",
+    "allreduce",
+    "alltoall",
+    "alltoallv",
+    "barrier",
+    "bcast",
+    "gather",
+    "reduce",
+    "reduce_scatter",
+    "scatter",
 ];
 
 /// A number with a unit of SimGrid, in its basic unit (seconds, bytes per second, flop per second, bytes).
@@ -85,7 +96,9 @@ pub(crate) fn quantity(text: &str) -> Result<f64, String> {
 
 /// A unit with a prefix: `GiBps`, `Mbps`, `Gf`, `kB`.
 fn prefixed(unit: &str) -> Option<f64> {
-    let base = ["flops", "flop/s", "Bps", "bps", "f", "B"].into_iter().find(|base| unit.ends_with(base))?;
+    let base = ["flops", "flop/s", "Bps", "bps", "f", "B"]
+        .into_iter()
+        .find(|base| unit.ends_with(base))?;
     let bits = if base == "bps" { 0.125 } else { 1.0 };
     let power = |letter| "kMGTPE".find(letter).map(|place| place as i32 + 1);
     let prefix = unit.strip_suffix(base)?.trim();
@@ -135,7 +148,8 @@ fn factors(text: &str) -> Result<Factors, String> {
         return Ok(Factors::new(vec![(0, factor)]));
     }
     let pair = |part: &str| {
-        let (above, factor) = part.split_once(':').ok_or("expected SIZE:FACTOR between semicolons")?;
+        let (above, factor) =
+            part.split_once(':').ok_or("expected SIZE:FACTOR between semicolons")?;
         Ok((size(above)?, number(factor)?))
     };
     text.split(';').map(pair).collect::<Result<_, String>>().map(Factors::new)
@@ -145,13 +159,20 @@ impl Items {
     /// Applies an item `NAME:VALUE`.
     pub fn apply(&mut self, item: &str) -> Result<(), (String, String)> {
         let (name, value) = item.split_once(':').ok_or_else(|| {
-            ("there is no `:`".to_owned(), "write NAME:VALUE, such as network/crosstraffic:no".to_owned())
+            (
+                "there is no `:`".to_owned(),
+                "write NAME:VALUE, such as network/crosstraffic:no".to_owned(),
+            )
         })?;
         let current = KNOWN.iter().find(|(now, before)| [*now, *before].contains(&name));
         if let Some((known, _)) = current {
-            return self.set(known, value).map_err(|message| (format!("{name}: {message}"), String::new()));
+            return self
+                .set(known, value)
+                .map_err(|message| (format!("{name}: {message}"), String::new()));
         }
-        if let Some(collective) = name.strip_prefix("smpi/").filter(|name| COLLECTIVES.contains(name)) {
+        if let Some(collective) =
+            name.strip_prefix("smpi/").filter(|name| COLLECTIVES.contains(name))
+        {
             self.algorithms.insert(collective.to_owned(), value.to_owned());
             return Ok(());
         }
@@ -181,8 +202,8 @@ impl Items {
             "network/weight-S" => parameters.weight = number(value)?,
             "network/TCP-gamma" => parameters.window = number(value)?,
             "network/crosstraffic" => parameters.cross_traffic = switch(value)?,
-            "network/loopback-bw" => parameters.loopback_bandwidth = quantity(value)?,
-            "network/loopback-lat" => parameters.loopback_latency = seconds(quantity(value)?),
+            "network/loopback-bw" => self.loopback.0 = Some(quantity(value)?),
+            "network/loopback-lat" => self.loopback.1 = Some(quantity(value)?),
             _ => self.model(value)?,
         }
         Ok(())
@@ -226,7 +247,9 @@ fn reason(name: &str) -> &'static str {
             "there is one solver, with one result"
         }
         _ if starts("tracing") => "tables and timelines are those of [output]",
-        _ if starts("smpi/IB-penalty") => "the model IB is not there; the model infiniband has switches",
+        _ if starts("smpi/IB-penalty") => {
+            "the model IB is not there; the model infiniband has switches"
+        }
         _ if starts("smpi/") => "it is no part of point to point, collectives, or a replay",
         _ => "it means nothing to the model flow",
     }
