@@ -7,6 +7,7 @@
 use std::time::Instant;
 
 use flow::{Flow, Fluid, Link, Sharing, Use};
+use kernel::Random;
 use units::Time;
 
 const WEIGHT_S: f64 = 8775.0;
@@ -31,22 +32,32 @@ impl Platform {
 
     /// Starts a message with these factors of latency and bandwidth.
     #[allow(clippy::cast_sign_loss, reason = "latencies are positive")]
-    fn send(&self, fluid: &mut Fluid, now: Time, ends: (u32, u32), bytes: f64, factors: (f64, f64)) {
+    fn send(
+        &self,
+        fluid: &mut Fluid,
+        now: Time,
+        ends: (u32, u32),
+        bytes: f64,
+        factors: (f64, f64),
+        token: u32,
+    ) {
         let way = (self.route)(ends.0, ends.1);
         let links = || way.iter().map(|&link| link as usize);
         let latency: f64 = links().map(|link| self.latencies[link]).sum();
-        let narrowest = links().map(|link| self.links[link].bandwidth).fold(f64::INFINITY, f64::min);
+        let narrowest =
+            links().map(|link| self.links[link].bandwidth).fold(f64::INFINITY, f64::min);
         let back = (self.route)(ends.1, ends.0).into_iter().map(|link| Use { link, weight: 0.05 });
         let uses = way.iter().map(|&link| Use { link, weight: 1.0 }).chain(back);
         let flow = Flow {
             uses: &uses.collect::<Vec<_>>(),
-            penalty: latency + links().map(|link| WEIGHT_S / self.links[link].bandwidth).sum::<f64>(),
+            penalty: latency
+                + links().map(|link| WEIGHT_S / self.links[link].bandwidth).sum::<f64>(),
             bound: narrowest.min(GAMMA / (2.0 * latency)),
             factor: factors.1,
             latency: Time::from_ps((latency * factors.0 * 1e12).round() as u64),
             work: bytes + 16.0,
         };
-        fluid.start(now, &flow, 0);
+        fluid.start(now, &flow, token);
     }
 }
 
@@ -105,18 +116,24 @@ fn run(fluid: &mut Fluid, mut now: Time) -> (u32, usize, Time) {
     (events, done.len(), now)
 }
 
-fn all_to_all(name: &str, platform: &Platform, ranks: u32) {
+/// Everyone to everyone: 100 KB, or with `spread` between half and one and a half of that, so that no two flows end
+/// together.
+fn all_to_all(name: &str, platform: &Platform, ranks: u32, spread: bool) {
+    let random = Random::new(1, 1);
     let start = Instant::now();
     let mut fluid = Fluid::new(platform.links.iter().copied());
     for from in 0..ranks {
         for to in (0..ranks).filter(|&to| to != from) {
-            platform.send(&mut fluid, Time::ZERO, (from, to), 1e5, (11.6436, 0.940_694));
+            let bytes = if spread { 5e4 + 1e5 * random.unit(from, to.into()) } else { 1e5 };
+            platform.send(&mut fluid, Time::ZERO, (from, to), bytes, (11.6436, 0.940_694), 0);
         }
     }
     let posted = start.elapsed().as_secs_f64();
     let (events, flows, until) = run(&mut fluid, Time::ZERO);
     let seconds = start.elapsed().as_secs_f64();
-    println!("{name}: {flows} flows, {events} events until {until}: {seconds:.4} s ({posted:.4} s of it to start them)");
+    println!(
+        "{name}: {flows} flows, {events} events until {until}: {seconds:.4} s ({posted:.4} s of it to start them)"
+    );
 }
 
 fn halo(name: &str, side: u32, backbone: f64) {
@@ -129,7 +146,7 @@ fn halo(name: &str, side: u32, backbone: f64) {
             let (x, y) = (host % side, host / side);
             let at = |x: u32, y: u32| y % side * side + x % side;
             for to in [at(x + 1, y), at(x + side - 1, y), at(x, y + 1), at(x, y + side - 1)] {
-                platform.send(&mut fluid, now, (host, to), 8192.0, (2.18796, 1.08739));
+                platform.send(&mut fluid, now, (host, to), 8192.0, (2.18796, 1.08739), 0);
             }
         }
         let ran = run(&mut fluid, now);
@@ -139,16 +156,64 @@ fn halo(name: &str, side: u32, backbone: f64) {
     println!("{name}: {flows} flows, {events} events until {now}: {seconds:.4} s");
 }
 
-fn main() {
-    let names: Vec<String> = std::env::args().skip(1).collect();
-    let wanted = |name: &str| names.is_empty() || names.iter().any(|other| name.starts_with(other.as_str()));
-    for (name, ranks) in [("tree-64", 64), ("tree-256", 256), ("tree-1024", 1024)] {
-        if wanted(name) {
-            all_to_all(name, &fat_tree(), ranks);
+/// The halo exchange with hosts that start up to 10 ms late and go on as soon as their own four messages are through.
+fn ragged(name: &str, side: u32, backbone: f64) {
+    let platform = cluster(side * side, backbone);
+    let start = Instant::now();
+    let mut fluid = Fluid::new(platform.links.iter().copied());
+    let random = Random::new(1, 1);
+    let mut posts: Vec<(u64, u32)> =
+        (0..side * side).map(|host| (random.below(host, 0, 10_000_000_000), host)).collect();
+    posts.sort_unstable_by(|a, b| b.cmp(a));
+    let mut state = vec![(0_u32, 0_u32); (side * side) as usize];
+    let (mut events, mut flows, mut done) = (0, 0, Vec::new());
+    loop {
+        let post = posts.last().map(|post| Time::from_ps(post.0));
+        let Some(now) = fluid.next_event().into_iter().chain(post).min() else { break };
+        events += 1;
+        fluid.advance(now, &mut done);
+        let mut ready = Vec::new();
+        flows += done.len();
+        for host in done.drain(..) {
+            let (steps, left) = &mut state[host as usize];
+            *left -= 1;
+            if *left == 0 && *steps < 10 {
+                ready.push(host);
+            }
+        }
+        while let Some(&(_, host)) = posts.last().filter(|post| post.0 <= now.ps()) {
+            ready.push(host);
+            posts.pop();
+        }
+        for host in ready {
+            state[host as usize] = (state[host as usize].0 + 1, 4);
+            let (x, y) = (host % side, host / side);
+            let at = |x: u32, y: u32| y % side * side + x % side;
+            for to in [at(x + 1, y), at(x + side - 1, y), at(x, y + 1), at(x, y + side - 1)] {
+                platform.send(&mut fluid, now, (host, to), 8192.0, (2.18796, 1.08739), host);
+            }
         }
     }
-    if wanted("torus-64") {
-        all_to_all("torus-64", &torus(), 64);
+    let seconds = start.elapsed().as_secs_f64();
+    println!("{name}: {flows} flows, {events} events: {seconds:.4} s");
+}
+
+fn main() {
+    let names: Vec<String> = std::env::args().skip(1).collect();
+    let wanted =
+        |name: &str| names.is_empty() || names.iter().any(|other| name.starts_with(other.as_str()));
+    for (name, ranks) in [("tree-64", 64), ("tree-256", 256), ("tree-1024", 1024)] {
+        if wanted(name) {
+            all_to_all(name, &fat_tree(), ranks, false);
+        }
+    }
+    for (name, spread) in [("torus-64", false), ("torus-64-spread", true)] {
+        if wanted(name) {
+            all_to_all(name, &torus(), 64, spread);
+        }
+    }
+    if wanted("tree-64-spread") {
+        all_to_all("tree-64-spread", &fat_tree(), 64, true);
     }
     for (name, side, backbone) in [
         ("halo-4096-1e10", 64, 1e10),
@@ -158,6 +223,15 @@ fn main() {
     ] {
         if wanted(name) {
             halo(name, side, backbone);
+        }
+    }
+    for (name, side, backbone) in [
+        ("ragged-256-1e10", 16, 1e10),
+        ("ragged-1024-1e12", 32, 1e12),
+        ("ragged-4096-1e13", 64, 1e13),
+    ] {
+        if wanted(name) {
+            ragged(name, side, backbone);
         }
     }
     if let Ok(status) = std::fs::read_to_string("/proc/self/status") {

@@ -7,8 +7,8 @@ use units::Time;
 
 use crate::{
     Flow, FlowId, Link,
-    soonest::Soonest,
     solve::Solver,
+    soonest::Soonest,
     system::{NONE, OWN, Slot, System},
 };
 

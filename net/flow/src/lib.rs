@@ -19,8 +19,8 @@
 //! everything happen together that happens within a nanosecond; here time has steps of a picosecond.
 
 mod fluid;
-mod soonest;
 mod solve;
+mod soonest;
 mod system;
 
 pub use fluid::{Fluid, Load};

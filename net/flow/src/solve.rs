@@ -181,7 +181,8 @@ impl Solver {
             // subtraction, which is good enough for a first look.
             let least = f64::from_bits(bits);
             let level = if hot.fat { least } else { (hot.room / hot.weight).max(least) };
-            let level = if level > next * (1.0 + TIE) { level } else { self.level(system, link, least) };
+            let level =
+                if level > next * (1.0 + TIE) { level } else { self.level(system, link, least) };
             if level > next * (1.0 + TIE) {
                 self.heap.push(Reverse((level.to_bits(), link)));
             } else {

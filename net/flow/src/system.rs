@@ -141,8 +141,14 @@ impl System {
         let (hot, links) = links
             .map(|link| {
                 let fat = link.sharing == Sharing::FatPipe;
-                let hot =
-                    Hot { level: f64::INFINITY, room: 0.0, weight: 0.0, rising: 0, open: false, fat };
+                let hot = Hot {
+                    level: f64::INFINITY,
+                    room: 0.0,
+                    weight: 0.0,
+                    rising: 0,
+                    open: false,
+                    fat,
+                };
                 let state = LinkState {
                     capacity: link.bandwidth,
                     load: 0.0,

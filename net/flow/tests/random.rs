@@ -47,7 +47,8 @@ struct Plan {
 impl Plan {
     /// Bytes on a link per byte of the rate.
     fn weight(&self, link: usize, sharing: Sharing) -> f64 {
-        let weights = self.uses.iter().filter(|used| used.link as usize == link).map(|used| used.weight);
+        let weights =
+            self.uses.iter().filter(|used| used.link as usize == link).map(|used| used.weight);
         match sharing {
             Sharing::Shared => weights.sum(),
             Sharing::FatPipe => weights.fold(0.0, f64::max),
@@ -77,14 +78,19 @@ fn fill(links: &[Link], flows: &[&Plan]) -> Vec<f64> {
                 let stopped = (0..flows.len()).filter(|&f| levels[f].is_finite());
                 let used: f64 = stopped.map(|f| weights[f][l] * levels[f] / flows[f].penalty).sum();
                 let share: f64 = shares.sum();
-                if share > 0.0 { (links[l].bandwidth - used).max(0.0) / share } else { f64::INFINITY }
+                if share > 0.0 {
+                    (links[l].bandwidth - used).max(0.0) / share
+                } else {
+                    f64::INFINITY
+                }
             })
             .collect();
         let bounds = rising.iter().map(|&f| flows[f].bound * flows[f].penalty);
         let least = full.iter().copied().chain(bounds).fold(f64::INFINITY, f64::min);
         assert!(least.is_finite());
         for &f in &rising {
-            let on_full = (0..links.len()).any(|l| weights[f][l] > 0.0 && full[l] <= least * (1.0 + 1e-12));
+            let on_full =
+                (0..links.len()).any(|l| weights[f][l] > 0.0 && full[l] <= least * (1.0 + 1e-12));
             if on_full || flows[f].bound * flows[f].penalty <= least * (1.0 + 1e-12) {
                 levels[f] = least;
             }
@@ -104,7 +110,8 @@ fn run(links: &[Link], flows: &[Plan]) -> Vec<f64> {
             (0..flows.len()).filter(|&f| ends[f].is_nan() && begins(f) <= now).collect();
         let plans: Vec<&Plan> = active.iter().map(|&f| &flows[f]).collect();
         let rates = fill(links, &plans);
-        let speed: Vec<f64> = rates.iter().zip(&plans).map(|(rate, plan)| rate * plan.factor / 1e12).collect();
+        let speed: Vec<f64> =
+            rates.iter().zip(&plans).map(|(rate, plan)| rate * plan.factor / 1e12).collect();
         let spans = active.iter().zip(&speed).map(|(&f, speed)| left[f] / speed);
         let starts = (0..flows.len()).map(begins).filter(|&at| at > now).map(|at| at - now);
         let span = spans.chain(starts.clone()).fold(f64::INFINITY, f64::min);
@@ -116,7 +123,11 @@ fn run(links: &[Link], flows: &[Plan]) -> Vec<f64> {
         }
         // A start is hit exactly.
         let next = starts.fold(f64::INFINITY, f64::min);
-        now = if next <= span { (0..flows.len()).map(begins).filter(|&at| at > now).fold(f64::INFINITY, f64::min) } else { now + span };
+        now = if next <= span {
+            (0..flows.len()).map(begins).filter(|&at| at > now).fold(f64::INFINITY, f64::min)
+        } else {
+            now + span
+        };
     }
     ends
 }
@@ -192,7 +203,14 @@ fn compare(seed: u64) {
         while let Some(plan) = plans.get(started).filter(|plan| plan.at == now.ps()) {
             let latency = Time::from_ps(plan.latency);
             let Plan { uses, penalty, bound, factor, work, .. } = plan;
-            let flow = Flow { uses, penalty: *penalty, bound: *bound, factor: *factor, latency, work: *work };
+            let flow = Flow {
+                uses,
+                penalty: *penalty,
+                bound: *bound,
+                factor: *factor,
+                latency,
+                work: *work,
+            };
             ids[started] = Some(fluid.start(now, &flow, started as u32));
             started += 1;
         }
@@ -210,12 +228,18 @@ fn compare(seed: u64) {
         }
         for (link, load) in loads.iter().enumerate() {
             let ours = fluid.load(link as u32);
-            assert!((ours - load).abs() <= 1e-9 * links[link].bandwidth, "seed {seed}, at {now}: link {link} carries {ours}, not {load}");
+            assert!(
+                (ours - load).abs() <= 1e-9 * links[link].bandwidth,
+                "seed {seed}, at {now}: link {link} carries {ours}, not {load}"
+            );
         }
     }
     for (flow, (ours, theirs)) in ended.iter().zip(run(&links, &plans)).enumerate() {
         // The end is rounded up to a picosecond.
-        assert!((ours - theirs).abs() <= 1e-9 * theirs + 1.0, "seed {seed}: flow {flow} ends at {ours}, not {theirs}");
+        assert!(
+            (ours - theirs).abs() <= 1e-9 * theirs + 1.0,
+            "seed {seed}: flow {flow} ends at {ours}, not {theirs}"
+        );
     }
 }
 
