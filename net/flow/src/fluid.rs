@@ -14,10 +14,12 @@ use crate::{
 
 /// Picoseconds in a second.
 const PS: f64 = 1e12;
-/// Ends are found with rounding errors. One that lies after a picosecond by this part of one, or of
-/// the time until then, is in that picosecond.
+/// Ends are found with rounding errors: one that lies after a picosecond by this much, in ps and as a part of the time
+/// until then, is in that picosecond.
 const ROUNDING_PS: f64 = 1e-3;
-const ROUNDING: f64 = 1e-12;
+const ROUNDING: f64 = 1e-14;
+/// Flows of a group that end within this part of the time since the group began to transfer end together.
+const TOGETHER: f64 = 1e-12;
 
 /// From `at` on a link carries `rate` bytes per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -456,11 +458,11 @@ impl<P: Probe<Load>> Fluid<P> {
 /// The picosecond in which something ends that takes `span` ps more.
 #[allow(clippy::cast_sign_loss, reason = "a negative span is 0")]
 fn after(now: u64, span: f64) -> u64 {
-    now.saturating_add((span * (1.0 - ROUNDING) - ROUNDING_PS).ceil() as u64)
+    now.saturating_add((span - (span * ROUNDING).min(0.25) - ROUNDING_PS).ceil() as u64)
 }
 
 /// A little more than what the clock of a group reads: what ends until then ends now. More than what [`after`]
 /// takes away.
 fn late(clock: f64, level: f64) -> f64 {
-    clock + level * 2.0 * ROUNDING_PS + 2.0 * ROUNDING * clock
+    clock + level * 2.0 * ROUNDING_PS + TOGETHER * clock
 }
