@@ -6,7 +6,7 @@ use kernel::{Probe, Silent};
 use units::Time;
 
 use crate::{
-    Flow, FlowId, Link, Sharing,
+    Flow, FlowId, Link,
     solve::Solver,
     soonest::Soonest,
     system::{NONE, OWN, Slot, System},
@@ -14,10 +14,12 @@ use crate::{
 
 /// Picoseconds in a second.
 const PS: f64 = 1e12;
-/// Ends are found with rounding errors. One that lies after a picosecond by this part of one, or of
-/// the time until then, is in that picosecond.
+/// Ends are found with rounding errors: one that lies after a picosecond by this much, in ps and as a part of the time
+/// until then, is in that picosecond.
 const ROUNDING_PS: f64 = 1e-3;
-const ROUNDING: f64 = 1e-12;
+const ROUNDING: f64 = 1e-14;
+/// Flows of a group that end within this part of the time since the group began to transfer end together.
+const TOGETHER: f64 = 1e-12;
 
 /// From `at` on a link carries `rate` bytes per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -75,6 +77,7 @@ pub struct Fluid<P = Silent> {
     finished: Vec<(u64, u32)>,
     way: Vec<Slot>,
     due: Vec<u32>,
+    ending: Vec<u32>,
     joined: Vec<u32>,
     probe: P,
 }
@@ -106,6 +109,7 @@ impl<P: Probe<Load>> Fluid<P> {
             finished: Vec::new(),
             way: Vec::new(),
             due: Vec::new(),
+            ending: Vec::new(),
             joined: Vec::new(),
             probe,
         }
@@ -171,7 +175,8 @@ impl<P: Probe<Load>> Fluid<P> {
                     Timer::Own(variable) => {
                         let state = &self.system.variables[variable as usize];
                         if state.group == OWN && state.end <= self.now {
-                            self.complete(variable);
+                            let clock = self.system.own_clock(state, self.now);
+                            self.complete(variable, late(clock, state.bound));
                         }
                     }
                 }
@@ -260,40 +265,39 @@ impl<P: Probe<Load>> Fluid<P> {
         links.clear();
         self.ends.due(self.now, &mut links);
         for &link in &links {
-            let users = &self.system.links[link as usize].users;
             let clock = self.system.clock(link, self.now);
-            let slack = self.system.hot[link as usize].level * 2.0 * ROUNDING_PS;
-            let variables = users.iter().map(|user| user.variable).filter(|&variable| {
-                let state = &self.system.variables[variable as usize];
-                let end = state.offset + state.soonest;
-                state.group == link && end - clock <= slack + 2.0 * ROUNDING * end
-            });
-            let variables: Vec<u32> = variables.collect();
-            // Rounding has made it a little too early.
-            self.ends.set(link, if variables.is_empty() { self.now + 1 } else { u64::MAX });
-            for variable in variables {
-                self.complete(variable);
+            let bar = late(clock, self.system.hot[link as usize].level);
+            let mut soonest = f64::INFINITY;
+            self.ending.clear();
+            for user in &self.system.links[link as usize].users {
+                let state = &self.system.variables[user.variable as usize];
+                if state.group == link {
+                    soonest = soonest.min(state.offset + state.soonest);
+                    if state.soonest <= bar - state.offset {
+                        self.ending.push(user.variable);
+                    }
+                }
+            }
+            if self.ending.is_empty() {
+                // The variable that was to end has gone to another group, at the same level.
+                self.system.links[link as usize].soonest = soonest;
+                self.set_end(link);
+            }
+            for index in 0..self.ending.len() {
+                let variable = self.ending[index];
+                let bar = bar - self.system.variables[variable as usize].offset;
+                self.complete(variable, bar);
             }
         }
         self.due = links;
     }
 
-    /// Completes the flows of a variable that have transferred everything.
-    fn complete(&mut self, variable: u32) {
+    /// Completes the flows of a variable that end when its clock reads `bar`, or earlier.
+    fn complete(&mut self, variable: u32, bar: f64) {
         let state = &mut self.system.variables[variable as usize];
-        let own = match state.group {
-            OWN => state.offset + state.bound * (self.now - state.since) as f64,
-            link => {
-                let state = &self.system.variables[variable as usize];
-                self.system.clock(link, self.now) - state.offset
-            }
-        };
-        let state = &mut self.system.variables[variable as usize];
-        let before = state.count;
         while let Some(&flow) = state.flows.last() {
             let started = &self.flows[flow as usize];
-            let slack = state.level * 2.0 * ROUNDING_PS + 2.0 * ROUNDING * started.end;
-            if started.end - own > slack {
+            if started.end > bar {
                 break;
             }
             state.flows.pop();
@@ -302,11 +306,7 @@ impl<P: Probe<Load>> Fluid<P> {
             state.count -= 1;
         }
         self.lowest = self.lowest.min(state.level);
-        if state.count == before {
-            // As in `complete_groups`.
-            state.end = self.now + 1;
-            self.timers.entry(self.now + 1).or_default().push(Timer::Own(variable));
-        } else if let Some(&flow) = state.flows.last() {
+        if let Some(&flow) = state.flows.last() {
             state.soonest = self.flows[flow as usize].end;
             self.change(variable);
         } else {
@@ -401,7 +401,7 @@ impl<P: Probe<Load>> Fluid<P> {
         if group == OWN {
             if group != old || changed {
                 let end = after(state.since, (state.soonest - state.offset) / state.bound);
-                if end != state.end {
+                if end != state.end || end <= self.now {
                     state.end = end;
                     self.timers.entry(end).or_default().push(Timer::Own(variable));
                 }
@@ -458,5 +458,11 @@ impl<P: Probe<Load>> Fluid<P> {
 /// The picosecond in which something ends that takes `span` ps more.
 #[allow(clippy::cast_sign_loss, reason = "a negative span is 0")]
 fn after(now: u64, span: f64) -> u64 {
-    now.saturating_add((span - ROUNDING_PS - span * ROUNDING).ceil() as u64)
+    now.saturating_add((span - (span * ROUNDING).min(0.25) - ROUNDING_PS).ceil() as u64)
+}
+
+/// A little more than what the clock of a group reads: what ends until then ends now. More than what [`after`]
+/// takes away.
+fn late(clock: f64, level: f64) -> f64 {
+    clock + level * 2.0 * ROUNDING_PS + TOGETHER * clock
 }

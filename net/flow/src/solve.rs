@@ -207,6 +207,9 @@ impl Solver {
                 room -= user.share * count * variable.next_level;
             }
         }
+        if state.found.is_finite() {
+            return state.found;
+        }
         // Levels never go down while the filling goes on; differences of nearly equal sums do.
         (room / weight).max(least)
     }
@@ -259,16 +262,24 @@ impl Solver {
                 hot.room -= slot.share * total;
                 if !hot.fat {
                     hot.weight -= slot.share * count;
+                } else if slot.share * level >= links[slot.link as usize].capacity * (1.0 - TIE) {
+                    // Full, although something else stops this one.
+                    links[slot.link as usize].found = level;
                 }
-            } else if moved {
-                let link = &mut links[slot.link as usize];
+                continue;
+            }
+            let link = &mut links[slot.link as usize];
+            if hot.fat
+                && hot.level.is_infinite()
+                && slot.share * level >= link.capacity * (1.0 - TIE)
+            {
+                self.more.push(slot.link);
+            }
+            if moved {
                 if link.delta == 0.0 {
                     self.touched.push(slot.link);
                 }
                 link.delta += slot.share * (total - state.carried);
-                if hot.fat && slot.share * level > link.capacity * (1.0 + TIE) {
-                    self.more.push(slot.link);
-                }
             }
         }
     }
