@@ -93,10 +93,9 @@ impl<'a> Reader<'a> {
             let draft = &mut self.drafts[parent as usize];
             draft.nested = true;
             if draft.routing == Rule::Vivaldi {
-                self.fault(
-                    place,
-                    "a Vivaldi zone holds peers, hosts and routers; zones have no coordinates",
-                );
+                let message =
+                    "there are no routes between the zones in a Vivaldi zone, in SimGrid neither";
+                self.remarks.push(Fault::at(place.0, place.1, message));
             }
         }
         self.zones.push(Zone {
@@ -237,6 +236,7 @@ impl<'a> Reader<'a> {
         }
         let bandwidth =
             match element.attribute("bandwidth").filter(|list| list.value.contains([',', ';'])) {
+                Some(_) if policy == Some("WIFI") => None,
                 Some(list) => {
                     self.fault(list.place, "only wireless links have more than one bandwidth");
                     None
