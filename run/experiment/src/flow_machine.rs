@@ -30,6 +30,17 @@ pub(crate) struct FlowMachine {
     pub warnings: Vec<String>,
 }
 
+/// What a link had to carry.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Carried {
+    /// Its name.
+    pub link: String,
+    /// Bytes, with what the model's factors add to them.
+    pub bytes: f64,
+    /// Bytes per second.
+    pub bandwidth: f64,
+}
+
 type Mistakes = Vec<Diagnostic>;
 
 /// Routes of a platform as flows need them.
@@ -104,13 +115,13 @@ impl FlowMachine {
         Ok((0..).zip(hosts).map(|(rank, host)| (rank, factor(host))).collect())
     }
 
-    /// Simulates a program.
+    /// Simulates a program; also gives the bytes that each link had to carry.
     pub fn simulate<P: Program, B: Probe<Record>>(
         &self,
         program: &P,
         settings: &Settings,
         probe: B,
-    ) -> Result<(Outcome, B), Failure> {
+    ) -> Result<(Outcome, B, Vec<Carried>), Failure> {
         let hosts = self.hosts(program.ranks()).map_err(Failure::Input)?;
         let mut counts = vec![0; self.platform.hosts.len()];
         for host in &hosts {
@@ -128,8 +139,15 @@ impl FlowMachine {
             |link: &platform::Link| Link { bandwidth: link.bandwidth, sharing: sharing(link) };
         let links: Vec<_> = self.platform.links.iter().map(link).collect();
         let parameters = self.items.parameters.clone();
-        let network = Network::new(Ways(&self.platform), &links, &cores, parameters);
-        Ok(simulate_flow(network, &hosts, &self.protocols, program, settings, probe)?)
+        let mut network = Network::new(Ways(&self.platform), &links, &cores, parameters);
+        let (outcome, probe) =
+            simulate_flow(&mut network, &hosts, &self.protocols, program, settings, probe)?;
+        let carried = |(number, link): (u32, &platform::Link)| {
+            let bytes = network.carried(number);
+            let (name, bandwidth) = (link.name.clone(), link.bandwidth);
+            (bytes > 0.0).then_some(Carried { link: name, bytes, bandwidth })
+        };
+        Ok((outcome, probe, (0..).zip(&self.platform.links).filter_map(carried).collect()))
     }
 }
 

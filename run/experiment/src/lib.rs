@@ -13,6 +13,7 @@ pub mod document;
 mod flow_machine;
 mod goal_input;
 pub mod keys;
+pub mod ladder;
 mod machine;
 mod manifest;
 mod memory;
@@ -29,6 +30,7 @@ mod value;
 
 pub use configuration::{Configuration, Origin, Request};
 pub use diagnostic::{Diagnostic, Mistakes, reason};
+pub use flow_machine::Carried;
 pub use goal_input::goal_errors;
 pub use manifest::VERSION;
 pub use plan::{Output, Plan, Timeline};

@@ -15,6 +15,7 @@ use schedule::Program;
 
 use crate::{
     diagnostic::Mistakes,
+    flow_machine::Carried,
     goal_input::Input,
     manifest, memory,
     plan::{Output, Plan, Timeline},
@@ -36,6 +37,10 @@ pub struct Report {
     pub recorded: Recorded,
     /// What is odd about the inputs.
     pub warnings: Vec<String>,
+    /// The MPI calls of traces, if they were asked for.
+    pub calls: Vec<Call>,
+    /// What links had to carry, where the model tells.
+    pub links: Vec<Carried>,
 }
 
 /// Why there is no report.
@@ -61,6 +66,7 @@ struct Simulated {
     recorded: Recorded,
     /// The MPI calls of traces, if they are to be written.
     calls: Vec<Call>,
+    links: Vec<Carried>,
     took: Duration,
 }
 
@@ -78,7 +84,7 @@ pub fn run(plan: &Plan) -> Result<Report, Failure> {
             finish(plan, start, directory, simulated, None, |op| describe(pattern, op))
         }
         Workload::Traces(path) => {
-            let wanted = plan.output.as_ref().is_some_and(|output| output.calls);
+            let wanted = plan.wants_calls();
             let compiled =
                 trace_input::compile(path, &plan.configuration, plan.flow.as_ref(), wanted)?;
             let image = &compiled.image;
@@ -170,7 +176,7 @@ fn simulate(plan: &Plan, program: &impl Program, schedule: u64) -> Result<Simula
         (false, true) => results::GANTT_RANKS,
         (false, false) => 0,
     };
-    let computations = plan.output.as_ref().is_some_and(|output| output.calls);
+    let computations = plan.wants_calls();
     let wanted = Wanted { messages: messages || timeline, slices, computations };
     let network = match &plan.machine {
         Some(machine) => Some(machine.with(program.ranks()).map_err(Failure::Input)?),
@@ -181,13 +187,15 @@ fn simulate(plan: &Plan, program: &impl Program, schedule: u64) -> Result<Simula
         let probe = || Collector::new(wanted);
         let silent = wanted == Wanted::default();
         if let Some(flow) = &plan.flow {
-            let (outcome, recorded) = if silent {
-                (flow.simulate(program, settings, Silent)?.0, Recorded::default())
+            let (outcome, recorded, links) = if silent {
+                let (outcome, _, links) = flow.simulate(program, settings, Silent)?;
+                (outcome, Recorded::default(), links)
             } else {
-                let (outcome, probe) = flow.simulate(program, settings, probe())?;
-                (outcome, Collector::merge(vec![probe]))
+                let (outcome, probe, links) = flow.simulate(program, settings, probe())?;
+                (outcome, Collector::merge(vec![probe]), links)
             };
-            return Ok(Simulated { outcome, recorded, calls: Vec::new(), took: start.elapsed() });
+            let took = start.elapsed();
+            return Ok(Simulated { outcome, recorded, calls: Vec::new(), links, took });
         }
         let (outcome, recorded) = match (&network, silent) {
             (Some((network, hosts)), true) => {
@@ -208,7 +216,8 @@ fn simulate(plan: &Plan, program: &impl Program, schedule: u64) -> Result<Simula
                 (outcome, Collector::merge(probes))
             }
         };
-        Ok(Simulated { outcome, recorded, calls: Vec::new(), took: start.elapsed() })
+        let (calls, links) = (Vec::new(), Vec::new());
+        Ok(Simulated { outcome, recorded, calls, links, took: start.elapsed() })
     })
 }
 
@@ -252,7 +261,7 @@ fn finish(
     standard: Option<&str>,
     describe: impl FnMut(&host::PendingOp) -> Pending,
 ) -> Result<Report, Failure> {
-    let Simulated { outcome, recorded, calls, took } = simulated;
+    let Simulated { outcome, recorded, calls, links, took } = simulated;
     let summary = Summary::new(&outcome, describe);
     let threads = if plan.loggopsim || plan.flow.is_some() { 1 } else { plan.settings.threads };
     if let (Some(mut directory), Some(output)) = (directory, &plan.output) {
@@ -264,7 +273,8 @@ fn finish(
         directory.write(Artifact::Manifest, |out| manifest(out))?;
         write(&mut directory, output, &outcome, &recorded, &summary)?;
         if output.calls {
-            directory.write(Artifact::Calls, |out| results::write_calls(out, calls.into_iter()))?;
+            directory
+                .write(Artifact::Calls, |out| results::write_calls(out, calls.iter().cloned()))?;
         }
         let performance = Performance::measure(start, took, threads, &summary);
         directory.write(Artifact::Performance, |out| results::write_pretty(out, &performance))?;
@@ -276,6 +286,8 @@ fn finish(
         ranks: outcome.ranks,
         recorded,
         warnings: Vec::new(),
+        calls,
+        links,
     })
 }
 

@@ -55,11 +55,11 @@ fn run_on(
     text: &str,
 ) -> Result<Outcome, Error> {
     let links = [Link { bandwidth: 1e9, sharing: Sharing::Shared }];
-    let network = Network::new(Wire, &links, cores, parameters());
+    let mut network = Network::new(Wire, &links, cores, parameters());
     let protocols = Protocols { usual, ..Protocols::default() };
     let program = image(text);
     let settings = Settings::default();
-    simulate_flow(network, hosts, &protocols, &program, &settings, Silent)
+    simulate_flow(&mut network, hosts, &protocols, &program, &settings, Silent)
         .map(|(outcome, _)| outcome)
 }
 
@@ -168,10 +168,11 @@ fn without_contention_messages_do_not_meet() {
          rank 1 {\nl1: recv 5000b from 0\nl2: recv 5000b from 2\n}\nrank 2 {\nl1: send 5000b to 1\n}\n",
     );
     let protocols = Protocols::default();
-    let network = Network::new(Wire, &links, &[], parameters);
+    let mut network = Network::new(Wire, &links, &[], parameters);
     let settings = Settings::default();
-    let (outcome, _) = simulate_flow(network, &[0, 1, 2], &protocols, &program, &settings, Silent)
-        .expect("it runs");
+    let (outcome, _) =
+        simulate_flow(&mut network, &[0, 1, 2], &protocols, &program, &settings, Silent)
+            .expect("it runs");
     // Detached sends are done at once.
     assert_eq!(finish(Ok(outcome)), [0, 6000, 0]);
 }
