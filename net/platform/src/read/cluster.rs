@@ -37,6 +37,13 @@ pub(super) struct Cluster<'a> {
     backbone: Option<(f64, f64)>,
 }
 
+impl Cluster<'_> {
+    /// Where the parameters of the topology stand.
+    pub(super) fn parameters(&self) -> Place {
+        self.element.attribute("topo_parameters").map_or(self.place, |attribute| attribute.place)
+    }
+}
+
 impl<'a> Reader<'a> {
     pub(super) fn cluster(&mut self, node: &'a Node, parent: Option<u32>) {
         let before = self.faults.0.len();
@@ -74,8 +81,7 @@ impl<'a> Reader<'a> {
         }
         let backbone = self.pair(element, "bb_bw", "bb_lat");
         let loopback = self.pair(element, "loopback_bw", "loopback_lat");
-        let limiter = self
-            .given(element, "limiter_link")
+        let limiter = given(element, "limiter_link")
             .then(|| self.bandwidth(element, "limiter_link"))
             .flatten();
         let (speed, cores) = (self.speed(element), self.cores(element));
@@ -97,15 +103,10 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Whether an attribute is there and not empty.
-    fn given(&self, element: &Element, key: &str) -> bool {
-        element.get(key).is_some_and(|value| !value.is_empty())
-    }
-
     /// Bandwidth and latency of a link that a cluster may have.
     fn pair(&mut self, element: &Element, bandwidth: &str, latency: &str) -> Option<(f64, f64)> {
-        let delay = self.given(element, latency).then(|| self.latency(element, latency)).flatten();
-        if self.given(element, bandwidth) {
+        let delay = given(element, latency).then(|| self.latency(element, latency)).flatten();
+        if given(element, bandwidth) {
             return Some((self.bandwidth(element, bandwidth)?, delay.unwrap_or(0.0)));
         }
         if let Some(attribute) = element.attribute(latency).filter(|_| delay > Some(0.0)) {
@@ -208,4 +209,9 @@ impl<'a> Reader<'a> {
         };
         self.point(zone, &router, Kind::Router(router.as_str().into()), place);
     }
+}
+
+/// Whether an attribute is there and not empty.
+fn given(element: &Element, key: &str) -> bool {
+    element.get(key).is_some_and(|value| !value.is_empty())
 }

@@ -1,5 +1,8 @@
 //! Zones and the hosts, links, peers and cabinets in them.
 
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
 use smallvec::smallvec;
 use topology::{
     Fault, Faults,
@@ -103,16 +106,16 @@ impl<'a> Reader<'a> {
             parent,
             point,
             routing: Routing::Empty,
-            bypass: Default::default(),
+            bypass: FxHashMap::default(),
         });
         self.drafts.push(Draft {
             routing,
             size: 0,
             nested: false,
             seats: Vec::new(),
-            legs: Default::default(),
+            legs: FxHashMap::default(),
             order: Vec::new(),
-            bypass: Default::default(),
+            bypass: FxHashMap::default(),
             places: Vec::new(),
         });
         Some(number)
@@ -213,7 +216,7 @@ impl<'a> Reader<'a> {
             name: id.to_owned(),
             speed: speed.unwrap_or(1.0),
             cores: 1,
-            properties: Default::default(),
+            properties: Arc::default(),
         };
         let point = self.host(zone, host, element.place);
         self.coordinates(element, zone, point);
@@ -319,7 +322,7 @@ impl<'a> Reader<'a> {
         let [prefix, suffix] = ["prefix", "suffix"].map(|key| element.get(key).unwrap_or_default());
         for number in numbers {
             let name = format!("{prefix}{number}{suffix}");
-            let host = Host { name: name.clone(), speed, cores: 1, properties: Default::default() };
+            let host = Host { name: name.clone(), speed, cores: 1, properties: Arc::default() };
             let Some(point) = self.host(zone, host, element.place) else { return };
             let [up, down] = ["UP", "DOWN"].map(|way| {
                 self.link(
