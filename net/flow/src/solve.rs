@@ -54,7 +54,7 @@ impl Solver {
     pub fn solve(&mut self, system: &mut System, changed: &[u32], freed: &[u32], lowest: f64) {
         for &variable in changed {
             self.cover(system, variable);
-            for slot in system.variables[variable as usize].way() {
+            for slot in system.rising[variable as usize].way() {
                 self.open_if_full(system, system.slots[slot].link);
             }
         }
@@ -99,7 +99,7 @@ impl Solver {
     }
 
     fn cover(&mut self, system: &mut System, variable: u32) {
-        let state = &mut system.variables[variable as usize];
+        let state = &mut system.rising[variable as usize];
         if !state.seen {
             state.seen = true;
             self.covered.push(variable);
@@ -120,7 +120,7 @@ impl Solver {
         hot.open = true;
         self.open.push(link);
         for user in &system.links[link as usize].users {
-            let state = &mut system.variables[user.variable as usize];
+            let state = &mut system.rising[user.variable as usize];
             if !state.seen {
                 state.seen = true;
                 self.covered.push(user.variable);
@@ -130,7 +130,7 @@ impl Solver {
 
     /// Makes everything ready to be filled: the limits from outside, and the weights on the open links.
     fn limit(&mut self, system: &mut System) {
-        let System { hot, links, variables, slots, .. } = system;
+        let System { hot, links, rising, slots, .. } = system;
         for link in self.touched.drain(..) {
             links[link as usize].delta = 0.0;
         }
@@ -140,8 +140,8 @@ impl Solver {
             (state.delta, state.found) = (0.0, f64::INFINITY);
         }
         for &variable in &self.covered {
-            let state = &mut variables[variable as usize];
-            state.next_group = NONE;
+            let state = &mut rising[variable as usize];
+            state.group = NONE;
             (state.limit, state.limit_by) = (state.bound, OWN);
             let count = f64::from(state.count);
             for slot in &slots[state.way()] {
@@ -198,13 +198,13 @@ impl Solver {
         let (mut room, mut weight) = (state.capacity, 0_f64);
         self.rising.clear();
         for user in &state.users {
-            let variable = &system.variables[user.variable as usize];
+            let variable = &system.rising[user.variable as usize];
             let count = f64::from(variable.count);
-            if variable.next_group == NONE {
+            if variable.group == NONE {
                 self.rising.push(user.variable);
                 weight = if fat { weight.max(user.share) } else { weight + user.share * count };
             } else if !fat {
-                room -= user.share * count * variable.next_level;
+                room -= user.share * count * variable.level;
             }
         }
         if state.found.is_finite() {
@@ -221,7 +221,7 @@ impl Solver {
         let rising = std::mem::take(&mut self.rising);
         let mut limited = false;
         for &variable in &rising {
-            let state = &system.variables[variable as usize];
+            let state = &system.rising[variable as usize];
             let (limit, by) = (state.limit, state.limit_by);
             // At equal levels a full link outside has the say, for then it need not be opened; but a fat
             // pipe stops its flows.
@@ -248,9 +248,9 @@ impl Solver {
 
     /// Gives a variable its level.
     fn fix(&mut self, system: &mut System, variable: u32, level: f64, group: u32) {
-        let System { hot, links, variables, slots, .. } = system;
-        let state = &mut variables[variable as usize];
-        (state.next_level, state.next_group) = (level, group);
+        let System { hot, links, rising, slots, .. } = system;
+        let state = &mut rising[variable as usize];
+        (state.level, state.group) = (level, group);
         self.left -= 1;
         let count = f64::from(state.count);
         let total = count * level;
@@ -289,8 +289,8 @@ impl Solver {
         if self.left > 0 {
             for index in 0..self.covered.len() {
                 let variable = self.covered[index];
-                let state = &system.variables[variable as usize];
-                if state.next_group != NONE {
+                let state = &system.rising[variable as usize];
+                if state.group != NONE {
                 } else if state.limit.is_finite() {
                     let (limit, by) = (state.limit, state.limit_by);
                     self.fix(system, variable, limit, by);
@@ -319,7 +319,7 @@ impl Solver {
 
 /// Of the links of a variable that nothing limits the one that leaves it the lowest level.
 fn narrowest(system: &System, variable: u32) -> Option<u32> {
-    let state = &system.variables[variable as usize];
+    let state = &system.rising[variable as usize];
     let level = |slot: &crate::system::Slot| {
         let link = &system.links[slot.link as usize];
         if system.hot[slot.link as usize].fat {
