@@ -370,9 +370,9 @@ impl<P: Probe<Load>> Fluid<P> {
         }
         for index in 0..self.solver.touched.len() {
             let link = self.solver.touched[index];
-            let state = &mut self.system.links[link as usize];
-            state.load += std::mem::take(&mut state.delta);
-            if P::LISTENS {
+            let delta = self.system.hot[link as usize].delta;
+            self.system.links[link as usize].load += delta;
+            if P::LISTENS && delta != 0.0 {
                 self.tell(link);
             }
         }
@@ -426,7 +426,7 @@ impl<P: Probe<Load>> Fluid<P> {
         let system = &mut self.system;
         let (hot, state) = (&mut system.hot[link as usize], &mut system.links[link as usize]);
         let old = std::mem::replace(&mut hot.level, state.found);
-        hot.open = false;
+        (hot.open, hot.limit) = (false, hot.level);
         state.load = state.capacity - hot.room;
         if old.is_infinite() && hot.level.is_finite() {
             state.place = system.full.len() as u32;

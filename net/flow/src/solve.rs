@@ -35,13 +35,14 @@ pub struct Solver {
     pub open: Vec<u32>,
     /// The variables on them, and those that have changed.
     pub covered: Vec<u32>,
-    /// Links that do not take part and whose load changes.
+    /// The other links of those variables.
     pub touched: Vec<u32>,
     /// Links to be opened.
     more: Vec<u32>,
     /// Open links by the bits of a lower bound of their level.
     heap: BinaryHeap<Reverse<(u64, u32)>>,
     rising: Vec<u32>,
+    round: u32,
     /// Covered variables without a level.
     left: usize,
     /// Whether changes lately went through most of the system.
@@ -118,6 +119,7 @@ impl Solver {
             return;
         }
         hot.open = true;
+        hot.limit = f64::INFINITY;
         self.open.push(link);
         for user in &system.links[link as usize].users {
             let state = &mut system.rising[user.variable as usize];
@@ -131,13 +133,12 @@ impl Solver {
     /// Makes everything ready to be filled: the limits from outside, and the weights on the open links.
     fn limit(&mut self, system: &mut System) {
         let System { hot, links, rising, slots, .. } = system;
-        for link in self.touched.drain(..) {
-            links[link as usize].delta = 0.0;
-        }
+        self.touched.clear();
+        self.round = self.round.wrapping_add(1).max(1);
         for &link in &self.open {
-            let (hot, state) = (&mut hot[link as usize], &mut links[link as usize]);
-            (hot.room, hot.weight, hot.rising) = (state.capacity, 0.0, 0);
-            (state.delta, state.found) = (0.0, f64::INFINITY);
+            let state = &mut links[link as usize];
+            state.found = f64::INFINITY;
+            hot[link as usize].empty(self.round, state.capacity);
         }
         for &variable in &self.covered {
             let state = &mut rising[variable as usize];
@@ -146,15 +147,18 @@ impl Solver {
             let count = f64::from(state.count);
             for slot in &slots[state.way()] {
                 let hot = &mut hot[slot.link as usize];
-                if hot.open {
-                    hot.rising += 1;
-                    if hot.fat {
-                        hot.weight = hot.weight.max(slot.share);
-                    } else {
-                        hot.weight += slot.share * count;
-                    }
-                } else if hot.level < state.limit {
-                    (state.limit, state.limit_by) = (hot.level, slot.link);
+                if hot.round != self.round {
+                    hot.empty(self.round, links[slot.link as usize].capacity);
+                    self.touched.push(slot.link);
+                }
+                hot.rising += 1;
+                if hot.fat {
+                    hot.weight = hot.weight.max(slot.share);
+                } else {
+                    hot.weight += slot.share * count;
+                }
+                if hot.limit < state.limit {
+                    (state.limit, state.limit_by) = (hot.limit, slot.link);
                 }
             }
         }
@@ -255,31 +259,27 @@ impl Solver {
         let count = f64::from(state.count);
         let total = count * level;
         let moved = (total - state.carried).abs() > SAME * state.carried;
+        let change = total - state.carried;
+        // The same for open links and others, without a branch: which they are is hard to foresee.
         for slot in &slots[state.way()] {
             let hot = &mut hot[slot.link as usize];
-            if hot.open {
-                hot.rising -= 1;
-                hot.room -= slot.share * total;
-                if !hot.fat {
-                    hot.weight -= slot.share * count;
-                } else if slot.share * level >= links[slot.link as usize].capacity * (1.0 - TIE) {
-                    // Full, although something else stops this one.
-                    links[slot.link as usize].found = level;
-                }
-                continue;
-            }
-            let link = &mut links[slot.link as usize];
-            if hot.fat
-                && hot.level.is_infinite()
-                && slot.share * level >= link.capacity * (1.0 - TIE)
-            {
+            hot.rising -= 1;
+            hot.room -= slot.share * total;
+            hot.weight -= slot.share * count;
+            hot.delta += slot.share * change;
+            if hot.limit < f64::INFINITY && moved {
+                hot.limit = f64::INFINITY;
                 self.more.push(slot.link);
             }
-            if moved {
-                if link.delta == 0.0 {
-                    self.touched.push(slot.link);
+            if hot.fat && hot.level.is_infinite() | hot.open {
+                let link = &mut links[slot.link as usize];
+                if slot.share * level < link.capacity * (1.0 - TIE) {
+                } else if hot.open {
+                    // Full, although something else stops this one.
+                    link.found = level;
+                } else {
+                    self.more.push(slot.link);
                 }
-                link.delta += slot.share * (total - state.carried);
             }
         }
     }
@@ -301,8 +301,7 @@ impl Solver {
         }
         for &link in &self.touched {
             let (hot, state) = (&system.hot[link as usize], &system.links[link as usize]);
-            let overload = state.load + state.delta > state.capacity * (1.0 + OVERLOAD);
-            if hot.level.is_finite() || overload && !hot.fat {
+            if state.load + hot.delta > state.capacity * (1.0 + OVERLOAD) && !hot.fat {
                 self.more.push(link);
             }
         }

@@ -22,19 +22,34 @@ pub const NONE: u32 = u32::MAX - 2;
 
 /// What the filling reads and writes of a link.
 #[derive(Debug)]
+#[repr(align(64))]
 pub struct Hot {
     /// Infinite if the link is not full.
     pub level: f64,
+    /// The level if the link is full and does not take part in the filling, else infinite.
+    pub limit: f64,
     /// Bandwidth not yet given away.
     pub room: f64,
     /// Shares of the flows that have no level yet: the sum, or the largest on a fat pipe.
     pub weight: f64,
+    /// How the load changes.
+    pub delta: f64,
     /// Variables that have no level yet.
     pub rising: u32,
+    /// The round of filling that the four before this belong to.
+    pub round: u32,
     /// Whether it takes part in the filling.
     pub open: bool,
     /// Whether it is a fat pipe.
     pub fat: bool,
+}
+
+impl Hot {
+    /// Makes it ready for a round of filling.
+    pub fn empty(&mut self, round: u32, capacity: f64) {
+        (self.room, self.weight, self.delta) = (capacity, 0.0, 0.0);
+        (self.rising, self.round) = (0, round);
+    }
 }
 
 /// The rest of a link.
@@ -43,8 +58,6 @@ pub struct LinkState {
     pub capacity: f64,
     /// Bytes per second, as of the last solution.
     pub load: f64,
-    /// What variables off the open links change in `load`.
-    pub delta: f64,
     /// The group's clock at `at`.
     pub clock: f64,
     pub at: u64,
@@ -150,16 +163,18 @@ impl System {
                 let fat = link.sharing == Sharing::FatPipe;
                 let hot = Hot {
                     level: f64::INFINITY,
+                    limit: f64::INFINITY,
                     room: 0.0,
                     weight: 0.0,
+                    delta: 0.0,
                     rising: 0,
+                    round: 0,
                     open: false,
                     fat,
                 };
                 let state = LinkState {
                     capacity: link.bandwidth,
                     load: 0.0,
-                    delta: 0.0,
                     clock: 0.0,
                     at: 0,
                     soonest: f64::INFINITY,
