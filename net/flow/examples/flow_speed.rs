@@ -235,6 +235,7 @@ fn main() {
     }
     for (name, side, backbone) in [
         ("ragged-256-1e10", 16, 1e10),
+        ("ragged-1024-1e9", 32, 1e9),
         ("ragged-1024-1e12", 32, 1e12),
         ("ragged-4096-1e13", 64, 1e13),
     ] {
