@@ -9,7 +9,7 @@ use crate::{
     Flow, FlowId, Link,
     solve::Solver,
     soonest::Soonest,
-    system::{NONE, OWN, Slot, System},
+    system::{NONE, OWN, Rising, Slot, System},
 };
 
 /// Picoseconds in a second.
@@ -175,8 +175,9 @@ impl<P: Probe<Load>> Fluid<P> {
                     Timer::Own(variable) => {
                         let state = &self.system.variables[variable as usize];
                         if state.group == OWN && state.end <= self.now {
-                            let clock = self.system.own_clock(state, self.now);
-                            self.complete(variable, late(clock, state.bound));
+                            let clock = self.system.own_clock(variable, self.now);
+                            let level = self.system.rising[variable as usize].bound;
+                            self.complete(variable, late(clock, level));
                         }
                     }
                 }
@@ -235,7 +236,7 @@ impl<P: Probe<Load>> Fluid<P> {
     /// A flow's latency phase is over.
     fn transfer(&mut self, flow: u32) {
         let variable = self.flows[flow as usize].variable;
-        let own = self.system.own_clock(&self.system.variables[variable as usize], self.now);
+        let own = self.system.own_clock(variable, self.now);
         self.flows[flow as usize].end += own;
         let end = self.flows[flow as usize].end;
         let state = &mut self.system.variables[variable as usize];
@@ -243,8 +244,9 @@ impl<P: Probe<Load>> Fluid<P> {
         state.flows.insert(place, flow);
         state.soonest = state.soonest.min(end);
         state.latent -= 1;
-        state.count += 1;
-        if state.count == 1 {
+        let count = &mut self.system.rising[variable as usize].count;
+        *count += 1;
+        if *count == 1 {
             self.system.attach(variable);
         }
         self.lowest = 0.0;
@@ -303,7 +305,7 @@ impl<P: Probe<Load>> Fluid<P> {
             state.flows.pop();
             self.finished.push((started.number, started.token));
             self.free.push(flow);
-            state.count -= 1;
+            self.system.rising[variable as usize].count -= 1;
         }
         self.lowest = self.lowest.min(state.level);
         if let Some(&flow) = state.flows.last() {
@@ -317,7 +319,7 @@ impl<P: Probe<Load>> Fluid<P> {
 
     /// A variable has no flow left that transfers.
     fn leave(&mut self, variable: u32) {
-        let way = self.system.variables[variable as usize].way();
+        let way = self.system.rising[variable as usize].way();
         for slot in way.clone() {
             let link = self.system.slots[slot].link;
             if self.system.hot[link as usize].level.is_finite() {
@@ -351,7 +353,7 @@ impl<P: Probe<Load>> Fluid<P> {
         if self.changed.is_empty() && self.freed.is_empty() {
             return;
         }
-        self.changed.retain(|&variable| self.system.variables[variable as usize].count > 0);
+        self.changed.retain(|&variable| self.system.rising[variable as usize].count > 0);
         self.solver.solve(&mut self.system, &self.changed, &self.freed, self.lowest);
         for index in 0..self.solver.open.len() {
             let link = self.solver.open[index];
@@ -368,9 +370,9 @@ impl<P: Probe<Load>> Fluid<P> {
         }
         for index in 0..self.solver.touched.len() {
             let link = self.solver.touched[index];
-            let state = &mut self.system.links[link as usize];
-            state.load += std::mem::take(&mut state.delta);
-            if P::LISTENS {
+            let delta = self.system.hot[link as usize].delta;
+            self.system.links[link as usize].load += delta;
+            if P::LISTENS && delta != 0.0 {
                 self.tell(link);
             }
         }
@@ -386,21 +388,24 @@ impl<P: Probe<Load>> Fluid<P> {
     /// Gives a variable the level and the group that were found.
     fn take_over(&mut self, variable: u32) {
         let system = &mut self.system;
-        let state = &system.variables[variable as usize];
-        let (old, group, changed) = (state.group, state.next_group, state.changed);
+        let rising = &mut system.rising[variable as usize];
+        rising.seen = false;
+        rising.carried = f64::from(rising.count) * rising.level;
+        let Rising { level, group, bound, .. } = *rising;
+        let state = &mut system.variables[variable as usize];
+        let old = state.group;
+        let changed = std::mem::take(&mut state.changed);
         if group != old {
-            let own = system.own_clock(state, self.now);
+            let own = system.own_clock(variable, self.now);
             let offset = if group == OWN { own } else { system.clock(group, self.now) - own };
             let state = &mut system.variables[variable as usize];
             (state.offset, state.since, state.group) = (offset, self.now, group);
         }
         let state = &mut system.variables[variable as usize];
-        state.level = state.next_level;
-        state.carried = f64::from(state.count) * state.level;
-        (state.seen, state.changed) = (false, false);
+        state.level = level;
         if group == OWN {
             if group != old || changed {
-                let end = after(state.since, (state.soonest - state.offset) / state.bound);
+                let end = after(state.since, (state.soonest - state.offset) / bound);
                 if end != state.end || end <= self.now {
                     state.end = end;
                     self.timers.entry(end).or_default().push(Timer::Own(variable));
@@ -421,7 +426,7 @@ impl<P: Probe<Load>> Fluid<P> {
         let system = &mut self.system;
         let (hot, state) = (&mut system.hot[link as usize], &mut system.links[link as usize]);
         let old = std::mem::replace(&mut hot.level, state.found);
-        hot.open = false;
+        (hot.open, hot.limit) = (false, hot.level);
         state.load = state.capacity - hot.room;
         if old.is_infinite() && hot.level.is_finite() {
             state.place = system.full.len() as u32;

@@ -146,7 +146,7 @@ fn system(dice: &mut Dice, scale: u64) -> (Vec<Link>, Vec<Plan>) {
     let bursts = 1 + dice.below(4);
     let mut flows: Vec<Plan> = Vec::new();
     for burst in 0..bursts {
-        for _ in 0..1 + dice.below(12 * scale) {
+        for _ in 0..=dice.below(12 * scale) {
             if !flows.is_empty() && dice.one_in(4) {
                 // Identical to an earlier one, but for the time and perhaps the work.
                 let mut twin = flows[dice.below(flows.len() as u64) as usize].clone();
@@ -155,7 +155,7 @@ fn system(dice: &mut Dice, scale: u64) -> (Vec<Link>, Vec<Plan>) {
                 flows.push(twin);
                 continue;
             }
-            let uses = (0..1 + dice.below(5))
+            let uses = (0..=dice.below(5))
                 .map(|_| Use {
                     link: dice.below(links.len() as u64) as u32,
                     weight: if dice.one_in(3) { 0.05 } else { 1.0 },
@@ -248,7 +248,7 @@ fn random_systems_are_filled_as_the_naive_solver_fills_them() {
     for seed in 0..3000 {
         compare(seed, 1);
     }
-    for seed in 3000..3040 {
+    for seed in 3000..3012 {
         compare(seed, 8);
     }
 }
