@@ -229,13 +229,9 @@ fn speed(configuration: &Configuration) -> Result<Option<f64>, Mistakes> {
     let Some(text) = configuration.name(KEY) else { return Ok(None) };
     let text = text.replace(' ', "");
     let known = text.ends_with("flop/s") || text.ends_with("flops") || text.ends_with('f');
-    match quantity(&text).ok().filter(|speed| known && *speed > 0.0) {
-        Some(speed) => Ok(Some(speed)),
-        None => {
-            let message = format!("expected a speed such as `10 Gflop/s`, found `{text}`");
-            Err(vec![configuration.mistake(KEY, message)])
-        }
-    }
+    let found = quantity(&text).ok().filter(|speed| known && *speed > 0.0);
+    let message = || format!("expected a speed such as `10 Gflop/s`, found `{text}`");
+    found.map(Some).ok_or_else(|| vec![configuration.mistake(KEY, message())])
 }
 
 /// Configuration items in the platform's file.
