@@ -42,7 +42,7 @@ fn a_topology_is_a_machine() {
         for to in 0..4 {
             let latency = platform.route(from, to, &mut links).unwrap();
             let (cables, switches) = match (from == to, from / 2 == to / 2) {
-                (true, _) => (0, 0),
+                (true, _) => (0_u32, 0),
                 (_, true) => (2, 1),
                 _ => (4, 3),
             };
@@ -52,7 +52,7 @@ fn a_topology_is_a_machine() {
             // Each link leads on from where the one before it ended, and no link is used both ways.
             let ends = |link: &u32| {
                 let cable = topology.graph.link(link / 2).ends.map(|end| end.device);
-                if link % 2 == 0 { (cable[0], cable[1]) } else { (cable[1], cable[0]) }
+                if link.is_multiple_of(2) { (cable[0], cable[1]) } else { (cable[1], cable[0]) }
             };
             if from != to {
                 let way: Vec<_> = links.iter().map(ends).collect();
