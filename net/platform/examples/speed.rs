@@ -33,7 +33,7 @@ fn main() -> ExitCode {
     let mut pick = || {
         state =
             state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((state >> 32) * hosts >> 32) as u32
+        (((state >> 32) * hosts) >> 32) as u32
     };
     let begin = Instant::now();
     for _ in 0..ROUTES {
@@ -44,7 +44,7 @@ fn main() -> ExitCode {
     let links = total as f64 / f64::from(ROUTES);
     println!(
         "{hosts} hosts, {} links, read in {read:.1?}; {links:.1} links and {each:.0?} per route",
-        platform.links.len()
+        platform.links().len()
     );
     ExitCode::SUCCESS
 }

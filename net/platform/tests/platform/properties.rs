@@ -64,7 +64,7 @@ proptest! {
         }
         let mut links = Vec::new();
         platform.route(from, to, &mut links).unwrap();
-        let names: Vec<_> = links.iter().map(|&l| platform.links[l as usize].name.as_str()).collect();
+        let names: Vec<_> = links.iter().map(|&l| platform.links()[l as usize].name.as_str()).collect();
         let up = names.iter().take_while(|name| name.ends_with("_UP")).count();
         let down = names.iter().rev().take_while(|name| name.ends_with("_DOWN")).count();
         prop_assert_eq!((up, down, names.len()), (level, level, 2 * level));
