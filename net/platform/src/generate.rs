@@ -68,7 +68,9 @@ impl Platform {
         };
         Self {
             hosts: (0..graph.hosts()).map(host).collect(),
+            latencies: links.iter().map(|link| link.latency).collect(),
             links,
+            routers: Vec::new(),
             properties: Vec::new(),
             remarks: Vec::new(),
             seats: (1..=graph.hosts()).collect(),

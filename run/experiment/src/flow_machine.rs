@@ -81,11 +81,10 @@ pub(crate) fn resolve(configuration: &Configuration) -> Result<Option<FlowMachin
     if !mistakes.is_empty() {
         return Err(mistakes);
     }
-    let loopback = platform.loopback() as usize;
-    if let Some(link) = platform.links.get_mut(loopback) {
-        let (bandwidth, latency) = items.loopback;
-        link.bandwidth = bandwidth.unwrap_or(link.bandwidth);
-        link.latency = latency.unwrap_or(link.latency);
+    let (bandwidth, latency) = items.loopback;
+    if let Some(link) = platform.links().last() {
+        let figures = (bandwidth.unwrap_or(link.bandwidth), latency.unwrap_or(link.latency));
+        platform.set_loopback(figures.0, figures.1);
     }
     let warnings = platform.remarks.iter().map(|remark| remark.message.clone()).collect();
     Ok(Some(FlowMachine { platform, items, protocols, places, warnings }))
@@ -137,7 +136,7 @@ impl FlowMachine {
         };
         let link =
             |link: &platform::Link| Link { bandwidth: link.bandwidth, sharing: sharing(link) };
-        let links: Vec<_> = self.platform.links.iter().map(link).collect();
+        let links: Vec<_> = self.platform.links().iter().map(link).collect();
         let parameters = self.items.parameters.clone();
         let mut network = Network::new(Ways(&self.platform), &links, &cores, parameters);
         let (outcome, probe) =
@@ -147,7 +146,7 @@ impl FlowMachine {
             let (name, bandwidth) = (link.name.clone(), link.bandwidth);
             (bytes > 0.0).then_some(Carried { link: name, bytes, bandwidth })
         };
-        Ok((outcome, probe, (0..).zip(&self.platform.links).filter_map(carried).collect()))
+        Ok((outcome, probe, (0..).zip(self.platform.links()).filter_map(carried).collect()))
     }
 }
 

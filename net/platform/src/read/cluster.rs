@@ -2,14 +2,16 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use smallvec::SmallVec;
 use topology::{
     Fault,
     import::xml::{Element, Place},
 };
 
 use super::{LIMIT, Node, Reader, props, zone::Rule};
-use crate::{Host, Link, Sharing, zone::Kind};
+use crate::{
+    Host, Link, Sharing,
+    routing::{Flat, Routing},
+};
 
 /// What SimGrid counts through all clusters of a kind.
 #[derive(Clone, Copy, Debug, Default)]
@@ -55,8 +57,9 @@ impl<'a> Reader<'a> {
             self.incomplete = true;
             return;
         };
-        let rule = if kind == "FLAT" { Rule::Star } else { Rule::Set };
-        let Some(zone) = self.new_zone(cluster.id, rule, parent, cluster.place) else { return };
+        let Some(zone) = self.new_zone(cluster.id, Rule::Set, parent, cluster.place) else {
+            return;
+        };
         if kind == "FLAT" {
             self.properties_of(node, Some(cluster.id));
             return self.flat(&cluster, zone);
@@ -180,34 +183,35 @@ impl<'a> Reader<'a> {
             }
             self.link(link, place)
         });
+        let first = self.links.len() as u32;
         for &number in &cluster.numbers {
-            let Some(point) = self.leaf(cluster, zone, number) else { return };
-            let loopback = self.loopback(cluster, number);
-            let limiter = self.limiter(cluster, number.into());
+            if self.leaf(cluster, zone, number).is_none() {
+                return;
+            }
+            self.loopback(cluster, number);
+            self.limiter(cluster, number.into());
             let name = format!("{id}_link_{number}");
-            let up = if cluster.split {
-                self.duplex(&name, cluster.bandwidth, cluster.latency, place)
+            if cluster.split {
+                self.duplex(&name, cluster.bandwidth, cluster.latency, place);
             } else {
-                self.link(Link::new(name, cluster.bandwidth, cluster.latency), place)
-            };
-            let down = up + u32::from(cluster.split);
-            let way = |link| -> SmallVec<[u32; 4]> {
-                limiter.into_iter().chain([link]).chain(backbone).collect()
-            };
-            let seat = self.points[point as usize].seat as usize;
-            let seat = &mut self.drafts[zone as usize].seats[seat];
-            let mut back = way(down);
-            back.reverse();
-            (seat.up, seat.down) = (Some(way(up)), Some(back));
-            seat.own = loopback.map(|link| std::iter::once(link).collect());
+                self.link(Link::new(name, cluster.bandwidth, cluster.latency), place);
+            }
         }
+        self.zones[zone as usize].routing = Routing::Flat(Flat {
+            hosts: cluster.numbers.len() as u32,
+            first,
+            loopback: cluster.loopback.is_some(),
+            limiter: cluster.limiter.is_some(),
+            split: cluster.split,
+            backbone,
+        });
         let [prefix, suffix] =
             ["prefix", "suffix"].map(|key| cluster.element.get(key).unwrap_or_default());
         let router = match cluster.element.get("router_id") {
             Some(router) if !router.is_empty() => router.to_owned(),
             _ => format!("{prefix}{id}_router{suffix}"),
         };
-        self.point(zone, &router, Kind::Router(router.as_str().into()), place);
+        self.router(zone, &router, place);
     }
 }
 

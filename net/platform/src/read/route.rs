@@ -249,10 +249,10 @@ impl Reader<'_> {
     }
 
     fn name_of(&self, point: u32) -> String {
-        match &self.points[point as usize].kind {
-            Kind::Host(host) => self.hosts[*host as usize].name.clone(),
-            Kind::Router(name) => name.to_string(),
-            Kind::Zone(zone) => self.zones[*zone as usize].name.to_string(),
+        match self.points[point as usize].kind {
+            Kind::Host(host) => self.hosts[host as usize].name.clone(),
+            Kind::Router(router) => self.routers[router as usize].to_string(),
+            Kind::Zone(zone) => self.zones[zone as usize].name.to_string(),
         }
     }
 

@@ -9,7 +9,7 @@ use topology::{
     import::xml::{Element, Place},
 };
 
-use super::{Draft, Node, Reader, Stated, props};
+use super::{Draft, FLOYD, Node, Reader, Stated, props};
 use crate::{
     Host, Link, Platform, Sharing,
     routing::{Dijkstra, Floyd, Routing, Star, Table},
@@ -109,6 +109,7 @@ impl<'a> Reader<'a> {
             bypass: FxHashMap::default(),
         });
         self.drafts.push(Draft {
+            place,
             routing,
             size: 0,
             nested: false,
@@ -144,7 +145,7 @@ impl<'a> Reader<'a> {
             "peer" => self.peer(element, zone),
             "router" => {
                 let Some(id) = element.get("id") else { return };
-                let point = self.point(zone, id, Kind::Router(id.into()), element.place);
+                let point = self.router(zone, id, element.place);
                 self.coordinates(element, zone, point);
             }
             "link" => self.link_element(element),
@@ -342,8 +343,15 @@ impl<'a> Reader<'a> {
         if self.hosts.is_empty() && self.faults.0.is_empty() {
             self.fault((1, 1), "the platform has no hosts");
         }
+        let large = |draft: &&Draft| draft.routing == Rule::Floyd && draft.size > FLOYD;
+        for draft in self.drafts.iter().filter(large) {
+            let (line, column) = draft.place;
+            let message =
+                format!("Floyd routing of more than {FLOYD} hosts and routers; use Dijkstra");
+            self.faults.push(Fault::at(line, column, message));
+        }
         for (zone, draft) in self.zones.iter_mut().zip(std::mem::take(&mut self.drafts)) {
-            let Draft { routing, size, nested, seats, legs, order, bypass, places } = draft;
+            let Draft { routing, size, nested, seats, legs, order, bypass, places, .. } = draft;
             let table = Table { legs, loopback: !nested };
             zone.bypass = bypass;
             zone.routing = match routing {
@@ -360,10 +368,30 @@ impl<'a> Reader<'a> {
             };
         }
         let Self {
-            hosts, mut links, properties, mut remarks, seats, points, zones, faults, ..
+            hosts,
+            mut links,
+            routers,
+            properties,
+            mut remarks,
+            seats,
+            points,
+            zones,
+            faults,
+            ..
         } = self;
         remarks.sort_by_key(|remark| (remark.line, remark.column));
         links.push(crate::loopback());
-        faults.or(Platform { hosts, links, properties, remarks, seats, points, zones })
+        let latencies = links.iter().map(|link| link.latency).collect();
+        faults.or(Platform {
+            hosts,
+            properties,
+            remarks,
+            links,
+            latencies,
+            seats,
+            routers,
+            points,
+            zones,
+        })
     }
 }

@@ -4,7 +4,7 @@ use platform::{Platform, Rates, Sharing};
 use topology::Routes;
 
 fn names(platform: &Platform, links: &[u32]) -> Vec<String> {
-    links.iter().map(|&link| platform.links[link as usize].name.clone()).collect()
+    links.iter().map(|&link| platform.links()[link as usize].name.clone()).collect()
 }
 
 #[test]
@@ -36,13 +36,13 @@ fn a_topology_is_a_machine() {
     let rates = Rates { bandwidth: 12.5e9, cable: 100e-9, switch: 30e-9, speed: 1e9 };
     let platform = Platform::from_topology(&topology, &routes, rates);
     // 4 cables of hosts and 4 between switches, two links each, and the loopback.
-    assert_eq!((platform.hosts.len(), platform.links.len()), (4, 17));
+    assert_eq!((platform.hosts.len(), platform.links().len()), (4, 17));
     let mut links = Vec::new();
     for from in 0..4 {
         for to in 0..4 {
             let latency = platform.route(from, to, &mut links).unwrap();
             let (cables, switches) = match (from == to, from / 2 == to / 2) {
-                (true, _) => (0, 0),
+                (true, _) => (0_u32, 0),
                 (_, true) => (2, 1),
                 _ => (4, 3),
             };
@@ -52,7 +52,7 @@ fn a_topology_is_a_machine() {
             // Each link leads on from where the one before it ended, and no link is used both ways.
             let ends = |link: &u32| {
                 let cable = topology.graph.link(link / 2).ends.map(|end| end.device);
-                if link % 2 == 0 { (cable[0], cable[1]) } else { (cable[1], cable[0]) }
+                if link.is_multiple_of(2) { (cable[0], cable[1]) } else { (cable[1], cable[0]) }
             };
             if from != to {
                 let way: Vec<_> = links.iter().map(ends).collect();
@@ -76,7 +76,7 @@ fn a_topology_s_own_figures_come_first() {
     let latency = platform.route(0, 1, &mut links).unwrap();
     assert!((latency - 1.005e-6).abs() < 1e-18);
     let bandwidths: Vec<f64> =
-        links.iter().map(|&l| platform.links[l as usize].bandwidth).collect();
+        links.iter().map(|&l| platform.links()[l as usize].bandwidth).collect();
     assert_eq!(bandwidths, [12.5e9, 1e9]);
 }
 
@@ -90,7 +90,7 @@ fn graphene_is_as_the_paper_draws_it() {
     let host = |name: &str| platform.hosts.iter().position(|h| h.name == name).unwrap() as u32;
     let mut links = Vec::new();
     let bandwidths = |links: &[u32]| -> Vec<f64> {
-        links.iter().map(|&link| platform.links[link as usize].bandwidth * 8.0).collect()
+        links.iter().map(|&link| platform.links()[link as usize].bandwidth * 8.0).collect()
     };
     // Within a cabinet: the limiter and the links of both nodes.
     platform.route(host("graphene-1"), host("graphene-39"), &mut links).unwrap();
@@ -107,6 +107,6 @@ fn graphene_is_as_the_paper_draws_it() {
     shared.sort_by(f64::total_cmp);
     assert_eq!(shared, [1.5e9, 1.5e9, 1.3e10, 1.3e10]);
     // 144 loopbacks and SMPI's own serve each flow for itself.
-    let alone = platform.links.iter().filter(|link| link.sharing == Sharing::FatPipe).count();
+    let alone = platform.links().iter().filter(|link| link.sharing == Sharing::FatPipe).count();
     assert_eq!(alone, 145);
 }

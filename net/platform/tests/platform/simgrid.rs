@@ -1,5 +1,5 @@
 //! Hosts, links and routes of the platforms in `validation/simgrid/platforms` as SimGrid 3.32 prints them. The files in
-//! `tests/expected` are written by `validation/simgrid/compare.py --keep`.
+//! `tests/expected` are written by `validation/simgrid/routes.py --keep`.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -13,7 +13,7 @@ fn close(a: f64, b: &str) -> bool {
 fn check(platform: &Platform, expected: &str) -> usize {
     let host = |name: &str| platform.hosts.iter().position(|host| host.name == name).unwrap();
     let links: BTreeMap<&str, _> =
-        platform.links.iter().map(|link| (link.name.as_str(), link)).collect();
+        platform.links().iter().map(|link| (link.name.as_str(), link)).collect();
     let mut route = Vec::new();
     let facts = expected.lines().filter(|line| !line.starts_with('#'));
     facts
@@ -35,7 +35,7 @@ fn check(platform: &Platform, expected: &str) -> usize {
                     match platform.route(from, to, &mut route) {
                         Ok(latency) => {
                             let names =
-                                route.iter().map(|&l| platform.links[l as usize].name.as_str());
+                                route.iter().map(|&l| platform.links()[l as usize].name.as_str());
                             close(latency, fields[3]) && names.eq(fields[4..].iter().copied())
                         }
                         Err(_) => fields[3] == "none",
