@@ -20,11 +20,15 @@
 
 mod confined;
 mod fluid;
+mod network;
+mod parameters;
 mod solve;
 mod soonest;
 mod system;
 
 pub use fluid::{Fluid, Load};
+pub use network::{Network, Routes};
+pub use parameters::{Contention, Factors, Parameters};
 use units::Time;
 
 /// How a link divides its bandwidth. A split-duplex link is two shared ones.

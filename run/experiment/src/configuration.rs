@@ -56,6 +56,10 @@ struct Entry {
 #[derive(Debug)]
 pub struct Configuration {
     entries: Vec<Option<Entry>>,
+    /// The file that describes the machine, if there is one.
+    machine: Option<PathBuf>,
+    /// Whether settings that do not belong to the model are left aside.
+    lenient: bool,
     /// The manifest that the settings come from, if any.
     pub(crate) manifest: Option<manifest::Manifest>,
 }
@@ -64,8 +68,14 @@ impl Configuration {
     /// Reads everything that is asked for. The error lists every mistake.
     pub fn read(request: &Request) -> Result<Self, Mistakes> {
         let mut reader = Reader::new();
-        if let Some(machine) = &request.machine {
+        let platform = |machine: &&String| Path::new(machine).extension() == Some("xml".as_ref());
+        if let Some(machine) = request.machine.as_ref().filter(platform) {
+            let shown = format!("--machine {machine}");
+            let origin = Origin::Argument(shown.clone());
+            reader.argument("network.topology", machine, Place::Argument(shown), origin);
+        } else if let Some(machine) = &request.machine {
             reader.experiment(machine);
+            reader.configuration.machine = Some(PathBuf::from(machine));
             if reader.configuration.is_set("workload.source") {
                 let place = reader.configuration.place("workload.source");
                 let message = "a machine has no workload";
@@ -124,6 +134,27 @@ impl Configuration {
     /// nothing.
     pub(crate) fn is_said(&self, name: &str) -> bool {
         self.is_set(name) && !(self.is_from_manifest(name) && self.is_default(name))
+    }
+
+    /// The same, not counting what a machine file says: that may describe the machine for several models.
+    pub(crate) fn is_said_of_run(&self, name: &str) -> bool {
+        let of_machine = |entry: &Entry| match &entry.origin {
+            Origin::File(path, _) => self.machine.as_ref() == Some(path),
+            _ => false,
+        };
+        !self.lenient && self.is_said(name) && !self.entry(name).is_some_and(of_machine)
+    }
+
+    /// The same settings, but some that are given here, for another model: what does not belong to it is left aside.
+    pub(crate) fn for_model(&self, settings: &[(&str, &str)]) -> Result<Self, Mistakes> {
+        let (entries, machine) = (self.entries.clone(), self.machine.clone());
+        let configuration = Self { entries, machine, lenient: true, manifest: None };
+        let mut reader = Reader { configuration, diagnostics: Vec::new() };
+        for (name, text) in settings {
+            let origin = Origin::Argument("this rung".to_owned());
+            reader.argument(name, text, Place::Argument((*text).to_owned()), origin);
+        }
+        reader.finish()
     }
 
     /// Whether a setting has the value that it would have if nothing was said.
@@ -249,15 +280,28 @@ struct Reader {
 impl Reader {
     fn new() -> Self {
         let entries = vec![None; KEYS.len()];
-        let configuration = Configuration { entries, manifest: None };
+        let configuration =
+            Configuration { entries, machine: None, lenient: false, manifest: None };
         Self { configuration, diagnostics: Vec::new() }
     }
 
-    fn finish(self) -> Result<Configuration, Mistakes> {
+    fn finish(mut self) -> Result<Configuration, Mistakes> {
+        self.platform();
         if self.diagnostics.is_empty() {
             Ok(self.configuration)
         } else {
             Err(Mistakes(self.diagnostics))
+        }
+    }
+
+    /// The model of a platform of SimGrid is `flow` unless something else is said.
+    fn platform(&mut self) {
+        let topology = self.configuration.topology();
+        let is_platform = matches!(topology, Some(Topology::File(path))
+            if path.extension() == Some("xml".as_ref()));
+        if is_platform && !self.configuration.is_set("network.model") {
+            let place = self.configuration.place("network.topology");
+            self.argument("network.model", "flow", place, Origin::Same("network.topology"));
         }
     }
 

@@ -9,6 +9,7 @@ use units::{Time, TimePerByte};
 use crate::{
     configuration::Configuration,
     diagnostic::{self, Diagnostic, Mistakes, Place},
+    flow_machine::{self, FlowMachine},
     goal_input::Source,
     keys::KEYS,
     machine::{self, Machine},
@@ -44,6 +45,8 @@ pub struct Plan {
     pub(crate) workload: registry::Workload,
     /// On what, if messages meet switches.
     pub(crate) machine: Option<Machine>,
+    /// On what, if messages are flows.
+    pub(crate) flow: Option<FlowMachine>,
     /// How it is simulated.
     pub settings: Settings,
     /// Whether by the rules of `LogGOPSim`.
@@ -52,6 +55,8 @@ pub struct Plan {
     pub output: Option<Output>,
     /// Whether a timeline is drawn on the terminal.
     pub gantt: bool,
+    /// Whether the report has the calls of traces, even if no table of them is written.
+    pub(crate) calls: bool,
     /// What is odd about it, though it can be run.
     pub warnings: Vec<String>,
     /// The files that it reads.
@@ -101,6 +106,8 @@ impl Plan {
         take(without("traffic.", &configuration, "set the workload to traffic:NAME"));
         let mut machine = None;
         take(machine::resolve(&configuration).map(|found| machine = found));
+        let mut flow = None;
+        take(flow_machine::resolve(&configuration).map(|found| flow = found));
         let output =
             output(&configuration).map_err(|mistake| mistakes.push(mistake)).ok().flatten();
         let mut warnings = Vec::new();
@@ -124,6 +131,13 @@ impl Plan {
         if let Some(machine) = &mut machine {
             warnings.append(&mut machine.warnings);
         }
+        if let Some(flow) = &mut flow {
+            warnings.append(&mut flow.warnings);
+            if configuration.count("run.threads") != Some(1) {
+                let reason = "network.model = \"flow\" runs on one thread";
+                warnings.push(format!("run.threads has no effect: {reason}"));
+            }
+        }
         let mut settings = settings(&configuration, noise);
         if matches!(workload, registry::Workload::Traces(_)) {
             // Schedules made of traces count in picoseconds.
@@ -133,14 +147,21 @@ impl Plan {
         Ok(Self {
             workload,
             machine,
+            flow,
             settings,
             loggopsim,
             output,
             gantt,
+            calls: false,
             warnings,
             inputs,
             configuration,
         })
+    }
+
+    /// Whether the calls of traces are wanted.
+    pub(crate) fn wants_calls(&self) -> bool {
+        self.calls || self.output.as_ref().is_some_and(|output| output.calls)
     }
 
     /// The settings that it was made from.

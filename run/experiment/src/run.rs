@@ -15,6 +15,7 @@ use schedule::Program;
 
 use crate::{
     diagnostic::Mistakes,
+    flow_machine::Carried,
     goal_input::Input,
     manifest, memory,
     plan::{Output, Plan, Timeline},
@@ -36,6 +37,10 @@ pub struct Report {
     pub recorded: Recorded,
     /// What is odd about the inputs.
     pub warnings: Vec<String>,
+    /// The MPI calls of traces, if they were asked for.
+    pub calls: Vec<Call>,
+    /// What links had to carry, where the model tells.
+    pub links: Vec<Carried>,
 }
 
 /// Why there is no report.
@@ -61,6 +66,7 @@ struct Simulated {
     recorded: Recorded,
     /// The MPI calls of traces, if they are to be written.
     calls: Vec<Call>,
+    links: Vec<Carried>,
     took: Duration,
 }
 
@@ -78,8 +84,9 @@ pub fn run(plan: &Plan) -> Result<Report, Failure> {
             finish(plan, start, directory, simulated, None, |op| describe(pattern, op))
         }
         Workload::Traces(path) => {
-            let wanted = plan.output.as_ref().is_some_and(|output| output.calls);
-            let compiled = trace_input::compile(path, &plan.configuration, wanted)?;
+            let wanted = plan.wants_calls();
+            let compiled =
+                trace_input::compile(path, &plan.configuration, plan.flow.as_ref(), wanted)?;
             let image = &compiled.image;
             let mut simulated = simulate(plan, image, image.bytes().len() as u64)?;
             simulated.calls = trace_input::calls(&compiled, &simulated.recorded);
@@ -146,6 +153,9 @@ fn best(plan: &Plan, operation: &Operation) -> Result<(Scheduled, String), Failu
 /// Simulates a program and keeps nothing of it but the outcome.
 fn alone(plan: &Plan, program: &impl Program) -> Result<Outcome, Failure> {
     let settings = &plan.settings;
+    if let Some(flow) = &plan.flow {
+        return Ok(flow.simulate(program, settings, Silent)?.0);
+    }
     Ok(match &plan.machine {
         Some(machine) => {
             let (network, hosts) = machine.with(program.ranks()).map_err(Failure::Input)?;
@@ -166,7 +176,7 @@ fn simulate(plan: &Plan, program: &impl Program, schedule: u64) -> Result<Simula
         (false, true) => results::GANTT_RANKS,
         (false, false) => 0,
     };
-    let computations = plan.output.as_ref().is_some_and(|output| output.calls);
+    let computations = plan.wants_calls();
     let wanted = Wanted { messages: messages || timeline, slices, computations };
     let network = match &plan.machine {
         Some(machine) => Some(machine.with(program.ranks()).map_err(Failure::Input)?),
@@ -175,7 +185,19 @@ fn simulate(plan: &Plan, program: &impl Program, schedule: u64) -> Result<Simula
     progress::during(program, &plan.settings, |settings| {
         let start = Instant::now();
         let probe = || Collector::new(wanted);
-        let (outcome, recorded) = match (&network, wanted == Wanted::default()) {
+        let silent = wanted == Wanted::default();
+        if let Some(flow) = &plan.flow {
+            let (outcome, recorded, links) = if silent {
+                let (outcome, _, links) = flow.simulate(program, settings, Silent)?;
+                (outcome, Recorded::default(), links)
+            } else {
+                let (outcome, probe, links) = flow.simulate(program, settings, probe())?;
+                (outcome, Collector::merge(vec![probe]), links)
+            };
+            let took = start.elapsed();
+            return Ok(Simulated { outcome, recorded, calls: Vec::new(), links, took });
+        }
+        let (outcome, recorded) = match (&network, silent) {
             (Some((network, hosts)), true) => {
                 let (outcome, _) =
                     host::simulate_over(network, Some(hosts), program, settings, || Silent)?;
@@ -194,7 +216,8 @@ fn simulate(plan: &Plan, program: &impl Program, schedule: u64) -> Result<Simula
                 (outcome, Collector::merge(probes))
             }
         };
-        Ok(Simulated { outcome, recorded, calls: Vec::new(), took: start.elapsed() })
+        let (calls, links) = (Vec::new(), Vec::new());
+        Ok(Simulated { outcome, recorded, calls, links, took: start.elapsed() })
     })
 }
 
@@ -238,9 +261,9 @@ fn finish(
     standard: Option<&str>,
     describe: impl FnMut(&host::PendingOp) -> Pending,
 ) -> Result<Report, Failure> {
-    let Simulated { outcome, recorded, calls, took } = simulated;
+    let Simulated { outcome, recorded, calls, links, took } = simulated;
     let summary = Summary::new(&outcome, describe);
-    let threads = if plan.loggopsim { 1 } else { plan.settings.threads };
+    let threads = if plan.loggopsim || plan.flow.is_some() { 1 } else { plan.settings.threads };
     if let (Some(mut directory), Some(output)) = (directory, &plan.output) {
         let manifest = |out: &mut dyn Write| {
             let inputs = &plan.inputs;
@@ -250,7 +273,8 @@ fn finish(
         directory.write(Artifact::Manifest, |out| manifest(out))?;
         write(&mut directory, output, &outcome, &recorded, &summary)?;
         if output.calls {
-            directory.write(Artifact::Calls, |out| results::write_calls(out, calls.into_iter()))?;
+            directory
+                .write(Artifact::Calls, |out| results::write_calls(out, calls.iter().cloned()))?;
         }
         let performance = Performance::measure(start, took, threads, &summary);
         directory.write(Artifact::Performance, |out| results::write_pretty(out, &performance))?;
@@ -262,6 +286,8 @@ fn finish(
         ranks: outcome.ranks,
         recorded,
         warnings: Vec::new(),
+        calls,
+        links,
     })
 }
 

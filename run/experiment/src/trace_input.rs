@@ -18,6 +18,7 @@ use units::{Time, TimePerByte};
 use crate::{
     configuration::{Configuration, Request},
     diagnostic::{Diagnostic, Mistakes, reason},
+    flow_machine::FlowMachine,
     run::Failure,
 };
 
@@ -161,6 +162,8 @@ fn options(configuration: &Configuration) -> Options<'static> {
 /// The name of Schedgen's algorithms, and of the library whose are taken if nothing is said.
 const SCHEDGEN: &str = "schedgen";
 const OPEN_MPI: &str = "openmpi";
+/// SMPI's own choices, which the model flow takes if nothing is said.
+const SMPI: &str = "default";
 
 /// The library that chooses the algorithms of collectives, if the experiment names one.
 fn library(configuration: &Configuration) -> Result<Option<&'static str>, Box<Diagnostic>> {
@@ -174,11 +177,31 @@ fn library(configuration: &Configuration) -> Result<Option<&'static str>, Box<Di
     })
 }
 
+/// By rank, how much longer computation takes on the hosts of a platform.
+fn scale(
+    flow: &FlowMachine,
+    traces: &Traces,
+    options: &Options,
+) -> Result<BTreeMap<u32, f64>, Failure> {
+    let speed = match traces.form {
+        Form::Independent => Some(traces.speed as f64),
+        Form::Heddle | Form::Allprof => flow.items.speed,
+    };
+    let Some(speed) = speed else { return Ok(options.scale.ranks.clone()) };
+    let ranks = traces.ranks().saturating_mul(options.copies);
+    let mut factors = flow.scale(ranks, speed).map_err(Failure::Input)?;
+    for (rank, factor) in &mut factors {
+        *factor *= options.scale.factor(*rank, None);
+    }
+    Ok(factors)
+}
+
 /// Reads traces and makes a schedule of them.
 /// With it comes, if `marks` is set, where its calls are.
 pub(crate) fn compile(
     path: &Path,
     configuration: &Configuration,
+    flow: Option<&FlowMachine>,
     marks: bool,
 ) -> Result<Compiled, Failure> {
     let found = Traces::find(path).map_err(|error| Failure::Input(format!("error: {error}")))?;
@@ -188,14 +211,17 @@ pub(crate) fn compile(
     let library = Library {
         name: library(configuration)
             .map_err(|mistake| Mistakes(vec![*mistake]))?
-            .unwrap_or(OPEN_MPI),
+            .unwrap_or(if flow.is_some() { SMPI } else { OPEN_MPI }),
         nodes: Nodes::Consecutive(
             configuration.count("workload.per-node").map_or(1, |count| count as u32),
         ),
         reduction: configuration.per_byte("workload.reduce-cost").unwrap_or(TimePerByte::ZERO),
     };
     let expand: &dyn Expand = if name == SCHEDGEN { &Schedgen } else { &library };
-    let options = Options { marks, expand, ..options(configuration) };
+    let mut options = Options { marks, expand, ..options(configuration) };
+    if let Some(flow) = flow {
+        options.scale.ranks = scale(flow, &traces, &options)?;
+    }
     traces::compile(&traces, &options).map_err(|error| Failure::Input(error.to_string()))
 }
 
@@ -236,7 +262,7 @@ pub fn compiled_traces(request: &Request) -> Result<Option<Compiled>, Failure> {
     }
     let configuration = Configuration::read(request)?;
     check(&configuration).map_err(Mistakes)?;
-    compile(Path::new(subject), &configuration, false).map(Some)
+    compile(Path::new(subject), &configuration, None, false).map(Some)
 }
 
 /// Writes the traces that a request names as text into a folder; gives what is odd about them.
