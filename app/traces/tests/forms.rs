@@ -9,7 +9,7 @@ use support::{Call, INT, between, buffer, finish, messages, neighbours, program,
 use traces::compile;
 use traces::definitions::{Communicator, Group};
 use traces::library::Library;
-use traces::options::Options;
+use traces::options::{Mode, Options, Recorded};
 use traces::source::Traces;
 use units::TimePerByte;
 
@@ -173,13 +173,18 @@ fn broadcasts_between_groups() {
     assert_eq!(messages(&traces, 2), [(Send, 0, 8), (Send, 1, 8), (Recv, 1, 8)]);
 }
 
-/// Entered at 1, 2 and 3. Rank 2 has heard of both by then; rank 0 hears of it at 4 and tells rank 1, who hears it at 5.
+/// Entered at 1, 2 and 3. Rank 2 has heard of both by then; rank 0 hears of it at 4 and tells rank 1, who hears it at 5. Making
+/// the communicator (local communicator and leader, common one, other leader, tag) does the same.
 #[test]
 fn barriers_between_groups() {
-    let barrier = |at| program(vec![("MPI_Barrier", at, at, vec![7])], at);
-    let traces = intercommunicator("barrier-between", &[barrier(1), barrier(2), barrier(3)]);
-    assert_eq!(messages(&traces, 0), [(Send, 2, 1), (Recv, 2, 1), (Send, 1, 1)]);
-    assert_eq!(finish(&traces, &Options::default()), [4, 5, 3]);
+    for (name, values) in
+        [("MPI_Barrier", vec![7]), ("MPI_Intercomm_create", vec![0, 0, 0, 2, 9, 7])]
+    {
+        let barrier = |at| program(vec![(name, at, at, values.clone())], at);
+        let traces = intercommunicator(name, &[barrier(1), barrier(2), barrier(3)]);
+        assert_eq!(messages(&traces, 0), [(Send, 2, 1), (Recv, 2, 1), (Send, 1, 1)]);
+        assert_eq!(finish(&traces, &Options::default()), [4, 5, 3]);
+    }
 }
 
 /// 4 bytes from each of ranks 0 and 1, 12 from rank 2, which rank 0 hands on.
@@ -338,6 +343,31 @@ fn locks_and_flushes() {
     ];
     let traces = run("lock-local", &[program(origin, 3), target()], &[]);
     assert_eq!(finish(&traces, &Options::default())[0], 5);
+}
+
+/// A microsecond per message.
+struct Microsecond;
+
+impl Recorded for Microsecond {
+    fn leaving(&self, _: u64) -> u64 {
+        400_000
+    }
+
+    fn draining(&self, _: u64) -> u64 {
+        600_000
+    }
+}
+
+/// The put of 2 was at its target at 3 and answered at 4; the flush that returned at 5 took 1 us of its own. Replayed, the window is
+/// made at 1, the put is posted at 3 and answered at 5; 1 us of the flush, 1 us behind it.
+#[test]
+fn answers_of_the_recorded_run() {
+    let flush = ("MPI_Win_flush", 2, 5, vec![1, 1]);
+    let origin = program(vec![CREATE(), put(2), flush], 6);
+    let traces = run("answers", &[origin, program(vec![CREATE()], 0)], &[]);
+    let options = Options { mode: Mode::Aligned, recorded_on: &Microsecond, ..Options::default() };
+    assert_eq!(compile(&traces, &options).expect("a schedule").warnings, [""; 0]);
+    assert_eq!(finish(&traces, &options)[0], 7);
 }
 
 /// Rank 1 comes at 6: both have the other's data at 7. Rank 0 waits since 4.
