@@ -358,13 +358,14 @@ impl Recorded for Microsecond {
     }
 }
 
-/// The put of 2 was at its target at 3 and answered at 4; the flush that returned at 5 took 1 us of its own. Replayed, the window is
-/// made at 1, the put is posted at 3 and answered at 5; 1 us of the flush, 1 us behind it.
+/// The window was agreed on at 1, and 1 us of its making was each rank's own. The put of 3 was at its target at 4 and answered at
+/// 5; the flush that returned at 6 took 1 us of its own. So it goes in the replay too: 1 us behind the flush, 7.
 #[test]
 fn answers_of_the_recorded_run() {
-    let flush = ("MPI_Win_flush", 2, 5, vec![1, 1]);
-    let origin = program(vec![CREATE(), put(2), flush], 6);
-    let traces = run("answers", &[origin, program(vec![CREATE()], 0)], &[]);
+    let create = || ("MPI_Win_create", 0, 2, vec![0, 64, 0, 1]);
+    let flush = ("MPI_Win_flush", 3, 6, vec![1, 1]);
+    let origin = program(vec![create(), put(3), flush], 7);
+    let traces = run("answers", &[origin, program(vec![create()], 2)], &[]);
     let options = Options { mode: Mode::Aligned, recorded_on: &Microsecond, ..Options::default() };
     assert_eq!(compile(&traces, &options).expect("a schedule").warnings, [""; 0]);
     assert_eq!(finish(&traces, &options)[0], 7);
