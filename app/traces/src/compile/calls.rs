@@ -77,6 +77,10 @@ fn reuse(compiler: &mut Compiler, id: i64) {
         && old.active
     {
         compiler.late.extend(old.ops);
+        // One of those that some call has seen done.
+        for (_, done) in compiler.blind.iter_mut().filter(|(array, _)| array.contains(&id)) {
+            *done = done.saturating_sub(1);
+        }
     }
 }
 
