@@ -1,7 +1,8 @@
 //! Hosts: ranks, their CPUs and network interfaces, and what they do in time.
 //!
 //! [`simulate`] runs a program by the rules of LogGOPS on any number of threads;
-//! [`simulate_loggopsim`] imitates the simulator `LogGOPSim`, defects included, on one.
+//! [`simulate_loggopsim`] imitates the simulator `LogGOPSim`, defects included, on one;
+//! [`simulate_flow`] runs it over a network of flows by the rules of SMPI.
 //!
 //! Modelled: CPU overheads (o, O), gaps (g, G) of interfaces with a sending and a receiving side,
 //! eager messages and rendezvous, matching with wildcards, noise. Not modelled here: the network
@@ -12,6 +13,7 @@ mod activity;
 mod clocks;
 mod deadlock;
 mod engine;
+mod hybrid;
 mod loggopsim;
 mod message;
 mod noise;
@@ -27,6 +29,7 @@ mod shared;
 mod simulate;
 mod source;
 
+pub use hybrid::{Piece, Pieces, Protocol, Protocols, seconds, simulate_flow};
 pub use kernel::Transport;
 pub use loggopsim::simulate_loggopsim;
 pub use noise::{Duration, Noise};

@@ -65,6 +65,9 @@ pub enum Error {
         /// Its ranks.
         ranks: u32,
     },
+    /// There is no way between two hosts; the text says which.
+    #[error("{0}")]
+    Route(String),
     /// A message is larger than its receive: MPI's truncation error.
     #[error(
         "rank {rank}: operation {receive} receives {room} bytes, but the message from rank \

@@ -35,6 +35,9 @@ pub trait Source: Sync {
     /// What the end of an operation sets free, in short.
     fn follow(&self, state: &Self::State, rank: u32, index: u32) -> Follow;
 
+    /// For how much an operation that has not started still waits.
+    fn missing(&self, state: &Self::State, rank: u32, index: u32) -> u32;
+
     /// [`Source::claim`], and [`Source::follow`] of the answer.
     fn answer(&self, state: &mut Self::State, source: u32, tag: u32) -> Option<(u32, Follow)>;
 
@@ -175,6 +178,11 @@ impl<P: Program> Source for Scheduled<'_, P> {
     #[inline]
     fn follow(&self, state: &Progress, _: u32, index: u32) -> Follow {
         self.program.follow(state.role, index)
+    }
+
+    fn missing(&self, state: &Progress, rank: u32, index: u32) -> u32 {
+        let join = state.joins.iter().rfind(|join| join.index == index);
+        join.map_or_else(|| self.program.dependencies(rank, index), |join| join.missing)
     }
 
     #[inline]

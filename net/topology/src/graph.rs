@@ -144,6 +144,11 @@ impl Graph {
         Some(self.sorted[at])
     }
 
+    /// The names of all hosts, by number.
+    pub fn host_names(&self) -> Vec<&str> {
+        (0..self.hosts()).map(|host| self.name(host)).collect()
+    }
+
     /// The host of this name.
     pub fn host(&self, name: &str) -> Option<u32> {
         self.device(name).filter(|&device| device < self.hosts)

@@ -1,6 +1,7 @@
 //! Which host a rank runs on.
 
 use kernel::Random;
+use rustc_hash::FxHashMap;
 
 use crate::{Fault, Faults, Graph};
 
@@ -47,8 +48,9 @@ impl Placement {
 }
 
 /// The placement of a file: a rank and the name of its host per line; `#` begins a comment. A rank that is placed
-/// twice or not at all, and a host that does not exist, are errors.
-pub fn from_file(text: &str, ranks: u32, graph: &Graph) -> Result<Vec<u32>, Faults> {
+/// twice or not at all, and a host that does not exist, are errors. `names` are those of all hosts, by number.
+pub fn from_file(text: &str, ranks: u32, names: &[&str]) -> Result<Vec<u32>, Faults> {
+    let known: FxHashMap<&str, u32> = names.iter().copied().zip(0..).collect();
     let mut faults = Faults::default();
     let mut lines = vec![0; ranks as usize];
     let mut hosts = vec![0; ranks as usize];
@@ -77,10 +79,10 @@ pub fn from_file(text: &str, ranks: u32, graph: &Graph) -> Result<Vec<u32>, Faul
             continue;
         }
         *line_of = number;
-        if let Some(host) = graph.host(name) {
+        if let Some(&host) = known.get(name) {
             *host_of = host;
         } else {
-            let Fault { message, help, .. } = unknown_host(graph, name);
+            let Fault { message, help, .. } = unknown_host(names, name);
             faults.push(Fault::at(number, column(name), message).help(help));
         }
     }
@@ -98,22 +100,22 @@ pub fn from_file(text: &str, ranks: u32, graph: &Graph) -> Result<Vec<u32>, Faul
 /// The hosts of ranks that ran on hosts of these names, with or without their domains.
 pub fn by_names(names: &[&str], graph: &Graph) -> Result<Vec<u32>, Faults> {
     let mut faults = Faults::default();
+    let known = graph.host_names();
     let mut hosts = Vec::with_capacity(names.len());
     for (rank, name) in names.iter().enumerate() {
         let short = name.split('.').next().unwrap_or(name);
         if let Some(host) = graph.host(name).or_else(|| graph.host(short)) {
             hosts.push(host);
         } else {
-            let Fault { message, help, .. } = unknown_host(graph, name);
+            let Fault { message, help, .. } = unknown_host(&known, name);
             faults.push(Fault::new(format!("rank {rank}: {message}")).help(help));
         }
     }
     faults.or(hosts)
 }
 
-fn unknown_host(graph: &Graph, name: &str) -> Fault {
-    let names: Vec<_> = (0..graph.hosts()).map(|host| graph.name(host)).collect();
-    Fault::new(format!("there is no host `{name}`")).near(name, &names)
+fn unknown_host(names: &[&str], name: &str) -> Fault {
+    Fault::new(format!("there is no host `{name}`")).near(name, names)
 }
 
 /// Column in characters, from 1, of a part of a line.

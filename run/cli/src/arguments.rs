@@ -57,8 +57,8 @@ pub struct Run {
     /// .index file), an experiment file (.toml) or a manifest (.json); - is a GOAL file on standard
     /// input
     pub source: String,
-    /// A machine: an experiment file without a workload, which what follows overrides
-    #[arg(long, value_name = "FILE.toml")]
+    /// A machine: an experiment file without a workload, which what follows overrides; or a platform of SimGrid
+    #[arg(long, value_name = "FILE.toml|.xml")]
     pub machine: Option<String>,
     /// Set a key of the experiment, such as loggops.L=2500ns; can be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]

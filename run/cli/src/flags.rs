@@ -45,6 +45,10 @@ impl<const PATTERN_ONLY: bool> FromArgMatches for Flags<PATTERN_ONLY> {
             }
             match key.flag?.value {
                 "" => Some("true".to_owned()),
+                _ if key.kind == Kind::Names => {
+                    let all = matches.get_many::<String>(key.name).into_iter().flatten();
+                    Some(all.map(String::as_str).collect::<Vec<_>>().join(" "))
+                }
                 _ => matches.get_one::<String>(key.name).cloned(),
             }
         };
@@ -98,6 +102,9 @@ fn argument(key: &'static Key) -> Option<Arg> {
     };
     Some(match flag.value {
         "" => argument.action(ArgAction::SetTrue),
+        value if key.kind == Kind::Names => {
+            argument.action(ArgAction::Append).value_name(value).value_parser(value_parser!(String))
+        }
         value => argument.value_name(value).value_parser(value_parser!(String)),
     })
 }

@@ -57,6 +57,8 @@ struct Entry {
 #[derive(Debug)]
 pub struct Configuration {
     entries: Vec<Option<Entry>>,
+    /// The file that describes the machine, if there is one.
+    machine: Option<PathBuf>,
     /// The manifest that the settings come from, if any.
     pub(crate) manifest: Option<manifest::Manifest>,
 }
@@ -65,8 +67,14 @@ impl Configuration {
     /// Reads everything that is asked for. The error lists every mistake.
     pub fn read(request: &Request) -> Result<Self, Mistakes> {
         let mut reader = Reader::new();
-        if let Some(machine) = &request.machine {
+        let platform = |machine: &&String| Path::new(machine).extension() == Some("xml".as_ref());
+        if let Some(machine) = request.machine.as_ref().filter(platform) {
+            let shown = format!("--machine {machine}");
+            let origin = Origin::Argument(shown.clone());
+            reader.argument("network.topology", machine, Place::Argument(shown), origin);
+        } else if let Some(machine) = &request.machine {
             reader.experiment(machine);
+            reader.configuration.machine = Some(PathBuf::from(machine));
             if reader.configuration.is_set("workload.source") {
                 let place = reader.configuration.place("workload.source");
                 let message = "a machine has no workload";
@@ -130,6 +138,15 @@ impl Configuration {
     /// nothing.
     pub(crate) fn is_said(&self, name: &str) -> bool {
         self.is_set(name) && !(self.is_from_manifest(name) && self.is_default(name))
+    }
+
+    /// The same, not counting what a machine file says: that may describe the machine for several models.
+    pub(crate) fn is_said_of_run(&self, name: &str) -> bool {
+        let of_machine = |entry: &Entry| match &entry.origin {
+            Origin::File(path, _) => self.machine.as_ref() == Some(path),
+            _ => false,
+        };
+        self.is_said(name) && !self.entry(name).is_some_and(of_machine)
     }
 
     /// Whether a setting has the value that it would have if nothing was said.
@@ -255,15 +272,27 @@ struct Reader {
 impl Reader {
     fn new() -> Self {
         let entries = vec![None; KEYS.len()];
-        let configuration = Configuration { entries, manifest: None };
+        let configuration = Configuration { entries, machine: None, manifest: None };
         Self { configuration, diagnostics: Vec::new() }
     }
 
-    fn finish(self) -> Result<Configuration, Mistakes> {
+    fn finish(mut self) -> Result<Configuration, Mistakes> {
+        self.platform();
         if self.diagnostics.is_empty() {
             Ok(self.configuration)
         } else {
             Err(Mistakes(self.diagnostics))
+        }
+    }
+
+    /// The model of a platform of SimGrid is `flow` unless something else is said.
+    fn platform(&mut self) {
+        let topology = self.configuration.topology();
+        let is_platform = matches!(topology, Some(Topology::File(path))
+            if path.extension() == Some("xml".as_ref()));
+        if is_platform && !self.configuration.is_set("network.model") {
+            let place = self.configuration.place("network.topology");
+            self.argument("network.model", "flow", place, Origin::Same("network.topology"));
         }
     }
 

@@ -48,7 +48,7 @@ fn key_schema(key: &Key) -> Json {
 
 fn kind_schema(kind: Kind) -> Json {
     match kind {
-        Kind::Workload | Kind::Path | Kind::Topology | Kind::Name => {
+        Kind::Workload | Kind::Path | Kind::Topology | Kind::Name | Kind::Names => {
             json!({ "type": "string", "minLength": 1 })
         }
         Kind::Time => quantity("(ps|ns|us|µs|μs|ms|s|min|h)"),
@@ -148,6 +148,7 @@ fn type_name(kind: Kind) -> &'static str {
         Kind::Workload | Kind::Path => "path",
         Kind::Topology => "topology",
         Kind::Name => "name",
+        Kind::Names => "names",
         Kind::Time => "time",
         Kind::TimeUnit => "unit of time",
         Kind::TimePerByte => "time per byte",

@@ -5,7 +5,13 @@
 
 use std::path::Path;
 
-use crate::value::{self, Kind, Words};
+use crate::{
+    value::{self, Kind},
+    words::{
+        ARRIVALS, CLOCKS, COMPAT, CONGESTION, DISTRIBUTION, INJECT, MODE, MODEL, PLACEMENT,
+        PRESETS, RECORDED_ON, RENDEZVOUS, TABLE_NAMES, TIMELINE, TRANSPORT, VARIANT,
+    },
+};
 
 /// A setting.
 #[derive(Debug)]
@@ -91,6 +97,13 @@ pub const TABLES: &[(&str, &str)] = &[
         "Congestion control of the InfiniBand Architecture, annex A10. What is not set is as in the \
          preset; a preset without congestion control takes that of `infiniband-ddr-simula-cc`.",
     ),
+    (
+        "flow",
+        "The model `flow`: what a message costs its hosts, and how it shares links. `[loggops]` and `[protocol]` \
+         do not apply to it. Pieces and factors by size are lists separated by `;`; each holds for messages larger than its \
+         size, up to the next.",
+    ),
+    ("host", "The hosts of the target machine."),
     ("placement", "Which host each rank runs on, where the network has a topology."),
     (
         "noise",
@@ -103,85 +116,6 @@ pub const TABLES: &[(&str, &str)] = &[
         "The folder of results, and what is drawn. Without a folder, a run prints its summary and \
          writes nothing.",
     ),
-];
-
-const MODE: Words = &[
-    ("gaps", "computation is the time between calls; what MPI takes is up to the model"),
-    (
-        "durations",
-        "the time within calls, less what the recording network took, is computation too",
-    ),
-    ("aligned", "as `durations`, but waiting for late partners is left to the simulation"),
-];
-const CLOCKS: Words = &[
-    (
-        "default",
-        "as recorded for Heddle's own traces; for text traces as `init`, unless messages contradict that",
-    ),
-    ("init", "all ranks leave `MPI_Init` at the same time"),
-    ("recorded", "as they were measured against rank 0's"),
-];
-const RECORDED_ON: Words = &[
-    ("ideal", "a network that takes no time"),
-    ("infiniband-ddr-simula", "the cluster of seed 000, by the rule of its section 5.4"),
-];
-const ARRIVALS: Words = &[
-    ("poisson", "at exponential intervals"),
-    ("bernoulli", "one with the same probability in each time of a flit on the link"),
-    ("bursty", "bursts of messages back to back, with exponential silence between them"),
-    ("fixed", "at equal intervals, from a random phase on"),
-];
-const COMPAT: Words = &[
-    ("heddle", "the model with its corrections"),
-    ("loggopsim", "the rules and the order of events of LogGOPSim, literally; on one thread"),
-];
-const INJECT: Words = &[("end", "at the end of the send's overhead o"), ("start", "at its start")];
-const RENDEZVOUS: Words = &[
-    (
-        "abstract",
-        "the data travels at once, and the sender is released when the message is matched",
-    ),
-    ("rts-cts", "a request and a clear-to-send cross the network before the data does"),
-];
-const MODEL: Words = &[
-    ("loggops", "messages take L and do not meet"),
-    ("infiniband", "packets through switches, flit by flit: contention, lanes, credits"),
-];
-const PRESETS: Words = &[
-    ("infiniband-ddr-simula", "the cluster of seed 000: 4x DDR, hosts that cannot quite keep up"),
-    ("infiniband-ddr-simula-cc", "the same with congestion control"),
-    ("infiniband-qdr", "4x QDR"),
-    ("infiniband-fdr", "4x FDR"),
-    ("infiniband-edr", "4x EDR"),
-    ("infiniband-hdr", "4x HDR"),
-    ("infiniband-ndr", "4x NDR"),
-];
-const CONGESTION: Words =
-    &[("preset", "as the preset has it"), ("on", "with congestion control"), ("off", "without")];
-const PLACEMENT: Words = &[
-    ("linear", "host after host"),
-    ("round-robin", "one rank per host, then a second one"),
-    ("random", "hosts in random order"),
-    ("file", "as the file says: a rank and the name of its host per line"),
-];
-const DISTRIBUTION: Words = &[
-    ("fixed", "always `duration`"),
-    ("uniform", "between `duration` and `duration-max`"),
-    ("exponential", "exponential with the mean `duration`"),
-];
-const TRANSPORT: Words = &[
-    ("shared", "by reference, in shared memory"),
-    ("serialised", "as bytes, as between machines; slower, for tests"),
-];
-const TABLE_NAMES: Words = &[
-    ("ranks", "`ranks.csv`: finish, busy and blocked times, messages and bytes of every rank"),
-    ("messages", "`messages.csv`: every message with the times of its stages"),
-    ("calls", "`calls.csv`: every MPI call of traces with its simulated times"),
-];
-const TIMELINE: Words = &[
-    ("none", "no timeline"),
-    ("perfetto", "a trace for the Perfetto viewer"),
-    ("paje", "a trace in Pajé's format, for ViTE"),
 ];
 
 // The table below wants an option.
@@ -480,6 +414,42 @@ pub const KEYS: &[Key] = &[
         "CCTI_Limit: the highest index."),
     key("network.congestion.timer", Kind::Time, Unset("as in the preset"), None,
         "CCTI_Timer: how long it takes until the index falls by one."),
+
+    key("flow.variant", Kind::Word(VARIANT), Value("hybrid"), None,
+        "Which model."),
+    key("flow.os", Kind::Name, Unset("sends cost nothing"), None,
+        "Time of a blocking send before its message is posted, if it is detached: `0B:8.9us:0.78ns/B;1KiB:2us`, a size, a time, \
+         and perhaps a time per byte."),
+    key("flow.ois", Kind::Name, Unset("sends cost nothing"), None,
+        "Time of a non-blocking send, likewise."),
+    key("flow.or", Kind::Name, Unset("receives cost nothing"), None,
+        "Time of a receive when its message has arrived, if its send was detached, likewise."),
+    key("flow.eager-below", Kind::Bytes, Value("0 B"), None,
+        "A message smaller than this travels when it is sent, any other when its receive is posted too."),
+    key("flow.detached-below", Kind::Bytes, Value("65536 B"), None,
+        "A send smaller than this is done at once, any other when its message has arrived."),
+    key("flow.bandwidth-factors", Kind::Name, Unset("those of SMPI"), None,
+        "How much of its share of the links a message turns into progress, by size with its envelope of 16 bytes: \
+         `0B:0.8;1KiB:0.6`."),
+    key("flow.latency-factors", Kind::Name, Unset("those of SMPI"), None,
+        "By how much the latency of its route is longer, likewise."),
+    key("flow.weight", Kind::Bytes, Value("8775 B"), None,
+        "How much slow links count against a flow: its share falls with latency + the sum of weight / bandwidth."),
+    key("flow.window", Kind::Bytes, Value("4194304 B"), None,
+        "Most bytes under way per round trip (TCP-gamma); 0 B for no limit."),
+    key("flow.cross-traffic", Kind::Switch, Value("true"), None,
+        "Whether the way back of a flow carries 5 % of what it does."),
+    key("flow.test", Kind::Time, Value("0 ns"), None,
+        "Time of each `MPI_Test` and its kin in traces."),
+    key("flow.iprobe", Kind::Time, Value("0 ns"), None, "Time of each `MPI_Iprobe`."),
+    key("flow.wtime", Kind::Time, Value("0 ns"), None, "Time of each `MPI_Wtime`."),
+    key("flow.init", Kind::Time, Value("0 ns"), None, "Time of `MPI_Init`."),
+    key("flow.cfg", Kind::Names, Unset("nothing"), flag("cfg", "NAME:VALUE"),
+        "Items of SimGrid's configuration, `NAME:VALUE` separated by spaces, which override the keys above and those of a \
+         platform file. The flag can be repeated."),
+
+    key("host.speed", Kind::Name, Unset("computation takes as long as recorded"), None,
+        "Speed of the machine on which traces were recorded, if that of the hosts of the platform is known: `10 Gflop/s`."),
 
     key("placement.kind", Kind::Word(PLACEMENT), Value("linear"), flag("placement", "KIND"),
         "The rule."),

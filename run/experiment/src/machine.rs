@@ -25,7 +25,7 @@ pub(crate) struct Machine {
 }
 
 #[derive(Debug)]
-enum Places {
+pub(crate) enum Places {
     Rule(Placement),
     /// The text of a file of this name.
     File(String, String),
@@ -35,8 +35,10 @@ type Mistakes = Vec<Diagnostic>;
 
 /// The machine; `None` if messages just take L.
 pub(crate) fn resolve(configuration: &Configuration) -> Result<Option<Machine>, Mistakes> {
-    if configuration.word("network.model") == "loggops" {
-        return unused(configuration).map(|()| None);
+    match configuration.word("network.model") {
+        "loggops" => return unused(configuration).map(|()| None),
+        "flow" => return Ok(None),
+        _ => {}
     }
     let mut mistakes = foreign(configuration);
     let imported = topology(configuration).map_err(|found| mistakes.extend(found)).ok();
@@ -67,8 +69,10 @@ impl Machine {
             Places::Rule(rule) => rule
                 .place(ranks, self.topology.graph.hosts())
                 .map_err(|fault| Faults::from(fault).render("[placement]"))?,
-            Places::File(name, text) => place::from_file(text, ranks, &self.topology.graph)
-                .map_err(|faults| faults.render(name))?,
+            Places::File(name, text) => {
+                place::from_file(text, ranks, &self.topology.graph.host_names())
+                    .map_err(|faults| faults.render(name))?
+            }
         };
         let mut counts = vec![0; self.topology.graph.hosts() as usize];
         for &host in &hosts {
@@ -109,7 +113,7 @@ fn number(hosts: &mut [u32], count: u32) -> Vec<u32> {
 fn unused(configuration: &Configuration) -> Result<(), Mistakes> {
     let said = |table: &str| {
         let keys = KEYS.iter().map(|key| key.name);
-        keys.filter(|name| name.starts_with(table) && configuration.is_said(name))
+        keys.filter(|name| name.starts_with(table) && configuration.is_said_of_run(name))
             .collect::<Vec<_>>()
     };
     let tables = ["network.", "placement.", "loggops.local."];
@@ -130,7 +134,7 @@ fn unused(configuration: &Configuration) -> Result<(), Mistakes> {
 fn foreign(configuration: &Configuration) -> Mistakes {
     let said = ["loggops.L", "loggops.large.L"].into_iter();
     let mut mistakes: Vec<_> = said
-        .filter(|name| configuration.is_said(name))
+        .filter(|name| configuration.is_said_of_run(name))
         .map(|name| {
             let message = format!("`{name}` belongs to the wire of LogGOPS");
             configuration
@@ -146,7 +150,7 @@ fn foreign(configuration: &Configuration) -> Mistakes {
 }
 
 /// Faults of a file, or of a text given by a key.
-fn faults(
+pub(crate) fn faults(
     configuration: &Configuration,
     key: &str,
     file: Option<&Path>,
@@ -167,13 +171,13 @@ fn faults(
     faults.0.into_iter().map(each).collect()
 }
 
-fn contents(path: &Path) -> Result<String, Mistakes> {
+pub(crate) fn contents(path: &Path) -> Result<String, Mistakes> {
     let bytes = fs::read(path)
         .map_err(|error| vec![Diagnostic::new(Place::File(path.to_owned()), reason(&error))])?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn topology(configuration: &Configuration) -> Result<Imported, Mistakes> {
+pub(crate) fn topology(configuration: &Configuration) -> Result<Imported, Mistakes> {
     const KEY: &str = "network.topology";
     let mut imported = match configuration.topology() {
         None => {
@@ -202,7 +206,10 @@ fn topology(configuration: &Configuration) -> Result<Imported, Mistakes> {
     Ok(imported)
 }
 
-fn routes(configuration: &Configuration, imported: &Imported) -> Result<Routes, Mistakes> {
+pub(crate) fn routes(
+    configuration: &Configuration,
+    imported: &Imported,
+) -> Result<Routes, Mistakes> {
     const KEY: &str = "network.routing";
     let levels = configuration.count("network.level").unwrap_or(0) as u8 + 1;
     if let Some(path) = configuration.path("network.tables") {
@@ -239,7 +246,7 @@ fn deadlock(imported: &Imported, routes: &Routes) -> Vec<String> {
     cycle.map(warn).into_iter().collect()
 }
 
-fn parameters(configuration: &Configuration) -> Result<Parameters, Mistakes> {
+pub(crate) fn parameters(configuration: &Configuration) -> Result<Parameters, Mistakes> {
     let name = configuration.word("network.preset");
     let Some(mut set) = preset(name) else {
         let message = format!("the preset {name} cannot be read");
@@ -333,7 +340,7 @@ fn congestion(
     Ok(Some(control))
 }
 
-fn places(configuration: &Configuration) -> Result<Places, Diagnostic> {
+pub(crate) fn places(configuration: &Configuration) -> Result<Places, Diagnostic> {
     let file = configuration.path("placement.file");
     let rule = match (configuration.word("placement.kind"), file) {
         ("file", Some(path)) => {

@@ -9,6 +9,7 @@ use units::{Time, TimePerByte};
 use crate::{
     configuration::Configuration,
     diagnostic::{self, Diagnostic, Mistakes, Place},
+    flow_machine::{self, FlowMachine},
     goal_input::Source,
     keys::KEYS,
     machine::{self, Machine},
@@ -44,6 +45,8 @@ pub struct Plan {
     pub(crate) workload: registry::Workload,
     /// On what, if messages meet switches.
     pub(crate) machine: Option<Machine>,
+    /// On what, if messages are flows.
+    pub(crate) flow: Option<FlowMachine>,
     /// How it is simulated.
     pub settings: Settings,
     /// Whether by the rules of `LogGOPSim`.
@@ -104,6 +107,8 @@ impl Plan {
         }
         let mut machine = None;
         take(machine::resolve(&configuration).map(|found| machine = found));
+        let mut flow = None;
+        take(flow_machine::resolve(&configuration).map(|found| flow = found));
         let output =
             output(&configuration).map_err(|mistake| mistakes.push(mistake)).ok().flatten();
         let mut warnings = Vec::new();
@@ -127,6 +132,13 @@ impl Plan {
         if let Some(machine) = &mut machine {
             warnings.append(&mut machine.warnings);
         }
+        if let Some(flow) = &mut flow {
+            warnings.append(&mut flow.warnings);
+            if configuration.count("run.threads") != Some(1) {
+                let reason = "network.model = \"flow\" runs on one thread";
+                warnings.push(format!("run.threads has no effect: {reason}"));
+            }
+        }
         let mut settings = settings(&configuration, noise);
         if matches!(workload, registry::Workload::Traces(_)) {
             // Schedules made of traces count in picoseconds.
@@ -136,6 +148,7 @@ impl Plan {
         Ok(Self {
             workload,
             machine,
+            flow,
             settings,
             loggopsim,
             output,

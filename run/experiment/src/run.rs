@@ -79,7 +79,8 @@ pub fn run(plan: &Plan) -> Result<Report, Failure> {
         }
         Workload::Traces(path) => {
             let wanted = plan.output.as_ref().is_some_and(|output| output.calls);
-            let compiled = trace_input::compile(path, &plan.configuration, wanted)?;
+            let compiled =
+                trace_input::compile(path, &plan.configuration, plan.flow.as_ref(), wanted)?;
             let image = &compiled.image;
             let mut simulated = simulate(plan, image, image.bytes().len() as u64)?;
             simulated.calls = trace_input::calls(&compiled, &simulated.recorded);
@@ -146,6 +147,9 @@ fn best(plan: &Plan, operation: &Operation) -> Result<(Scheduled, String), Failu
 /// Simulates a program and keeps nothing of it but the outcome.
 fn alone(plan: &Plan, program: &impl Program) -> Result<Outcome, Failure> {
     let settings = &plan.settings;
+    if let Some(flow) = &plan.flow {
+        return Ok(flow.simulate(program, settings, Silent)?.0);
+    }
     Ok(match &plan.machine {
         Some(machine) => {
             let (network, hosts) = machine.with(program.ranks()).map_err(Failure::Input)?;
@@ -175,7 +179,17 @@ fn simulate(plan: &Plan, program: &impl Program, schedule: u64) -> Result<Simula
     progress::during(program, &plan.settings, |settings| {
         let start = Instant::now();
         let probe = || Collector::new(wanted);
-        let (outcome, recorded) = match (&network, wanted == Wanted::default()) {
+        let silent = wanted == Wanted::default();
+        if let Some(flow) = &plan.flow {
+            let (outcome, recorded) = if silent {
+                (flow.simulate(program, settings, Silent)?.0, Recorded::default())
+            } else {
+                let (outcome, probe) = flow.simulate(program, settings, probe())?;
+                (outcome, Collector::merge(vec![probe]))
+            };
+            return Ok(Simulated { outcome, recorded, calls: Vec::new(), took: start.elapsed() });
+        }
+        let (outcome, recorded) = match (&network, silent) {
             (Some((network, hosts)), true) => {
                 let (outcome, _) =
                     host::simulate_over(network, Some(hosts), program, settings, || Silent)?;
@@ -240,7 +254,7 @@ fn finish(
 ) -> Result<Report, Failure> {
     let Simulated { outcome, recorded, calls, took } = simulated;
     let summary = Summary::new(&outcome, describe);
-    let threads = if plan.loggopsim { 1 } else { plan.settings.threads };
+    let threads = if plan.loggopsim || plan.flow.is_some() { 1 } else { plan.settings.threads };
     if let (Some(mut directory), Some(output)) = (directory, &plan.output) {
         let manifest = |out: &mut dyn Write| {
             let inputs = &plan.inputs;

@@ -17,6 +17,7 @@ use units::{Time, TimePerByte};
 use crate::{
     configuration::{Configuration, Request},
     diagnostic::{Diagnostic, Mistakes, reason},
+    flow_machine::FlowMachine,
     run::Failure,
 };
 
@@ -161,6 +162,8 @@ fn options(configuration: &Configuration) -> Options<'static> {
 /// The name of Schedgen's algorithms, and of the library whose are taken if nothing is said.
 const SCHEDGEN: &str = "schedgen";
 const OPEN_MPI: &str = "openmpi";
+/// SMPI's own choices, which the model flow takes if nothing is said.
+const SMPI: &str = "default";
 
 /// The library that chooses the algorithms of collectives, if the experiment names one.
 fn library(configuration: &Configuration) -> Result<Option<&'static str>, Box<Diagnostic>> {
@@ -195,11 +198,31 @@ fn algorithms(
     if mistakes.is_empty() { Ok(found) } else { Err(mistakes) }
 }
 
+/// By rank, how much longer computation takes on the hosts of a platform.
+fn scale(
+    flow: &FlowMachine,
+    traces: &Traces,
+    options: &Options,
+) -> Result<BTreeMap<u32, f64>, Failure> {
+    let speed = match traces.form {
+        Form::Independent => Some(traces.speed as f64),
+        Form::Heddle | Form::Allprof => flow.items.speed,
+    };
+    let Some(speed) = speed else { return Ok(options.scale.ranks.clone()) };
+    let ranks = traces.ranks().saturating_mul(options.copies);
+    let mut factors = flow.scale(ranks, speed).map_err(Failure::Input)?;
+    for (rank, factor) in &mut factors {
+        *factor *= options.scale.factor(*rank, None);
+    }
+    Ok(factors)
+}
+
 /// Reads traces and makes a schedule of them.
 /// With it comes, if `marks` is set, where its calls are.
 pub(crate) fn compile(
     path: &Path,
     configuration: &Configuration,
+    flow: Option<&FlowMachine>,
     marks: bool,
 ) -> Result<Compiled, Failure> {
     let found = Traces::find(path).map_err(|error| Failure::Input(format!("error: {error}")))?;
@@ -207,12 +230,16 @@ pub(crate) fn compile(
     let traces = Traces { speed, ..found };
     let name = configuration.name("workload.collectives").unwrap_or_default();
     let named = library(configuration).map_err(|mistake| Mistakes(vec![*mistake]))?;
-    let chooser = (name != SCHEDGEN).then(|| named.unwrap_or(OPEN_MPI));
+    let usual = if flow.is_some() { SMPI } else { OPEN_MPI };
+    let chooser = (name != SCHEDGEN).then(|| named.unwrap_or(usual));
     let per_node = configuration.count("workload.per-node").map_or(1, |count| count as u32);
     let mut library = Library::new(chooser, &algorithms(configuration).map_err(Mistakes)?);
     library.nodes = Nodes::Consecutive(per_node);
     library.reduction = configuration.per_byte("workload.reduce-cost").unwrap_or(TimePerByte::ZERO);
-    let options = Options { marks, expand: &library, ..options(configuration) };
+    let mut options = Options { marks, expand: &library, ..options(configuration) };
+    if let Some(flow) = flow {
+        options.scale.ranks = scale(flow, &traces, &options)?;
+    }
     traces::compile(&traces, &options).map_err(|error| Failure::Input(error.to_string()))
 }
 
@@ -253,7 +280,7 @@ pub fn compiled_traces(request: &Request) -> Result<Option<Compiled>, Failure> {
     }
     let configuration = Configuration::read(request)?;
     check(&configuration).map_err(Mistakes)?;
-    compile(Path::new(subject), &configuration, false).map(Some)
+    compile(Path::new(subject), &configuration, None, false).map(Some)
 }
 
 /// Writes the traces that a request names as text into a folder; gives what is odd about them.

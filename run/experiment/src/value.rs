@@ -20,6 +20,8 @@ pub enum Kind {
     Topology,
     /// A name that is checked where it is used.
     Name,
+    /// Any number of such names, separated by spaces.
+    Names,
     /// A time with its unit.
     Time,
     /// The length of a unit: a unit of time (`ps`), or a time (`10 ns`); not zero.
@@ -145,8 +147,8 @@ impl Kind {
             Self::Workload => Ok(Value::Workload(workload(text, base))),
             Self::Path => Ok(Value::Path(base.join(text))),
             Self::Topology => Ok(Value::Topology(topology(text, base))),
-            Self::Name if text.is_empty() => Err(self.mismatch("an empty text")),
-            Self::Name => Ok(Value::Name(text.to_owned())),
+            Self::Name | Self::Names if text.is_empty() => Err(self.mismatch("an empty text")),
+            Self::Name | Self::Names => Ok(Value::Name(text.to_owned())),
             Self::Time => quantity(text).map(Value::Time),
             Self::TimeUnit => time_unit(text),
             Self::TimePerByte => quantity(text).map(Value::TimePerByte),
@@ -212,7 +214,7 @@ impl Kind {
             }
             Self::Path => "a path in quotes".into(),
             Self::Topology => "a topology such as \"star:hosts=8\", or the path of one".into(),
-            Self::Name => "a name in quotes".into(),
+            Self::Name | Self::Names => "a name in quotes".into(),
             Self::Time => "a time with its unit, such as \"2500 ns\"".into(),
             Self::TimeUnit => "a unit of time such as \"ps\", or a time such as \"10 ns\"".into(),
             Self::TimePerByte => {

@@ -5,6 +5,7 @@
 //! by 5500.
 
 mod endings;
+mod flows;
 mod messages;
 mod path;
 mod rendezvous;

@@ -3,8 +3,10 @@
 mod draft;
 mod ibnetdiscover;
 mod own;
+pub mod quantity;
 mod simgrid;
 mod tables;
+pub mod xml;
 
 pub use ibnetdiscover::ibnetdiscover;
 pub use own::{csv, toml};

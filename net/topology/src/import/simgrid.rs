@@ -6,16 +6,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use quick_xml::{
-    Reader,
-    events::{BytesStart, Event},
-};
 use units::{Bandwidth, Time};
 
 use super::{
     Imported,
     draft::{Draft, Place, Properties, Tip},
-    position,
+    quantity,
+    xml::{self, Element, Part},
 };
 use crate::{Fault, Faults, Rate};
 
@@ -60,69 +57,33 @@ enum Near {
 
 /// Reads a platform.
 pub fn simgrid(text: &str) -> Result<Imported, Faults> {
-    let mut reader = Reader::from_str(text);
     let mut platform = Platform::default();
-    loop {
-        let place = position(text, usize::try_from(reader.buffer_position()).unwrap_or(usize::MAX));
-        match reader.read_event() {
-            Ok(Event::Start(tag)) => platform.open(&tag, place),
-            Ok(Event::Empty(tag)) => {
-                platform.open(&tag, place);
-                platform.close(tag.name().0);
-            }
-            Ok(Event::End(tag)) => platform.close(tag.name().0),
-            Ok(Event::Eof) => break,
-            Ok(_) => {}
-            Err(error) => {
-                let at = usize::try_from(reader.error_position()).unwrap_or(usize::MAX);
-                platform.draft.fault(position(text, at), error.to_string());
-                return Err(platform.draft.faults);
-            }
-        }
+    let read = xml::read(text, |part| match part {
+        Part::Open(element) => platform.open(&element),
+        Part::Close(name) => platform.close(&name),
+    });
+    if let Err(faults) = read {
+        platform.draft.faults.0.extend(faults.0);
     }
     platform.finish()
 }
 
-/// Attributes of an element.
-struct Attributes {
-    values: BTreeMap<String, String>,
-    place: Place,
-}
-
-impl Attributes {
-    fn get(&self, key: &str) -> Option<&str> {
-        self.values.get(key).map(String::as_str)
-    }
-}
-
 impl Platform {
-    fn open(&mut self, tag: &BytesStart, place: Place) {
-        let name = String::from_utf8_lossy(tag.name().0).into_owned();
-        let mut values = BTreeMap::new();
-        for attribute in tag.attributes() {
-            match attribute {
-                Ok(attribute) => {
-                    let key = String::from_utf8_lossy(attribute.key.0).into_owned();
-                    let value = attribute.unescape_value().unwrap_or_default().into_owned();
-                    values.insert(key, value);
-                }
-                Err(error) => self.draft.fault(place, format!("<{name}>: {error}")),
-            }
-        }
-        let attributes = Attributes { values, place };
-        match name.as_str() {
+    fn open(&mut self, element: &Element) {
+        let (place, name) = (element.place, element.name.as_str());
+        match name {
             "host" | "router" => {
-                let Some(id) = self.need(&attributes, &name, "id") else { return };
+                let Some(id) = self.need(element, "id") else { return };
                 self.draft.device(&id, name == "host", None, place);
                 self.devices.insert(id);
             }
-            "link" | "backbone" => self.link(&attributes, &name),
-            "route" => self.begin(&attributes, &name, ["src", "dst"]),
-            "zoneRoute" | "ASroute" => self.begin(&attributes, &name, ["gw_src", "gw_dst"]),
+            "link" | "backbone" => self.link(element),
+            "route" => self.begin(element, ["src", "dst"]),
+            "zoneRoute" | "ASroute" => self.begin(element, ["gw_src", "gw_dst"]),
             "link_ctn" => {
-                let Some(id) = self.need(&attributes, &name, "id") else { return };
-                let known: Vec<&str> = self.links.keys().map(String::as_str).collect();
+                let Some(id) = self.need(element, "id") else { return };
                 if !self.links.contains_key(&id) {
+                    let known: Vec<&str> = self.links.keys().map(String::as_str).collect();
                     let message = format!("there is no link `{id}`");
                     self.draft.faults.push(Fault::at(place.0, place.1, message).near(&id, &known));
                 } else if let Some((.., links, _)) = &mut self.route {
@@ -131,7 +92,7 @@ impl Platform {
                     self.draft.fault(place, "a link_ctn outside of a route");
                 }
             }
-            "cluster" => self.cluster(&attributes),
+            "cluster" => self.cluster(element),
             other if IGNORED.contains(&other) => {}
             other => {
                 let message = format!("unknown element <{other}>");
@@ -140,30 +101,31 @@ impl Platform {
         }
     }
 
-    fn need(&mut self, attributes: &Attributes, element: &str, key: &str) -> Option<String> {
-        let value = attributes.get(key).map(str::to_owned);
+    fn need(&mut self, element: &Element, key: &str) -> Option<String> {
+        let value = element.get(key).map(str::to_owned);
         if value.is_none() {
-            self.draft.fault(attributes.place, format!("<{element}> needs the attribute `{key}`"));
+            let message = format!("<{}> needs the attribute `{key}`", element.name);
+            self.draft.fault(element.place, message);
         }
         value
     }
 
-    fn link(&mut self, attributes: &Attributes, element: &str) {
-        let Some(id) = self.need(attributes, element, "id") else { return };
-        let properties = self.properties(attributes, "bandwidth", "latency");
-        if let Some((_, first)) = self.links.insert(id.clone(), (properties, attributes.place)) {
+    fn link(&mut self, element: &Element) {
+        let Some(id) = self.need(element, "id") else { return };
+        let properties = self.properties(element, "bandwidth", "latency");
+        if let Some((_, first)) = self.links.insert(id.clone(), (properties, element.place)) {
             let message = format!("link `{id}` is declared twice, first in line {}", first.0);
-            self.draft.fault(attributes.place, message);
+            self.draft.fault(element.place, message);
         }
     }
 
-    fn properties(&mut self, attributes: &Attributes, rate: &str, delay: &str) -> Properties {
+    fn properties(&mut self, element: &Element, rate: &str, delay: &str) -> Properties {
         let mut properties = Properties::default();
         let mut wrong = |key: &str, text: &str, example: &str| {
             let message = format!("{key}: expected a quantity such as `{example}`, found `{text}`");
-            self.draft.fault(attributes.place, message);
+            self.draft.fault(element.place, message);
         };
-        if let Some(text) = attributes.get(rate) {
+        if let Some(text) = element.get(rate) {
             match bits_per_second(text) {
                 Some(bits) => {
                     properties.rate = Some(Rate::Data(Bandwidth::from_bits_per_second(bits)));
@@ -171,7 +133,7 @@ impl Platform {
                 None => wrong(rate, text, "125MBps"),
             }
         }
-        if let Some(text) = attributes.get(delay) {
+        if let Some(text) = element.get(delay) {
             match picoseconds(text) {
                 Some(ps) => properties.delay = Some(Time::from_ps(ps)),
                 None => wrong(delay, text, "50us"),
@@ -180,15 +142,15 @@ impl Platform {
         properties
     }
 
-    fn begin(&mut self, attributes: &Attributes, element: &str, keys: [&str; 2]) {
-        let [from, to] = keys.map(|key| self.need(attributes, element, key));
+    fn begin(&mut self, element: &Element, keys: [&str; 2]) {
+        let [from, to] = keys.map(|key| self.need(element, key));
         if let (Some(from), Some(to)) = (from, to) {
-            self.route = Some((from, to, Vec::new(), attributes.place));
+            self.route = Some((from, to, Vec::new(), element.place));
         }
     }
 
-    fn close(&mut self, element: &[u8]) {
-        if !matches!(element, b"route" | b"zoneRoute" | b"ASroute") {
+    fn close(&mut self, element: &str) {
+        if !matches!(element, "route" | "zoneRoute" | "ASroute") {
             return;
         }
         let Some((from, to, links, place)) = self.route.take() else { return };
@@ -220,22 +182,21 @@ impl Platform {
     }
 
     /// Hosts of a plain cluster around one switch.
-    fn cluster(&mut self, attributes: &Attributes) {
-        let place = attributes.place;
-        if let Some(kind) = attributes.get("topology").filter(|kind| *kind != "FLAT") {
-            let parameters = attributes.get("topo_parameters").unwrap_or_default();
+    fn cluster(&mut self, element: &Element) {
+        let place = element.place;
+        if let Some(kind) = element.get("topology").filter(|kind| *kind != "FLAT") {
+            let parameters = element.get("topo_parameters").unwrap_or_default();
             let message = format!(
                 "a cluster of topology {kind} is generated, not listed; use `{}` in its place",
                 equivalent(kind, parameters)
             );
             return self.draft.fault(place, message);
         }
-        let [id, radical] = ["id", "radical"].map(|key| self.need(attributes, "cluster", key));
+        let [id, radical] = ["id", "radical"].map(|key| self.need(element, key));
         let (Some(id), Some(radical)) = (id, radical) else { return };
-        let [prefix, suffix] = ["prefix", "suffix"].map(|key| attributes.get(key).unwrap_or(""));
-        let router =
-            attributes.get("router_id").map_or_else(|| format!("{id}_router"), str::to_owned);
-        let properties = self.properties(attributes, "bw", "lat");
+        let [prefix, suffix] = ["prefix", "suffix"].map(|key| element.get(key).unwrap_or(""));
+        let router = element.get("router_id").map_or_else(|| format!("{id}_router"), str::to_owned);
+        let properties = self.properties(element, "bw", "lat");
         self.draft.device(&router, false, None, place);
         self.devices.insert(router.clone());
         for part in radical.split(',') {
@@ -326,60 +287,19 @@ fn equivalent(kind: &str, parameters: &str) -> String {
     }
 }
 
-/// A number and what follows it.
-fn number(text: &str) -> Option<(f64, &str)> {
-    let text = text.trim();
-    let end = (1..=text.len()).rev().filter(|&end| text.is_char_boundary(end));
-    let end = end.into_iter().find(|&end| {
-        let part = text.get(..end).unwrap_or_default();
-        part.ends_with(|c: char| c.is_ascii_digit() || c == '.') && part.parse::<f64>().is_ok()
-    })?;
-    let value =
-        text.get(..end)?.parse().ok().filter(|value: &f64| value.is_finite() && *value >= 0.0)?;
-    Some((value, text.get(end..)?.trim()))
+/// A bandwidth of SimGrid's in bits per second.
+fn bits_per_second(text: &str) -> Option<u64> {
+    rounded(quantity::bandwidth(text)? * 8.0).filter(|&bits| bits > 0)
 }
 
-fn scaled(value: f64, factor: f64) -> Option<u64> {
-    let scaled = (value * factor).round();
+/// A time of SimGrid's in picoseconds.
+fn picoseconds(text: &str) -> Option<u64> {
+    rounded(quantity::seconds(text)? * 1e12)
+}
+
+fn rounded(value: f64) -> Option<u64> {
+    let rounded = value.round();
     // In range, so the cast keeps the value.
     #[allow(clippy::cast_sign_loss)]
-    (0.0..1e19).contains(&scaled).then_some(scaled as u64)
-}
-
-/// SimGrid's bandwidths: bytes per second unless `bps` says bits.
-fn bits_per_second(text: &str) -> Option<u64> {
-    let (value, unit) = number(text)?;
-    let (prefix, bits) = match unit {
-        "" => ("", 8.0),
-        unit => match unit.strip_suffix("Bps") {
-            Some(prefix) => (prefix, 8.0),
-            None => (unit.strip_suffix("bps")?, 1.0),
-        },
-    };
-    let factor = match prefix {
-        "" => 1.0,
-        "k" => 1e3,
-        "M" => 1e6,
-        "G" => 1e9,
-        "T" => 1e12,
-        "Ki" => 1024.0,
-        "Mi" => 1024.0 * 1024.0,
-        "Gi" => 1024.0 * 1024.0 * 1024.0,
-        _ => return None,
-    };
-    scaled(value, bits * factor).filter(|&bits| bits > 0)
-}
-
-/// SimGrid's times: seconds unless a unit follows.
-fn picoseconds(text: &str) -> Option<u64> {
-    let (value, unit) = number(text)?;
-    let factor = match unit {
-        "ps" => 1.0,
-        "ns" => 1e3,
-        "us" => 1e6,
-        "ms" => 1e9,
-        "" | "s" => 1e12,
-        _ => return None,
-    };
-    scaled(value, factor)
+    (0.0..1e19).contains(&rounded).then_some(rounded as u64)
 }

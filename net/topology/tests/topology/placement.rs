@@ -19,9 +19,9 @@ fn rules() {
 #[test]
 fn files() {
     let graph = parse("star:hosts=4").unwrap().graph;
-    assert_eq!(place::from_file("1 h3\n0 h1 # first\n", 2, &graph).unwrap(), [1, 3]);
+    assert_eq!(place::from_file("1 h3\n0 h1 # first\n", 2, &graph.host_names()).unwrap(), [1, 3]);
     let text = "0 h1\n1 h9\n0 h2\n7 h1\nx h1\n2\n";
-    let faults = place::from_file(text, 4, &graph).unwrap_err().0;
+    let faults = place::from_file(text, 4, &graph.host_names()).unwrap_err().0;
     let places: Vec<_> = faults.iter().map(|fault| (fault.line, fault.column)).collect();
     assert_eq!(places, [(0, 0), (2, 3), (3, 1), (4, 1), (5, 1), (6, 1)]);
     assert!(faults[0].message.contains("rank 2 and 1 others are not placed"));

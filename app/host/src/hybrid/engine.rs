@@ -1,0 +1,571 @@
+//! What ranks do, in the order of time.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use flow::{Network, Routes};
+use kernel::Probe;
+use schedule::{Edge, Kind, Op, Program};
+use units::Time;
+
+use super::mailbox::{Flow, Mailbox, Message, Messages, Open};
+use super::protocol::{Protocol, Protocols};
+use crate::path::{Clock, Path, Stamp};
+use crate::source::{Progress, START, Scheduled, Source};
+use crate::{Activity, Error, Outcome, RankTotals, Record, Settings};
+
+/// The bit that tells computations from messages among what the network knows by number.
+const COMPUTES: u32 = 1 << 31;
+/// So often the meter is told.
+const TOLD: u64 = 1 << 12;
+
+/// A rank.
+pub struct Rank {
+    pub source: Progress,
+    pub cpus: Box<[Cpu]>,
+    pub mailbox: Mailbox,
+    pub totals: RankTotals,
+    /// When its last operation so far was done, and how that came about.
+    pub last: Clock,
+    sequence: u32,
+    /// Whether it waits to be looked at.
+    queued: bool,
+}
+
+/// A CPU of a rank.
+#[derive(Default)]
+pub struct Cpu {
+    ready: BinaryHeap<Reverse<Ready>>,
+    doing: Option<Doing>,
+    pub clock: Clock,
+}
+
+/// An operation that may start.
+struct Ready {
+    /// When that was so, and its place in the program: the order in which operations start.
+    order: (Time, u32),
+    op: Op,
+    path: Path,
+}
+
+impl PartialEq for Ready {
+    fn eq(&self, other: &Self) -> bool {
+        self.order == other.order
+    }
+}
+impl Eq for Ready {}
+impl PartialOrd for Ready {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Ready {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.order.cmp(&other.order)
+    }
+}
+
+/// What a CPU is at.
+#[derive(Clone, Copy)]
+struct Doing {
+    activity: Activity,
+    index: u32,
+    op: Op,
+    since: Time,
+    posted: Time,
+    /// Of a receive, its message.
+    message: u32,
+}
+
+/// A simulation.
+pub struct Engine<'a, P, R, B> {
+    pub source: Scheduled<'a, P>,
+    program: &'a P,
+    network: Network<R>,
+    protocols: &'a Protocols,
+    pub settings: &'a Settings,
+    hosts: &'a [u32],
+    pub ranks: Vec<Rank>,
+    pub messages: Messages,
+    /// When CPUs are done: time, number of the event, rank, CPU.
+    agenda: BinaryHeap<Reverse<(Time, u64, u32, u8)>>,
+    numbers: u64,
+    /// Ranks to look at now.
+    active: VecDeque<u32>,
+    /// Receives cost nothing: they need not be kept in order.
+    free_receives: bool,
+    pub now: Time,
+    pub events: u64,
+    told: u64,
+    pub probe: B,
+}
+
+/// Simulates a program over a network of flows; rank r is on its host `hosts[r]`. Of the settings count the
+/// time unit and the meter; it takes one thread.
+///
+/// # Errors
+/// A message larger than its receive, hosts between which there is no route, an overflow of time, a rank without a host.
+pub fn simulate_flow<P: Program, R: Routes, B: Probe<Record>>(
+    network: Network<R>,
+    hosts: &[u32],
+    protocols: &Protocols,
+    program: &P,
+    settings: &Settings,
+    probe: B,
+) -> Result<(Outcome, B), Error> {
+    let ranks = program.ranks();
+    if hosts.len() != ranks as usize {
+        return Err(Error::Placed { ranks, placed: hosts.len() as u32 });
+    }
+    let source = Scheduled::posting_all(program);
+    let rank = |rank| Rank {
+        source: source.state(rank),
+        cpus: (0..program.cpus().max(1)).map(|_| Cpu::default()).collect(),
+        mailbox: Mailbox::default(),
+        totals: RankTotals::default(),
+        last: Clock::default(),
+        sequence: 0,
+        queued: false,
+    };
+    let mut engine = Engine {
+        program,
+        network,
+        protocols,
+        settings,
+        hosts,
+        ranks: (0..ranks).map(rank).collect(),
+        source,
+        messages: Messages::default(),
+        agenda: BinaryHeap::new(),
+        numbers: 0,
+        active: VecDeque::new(),
+        free_receives: protocols.free_receives(),
+        now: Time::ZERO,
+        events: 0,
+        told: 0,
+        probe,
+    };
+    engine.run()?;
+    Ok(engine.finish())
+}
+
+impl<P: Program, R: Routes, B: Probe<Record>> Engine<'_, P, R, B> {
+    fn run(&mut self) -> Result<(), Error> {
+        for rank in 0..self.ranks.len() as u32 {
+            let (program, state) = (self.program, &mut self.ranks[rank as usize]);
+            program.roots(rank, &mut |run| {
+                for index in (0..run.count).map(|k| run.first + k * run.stride) {
+                    let op = program.op(rank, index);
+                    state.ready(index, op, &START);
+                }
+            });
+            self.look(rank)?;
+        }
+        let mut done = Vec::new();
+        loop {
+            while let Some(rank) = self.active.pop_front() {
+                self.ranks[rank as usize].queued = false;
+                self.look(rank)?;
+            }
+            let planned = self.agenda.peek().map(|Reverse((at, ..))| *at);
+            let next = match (planned, self.network.next_event()) {
+                (Some(planned), Some(flow)) => planned.min(flow),
+                (Some(at), None) | (None, Some(at)) => at,
+                (None, None) => return Ok(()),
+            };
+            if next == Time::MAX {
+                return Err(Error::Overflow { at: self.now });
+            }
+            self.now = next;
+            self.network.advance(next, &mut done);
+            for number in done.drain(..) {
+                if number & COMPUTES == 0 {
+                    self.arrive(number);
+                } else {
+                    let number = number & !COMPUTES;
+                    let cpus = self.program.cpus().max(1);
+                    self.done(number / cpus, (number % cpus) as u8)?;
+                }
+            }
+            while let Some(Reverse((at, _, rank, cpu))) = self.agenda.peek().copied() {
+                if at > next {
+                    break;
+                }
+                self.agenda.pop();
+                self.done(rank, cpu)?;
+            }
+            self.tell();
+        }
+    }
+
+    fn tell(&mut self) {
+        if self.events - self.told >= TOLD
+            && let Some(meter) = &self.settings.progress
+        {
+            meter.advance(self.events - self.told, self.now);
+            self.told = self.events;
+        }
+    }
+
+    fn activate(&mut self, rank: u32) {
+        let state = &mut self.ranks[rank as usize];
+        if !std::mem::replace(&mut state.queued, true) {
+            self.active.push_back(rank);
+        }
+    }
+
+    /// Lets the free CPUs of a rank do what they can.
+    fn look(&mut self, rank: u32) -> Result<(), Error> {
+        for cpu in 0..self.ranks[rank as usize].cpus.len() {
+            loop {
+                let state = &mut self.ranks[rank as usize];
+                if state.cpus[cpu].doing.is_some() {
+                    break;
+                }
+                if let Some(Reverse(ready)) = state.cpus[cpu].ready.pop() {
+                    self.start(rank, cpu as u8, &ready)?;
+                } else if let Some((index, message)) = self.due(rank, cpu as u8) {
+                    self.receive(rank, cpu as u8, index, message)?;
+                } else {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A receive of this CPU whose overhead is due.
+    fn due(&self, rank: u32, cpu: u8) -> Option<(u32, u32)> {
+        let state = &self.ranks[rank as usize];
+        if state.mailbox.open.is_empty() {
+            return None;
+        }
+        let missing = |index| self.source.missing(&state.source, rank, index);
+        let due = state.mailbox.due(missing)?;
+        (self.program.op(rank, due.0).cpu == cpu).then_some(due)
+    }
+
+    /// Starts an operation.
+    fn start(&mut self, rank: u32, cpu: u8, ready: &Ready) -> Result<(), Error> {
+        let &Ready { order: (posted, index), op, path } = ready;
+        self.events += 1;
+        let clock = &mut self.ranks[rank as usize].cpus[usize::from(cpu)].clock;
+        if posted >= clock.free {
+            clock.path = path;
+        }
+        clock.free = self.now;
+        if self.source.wants_starts() {
+            let stamp = Stamp { time: self.now, cause: self.now, path: clock.path };
+            self.reached(rank, (index, Edge::Started), &stamp);
+        }
+        let doing = |activity| Doing { activity, index, op, since: self.now, posted, message: 0 };
+        match op.kind {
+            Kind::Recv => self.post(rank, index, &op),
+            Kind::Calc => {
+                let unit = self.settings.time_unit.ps();
+                let time = op.size.checked_mul(unit).map(Time::from_ps);
+                let time = time.ok_or(Error::Overflow { at: self.now })?;
+                self.occupy(rank, cpu, doing(Activity::Compute), time)
+            }
+            Kind::Send => {
+                let protocol = self.protocol(rank);
+                let detached = op.size < protocol.detached_below;
+                let cost = match self.is_blocking(rank, index) {
+                    true if detached => protocol.send.cost(op.size),
+                    true => Time::ZERO,
+                    false => protocol.isend.cost(op.size),
+                };
+                self.occupy(rank, cpu, doing(Activity::Send), cost)
+            }
+        }
+    }
+
+    fn protocol(&self, rank: u32) -> &Protocol {
+        self.protocols.of(self.hosts[rank as usize])
+    }
+
+    /// Whether what follows a send waits for it and nothing else.
+    fn is_blocking(&self, rank: u32, index: u32) -> bool {
+        let (mut any, mut only) = (false, true);
+        let role = self.program.role(rank);
+        if self.program.has_send_edges() {
+            self.program.successors(role, index, Edge::Done, &mut |_, dependencies, _| {
+                (any, only) = (true, only && dependencies == 1);
+            });
+        }
+        any && only
+    }
+
+    /// Keeps a CPU busy for some time.
+    fn occupy(&mut self, rank: u32, cpu: u8, doing: Doing, time: Time) -> Result<(), Error> {
+        self.ranks[rank as usize].cpus[usize::from(cpu)].doing = Some(doing);
+        if time == Time::ZERO {
+            return self.done(rank, cpu);
+        }
+        let host = self.hosts[rank as usize];
+        let number = COMPUTES | (rank * self.program.cpus().max(1) + u32::from(cpu));
+        let computes = doing.activity == Activity::Compute;
+        if computes && self.network.compute(self.now, host, time, number) {
+            return Ok(());
+        }
+        let end = self.now.checked_add(time).ok_or(Error::Overflow { at: self.now })?;
+        self.agenda.push(Reverse((end, self.numbers, rank, cpu)));
+        self.numbers += 1;
+        Ok(())
+    }
+
+    /// A CPU is done with what it was at.
+    fn done(&mut self, rank: u32, cpu: u8) -> Result<(), Error> {
+        let state = &mut self.ranks[rank as usize];
+        let place = &mut state.cpus[usize::from(cpu)];
+        let Some(doing) = place.doing.take() else { return Ok(()) };
+        let Doing { activity, index, op, since, posted, message } = doing;
+        let took = self.now.saturating_sub(since);
+        let clock = &mut place.clock;
+        clock.free = self.now;
+        clock.path = match activity {
+            Activity::Compute => clock.path.compute(took),
+            Activity::Send | Activity::Receive => clock.path.overhead(took),
+        };
+        let stamp = Stamp { time: self.now, cause: since, path: clock.path };
+        state.totals.busy = state.totals.busy.saturating_add(took);
+        let sequence = state.sequence;
+        self.activate(rank);
+        if B::LISTENS && (took > Time::ZERO || activity != Activity::Compute) {
+            let known = self.messages.get(message).map(|known| (known.source, known.sequence));
+            let message = match activity {
+                Activity::Compute => None,
+                Activity::Send => Some((rank, sequence)),
+                Activity::Receive => known,
+            };
+            self.probe.record(Record::Busy {
+                rank,
+                cpu,
+                activity,
+                start: since,
+                end: self.now,
+                message,
+            });
+        }
+        match activity {
+            Activity::Compute => {
+                if B::LISTENS {
+                    self.probe.record(Record::Computed {
+                        rank,
+                        index,
+                        start: since,
+                        end: self.now,
+                    });
+                }
+                self.reached(rank, (index, Edge::Done), &stamp);
+                Ok(())
+            }
+            Activity::Send => self.send(rank, index, &op, posted, &stamp),
+            Activity::Receive => {
+                self.messages.remove(message);
+                self.complete_receive(rank, index, &stamp);
+                Ok(())
+            }
+        }
+    }
+
+    /// Posts a message.
+    fn send(
+        &mut self,
+        rank: u32,
+        index: u32,
+        op: &Op,
+        posted: Time,
+        stamp: &Stamp,
+    ) -> Result<(), Error> {
+        let state = &mut self.ranks[rank as usize];
+        let sequence = state.sequence;
+        state.sequence += 1;
+        state.totals.sent_messages += 1;
+        state.totals.sent_bytes += op.size;
+        let (destination, tag, size) = (op.peer, op.tag, op.size);
+        if B::LISTENS {
+            let injected = self.now;
+            self.probe.record(Record::Sent {
+                source: rank,
+                sequence,
+                destination,
+                tag,
+                size,
+                posted,
+                injected,
+            });
+        }
+        let protocol = self.protocol(rank);
+        let (detached, eager) = (size < protocol.detached_below, size < protocol.eager_below);
+        let number = self.messages.add(Message {
+            source: rank,
+            destination,
+            send: index,
+            receive: None,
+            sequence,
+            size,
+            detached,
+            flow: Flow::Waits,
+            stamp: *stamp,
+        });
+        if detached {
+            self.reached(rank, (index, Edge::Done), stamp);
+        }
+        let mailbox = &mut self.ranks[destination as usize].mailbox;
+        if let Some((receive, room)) = mailbox.posted.take(rank, tag) {
+            return self.matched(number, receive, room, None);
+        }
+        mailbox.unexpected.insert(rank, tag, number);
+        if eager { self.travel(number) } else { Ok(()) }
+    }
+
+    /// Posts a receive.
+    fn post(&mut self, rank: u32, index: u32, op: &Op) -> Result<(), Error> {
+        let path = self.ranks[rank as usize].cpus[usize::from(op.cpu)].clock.path;
+        let stamp = Stamp { time: self.now, cause: self.now, path };
+        if !self.free_receives {
+            let mut successors = Vec::new();
+            self.program.dependents(rank, index, Edge::Done, &mut |next| successors.push(next));
+            self.ranks[rank as usize].mailbox.open(index, successors.into());
+        }
+        let mailbox = &mut self.ranks[rank as usize].mailbox;
+        if let Some(number) = mailbox.unexpected.take(op.peer, op.tag) {
+            return self.matched(number, index, op.size, Some(&stamp));
+        }
+        mailbox.posted.insert(op.peer, op.tag, (index, op.size));
+        Ok(())
+    }
+
+    /// A message meets its receive, which was posted just now if it has a stamp.
+    fn matched(
+        &mut self,
+        number: u32,
+        receive: u32,
+        room: u64,
+        posted: Option<&Stamp>,
+    ) -> Result<(), Error> {
+        let now = self.now;
+        let message = self.messages.at(number);
+        message.receive = Some(receive);
+        let Message { source, destination, sequence, size, flow, .. } = *message;
+        if size > room {
+            let (rank, sender) = (destination, source);
+            return Err(Error::Truncated { rank, receive, sender, size, room });
+        }
+        if let Some(stamp) = posted.filter(|_| flow != Flow::Arrived || now > message.stamp.time) {
+            message.stamp = message.stamp.join(*stamp);
+        }
+        if B::LISTENS {
+            self.probe.record(Record::Matched { source, sequence, at: now });
+        }
+        match flow {
+            Flow::Waits => self.travel(number),
+            Flow::Travels { .. } => Ok(()),
+            Flow::Arrived => {
+                self.received(number);
+                Ok(())
+            }
+        }
+    }
+
+    /// A message starts to travel.
+    fn travel(&mut self, number: u32) -> Result<(), Error> {
+        let now = self.now;
+        let message = self.messages.at(number);
+        let from = self.hosts[message.source as usize];
+        let to = self.hosts[message.destination as usize];
+        let latency =
+            self.network.send(now, (from, to), message.size, number).map_err(Error::Route)?;
+        message.flow = Flow::Travels { since: now, latency };
+        Ok(())
+    }
+
+    /// A message has arrived.
+    fn arrive(&mut self, number: u32) {
+        let now = self.now;
+        self.events += 1;
+        let message = self.messages.at(number);
+        if let Flow::Travels { since, latency } = message.flow {
+            let took = now.saturating_sub(since);
+            let latency = latency.min(took);
+            let path = message.stamp.path.latency(latency).bandwidth(took.saturating_sub(latency));
+            message.stamp = Stamp { time: now, cause: since, path };
+        }
+        message.flow = Flow::Arrived;
+        let Message { source, send, sequence, receive, detached, stamp, .. } = *message;
+        if B::LISTENS {
+            self.probe.record(Record::Delivered { source, sequence, at: now });
+        }
+        if !detached {
+            self.reached(source, (send, Edge::Done), &stamp);
+        }
+        if receive.is_some() {
+            self.received(number);
+        }
+    }
+
+    /// A message has arrived and met its receive.
+    fn received(&mut self, number: u32) {
+        let Message { destination, receive, size, detached, stamp, .. } = *self.messages.at(number);
+        let Some(receive) = receive else { return };
+        let costs = detached && self.protocol(destination).receive.cost(size) > Time::ZERO;
+        let state = &mut self.ranks[destination as usize];
+        state.totals.received_messages += 1;
+        state.totals.received_bytes += size;
+        if costs {
+            state.mailbox.arrived(receive, number);
+            self.activate(destination);
+        } else {
+            self.messages.remove(number);
+            self.complete_receive(destination, receive, &stamp);
+        }
+    }
+
+    /// The overhead of a receive begins.
+    fn receive(&mut self, rank: u32, cpu: u8, index: u32, number: u32) -> Result<(), Error> {
+        let Message { size, stamp, .. } = *self.messages.at(number);
+        let state = &mut self.ranks[rank as usize];
+        if let Some(open) = state.mailbox.open.iter_mut().find(|open| open.index == index) {
+            // It is under way.
+            *open = Open { index, successors: std::mem::take(&mut open.successors), message: None };
+        }
+        let clock = &mut state.cpus[usize::from(cpu)].clock;
+        if stamp.time >= clock.free {
+            clock.path = stamp.path;
+        }
+        clock.free = self.now;
+        let op = self.program.op(rank, index);
+        let (activity, since) = (Activity::Receive, self.now);
+        let doing = Doing { activity, index, op, since, posted: since, message: number };
+        self.occupy(rank, cpu, doing, self.protocol(rank).receive.cost(size))
+    }
+
+    fn complete_receive(&mut self, rank: u32, index: u32, stamp: &Stamp) {
+        if !self.free_receives {
+            self.ranks[rank as usize].mailbox.close(index);
+        }
+        self.reached(rank, (index, Edge::Done), stamp);
+    }
+
+    /// Tells the source what has started or is done.
+    fn reached(&mut self, rank: u32, event: (u32, Edge), stamp: &Stamp) {
+        let Rank { source, cpus, last, .. } = &mut self.ranks[rank as usize];
+        *last = Clock { free: self.now, path: stamp.path };
+        self.source.reached(source, rank, event, stamp, |index, op, stamp| {
+            add(cpus, index, op, stamp);
+        });
+        self.activate(rank);
+    }
+}
+
+fn add(cpus: &mut [Cpu], index: u32, op: Op, stamp: &Stamp) {
+    let cpu = &mut cpus[usize::from(op.cpu)];
+    cpu.ready.push(Reverse(Ready { order: (stamp.time, index), op, path: stamp.path }));
+}
+
+impl Rank {
+    fn ready(&mut self, index: u32, op: Op, stamp: &Stamp) {
+        add(&mut self.cpus, index, op, stamp);
+    }
+}

@@ -1,0 +1,132 @@
+//! Messages of a rank, and receives whose overhead is due.
+
+use mpi::Store;
+use rustc_hash::FxHashMap;
+use units::Time;
+
+use crate::path::Stamp;
+
+/// A message from its send to its receive.
+#[derive(Clone, Copy, Debug)]
+pub struct Message {
+    pub source: u32,
+    pub destination: u32,
+    /// Operation of the send.
+    pub send: u32,
+    /// Operation of the receive, once it is matched.
+    pub receive: Option<u32>,
+    /// Number among the source's sends.
+    pub sequence: u32,
+    pub size: u64,
+    pub detached: bool,
+    /// It is under way since then, or has arrived.
+    pub flow: Flow,
+    /// How it came about that it was posted; when it has arrived, how that came about.
+    pub stamp: Stamp,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// It waits for its receive.
+    Waits,
+    /// It is under way; so long it meets nothing but latency.
+    Travels { since: Time, latency: Time },
+    /// It has arrived.
+    Arrived,
+}
+
+/// Messages by number; numbers are used again.
+#[derive(Debug, Default)]
+pub struct Messages {
+    all: Vec<Message>,
+    free: Vec<u32>,
+}
+
+impl Messages {
+    pub fn add(&mut self, message: Message) -> u32 {
+        if let Some(number) = self.free.pop() {
+            self.all[number as usize] = message;
+            return number;
+        }
+        self.all.push(message);
+        self.all.len() as u32 - 1
+    }
+
+    pub fn at(&mut self, number: u32) -> &mut Message {
+        &mut self.all[number as usize]
+    }
+
+    pub fn get(&self, number: u32) -> Option<&Message> {
+        self.all.get(number as usize)
+    }
+
+    pub fn remove(&mut self, number: u32) -> Message {
+        self.free.push(number);
+        self.all[number as usize]
+    }
+}
+
+/// What waits at a rank for a partner.
+#[derive(Debug, Default)]
+pub struct Mailbox {
+    /// Posted receives: operation and room in bytes.
+    pub posted: Store<(u32, u64)>,
+    /// Messages without a receive, by number.
+    pub unexpected: Store<u32>,
+    /// Receives of which the overhead may not be due yet, in the order of their posting.
+    pub open: Vec<Open>,
+    /// By operation, how many of the receives that it waits for are open.
+    waited: FxHashMap<u32, u32>,
+}
+
+/// A receive that is not done.
+#[derive(Debug)]
+pub struct Open {
+    pub index: u32,
+    /// What waits for it.
+    pub successors: Box<[u32]>,
+    /// Its message, once it has arrived.
+    pub message: Option<u32>,
+}
+
+impl Mailbox {
+    /// A receive is posted.
+    pub fn open(&mut self, index: u32, successors: Box<[u32]>) {
+        for successor in &successors {
+            *self.waited.entry(*successor).or_default() += 1;
+        }
+        self.open.push(Open { index, successors, message: None });
+    }
+
+    /// A receive is done.
+    pub fn close(&mut self, index: u32) {
+        let Some(place) = self.open.iter().position(|open| open.index == index) else { return };
+        for successor in self.open.remove(place).successors {
+            let count = self.waited.entry(successor).or_default();
+            *count = count.saturating_sub(1);
+            if *count == 0 {
+                self.waited.remove(&successor);
+            }
+        }
+    }
+
+    /// The message of a receive has arrived.
+    pub fn arrived(&mut self, index: u32, message: u32) {
+        if let Some(open) = self.open.iter_mut().find(|open| open.index == index) {
+            open.message = Some(message);
+        }
+    }
+
+    /// The first receive whose overhead is due: its message has arrived, the rank has come to an operation that waits
+    /// for nothing but receives, this one among them, and no earlier one is waited for by the same operations.
+    /// `missing` tells for how much an operation waits.
+    pub fn due(&self, missing: impl Fn(u32) -> u32) -> Option<(u32, u32)> {
+        let reached = |successor: &u32| self.waited.get(successor) == Some(&missing(*successor));
+        self.open.iter().enumerate().find_map(|(place, open)| {
+            let message = open.message?;
+            let first = !self.open[..place].iter().any(|early| early.successors == open.successors);
+            let due = open.successors.is_empty() || open.successors.iter().any(reached);
+            (first && due).then_some((open.index, message))
+        })
+    }
+}

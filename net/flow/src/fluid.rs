@@ -1,0 +1,468 @@
+//! Flows start, share, and complete.
+
+use std::collections::BTreeMap;
+
+use kernel::{Probe, Silent};
+use units::Time;
+
+use crate::{
+    Flow, FlowId, Link,
+    solve::Solver,
+    soonest::Soonest,
+    system::{NONE, OWN, Slot, System},
+};
+
+/// Picoseconds in a second.
+const PS: f64 = 1e12;
+/// Ends are found with rounding errors: one that lies after a picosecond by this much, in ps and as a part of the time
+/// until then, is in that picosecond.
+const ROUNDING_PS: f64 = 1e-3;
+const ROUNDING: f64 = 1e-14;
+/// Flows of a group that end within this part of the time since the group began to transfer end together.
+const TOGETHER: f64 = 1e-12;
+
+/// From `at` on a link carries `rate` bytes per second.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Load {
+    /// When.
+    pub at: Time,
+    /// The link's index.
+    pub link: u32,
+    /// Bytes per second; on a fat pipe the sum over its flows.
+    pub rate: f64,
+}
+
+/// A flow, until it completes.
+#[derive(Debug)]
+struct Started {
+    /// Its variable, or `NONE` if it shares nothing.
+    variable: u32,
+    token: u32,
+    /// Which start of all it was.
+    number: u64,
+    /// The reading of the variable's clock at which it completes; before it transfers, the length of that. Of
+    /// a flow that shares nothing the rate.
+    end: f64,
+}
+
+/// What happens at a given time whatever the links do.
+#[derive(Clone, Copy, Debug)]
+enum Timer {
+    /// A latency phase ends.
+    Latency(u32),
+    /// A flow that shares nothing completes.
+    Alone(u32),
+    /// A variable that is its own group completes a flow, if it is still so.
+    Own(u32),
+}
+
+/// Links and the flows on them. The caller owns the time: it asks for [`Fluid::next_event`], and tells by
+/// [`Fluid::advance`] that this moment has come.
+#[derive(Debug)]
+pub struct Fluid<P = Silent> {
+    system: System,
+    solver: Solver,
+    flows: Vec<Started>,
+    free: Vec<u32>,
+    numbers: u64,
+    now: u64,
+    timers: BTreeMap<u64, Vec<Timer>>,
+    /// When the group of each link completes a flow.
+    ends: Soonest,
+    /// Variables whose count changed and full links that variables left, since the last solution.
+    changed: Vec<u32>,
+    freed: Vec<u32>,
+    /// The lowest level that these changes can reach.
+    lowest: f64,
+    finished: Vec<(u64, u32)>,
+    way: Vec<Slot>,
+    due: Vec<u32>,
+    ending: Vec<u32>,
+    joined: Vec<u32>,
+    probe: P,
+}
+
+impl Fluid {
+    /// A solver for these links, which nobody watches.
+    pub fn new(links: impl IntoIterator<Item = Link>) -> Self {
+        Self::watched(links, Silent)
+    }
+}
+
+impl<P: Probe<Load>> Fluid<P> {
+    /// A solver for these links that tells `probe` when the load of a link changes.
+    pub fn watched(links: impl IntoIterator<Item = Link>, probe: P) -> Self {
+        let system = System::new(links);
+        let ends = Soonest::new(system.links.len());
+        Self {
+            system,
+            solver: Solver::default(),
+            flows: Vec::new(),
+            free: Vec::new(),
+            numbers: 0,
+            now: 0,
+            timers: BTreeMap::new(),
+            ends,
+            changed: Vec::new(),
+            freed: Vec::new(),
+            lowest: f64::INFINITY,
+            finished: Vec::new(),
+            way: Vec::new(),
+            due: Vec::new(),
+            ending: Vec::new(),
+            joined: Vec::new(),
+            probe,
+        }
+    }
+
+    /// Starts a flow; `token` is what [`Fluid::advance`] says when it completes. All that starts at an instant is
+    /// solved together, when the next event is asked for. `now` is not after [`Fluid::next_event`].
+    ///
+    /// # Panics
+    ///
+    /// If a use names a link that is not there.
+    pub fn start(&mut self, now: Time, flow: &Flow, token: u32) -> FlowId {
+        self.move_to(now.ps());
+        let number = self.numbers;
+        self.numbers += 1;
+        let alone = flow.penalty <= 0.0 || flow.work <= 0.0 || !self.find_way(flow);
+        let begins = self.now.saturating_add(flow.latency.ps());
+        let variable = if alone {
+            NONE
+        } else {
+            self.system.variable(&self.way, flow.bound * flow.penalty, flow.penalty)
+        };
+        let end = if alone { flow.bound } else { flow.work * flow.penalty / flow.factor * PS };
+        let started = Started { variable, token, number, end };
+        let id = if let Some(id) = self.free.pop() {
+            self.flows[id as usize] = started;
+            id
+        } else {
+            self.flows.push(started);
+            (self.flows.len() - 1) as u32
+        };
+        if alone {
+            let ends = after(begins, flow.work.max(0.0) / (flow.bound * flow.factor) * PS);
+            self.timers.entry(ends).or_default().push(Timer::Alone(id));
+            return FlowId(id);
+        }
+        self.system.variables[variable as usize].latent += 1;
+        if begins > self.now {
+            self.timers.entry(begins).or_default().push(Timer::Latency(id));
+        } else {
+            self.transfer(id);
+        }
+        FlowId(id)
+    }
+
+    /// The next moment at which a latency phase ends or a flow completes.
+    pub fn next_event(&mut self) -> Option<Time> {
+        self.solve();
+        let timer = self.timers.first_key_value().map_or(u64::MAX, |(&at, _)| at);
+        let next = timer.min(self.ends.first());
+        (next < u64::MAX).then(|| Time::from_ps(next))
+    }
+
+    /// Moves the time to `to`, which is not after [`Fluid::next_event`], and appends the tokens of what completes
+    /// then, in the order in which the flows were started.
+    pub fn advance(&mut self, to: Time, done: &mut Vec<u32>) {
+        self.move_to(to.ps());
+        while let Some(timers) = self.timers.first_entry().filter(|first| *first.key() <= to.ps()) {
+            for timer in timers.remove() {
+                match timer {
+                    Timer::Latency(flow) => self.transfer(flow),
+                    Timer::Alone(flow) => self.finish(flow),
+                    Timer::Own(variable) => {
+                        let state = &self.system.variables[variable as usize];
+                        if state.group == OWN && state.end <= self.now {
+                            let clock = self.system.own_clock(state, self.now);
+                            self.complete(variable, late(clock, state.bound));
+                        }
+                    }
+                }
+            }
+        }
+        self.complete_groups();
+        self.finished.sort_unstable();
+        done.extend(self.finished.drain(..).map(|(_, token)| token));
+    }
+
+    /// What a flow gets on its links now, in bytes per second: nothing in its latency phase. If it shares nothing,
+    /// its bound.
+    pub fn rate(&mut self, flow: FlowId) -> f64 {
+        self.solve();
+        let started = &self.flows[flow.0 as usize];
+        if started.variable == NONE {
+            return started.end;
+        }
+        let state = &self.system.variables[started.variable as usize];
+        if state.flows.contains(&flow.0) { state.level / state.penalty } else { 0.0 }
+    }
+
+    /// What a link carries now, in bytes per second; on a fat pipe the sum over its flows.
+    pub fn load(&mut self, link: u32) -> f64 {
+        self.solve();
+        self.system.links[link as usize].load
+    }
+
+    /// The probe.
+    pub fn probe(&mut self) -> &mut P {
+        &mut self.probe
+    }
+
+    fn move_to(&mut self, now: u64) {
+        if now > self.now {
+            self.solve();
+            self.now = now;
+        }
+    }
+
+    /// Fills `way` with what the flow uses, each link once. Whether that is anything.
+    fn find_way(&mut self, flow: &Flow) -> bool {
+        self.way.clear();
+        for used in flow.uses.iter().filter(|used| used.weight > 0.0) {
+            let share = used.weight / flow.penalty;
+            let fat = self.system.hot[used.link as usize].fat;
+            match self.way.iter_mut().find(|slot| slot.link == used.link) {
+                Some(slot) if fat => slot.share = slot.share.max(share),
+                Some(slot) => slot.share += share,
+                None => self.way.push(Slot { link: used.link, position: 0, share }),
+            }
+        }
+        !self.way.is_empty()
+    }
+
+    /// A flow's latency phase is over.
+    fn transfer(&mut self, flow: u32) {
+        let variable = self.flows[flow as usize].variable;
+        let own = self.system.own_clock(&self.system.variables[variable as usize], self.now);
+        self.flows[flow as usize].end += own;
+        let end = self.flows[flow as usize].end;
+        let state = &mut self.system.variables[variable as usize];
+        let place = state.flows.partition_point(|&other| self.flows[other as usize].end > end);
+        state.flows.insert(place, flow);
+        state.soonest = state.soonest.min(end);
+        state.latent -= 1;
+        state.count += 1;
+        if state.count == 1 {
+            self.system.attach(variable);
+        }
+        self.lowest = 0.0;
+        self.change(variable);
+    }
+
+    fn change(&mut self, variable: u32) {
+        let state = &mut self.system.variables[variable as usize];
+        if !state.changed {
+            state.changed = true;
+            self.changed.push(variable);
+        }
+    }
+
+    /// Completes what is due of the groups of full links.
+    fn complete_groups(&mut self) {
+        let mut links = std::mem::take(&mut self.due);
+        links.clear();
+        self.ends.due(self.now, &mut links);
+        for &link in &links {
+            let clock = self.system.clock(link, self.now);
+            let bar = late(clock, self.system.hot[link as usize].level);
+            let mut soonest = f64::INFINITY;
+            self.ending.clear();
+            for user in &self.system.links[link as usize].users {
+                let state = &self.system.variables[user.variable as usize];
+                if state.group == link {
+                    soonest = soonest.min(state.offset + state.soonest);
+                    if state.soonest <= bar - state.offset {
+                        self.ending.push(user.variable);
+                    }
+                }
+            }
+            if self.ending.is_empty() {
+                // The variable that was to end has gone to another group, at the same level.
+                self.system.links[link as usize].soonest = soonest;
+                self.set_end(link);
+            }
+            for index in 0..self.ending.len() {
+                let variable = self.ending[index];
+                let bar = bar - self.system.variables[variable as usize].offset;
+                self.complete(variable, bar);
+            }
+        }
+        self.due = links;
+    }
+
+    /// Completes the flows of a variable that end when its clock reads `bar`, or earlier.
+    fn complete(&mut self, variable: u32, bar: f64) {
+        let state = &mut self.system.variables[variable as usize];
+        while let Some(&flow) = state.flows.last() {
+            let started = &self.flows[flow as usize];
+            if started.end > bar {
+                break;
+            }
+            state.flows.pop();
+            self.finished.push((started.number, started.token));
+            self.free.push(flow);
+            state.count -= 1;
+        }
+        self.lowest = self.lowest.min(state.level);
+        if let Some(&flow) = state.flows.last() {
+            state.soonest = self.flows[flow as usize].end;
+            self.change(variable);
+        } else {
+            state.soonest = f64::INFINITY;
+            self.leave(variable);
+        }
+    }
+
+    /// A variable has no flow left that transfers.
+    fn leave(&mut self, variable: u32) {
+        let way = self.system.variables[variable as usize].way();
+        for slot in way.clone() {
+            let link = self.system.slots[slot].link;
+            if self.system.hot[link as usize].level.is_finite() {
+                self.freed.push(link);
+            }
+        }
+        self.system.detach(variable);
+        if P::LISTENS {
+            for slot in way {
+                self.tell(self.system.slots[slot].link);
+            }
+        }
+        if self.system.variables[variable as usize].latent == 0 {
+            self.system.remove(variable);
+        }
+    }
+
+    fn finish(&mut self, flow: u32) {
+        let started = &self.flows[flow as usize];
+        self.finished.push((started.number, started.token));
+        self.free.push(flow);
+    }
+
+    fn tell(&mut self, link: u32) {
+        let rate = self.system.links[link as usize].load;
+        self.probe.record(Load { at: Time::from_ps(self.now), link, rate });
+    }
+
+    /// Brings the levels up to date with what started and ended.
+    fn solve(&mut self) {
+        if self.changed.is_empty() && self.freed.is_empty() {
+            return;
+        }
+        self.changed.retain(|&variable| self.system.variables[variable as usize].count > 0);
+        self.solver.solve(&mut self.system, &self.changed, &self.freed, self.lowest);
+        for index in 0..self.solver.open.len() {
+            let link = self.solver.open[index];
+            let clock = self.system.clock(link, self.now);
+            let state = &mut self.system.links[link as usize];
+            (state.clock, state.at, state.soonest) = (clock, self.now, f64::INFINITY);
+        }
+        for index in 0..self.solver.covered.len() {
+            self.take_over(self.solver.covered[index]);
+        }
+        let mut moved = 0;
+        for index in 0..self.solver.open.len() {
+            moved += usize::from(self.take_over_link(self.solver.open[index]));
+        }
+        for index in 0..self.solver.touched.len() {
+            let link = self.solver.touched[index];
+            let state = &mut self.system.links[link as usize];
+            state.load += std::mem::take(&mut state.delta);
+            if P::LISTENS {
+                self.tell(link);
+            }
+        }
+        for link in std::mem::take(&mut self.joined) {
+            self.set_end(link);
+        }
+        self.solver.clear(moved);
+        self.changed.clear();
+        self.freed.clear();
+        self.lowest = f64::INFINITY;
+    }
+
+    /// Gives a variable the level and the group that were found.
+    fn take_over(&mut self, variable: u32) {
+        let system = &mut self.system;
+        let state = &system.variables[variable as usize];
+        let (old, group, changed) = (state.group, state.next_group, state.changed);
+        if group != old {
+            let own = system.own_clock(state, self.now);
+            let offset = if group == OWN { own } else { system.clock(group, self.now) - own };
+            let state = &mut system.variables[variable as usize];
+            (state.offset, state.since, state.group) = (offset, self.now, group);
+        }
+        let state = &mut system.variables[variable as usize];
+        state.level = state.next_level;
+        state.carried = f64::from(state.count) * state.level;
+        (state.seen, state.changed) = (false, false);
+        if group == OWN {
+            if group != old || changed {
+                let end = after(state.since, (state.soonest - state.offset) / state.bound);
+                if end != state.end || end <= self.now {
+                    state.end = end;
+                    self.timers.entry(end).or_default().push(Timer::Own(variable));
+                }
+            }
+            return;
+        }
+        let end = state.soonest + state.offset;
+        let link = &mut system.links[group as usize];
+        link.soonest = link.soonest.min(end);
+        if group != old && !system.hot[group as usize].open {
+            self.joined.push(group);
+        }
+    }
+
+    /// Closes an open link with the level that was found. Whether it is another one.
+    fn take_over_link(&mut self, link: u32) -> bool {
+        let system = &mut self.system;
+        let (hot, state) = (&mut system.hot[link as usize], &mut system.links[link as usize]);
+        let old = std::mem::replace(&mut hot.level, state.found);
+        hot.open = false;
+        state.load = state.capacity - hot.room;
+        if old.is_infinite() && hot.level.is_finite() {
+            state.place = system.full.len() as u32;
+            system.full.push(link);
+        } else if old.is_finite() && hot.level.is_infinite() {
+            system.full.swap_remove(state.place as usize);
+            if let Some(&other) = system.full.get(state.place as usize) {
+                let place = state.place;
+                system.links[other as usize].place = place;
+            }
+        }
+        let level = system.hot[link as usize].level;
+        self.set_end(link);
+        if P::LISTENS {
+            self.tell(link);
+        }
+        level.is_finite() != old.is_finite() || (level - old).abs() > 1e-12 * old
+    }
+
+    /// Says when the group of a link completes its next flow.
+    fn set_end(&mut self, link: u32) {
+        let level = self.system.hot[link as usize].level;
+        let clock = self.system.clock(link, self.now);
+        let state = &mut self.system.links[link as usize];
+        if level.is_finite() {
+            self.ends.set(link, after(self.now, (state.soonest - clock) / level));
+        } else {
+            state.clock = 0.0;
+            self.ends.set(link, u64::MAX);
+        }
+    }
+}
+
+/// The picosecond in which something ends that takes `span` ps more.
+#[allow(clippy::cast_sign_loss, reason = "a negative span is 0")]
+fn after(now: u64, span: f64) -> u64 {
+    now.saturating_add((span - (span * ROUNDING).min(0.25) - ROUNDING_PS).ceil() as u64)
+}
+
+/// A little more than what the clock of a group reads: what ends until then ends now. More than what [`after`]
+/// takes away.
+fn late(clock: f64, level: f64) -> f64 {
+    clock + level * 2.0 * ROUNDING_PS + TOGETHER * clock
+}

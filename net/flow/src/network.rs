@@ -1,0 +1,127 @@
+//! Messages as flows over the routes of a platform.
+
+use units::Time;
+
+use crate::{Contention, Flow, Fluid, Link, Parameters, Sharing, Use};
+
+/// A platform, as far as messages see it.
+pub trait Routes {
+    /// Puts the links of the way between two hosts into `links`, in order; gives its latency in seconds.
+    ///
+    /// # Errors
+    /// There is no way; the text says between which hosts.
+    fn route(&self, from: u32, to: u32, links: &mut Vec<u32>) -> Result<f64, String>;
+}
+
+/// Part of what a message carries that its way back carries too.
+const CROSS_TRAFFIC: f64 = 0.05;
+
+/// A network of flows.
+pub struct Network<R> {
+    routes: R,
+    parameters: Parameters,
+    bandwidths: Vec<f64>,
+    fluid: Fluid,
+    /// By host, the link that stands for its cores, where they are shared.
+    cores: Vec<Option<u32>>,
+    links: Vec<u32>,
+    uses: Vec<Use>,
+}
+
+impl<R: Routes> Network<R> {
+    /// A network of these links. `cores` tells, by host, how many cores its ranks share if they are too few for all.
+    pub fn new(routes: R, links: &[Link], cores: &[Option<u32>], parameters: Parameters) -> Self {
+        let mut all: Vec<Link> = links.to_vec();
+        if parameters.contention == Contention::None {
+            for link in &mut all {
+                link.sharing = Sharing::FatPipe;
+            }
+        }
+        let mut place = |count: &Option<u32>| {
+            count.map(|count| {
+                all.push(Link { bandwidth: f64::from(count), sharing: Sharing::Shared });
+                all.len() as u32 - 1
+            })
+        };
+        let cores = cores.iter().map(&mut place).collect();
+        Self {
+            routes,
+            parameters,
+            bandwidths: all.iter().map(|link| link.bandwidth).collect(),
+            fluid: Fluid::new(all),
+            cores,
+            links: Vec::new(),
+            uses: Vec::new(),
+        }
+    }
+
+    /// A message of `bytes` bytes sets out between two hosts; gives how long it meets nothing but latency. When it has
+    /// arrived, [`Network::advance`] gives its token back.
+    ///
+    /// # Errors
+    /// There is no way; the text says between which hosts.
+    pub fn send(
+        &mut self,
+        now: Time,
+        (from, to): (u32, u32),
+        bytes: u64,
+        token: u32,
+    ) -> Result<Time, String> {
+        let parameters = &self.parameters;
+        let (links, uses) = (&mut self.links, &mut self.uses);
+        uses.clear();
+        let latency = self.routes.route(from, to, links)?;
+        let bytes = bytes.saturating_add(parameters.envelope);
+        let mut bound = f64::INFINITY;
+        let mut penalty = latency;
+        for link in links.iter() {
+            let bandwidth = self.bandwidths[*link as usize];
+            bound = bound.min(bandwidth);
+            penalty += parameters.weight / bandwidth;
+            uses.push(Use { link: *link, weight: 1.0 });
+        }
+        if latency > 0.0 && parameters.window > 0.0 {
+            bound = bound.min(parameters.window / (2.0 * latency));
+        }
+        if parameters.cross_traffic && parameters.contention == Contention::Shared {
+            self.routes.route(to, from, links)?;
+            uses.extend(links.iter().map(|link| Use { link: *link, weight: CROSS_TRAFFIC }));
+        }
+        let latency = seconds(latency * parameters.latency_factors.of(bytes));
+        let flow = Flow {
+            uses,
+            penalty,
+            bound,
+            factor: parameters.bandwidth_factors.of(bytes),
+            latency,
+            work: bytes as f64,
+        };
+        self.fluid.start(now, &flow, token);
+        Ok(latency)
+    }
+
+    /// A computation that takes `time` alone begins on a host; false if it need not share the host's cores.
+    pub fn compute(&mut self, now: Time, host: u32, time: Time, token: u32) -> bool {
+        let Some(Some(link)) = self.cores.get(host as usize) else { return false };
+        let work = time.ps() as f64 * 1e-12;
+        let uses = &[Use { link: *link, weight: 1.0 }];
+        let flow = Flow { uses, penalty: 1.0, bound: 1.0, factor: 1.0, latency: Time::ZERO, work };
+        self.fluid.start(now, &flow, token);
+        true
+    }
+
+    /// The next moment at which something happens by itself.
+    pub fn next_event(&mut self) -> Option<Time> {
+        self.fluid.next_event()
+    }
+
+    /// Goes on to a moment; appends the tokens of what is done then.
+    pub fn advance(&mut self, to: Time, done: &mut Vec<u32>) {
+        self.fluid.advance(to, done);
+    }
+}
+
+#[expect(clippy::cast_sign_loss, reason = "latencies are not negative")]
+fn seconds(time: f64) -> Time {
+    Time::from_ps((time * 1e12).round() as u64)
+}

@@ -1,0 +1,305 @@
+//! What the solver keeps: links, and the variables on them.
+//!
+//! Flows that use the same links with the same weights, penalty and bound are one *variable* with a count: they
+//! have the same rate. Everything is in terms of the level x × penalty, so that a variable's *share* of a link is
+//! weight / penalty, its load count × share × level.
+//!
+//! A variable's *group* is what limits it: a full link, or its own bound. A group has a clock, the integral of its
+//! level over time, in level × ps. The work of a flow is such an integral too, so that a change of a
+//! link's level moves one clock, and the end of a flow is a reading of the clock that does not change.
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use crate::{Link, Sharing};
+
+/// The group of a variable that is limited by its own bound.
+pub const OWN: u32 = u32::MAX;
+/// The group of a variable without flows.
+pub const IDLE: u32 = u32::MAX - 1;
+/// No group yet.
+pub const NONE: u32 = u32::MAX - 2;
+
+/// What the filling reads and writes of a link.
+#[derive(Debug)]
+pub struct Hot {
+    /// Infinite if the link is not full.
+    pub level: f64,
+    /// Bandwidth not yet given away.
+    pub room: f64,
+    /// Shares of the flows that have no level yet: the sum, or the largest on a fat pipe.
+    pub weight: f64,
+    /// Variables that have no level yet.
+    pub rising: u32,
+    /// Whether it takes part in the filling.
+    pub open: bool,
+    /// Whether it is a fat pipe.
+    pub fat: bool,
+}
+
+/// The rest of a link.
+#[derive(Debug)]
+pub struct LinkState {
+    pub capacity: f64,
+    /// Bytes per second, as of the last solution.
+    pub load: f64,
+    /// What variables off the open links change in `load`.
+    pub delta: f64,
+    /// The group's clock at `at`.
+    pub clock: f64,
+    pub at: u64,
+    /// The reading at which the first flow of the group completes.
+    pub soonest: f64,
+    /// The level found, until the solution is taken over.
+    pub found: f64,
+    pub users: Vec<User>,
+    /// Where it stands in the list of full links.
+    pub place: u32,
+}
+
+/// A variable on a link.
+#[derive(Clone, Copy, Debug)]
+pub struct User {
+    pub variable: u32,
+    /// Which of the slots.
+    pub slot: u32,
+    pub share: f64,
+}
+
+/// A link of a variable.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Slot {
+    pub link: u32,
+    /// Where it stands among the link's users.
+    pub position: u32,
+    pub share: f64,
+}
+
+/// Identical flows.
+#[derive(Debug)]
+pub struct Variable {
+    /// The present level, and what limits it.
+    pub level: f64,
+    pub group: u32,
+    /// The level and the group in the solution that is being made.
+    pub next_group: u32,
+    pub next_level: f64,
+    /// The smallest level among the bound and the full links that are not open, and which it is.
+    pub limit: f64,
+    pub limit_by: u32,
+    /// Flows that transfer.
+    pub count: u32,
+    /// bound × penalty.
+    pub bound: f64,
+    pub penalty: f64,
+    pub first: u32,
+    pub slots: u32,
+    /// The group's clock minus the variable's own, which began when the first flow did; if it is its own group,
+    /// its own clock at `since`.
+    pub offset: f64,
+    pub since: u64,
+    /// The first reading of the own clock at which a flow completes.
+    pub soonest: f64,
+    /// count × level as it is in the loads of the links.
+    pub carried: f64,
+    /// Whether the solution that is being made covers it; whether its count has changed.
+    pub seen: bool,
+    pub changed: bool,
+    /// Flows in their latency phase.
+    pub latent: u32,
+    pub hash: u64,
+    /// When it completes a flow, if it is its own group.
+    pub end: u64,
+    /// The flows that transfer, the last to complete first.
+    pub flows: SmallVec<[u32; 4]>,
+}
+
+impl Variable {
+    pub fn way(&self) -> std::ops::Range<usize> {
+        self.first as usize..(self.first + self.slots) as usize
+    }
+}
+
+/// Links and variables.
+#[derive(Debug)]
+pub struct System {
+    pub hot: Vec<Hot>,
+    pub links: Vec<LinkState>,
+    pub variables: Vec<Variable>,
+    pub slots: Vec<Slot>,
+    /// The full links.
+    pub full: Vec<u32>,
+    /// Variables and pieces of `slots`, by length, that are free.
+    free: Vec<u32>,
+    free_slots: Vec<Vec<u32>>,
+    by_hash: FxHashMap<u64, u32>,
+}
+
+impl System {
+    pub fn new(links: impl IntoIterator<Item = Link>) -> Self {
+        let links = links.into_iter();
+        let (hot, links) = links
+            .map(|link| {
+                let fat = link.sharing == Sharing::FatPipe;
+                let hot = Hot {
+                    level: f64::INFINITY,
+                    room: 0.0,
+                    weight: 0.0,
+                    rising: 0,
+                    open: false,
+                    fat,
+                };
+                let state = LinkState {
+                    capacity: link.bandwidth,
+                    load: 0.0,
+                    delta: 0.0,
+                    clock: 0.0,
+                    at: 0,
+                    soonest: f64::INFINITY,
+                    found: f64::INFINITY,
+                    users: Vec::new(),
+                    place: 0,
+                };
+                (hot, state)
+            })
+            .unzip();
+        Self {
+            hot,
+            links,
+            variables: Vec::new(),
+            slots: Vec::new(),
+            full: Vec::new(),
+            free: Vec::new(),
+            free_slots: Vec::new(),
+            by_hash: FxHashMap::default(),
+        }
+    }
+
+    /// The variable of flows with these slots, this bound (× penalty) and this penalty, made if there is none.
+    pub fn variable(&mut self, way: &[Slot], bound: f64, penalty: f64) -> u32 {
+        use std::hash::Hasher;
+        let mut hasher = rustc_hash::FxHasher::default();
+        hasher.write_u64(bound.to_bits());
+        hasher.write_u64(penalty.to_bits());
+        for slot in way {
+            hasher.write_u32(slot.link);
+            hasher.write_u64(slot.share.to_bits());
+        }
+        let hash = hasher.finish();
+        let known = self.by_hash.get(&hash).copied();
+        if let Some(known) = known {
+            let other = &self.variables[known as usize];
+            let same = |(a, b): (&Slot, &Slot)| a.link == b.link && a.share == b.share;
+            #[allow(clippy::float_cmp, reason = "the same flows, not similar ones")]
+            if other.bound == bound
+                && other.penalty == penalty
+                && other.slots as usize == way.len()
+                && self.slots[other.way()].iter().zip(way).all(same)
+            {
+                return known;
+            }
+        }
+        let number = self.add(way, bound, penalty, hash);
+        // Two ways with the same hash: the later one goes without company.
+        self.by_hash.entry(hash).or_insert(number);
+        number
+    }
+
+    fn add(&mut self, way: &[Slot], bound: f64, penalty: f64, hash: u64) -> u32 {
+        let first = match self.free_slots.get_mut(way.len()).and_then(Vec::pop) {
+            Some(first) => {
+                self.slots[first as usize..first as usize + way.len()].copy_from_slice(way);
+                first
+            }
+            None => {
+                self.slots.extend_from_slice(way);
+                (self.slots.len() - way.len()) as u32
+            }
+        };
+        let variable = Variable {
+            level: 0.0,
+            group: IDLE,
+            next_group: NONE,
+            next_level: 0.0,
+            limit: 0.0,
+            limit_by: NONE,
+            count: 0,
+            bound,
+            penalty,
+            first,
+            slots: way.len() as u32,
+            offset: 0.0,
+            since: 0,
+            soonest: f64::INFINITY,
+            carried: 0.0,
+            seen: false,
+            changed: false,
+            latent: 0,
+            hash,
+            end: u64::MAX,
+            flows: SmallVec::new(),
+        };
+        if let Some(number) = self.free.pop() {
+            self.variables[number as usize] = variable;
+            return number;
+        }
+        self.variables.push(variable);
+        (self.variables.len() - 1) as u32
+    }
+
+    /// Forgets a variable that has no flows left.
+    pub fn remove(&mut self, number: u32) {
+        let variable = &self.variables[number as usize];
+        if self.by_hash.get(&variable.hash) == Some(&number) {
+            self.by_hash.remove(&variable.hash);
+        }
+        let length = variable.slots as usize;
+        if self.free_slots.len() <= length {
+            self.free_slots.resize_with(length + 1, Vec::new);
+        }
+        self.free_slots[length].push(variable.first);
+        self.free.push(number);
+    }
+
+    /// Puts a variable among the users of its links.
+    pub fn attach(&mut self, number: u32) {
+        for slot in self.variables[number as usize].way() {
+            let Slot { link, share, .. } = self.slots[slot];
+            let users = &mut self.links[link as usize].users;
+            self.slots[slot].position = users.len() as u32;
+            users.push(User { variable: number, slot: slot as u32, share });
+        }
+    }
+
+    /// Takes a variable from its links, which no longer carry it.
+    pub fn detach(&mut self, number: u32) {
+        let variable = &mut self.variables[number as usize];
+        let carried = std::mem::take(&mut variable.carried);
+        variable.group = IDLE;
+        for slot in variable.way() {
+            let Slot { link, share, position } = self.slots[slot];
+            let link = &mut self.links[link as usize];
+            link.users.swap_remove(position as usize);
+            if let Some(moved) = link.users.get(position as usize) {
+                self.slots[moved.slot as usize].position = position;
+            }
+            link.load = if link.users.is_empty() { 0.0 } else { link.load - share * carried };
+        }
+    }
+
+    /// A link's clock at a moment.
+    pub fn clock(&self, link: u32, now: u64) -> f64 {
+        let state = &self.links[link as usize];
+        let level = self.hot[link as usize].level;
+        if level.is_finite() { state.clock + level * (now - state.at) as f64 } else { state.clock }
+    }
+
+    /// A variable's own clock at a moment.
+    pub fn own_clock(&self, variable: &Variable, now: u64) -> f64 {
+        match variable.group {
+            IDLE => 0.0,
+            OWN => variable.offset + variable.bound * (now - variable.since) as f64,
+            link => self.clock(link, now) - variable.offset,
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! XML as SimGrid's files use it: elements and their attributes with their places; text, comments and
+//! declarations are skipped. There are no entities but XML's own five.
+
+use quick_xml::{
+    Reader,
+    events::{BytesStart, Event},
+};
+
+use crate::{Fault, Faults};
+
+/// Elements within elements beyond this depth are refused, so that readers may recurse.
+const DEPTH: usize = 64;
+
+/// Line and column, from 1.
+pub type Place = (usize, usize);
+
+/// The beginning of an element.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Element {
+    /// Its name.
+    pub name: String,
+    /// Where it begins.
+    pub place: Place,
+    /// Its attributes in the order of the file, each name once.
+    pub attributes: Vec<Attribute>,
+}
+
+/// An attribute of an element.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attribute {
+    /// Its name.
+    pub name: String,
+    /// Its value, entities resolved.
+    pub value: String,
+    /// Where its name begins.
+    pub place: Place,
+}
+
+impl Element {
+    /// The value of an attribute.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.attribute(name).map(|attribute| attribute.value.as_str())
+    }
+
+    /// An attribute by its name.
+    pub fn attribute(&self, name: &str) -> Option<&Attribute> {
+        self.attributes.iter().find(|attribute| attribute.name == name)
+    }
+}
+
+/// What a reader is told of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// An element begins.
+    Open(Element),
+    /// The element of this name ends.
+    Close(String),
+}
+
+/// Reads a text and passes on its parts in order. Every `Open` has its `Close`, unless there is an error.
+/// Attributes that cannot be read are errors that do not end the reading; a tag that does not close is.
+pub fn read(text: &str, mut each: impl FnMut(Part)) -> Result<(), Faults> {
+    let lines = Lines::new(text);
+    let mut faults = Faults::default();
+    let mut reader = Reader::from_str(text);
+    let mut open: Vec<(String, Place)> = Vec::new();
+    loop {
+        let start = usize::try_from(reader.buffer_position()).unwrap_or(usize::MAX);
+        match reader.read_event() {
+            Ok(Event::Start(tag)) => {
+                let element = element(&tag, start, &lines, &mut faults);
+                if open.len() == DEPTH {
+                    let message =
+                        format!("elements stand within each other more than {DEPTH} deep");
+                    faults.push(Fault::at(element.place.0, element.place.1, message));
+                    return Err(faults);
+                }
+                open.push((element.name.clone(), element.place));
+                each(Part::Open(element));
+            }
+            Ok(Event::Empty(tag)) => {
+                let element = element(&tag, start, &lines, &mut faults);
+                let name = element.name.clone();
+                each(Part::Open(element));
+                each(Part::Close(name));
+            }
+            Ok(Event::End(tag)) => {
+                open.pop();
+                each(Part::Close(String::from_utf8_lossy(tag.name().0).into_owned()));
+            }
+            Ok(Event::Eof) => break,
+            Ok(_) => {}
+            Err(error) => {
+                let at = usize::try_from(reader.error_position()).unwrap_or(usize::MAX);
+                let (line, column) = lines.place(at);
+                faults.push(Fault::at(line, column, error.to_string()));
+                return faults.or(());
+            }
+        }
+    }
+    for (name, (line, column)) in open {
+        faults.push(Fault::at(line, column, format!("<{name}> is not closed")));
+    }
+    faults.or(())
+}
+
+fn element(tag: &BytesStart, start: usize, lines: &Lines, faults: &mut Faults) -> Element {
+    let name = String::from_utf8_lossy(tag.name().0).into_owned();
+    let mut attributes: Vec<Attribute> = Vec::new();
+    for attribute in tag.attributes() {
+        match attribute {
+            Ok(attribute) => {
+                // Names are slices of the tag, which begins behind its `<`.
+                let offset =
+                    (attribute.key.0.as_ptr() as usize).wrapping_sub(tag.as_ptr() as usize);
+                attributes.push(Attribute {
+                    name: String::from_utf8_lossy(attribute.key.0).into_owned(),
+                    value: attribute.unescape_value().unwrap_or_default().into_owned(),
+                    place: lines.place(start.saturating_add(offset).saturating_add(1)),
+                });
+            }
+            Err(error) => {
+                let (line, column) = lines.place(start);
+                faults.push(Fault::at(line, column, format!("<{name}>: {error}")));
+            }
+        }
+    }
+    Element { name, place: lines.place(start), attributes }
+}
+
+/// Where the lines of a text begin.
+struct Lines<'a> {
+    text: &'a str,
+    starts: Vec<usize>,
+}
+
+impl<'a> Lines<'a> {
+    fn new(text: &'a str) -> Self {
+        let starts = text.match_indices('\n').map(|(at, _)| at + 1);
+        Self { text, starts: std::iter::once(0).chain(starts).collect() }
+    }
+
+    fn place(&self, offset: usize) -> Place {
+        let line = self.starts.partition_point(|&start| start <= offset).max(1);
+        let start = self.starts.get(line - 1).copied().unwrap_or(0);
+        let mut end = offset.min(self.text.len());
+        while !self.text.is_char_boundary(end) {
+            end -= 1;
+        }
+        (line, self.text.get(start..end).map_or(0, |before| before.chars().count()) + 1)
+    }
+}
