@@ -6,7 +6,6 @@ use collectives::Nodes;
 use results::{Call, Recorded};
 use traces::{
     Compiled, Mark,
-    collective::{Expand, Schedgen},
     format::table::Table,
     library::Library,
     options::{Clocks, Flits, Ideal, Mode, Options, Scale, Window},
@@ -208,17 +207,17 @@ pub(crate) fn compile(
     let speed = configuration.count("traces.speed").unwrap_or(found.speed);
     let traces = Traces { speed, ..found };
     let name = configuration.name("workload.collectives").unwrap_or_default();
-    let library = Library {
-        name: library(configuration)
-            .map_err(|mistake| Mistakes(vec![*mistake]))?
-            .unwrap_or(if flow.is_some() { SMPI } else { OPEN_MPI }),
-        nodes: Nodes::Consecutive(
-            configuration.count("workload.per-node").map_or(1, |count| count as u32),
-        ),
-        reduction: configuration.per_byte("workload.reduce-cost").unwrap_or(TimePerByte::ZERO),
-    };
-    let expand: &dyn Expand = if name == SCHEDGEN { &Schedgen } else { &library };
-    let mut options = Options { marks, expand, ..options(configuration) };
+    let named = library(configuration).map_err(|mistake| Mistakes(vec![*mistake]))?;
+    let usual = if flow.is_some() { SMPI } else { OPEN_MPI };
+    let of_items = flow.and_then(|flow| flow.items.library);
+    let chooser = (name != SCHEDGEN).then(|| named.or(of_items).unwrap_or(usual));
+    let algorithms = flow.map_or(&[][..], |flow| &flow.items.algorithms);
+    let mut library = Library::new(chooser, algorithms);
+    library.nodes = Nodes::Consecutive(
+        configuration.count("workload.per-node").map_or(1, |count| count as u32),
+    );
+    library.reduction = configuration.per_byte("workload.reduce-cost").unwrap_or(TimePerByte::ZERO);
+    let mut options = Options { marks, expand: &library, ..options(configuration) };
     if let Some(flow) = flow {
         options.scale.ranks = scale(flow, &traces, &options)?;
     }
