@@ -56,6 +56,11 @@ pub const TABLES: &[(&str, &str)] = &[
          explains the ways.",
     ),
     (
+        "traces.algorithms",
+        "Algorithms of single collectives of traces, by the names of the chapter \"Collective operations\"; what is not set is \
+         as `workload.collectives` says. Non-blocking and persistent forms follow the blocking one, `alltoallw` follows `alltoallv`.",
+    ),
+    (
         "traffic",
         "Synthetic traffic at the hosts of a network with switches, if the workload is `traffic:NAME`. \
          Chapter \"Synthetic traffic\" explains it.",
@@ -210,6 +215,11 @@ const fn key(
 
 use Fallback::{Same, Unset, Value};
 
+/// The algorithm of a collective of traces.
+const fn algorithm(name: &'static str, long: &'static str, doc: &'static str) -> Key {
+    key(name, Kind::Name, Unset("as `workload.collectives` says"), flag(long, "NAME"), doc)
+}
+
 const COUNT: Kind = Kind::Count(1, u32::MAX as u64);
 const FLITS: Kind = Kind::Count(1, u32::MAX as u64);
 const SEED: Kind = Kind::Count(0, u64::MAX);
@@ -301,6 +311,21 @@ pub const KEYS: &[Key] = &[
         "Bytes that stay registered at most; the longest unused go first."),
     key("traces.connect", Kind::Time, Value("0 ns"), None,
         "Cost of the first message from a rank to another, in mode `gaps`."),
+
+    algorithm("traces.algorithms.barrier", "barrier", "Algorithm of `MPI_Barrier`, also where communicators and windows are made."),
+    algorithm("traces.algorithms.bcast", "bcast", "Algorithm of `MPI_Bcast`."),
+    algorithm("traces.algorithms.reduce", "reduce", "Algorithm of `MPI_Reduce`."),
+    algorithm("traces.algorithms.allreduce", "allreduce", "Algorithm of `MPI_Allreduce`."),
+    algorithm("traces.algorithms.gather", "gather", "Algorithm of `MPI_Gather`."),
+    algorithm("traces.algorithms.scatter", "scatter", "Algorithm of `MPI_Scatter`."),
+    algorithm("traces.algorithms.allgather", "allgather", "Algorithm of `MPI_Allgather`."),
+    algorithm("traces.algorithms.allgatherv", "allgatherv", "Algorithm of `MPI_Allgatherv`."),
+    algorithm("traces.algorithms.alltoall", "alltoall", "Algorithm of `MPI_Alltoall`."),
+    algorithm("traces.algorithms.alltoallv", "alltoallv", "Algorithm of `MPI_Alltoallv`."),
+    algorithm("traces.algorithms.reduce-scatter", "reduce-scatter", "Algorithm of `MPI_Reduce_scatter`."),
+    algorithm("traces.algorithms.reduce-scatter-block", "reduce-scatter-block", "Algorithm of `MPI_Reduce_scatter_block`."),
+    algorithm("traces.algorithms.scan", "scan", "Algorithm of `MPI_Scan`."),
+    algorithm("traces.algorithms.exscan", "exscan", "Algorithm of `MPI_Exscan`."),
 
     key("traffic.load", Kind::Name, Value("0.1:1.0:0.1"), flag("load", "LOAD"),
         "Offered load: the part of the bandwidth of a sending host's link, headers included; one, or \
@@ -570,6 +595,15 @@ impl Key {
 /// The place of a key in [`KEYS`].
 pub(crate) fn find(name: &str) -> Option<usize> {
     KEYS.iter().position(|key| key.name == name)
+}
+
+/// The key that a flag means which several keys share: that of traces, if the workload is such, or else the first.
+pub(crate) fn of_flag(name: &'static str, traces: bool) -> &'static str {
+    let long = |key: &Key| key.flag.map(|flag| flag.long);
+    let own = find(name).and_then(|index| KEYS.get(index)).and_then(long);
+    let mut others = KEYS.iter().filter(|key| own.is_some() && long(key) == own);
+    let meant = if traces { others.next_back() } else { others.next() };
+    meant.map_or(name, |key| key.name)
 }
 
 /// Whether a table of this name exists, perhaps only as part of a longer name.

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fs, path::Path, str::FromStr};
 
-use collectives::Nodes;
+use collectives::{Collective, Nodes, Way};
 use results::{Call, Recorded};
 use traces::{
     Compiled, Mark,
@@ -79,6 +79,7 @@ pub(crate) fn check(configuration: &Configuration) -> Result<(), Vec<Diagnostic>
         map(configuration).err(),
     ];
     let mut mistakes: Vec<_> = errors.into_iter().flatten().map(|mistake| *mistake).collect();
+    mistakes.extend(algorithms(configuration).err().into_iter().flatten());
     if let (Some(_), Some(time)) = (collectives, times) {
         let message = "a window between collectives has no times";
         mistakes.push(configuration.mistake(time, message));
@@ -195,6 +196,27 @@ fn scale(
     Ok(factors)
 }
 
+/// The algorithms that the experiment names for single collectives.
+fn algorithms(
+    configuration: &Configuration,
+) -> Result<Vec<(Collective, &'static str)>, Vec<Diagnostic>> {
+    let (mut found, mut mistakes) = (Vec::new(), Vec::new());
+    for collective in Collective::ALL {
+        let key = format!("traces.algorithms.{}", collective.name().replace('_', "-"));
+        let Some(name) = configuration.name(&key) else { continue };
+        match collectives::find(collective, &name) {
+            Ok(entry) if matches!(entry.way, Way::Automatic) => {
+                let message = "in traces, an algorithm has to be named";
+                let help = "heddle run collective:NAME tries all of them".to_owned();
+                mistakes.push(configuration.mistake(&key, message).help(help));
+            }
+            Ok(entry) => found.push((collective, entry.name)),
+            Err(error) => mistakes.push(configuration.mistake(&key, error.to_string())),
+        }
+    }
+    if mistakes.is_empty() { Ok(found) } else { Err(mistakes) }
+}
+
 /// Reads traces and makes a schedule of them.
 /// With it comes, if `marks` is set, where its calls are.
 pub(crate) fn compile(
@@ -211,11 +233,11 @@ pub(crate) fn compile(
     let usual = if flow.is_some() { SMPI } else { OPEN_MPI };
     let of_items = flow.and_then(|flow| flow.items.library);
     let chooser = (name != SCHEDGEN).then(|| named.or(of_items).unwrap_or(usual));
-    let algorithms = flow.map_or(&[][..], |flow| &flow.items.algorithms);
-    let mut library = Library::new(chooser, algorithms);
-    library.nodes = Nodes::Consecutive(
-        configuration.count("workload.per-node").map_or(1, |count| count as u32),
-    );
+    let mut chosen = algorithms(configuration).map_err(Mistakes)?;
+    chosen.extend(flow.map_or(&[][..], |flow| &flow.items.algorithms));
+    let per_node = configuration.count("workload.per-node").map_or(1, |count| count as u32);
+    let mut library = Library::new(chooser, &chosen);
+    library.nodes = Nodes::Consecutive(per_node);
     library.reduction = configuration.per_byte("workload.reduce-cost").unwrap_or(TimePerByte::ZERO);
     let mut options = Options { marks, expand: &library, ..options(configuration) };
     if let Some(flow) = flow {

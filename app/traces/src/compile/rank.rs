@@ -133,6 +133,8 @@ pub struct Compiler<'a> {
     pub finalized: bool,
     /// Operations of requests whose completion the trace does not tell: the next call waits for them.
     pub late: Vec<u32>,
+    /// Arrays of requests, and how many of each calls have completed without saying which.
+    pub blind: Vec<(Vec<i64>, usize)>,
     /// Those of requests that were freed: the end of the rank waits for them.
     pub freed: Vec<u32>,
     /// Whether nothing but one-sided operations of other ranks can change what was compiled.
@@ -227,6 +229,7 @@ impl<'a> Compiler<'a> {
             inside: !matches!(options.window, Window::Collectives(1.., _) | Window::Times(1.., _)),
             finalized: false,
             late: Vec::new(),
+            blind: Vec::new(),
             freed: Vec::new(),
             alone: options.mode != Mode::Aligned && options.window == Window::All,
             full: OPEN,
