@@ -83,11 +83,7 @@ pub const ALLREDUCE: &[Entry] = &[
         "binomial trees in nodes, Rabenseifner among leaders",
     )
     .needs(COMMUTES),
-    Entry::new(
-        "redbcast",
-        Run(reduce_bcast),
-        "`default` reduce to rank 0, binomial broadcast",
-    ),
+    Entry::new("redbcast", Run(reduce_bcast), "`default` reduce to rank 0, binomial broadcast"),
     Entry::new("ompi", Select("openmpi"), "as Open MPI chooses"),
     Entry::new(
         "ompi_ring_segmented",

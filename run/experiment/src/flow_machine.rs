@@ -86,7 +86,10 @@ pub(crate) fn resolve(configuration: &Configuration) -> Result<Option<FlowMachin
         let figures = (bandwidth.unwrap_or(link.bandwidth), latency.unwrap_or(link.latency));
         platform.set_loopback(figures.0, figures.1);
     }
-    let warnings = platform.remarks.iter().map(|remark| remark.message.clone()).collect();
+    let wtime = (items.calls.wtime > Time::ZERO)
+        .then(|| "smpi/wtime has no effect: traces do not tell of MPI_Wtime".to_owned());
+    let warnings =
+        platform.remarks.iter().map(|remark| remark.message.clone()).chain(wtime).collect();
     Ok(Some(FlowMachine { platform, items, protocols, places, warnings }))
 }
 
@@ -343,7 +346,6 @@ fn keys(configuration: &Configuration, items: &mut Items) -> Mistakes {
     };
     time("flow.test", &mut items.calls.test);
     time("flow.iprobe", &mut items.calls.iprobe);
-    time("flow.wtime", &mut items.calls.wtime);
     time("flow.init", &mut items.calls.init);
     match speed(configuration) {
         Ok(speed) => items.speed = speed.or(items.speed),

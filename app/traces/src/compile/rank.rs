@@ -302,7 +302,8 @@ impl<'a> Compiler<'a> {
             Class::Local => return Ok(()),
             Class::Init => {
                 let early = if self.clock.is_some() { record.leave } else { 0 };
-                self.threads = vec![Chain { last: None, clock: record.leave, carry: early }];
+                let carry = early + self.cost(Class::Init);
+                self.threads = vec![Chain { last: None, clock: record.leave, carry }];
                 self.window(record, None);
                 return Ok(());
             }
@@ -325,6 +326,10 @@ impl<'a> Compiler<'a> {
             self.enter_window((from..to).contains(&since), record.enter);
         }
         self.begin(record);
+        let cost = self.cost(call.class);
+        if let Some(chain) = self.threads.get_mut(self.now.thread) {
+            chain.carry += cost;
+        }
         let result = if call.class == Class::Finalize {
             self.finalized = true;
             self.finish();
@@ -337,6 +342,18 @@ impl<'a> Compiler<'a> {
             let blocking = if call.how == How::Blocking { "" } else { " (request)" };
             format!("{message}{blocking}")
         })
+    }
+
+    /// What a call costs besides what it waits for.
+    fn cost(&self, class: Class) -> u64 {
+        let costs = &self.options.calls;
+        match class {
+            _ if self.options.mode != Mode::Gaps => 0,
+            Class::Test | Class::Testany | Class::Testall | Class::Testsome => costs.test,
+            Class::Iprobe | Class::Improbe => costs.iprobe,
+            Class::Init => costs.init,
+            _ => 0,
+        }
     }
 
     /// Opens and closes the window at collectives of the world.
