@@ -257,6 +257,10 @@ fn listed(collective: Collective) -> String {
 
 /// The entry of a name or an alias. Capitals, and `-` for `_`, make no difference.
 pub fn find(collective: Collective, name: &str) -> Result<&'static Entry, Error> {
+    // Tables name algorithms as they are, and traces have many collectives.
+    if let Some(entry) = collective.algorithms().iter().find(|entry| entry.name == name) {
+        return Ok(entry);
+    }
     let plain = |name: &str| name.to_lowercase().replace('-', "_");
     let wanted = plain(name);
     let entry = |wanted: &str| {

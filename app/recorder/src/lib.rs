@@ -6,6 +6,7 @@
 //! of each call is kept ([`wrappers`]).
 
 pub mod launch;
+pub mod libraries;
 pub mod prototypes;
 pub mod tail;
 pub mod wrappers;

@@ -216,6 +216,11 @@ impl<'a> Body<'a> {
         self.call.fields.iter().map(String::as_str).enumerate()
     }
 
+    /// Whether it makes a communicator that is there only when its request is done.
+    fn duplicates(&self) -> bool {
+        self.call.class == "create" && self.call.how == "i"
+    }
+
     /// What is done before the call: own statuses, handles that the call takes away.
     fn before(&self, out: &mut String) {
         for (index, field) in self.fields() {
@@ -246,7 +251,7 @@ impl<'a> Body<'a> {
             let kind = prototype.arguments.get(index).map(String::as_str).unwrap_or_default();
             if kind.ends_with('*') { "*" } else { "" }
         };
-        let duplicates = self.call.name == "MPI_Comm_idup";
+        let duplicates = self.duplicates();
         for (index, field) in self.fields() {
             let star = pointer(index);
             let _ = match field {
@@ -295,7 +300,7 @@ impl<'a> Body<'a> {
         let class = &*self.call.class;
         let flag = self.call.fields.iter().position(|field| field == "flag");
         let found = flag.map_or_else(|| "true".to_owned(), |flag| format!("*a{flag}"));
-        let duplicates = self.call.name == "MPI_Comm_idup";
+        let duplicates = self.duplicates();
         let text = match field {
             // The address of what the call allocated.
             "buf" if class == "win_create" && self.call.name != "MPI_Win_create" => {
@@ -311,7 +316,10 @@ impl<'a> Body<'a> {
             "comm" => format!("put(out, c{index}->number)"),
             "win" if class == "win_free" => "put(out, freed)".to_owned(),
             "win" => format!("put(out, window_of({star}a{index}))"),
-            "req" if duplicates => format!("put(out, request_duplicates(a{index}, latest, a1))"),
+            // The communicator stands before the request.
+            "req" if duplicates => {
+                format!("put(out, request_duplicates(a{index}, latest, a{}))", index - 1)
+            }
             "req" => {
                 let receive = class == "recv" || class == "mrecv";
                 format!("put(out, request_made(a{index}, {receive}))")

@@ -9,23 +9,40 @@ use units::TimePerByte;
 use crate::collective::{Amount, Collective, Expand, Schedgen, Sink};
 use crate::format::table::Class;
 
-/// The algorithms that a library chooses, or others by their name.
+/// Algorithms by name, those that a library chooses, or Schedgen's.
 ///
 /// What libraries do by direct messages stays as [`Schedgen`] has it: gather and scatter with a count per rank, of which
 /// only the root knows all, collectives among neighbours and between groups.
 #[derive(Clone, Debug)]
 pub struct Library {
-    /// The name of the choice, such as `openmpi`.
-    pub name: &'static str,
+    /// The name of each collective's algorithm or of a library's choice, in the order of [`Operation::ALL`]; `None` for
+    /// Schedgen's algorithm.
+    names: [Option<&'static str>; Operation::ALL.len()],
     /// Which ranks of a communicator share a node.
     pub nodes: Nodes,
     /// What reducing a byte costs.
     pub reduction: TimePerByte,
 }
 
+impl Library {
+    /// What a library of this name, such as `openmpi`, chooses, or Schedgen if there is none; but these algorithms for these
+    /// collectives.
+    pub fn new(name: Option<&str>, algorithms: &[(Operation, &'static str)]) -> Self {
+        let names = Operation::ALL.map(|operation| {
+            let own = algorithms.iter().find(|(of, _)| *of == operation);
+            // A collective of which a library has no choice has only the default.
+            let choice = |name| find(operation, name).map_or("default", |entry| entry.name);
+            own.map(|(_, algorithm)| *algorithm).or_else(|| name.map(choice))
+        });
+        Self { names, nodes: Nodes::Consecutive(1), reduction: TimePerByte::ZERO }
+    }
+}
+
 impl Expand for Library {
     fn expand(&self, what: &Collective, sink: &mut dyn Sink) -> Result<(), String> {
-        let Some(operation) = operation(what.class).filter(|_| what.remote == 0) else {
+        let operation = operation(what.class).filter(|_| what.remote == 0);
+        let name = operation.and_then(|operation| *self.names.get(operation as usize)?);
+        let (Some(operation), Some(name)) = (operation, name) else {
             return Schedgen.expand(what, sink);
         };
         let (sends, receives) = (&what.sends, &what.receives);
@@ -53,8 +70,6 @@ impl Expand for Library {
             received: &blocks(receives, element),
             nodes: &self.nodes,
         };
-        // A collective of which a library has no choice has only the default.
-        let name = find(operation, self.name).map_or("default", |entry| entry.name);
         let plan = plan(operation, name, &call).map_err(|error| error.to_string())?;
         post(&plan, element, self.reduction, sink);
         Ok(())

@@ -2,14 +2,14 @@
 
 mod support;
 
-use collectives::Nodes;
+use collectives::{Collective, Nodes};
 use schedule::Kind::{Recv, Send};
 use schedule::{Kind, Program};
 use support::{Call, INT, between, buffer, finish, messages, neighbours, program, run, write};
 use traces::compile;
 use traces::definitions::{Communicator, Group};
 use traces::library::Library;
-use traces::options::Options;
+use traces::options::{Mode, Options, Recorded};
 use traces::source::Traces;
 use units::TimePerByte;
 
@@ -173,13 +173,18 @@ fn broadcasts_between_groups() {
     assert_eq!(messages(&traces, 2), [(Send, 0, 8), (Send, 1, 8), (Recv, 1, 8)]);
 }
 
-/// Entered at 1, 2 and 3. Rank 2 has heard of both by then; rank 0 hears of it at 4 and tells rank 1, who hears it at 5.
+/// Entered at 1, 2 and 3. Rank 2 has heard of both by then; rank 0 hears of it at 4 and tells rank 1, who hears it at 5. Making
+/// the communicator (local communicator and leader, common one, other leader, tag) does the same.
 #[test]
 fn barriers_between_groups() {
-    let barrier = |at| program(vec![("MPI_Barrier", at, at, vec![7])], at);
-    let traces = intercommunicator("barrier-between", &[barrier(1), barrier(2), barrier(3)]);
-    assert_eq!(messages(&traces, 0), [(Send, 2, 1), (Recv, 2, 1), (Send, 1, 1)]);
-    assert_eq!(finish(&traces, &Options::default()), [4, 5, 3]);
+    for (name, values) in
+        [("MPI_Barrier", vec![7]), ("MPI_Intercomm_create", vec![0, 0, 0, 2, 9, 7])]
+    {
+        let barrier = |at| program(vec![(name, at, at, values.clone())], at);
+        let traces = intercommunicator(name, &[barrier(1), barrier(2), barrier(3)]);
+        assert_eq!(messages(&traces, 0), [(Send, 2, 1), (Recv, 2, 1), (Send, 1, 1)]);
+        assert_eq!(finish(&traces, &Options::default()), [4, 5, 3]);
+    }
 }
 
 /// 4 bytes from each of ranks 0 and 1, 12 from rank 2, which rank 0 hands on.
@@ -340,17 +345,48 @@ fn locks_and_flushes() {
     assert_eq!(finish(&traces, &Options::default())[0], 5);
 }
 
-/// Rank 1 comes at 6: both have the other's data at 7. Rank 0 waits since 4.
+/// A microsecond per message.
+struct Microsecond;
+
+impl Recorded for Microsecond {
+    fn leaving(&self, _: u64) -> u64 {
+        400_000
+    }
+
+    fn draining(&self, _: u64) -> u64 {
+        600_000
+    }
+}
+
+/// The window was agreed on at 1, and 1 us of its making was each rank's own. The put of 3 was at its target at 4 and answered at
+/// 5; the flush that returned at 6 took 1 us of its own. So it goes in the replay too: 1 us behind the flush, 7.
+#[test]
+fn answers_of_the_recorded_run() {
+    let create = || ("MPI_Win_create", 0, 2, vec![0, 64, 0, 1]);
+    let flush = ("MPI_Win_flush", 3, 6, vec![1, 1]);
+    let origin = program(vec![create(), put(3), flush], 7);
+    let traces = run("answers", &[origin, program(vec![create()], 2)], &[]);
+    let options = Options { mode: Mode::Aligned, recorded_on: &Microsecond, ..Options::default() };
+    assert_eq!(compile(&traces, &options).expect("a schedule").warnings, [""; 0]);
+    assert_eq!(finish(&traces, &options)[0], 7);
+}
+
+/// Rank 1 comes at 6: both have the other's data at 7. Rank 0 waits since 4. With one buffer, as much comes as goes.
 #[test]
 fn sendrecv_without_waiting() {
-    let rank = |peer: i64, at| {
-        let values = [buffer(1, &[peer, 3]), buffer(2, &[peer, 3, 0, 9])].concat();
-        let wait = ("MPI_Wait", at + 2, at + 2, vec![9, peer, 3, 8]);
-        program(vec![("MPI_Isendrecv", at, at, values), wait], at + 2)
-    };
-    let traces = run("isendrecv", &[rank(1, 2), rank(0, 6)], &[]);
-    assert_eq!(messages(&traces, 0), [(Send, 1, 4), (Recv, 1, 8)]);
-    assert_eq!(finish(&traces, &Options::default()), [7, 8]);
+    for (name, received) in [("MPI_Isendrecv", 8), ("MPI_Isendrecv_replace", 4)] {
+        let rank = |peer: i64, at| {
+            let values = match received {
+                8 => [buffer(1, &[peer, 3]), buffer(2, &[peer, 3, 0, 9])].concat(),
+                _ => buffer(1, &[peer, 3, peer, 3, 0, 9]),
+            };
+            let wait = ("MPI_Wait", at + 2, at + 2, vec![9, peer, 3, received]);
+            program(vec![(name, at, at, values), wait], at + 2)
+        };
+        let traces = run(name, &[rank(1, 2), rank(0, 6)], &[]);
+        assert_eq!(messages(&traces, 0), [(Send, 1, 4), (Recv, 1, received.cast_unsigned())]);
+        assert_eq!(finish(&traces, &Options::default()), [7, 8]);
+    }
 }
 
 /// What the table of calls does not list, but communicates, is refused; what may be lost is said.
@@ -387,11 +423,8 @@ fn functions_outside_the_table() {
 fn allreduce_of_a_library() {
     let values = [vec![0, 0, 2], DOUBLE.to_vec(), vec![3, 0]].concat();
     let traces = each("library", "MPI_Allreduce", &vec![values; 4]);
-    let library = Library {
-        name: "openmpi",
-        nodes: Nodes::Consecutive(1),
-        reduction: TimePerByte::new(250_000, 1).unwrap(),
-    };
+    let mut library = Library::new(Some("openmpi"), &[]);
+    library.reduction = TimePerByte::new(250_000, 1).unwrap();
     let options = Options { expand: &library, ..Options::default() };
     let image = compile(&traces, &options).unwrap().image;
     let peers = |rank| {
@@ -402,6 +435,24 @@ fn allreduce_of_a_library() {
     assert_eq!(peers(0), [(1, 16), (2, 16)]);
     assert_eq!(peers(3), [(2, 16), (1, 16)]);
     assert_eq!(finish(&traces, &options), [11; 4]);
+}
+
+/// Four ranks add four doubles around a ring, whatever a library or Schedgen would do: 3 + 3 times a quarter to the right. Their
+/// barrier stays who made the choice's: Schedgen's tells the ranks 1 and 2 further.
+#[test]
+fn algorithms_by_name() {
+    let values = [vec![0, 0, 4], DOUBLE.to_vec(), vec![3, 0]].concat();
+    let calls = vec![("MPI_Allreduce", 1, 1, values), ("MPI_Barrier", 1, 1, vec![0])];
+    let traces = run("by-name", &vec![program(calls, 1); 4], &[]);
+    for name in [Some("mpich"), None] {
+        let library = Library::new(name, &[(Collective::Allreduce, "lr")]);
+        let options = Options { expand: &library, ..Options::default() };
+        let image = compile(&traces, &options).unwrap().image;
+        let sends = (0..image.ops(0)).map(|index| image.op(0, index)).filter(|op| op.kind == Send);
+        let sends: Vec<_> = sends.map(|op| (op.peer, op.size)).collect();
+        assert_eq!(sends[..6], [(1, 8); 6]);
+        assert_eq!(sends[6..].iter().map(|send| send.0).collect::<Vec<_>>(), [1, 2]);
+    }
 }
 
 /// All ranks of 1 to 9 get through all collectives of all libraries.
@@ -426,8 +477,8 @@ fn collectives_of_libraries_end() {
             calls.iter().map(|(name, values)| (*name, 1, 1, values.clone())).collect();
         let traces = run("libraries", &vec![program(calls, 1); ranks], &[]);
         for name in ["openmpi", "mpich", "mvapich2", "impi"] {
-            let library =
-                Library { name, nodes: Nodes::Consecutive(2), reduction: TimePerByte::ZERO };
+            let mut library = Library::new(Some(name), &[]);
+            library.nodes = Nodes::Consecutive(2);
             // It would panic.
             let ends = finish(&traces, &Options { expand: &library, ..Options::default() });
             assert_eq!(ends.len(), ranks);

@@ -125,3 +125,42 @@ fn a_time_independent_trace_with_mistakes() {
         assert!(error.contains(part), "{part}: {error}");
     }
 }
+
+/// Two receives, from ranks 1 and 2, at addresses 500 and 508, and `MPI_Waitany` for both, three times. The text does not say
+/// which one the first call completed, so that nothing waits there; a third receive at 508 tells that it was the second one,
+/// which the call that posts it waits for. One completion is known to belong to it; the next two are the other two requests.
+#[test]
+fn waiting_for_any_request() {
+    let receive =
+        |at, from, address| format!("MPI_Irecv:{at}:64:4:1,4,4:{from}:3:9,0,3:{address}:{at}\n");
+    let wait = |at| format!("MPI_Waitany:{at}:2:500:77:78:{at}\n");
+    let zero = format!(
+        "MPI_Init:-:1:2:10\n{}{}{}{}{}{}MPI_Finalize:20:-\n",
+        receive(11, 1, 500),
+        receive(11, 2, 508),
+        wait(12),
+        receive(13, 2, 508),
+        wait(14),
+        wait(15),
+    );
+    let send = |rank, count| {
+        let send = format!("MPI_Send:12:64:4:1,4,4:0:3:9,{rank},3:12\n");
+        format!("MPI_Init:-:1:2:10\n{}MPI_Finalize:20:-\n", send.repeat(count))
+    };
+    let files = [("t-0.txt", zero), ("t-1.txt", send(1, 1)), ("t-2.txt", send(2, 2))];
+    let path = folder("any", &files.each_ref().map(|(name, text)| (*name, text.as_str())));
+    let compiled = compile(&Traces::find(&path).unwrap(), &Options::default()).unwrap();
+    assert!(
+        compiled.warnings.iter().any(|warning| warning.starts_with("3 times")),
+        "{:?}",
+        compiled.warnings
+    );
+    let image = &compiled.image;
+    // Whom each operation waits for: a receive and the computation before it, three times; the third receive's also for the
+    // second receive; the last wait for the receives from 1 and the second from 2, and the computation before it.
+    let ops: Vec<_> =
+        (0..image.ops(0)).map(|op| (image.op(0, op).kind, image.dependencies(0, op))).collect();
+    use Kind::{Calc, Recv};
+    let receives = [(Recv, 1), (Calc, 0), (Recv, 1), (Calc, 1), (Recv, 1), (Calc, 2)];
+    assert_eq!(ops, [&receives[..], &[(Calc, 3), (Calc, 1), (Calc, 1)]].concat());
+}

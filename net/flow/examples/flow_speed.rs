@@ -238,6 +238,7 @@ fn main() {
         ("ragged-1024-1e9", 32, 1e9),
         ("ragged-1024-1e12", 32, 1e12),
         ("ragged-4096-1e13", 64, 1e13),
+        ("ragged-65536-1e11", 256, 1e11),
     ] {
         if wanted(name) {
             ragged(name, side, backbone);

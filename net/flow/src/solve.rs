@@ -80,6 +80,25 @@ impl Solver {
         }
     }
 
+    /// Gives the solution up.
+    pub fn abandon(&mut self, system: &mut System) {
+        for &link in &self.open {
+            let hot = &mut system.hot[link as usize];
+            (hot.open, hot.limit) = (false, hot.level);
+        }
+        for &variable in &self.covered {
+            system.rising[variable as usize].seen = false;
+        }
+        self.open.clear();
+        self.covered.clear();
+        self.touched.clear();
+    }
+
+    /// The links whose load can have changed.
+    pub fn links(&self) -> impl Iterator<Item = u32> + Clone {
+        self.open.iter().chain(&self.touched).copied()
+    }
+
     /// To be called when the solution has been taken over.
     pub fn clear(&mut self, moved: usize) {
         if 4 * moved < self.open.len() {

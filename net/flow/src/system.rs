@@ -103,6 +103,8 @@ pub struct Rising {
     pub carried: f64,
     /// Flows that transfer.
     pub count: u32,
+    /// What `count` was when the present level was found.
+    pub counted: u32,
     pub first: u32,
     pub slots: u32,
     /// Whether the solution that is being made covers it.
@@ -245,6 +247,7 @@ impl System {
             bound,
             carried: 0.0,
             count: 0,
+            counted: 0,
             first,
             slots,
             seen: false,
@@ -302,6 +305,7 @@ impl System {
         self.variables[number as usize].group = IDLE;
         let rising = &mut self.rising[number as usize];
         let carried = std::mem::take(&mut rising.carried);
+        rising.counted = 0;
         for slot in rising.way() {
             let Slot { link, share, position } = self.slots[slot];
             let link = &mut self.links[link as usize];

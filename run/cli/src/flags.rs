@@ -24,8 +24,15 @@ const PATTERN_KEYS: &[&str] = &["run.seed"];
 fn keys(pattern_only: bool) -> impl Iterator<Item = &'static Key> {
     KEYS.iter().filter(move |key| {
         let pattern = key.table() == "workload" || PATTERN_KEYS.contains(&key.name);
-        key.flag.is_some() && (pattern || !pattern_only)
+        let first = sharing(key).next().is_some_and(|first| first.name == key.name);
+        key.flag.is_some() && first && (pattern || !pattern_only)
     })
+}
+
+/// The keys that the flag of a key sets: which one depends on the kind of the workload.
+fn sharing(key: &'static Key) -> impl Iterator<Item = &'static Key> {
+    let long = |key: &Key| key.flag.map(|flag| flag.long);
+    KEYS.iter().filter(move |other| long(other) == long(key))
 }
 
 impl<const PATTERN_ONLY: bool> FromArgMatches for Flags<PATTERN_ONLY> {
@@ -68,6 +75,7 @@ fn argument(key: &'static Key) -> Option<Arg> {
     let flag = key.flag?;
     let heading = match key.table() {
         "workload" => "Pattern",
+        "traces" | "traces.algorithms" => "Traces",
         "output" => "Output",
         _ => "Simulation",
     };
@@ -78,6 +86,14 @@ fn argument(key: &'static Key) -> Option<Arg> {
     }
     if let Some(value) = key.default_value().filter(|_| !flag.value.is_empty()) {
         doc.extend([" [default: ", &value.to_string().replace(['"', '[', ']'], ""), "]"]);
+    }
+    for other in sharing(key).skip(1) {
+        doc.extend([
+            ". Of ",
+            other.table(),
+            ": ",
+            &other.doc.trim_end_matches('.').replace('`', ""),
+        ]);
     }
     let argument = Arg::new(key.name).long(flag.long).help(doc).help_heading(heading);
     let argument = match flag.short {

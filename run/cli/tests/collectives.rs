@@ -105,3 +105,35 @@ fn automatic() {
     assert!(remark.starts_with("the best of "), "{remark}");
     assert!(remark.contains("binomial_tree 24 us"), "{remark}");
 }
+
+/// Sweep3D's four ranks call `MPI_Allreduce` 32 times (`grep -c` says so). By recursive doubling each sends two messages; a
+/// reduction and a broadcast are three messages each.
+#[test]
+fn an_algorithm_for_traces() {
+    let traces = concat!(env!("CARGO_MANIFEST_DIR"), "/../../validation/traces/sweep3d-2x2");
+    let folder = Folder::new("collective-traces");
+    let messages = |algorithm: &str| {
+        let ended = folder.heddle(&format!("run {traces} --allreduce {algorithm} --format json"));
+        ended.json()["messages"].as_u64().expect("a number")
+    };
+    assert_eq!(messages("recursive-doubling") - messages("redbcast"), 32 * (8 - 6));
+    let wrong = |arguments: &str, expected: &str| {
+        let ended = folder.heddle(&format!("run {arguments}"));
+        assert!(ended.stderr.starts_with(expected), "{}", ended.stderr);
+        assert_eq!((ended.code, ended.stdout.as_str()), (2, ""));
+    };
+    wrong(
+        &format!("{traces} --allreduce rign --bcast binomail"),
+        "error: --bcast binomail: unknown algorithm \"binomail\" of bcast, did you mean \"binomial\"?",
+    );
+    wrong(
+        &format!("{traces} --barrier automatic"),
+        "error: --barrier automatic: in traces, an algorithm has to be named",
+    );
+    // Of a pattern, it is a size; a pattern has no broadcast of its own.
+    wrong("pattern:halo2d --allreduce lr", "error: --allreduce lr: expected a number");
+    wrong(
+        "pattern:halo2d --bcast binomial",
+        "error: --bcast binomial: `traces.algorithms.bcast` is not",
+    );
+}

@@ -7,6 +7,7 @@ use std::{
     rc::Rc,
 };
 
+use traces::source::Traces;
 use units::{Bytes, Time, TimePerByte};
 
 use crate::{
@@ -97,6 +98,11 @@ impl Configuration {
     /// Whether the workload is synthetic traffic: then a [`crate::TrafficPlan`] carries it out.
     pub fn is_traffic(&self) -> bool {
         matches!(self.workload(), Some(Workload::Traffic(_)))
+    }
+
+    /// Whether the workload is traces.
+    pub(crate) fn is_traces(&self) -> bool {
+        matches!(self.workload(), Some(Workload::File(path)) if Traces::names(&path))
     }
 
     /// Reads the text of an experiment file of this name.
@@ -415,7 +421,8 @@ impl Reader {
         self.diagnostics.push(mistake);
     }
 
-    fn flag(&mut self, name: &str, text: &str) {
+    fn flag(&mut self, name: &'static str, text: &str) {
+        let name = keys::of_flag(name, self.configuration.is_traces());
         let flag = keys::find(name).and_then(|index| KEYS[index].flag);
         let shown = match flag {
             Some(flag) if flag.value.is_empty() => format!("--{}", flag.long),

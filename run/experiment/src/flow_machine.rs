@@ -86,7 +86,10 @@ pub(crate) fn resolve(configuration: &Configuration) -> Result<Option<FlowMachin
         let figures = (bandwidth.unwrap_or(link.bandwidth), latency.unwrap_or(link.latency));
         platform.set_loopback(figures.0, figures.1);
     }
-    let warnings = platform.remarks.iter().map(|remark| remark.message.clone()).collect();
+    let wtime = (items.calls.wtime > Time::ZERO)
+        .then(|| "smpi/wtime has no effect: traces do not tell of MPI_Wtime".to_owned());
+    let warnings =
+        platform.remarks.iter().map(|remark| remark.message.clone()).chain(wtime).collect();
     Ok(Some(FlowMachine { platform, items, protocols, places, warnings }))
 }
 
@@ -228,13 +231,9 @@ fn speed(configuration: &Configuration) -> Result<Option<f64>, Mistakes> {
     let Some(text) = configuration.name(KEY) else { return Ok(None) };
     let text = text.replace(' ', "");
     let known = text.ends_with("flop/s") || text.ends_with("flops") || text.ends_with('f');
-    match quantity(&text).ok().filter(|speed| known && *speed > 0.0) {
-        Some(speed) => Ok(Some(speed)),
-        None => {
-            let message = format!("expected a speed such as `10 Gflop/s`, found `{text}`");
-            Err(vec![configuration.mistake(KEY, message)])
-        }
-    }
+    let found = quantity(&text).ok().filter(|speed| known && *speed > 0.0);
+    let message = || format!("expected a speed such as `10 Gflop/s`, found `{text}`");
+    found.map(Some).ok_or_else(|| vec![configuration.mistake(KEY, message())])
 }
 
 /// Configuration items in the platform's file.
@@ -347,7 +346,6 @@ fn keys(configuration: &Configuration, items: &mut Items) -> Mistakes {
     };
     time("flow.test", &mut items.calls.test);
     time("flow.iprobe", &mut items.calls.iprobe);
-    time("flow.wtime", &mut items.calls.wtime);
     time("flow.init", &mut items.calls.init);
     match speed(configuration) {
         Ok(speed) => items.speed = speed.or(items.speed),

@@ -5,7 +5,13 @@
 
 use std::path::Path;
 
-use crate::value::{self, Kind, Words};
+use crate::{
+    value::{self, Kind},
+    words::{
+        ARRIVALS, CLOCKS, COMPAT, CONGESTION, DISTRIBUTION, INJECT, MODE, MODEL, PLACEMENT,
+        PRESETS, RECORDED_ON, RENDEZVOUS, TABLE_NAMES, TIMELINE, TRANSPORT, VARIANT,
+    },
+};
 
 /// A setting.
 #[derive(Debug)]
@@ -54,6 +60,11 @@ pub const TABLES: &[(&str, &str)] = &[
         "traces",
         "How the traces of a run become a schedule, if the workload is traces. Chapter \"Traces\" \
          explains the ways.",
+    ),
+    (
+        "traces.algorithms",
+        "Algorithms of single collectives of traces, by the names of the chapter \"Collective operations\"; what is not set is \
+         as `workload.collectives` says. Non-blocking and persistent forms follow the blocking one, `alltoallw` follows `alltoallv`.",
     ),
     (
         "traffic",
@@ -107,91 +118,6 @@ pub const TABLES: &[(&str, &str)] = &[
     ),
 ];
 
-const MODE: Words = &[
-    ("gaps", "computation is the time between calls; what MPI takes is up to the model"),
-    (
-        "durations",
-        "the time within calls, less what the recording network took, is computation too",
-    ),
-    ("aligned", "as `durations`, but waiting for late partners is left to the simulation"),
-];
-const CLOCKS: Words = &[
-    (
-        "default",
-        "as recorded for Heddle's own traces; for text traces as `init`, unless messages contradict that",
-    ),
-    ("init", "all ranks leave `MPI_Init` at the same time"),
-    ("recorded", "as they were measured against rank 0's"),
-];
-const RECORDED_ON: Words = &[
-    ("ideal", "a network that takes no time"),
-    ("infiniband-ddr-simula", "the cluster of seed 000, by the rule of its section 5.4"),
-];
-const ARRIVALS: Words = &[
-    ("poisson", "at exponential intervals"),
-    ("bernoulli", "one with the same probability in each time of a flit on the link"),
-    ("bursty", "bursts of messages back to back, with exponential silence between them"),
-    ("fixed", "at equal intervals, from a random phase on"),
-];
-const COMPAT: Words = &[
-    ("heddle", "the model with its corrections"),
-    ("loggopsim", "the rules and the order of events of LogGOPSim, literally; on one thread"),
-];
-const INJECT: Words = &[("end", "at the end of the send's overhead o"), ("start", "at its start")];
-const RENDEZVOUS: Words = &[
-    (
-        "abstract",
-        "the data travels at once, and the sender is released when the message is matched",
-    ),
-    ("rts-cts", "a request and a clear-to-send cross the network before the data does"),
-];
-const MODEL: Words = &[
-    ("loggops", "messages take L and do not meet"),
-    ("infiniband", "packets through switches, flit by flit: contention, lanes, credits"),
-    ("flow", "messages as flows that share links, by the hybrid model of SMPI; see `[flow]`"),
-];
-const VARIANT: Words = &[
-    ("hybrid", "SMPI's: modes by size, factors by size, shared links"),
-    ("fluid", "shared links only: no factors, no overheads"),
-    ("loggps", "modes and factors, but no message meets another"),
-];
-const PRESETS: Words = &[
-    ("infiniband-ddr-simula", "the cluster of seed 000: 4x DDR, hosts that cannot quite keep up"),
-    ("infiniband-ddr-simula-cc", "the same with congestion control"),
-    ("infiniband-qdr", "4x QDR"),
-    ("infiniband-fdr", "4x FDR"),
-    ("infiniband-edr", "4x EDR"),
-    ("infiniband-hdr", "4x HDR"),
-    ("infiniband-ndr", "4x NDR"),
-];
-const CONGESTION: Words =
-    &[("preset", "as the preset has it"), ("on", "with congestion control"), ("off", "without")];
-const PLACEMENT: Words = &[
-    ("linear", "host after host"),
-    ("round-robin", "one rank per host, then a second one"),
-    ("random", "hosts in random order"),
-    ("file", "as the file says: a rank and the name of its host per line"),
-];
-const DISTRIBUTION: Words = &[
-    ("fixed", "always `duration`"),
-    ("uniform", "between `duration` and `duration-max`"),
-    ("exponential", "exponential with the mean `duration`"),
-];
-const TRANSPORT: Words = &[
-    ("shared", "by reference, in shared memory"),
-    ("serialised", "as bytes, as between machines; slower, for tests"),
-];
-const TABLE_NAMES: Words = &[
-    ("ranks", "`ranks.csv`: finish, busy and blocked times, messages and bytes of every rank"),
-    ("messages", "`messages.csv`: every message with the times of its stages"),
-    ("calls", "`calls.csv`: every MPI call of traces with its simulated times"),
-];
-const TIMELINE: Words = &[
-    ("none", "no timeline"),
-    ("perfetto", "a trace for the Perfetto viewer"),
-    ("paje", "a trace in Pajé's format, for ViTE"),
-];
-
 // The table below wants an option.
 #[allow(clippy::unnecessary_wraps)]
 const fn flag(long: &'static str, value: &'static str) -> Option<Flag> {
@@ -209,6 +135,11 @@ const fn key(
 }
 
 use Fallback::{Same, Unset, Value};
+
+/// The algorithm of a collective of traces.
+const fn algorithm(name: &'static str, long: &'static str, doc: &'static str) -> Key {
+    key(name, Kind::Name, Unset("as `workload.collectives` says"), flag(long, "NAME"), doc)
+}
 
 const COUNT: Kind = Kind::Count(1, u32::MAX as u64);
 const FLITS: Kind = Kind::Count(1, u32::MAX as u64);
@@ -301,6 +232,21 @@ pub const KEYS: &[Key] = &[
         "Bytes that stay registered at most; the longest unused go first."),
     key("traces.connect", Kind::Time, Value("0 ns"), None,
         "Cost of the first message from a rank to another, in mode `gaps`."),
+
+    algorithm("traces.algorithms.barrier", "barrier", "Algorithm of `MPI_Barrier`, also where communicators and windows are made."),
+    algorithm("traces.algorithms.bcast", "bcast", "Algorithm of `MPI_Bcast`."),
+    algorithm("traces.algorithms.reduce", "reduce", "Algorithm of `MPI_Reduce`."),
+    algorithm("traces.algorithms.allreduce", "allreduce", "Algorithm of `MPI_Allreduce`."),
+    algorithm("traces.algorithms.gather", "gather", "Algorithm of `MPI_Gather`."),
+    algorithm("traces.algorithms.scatter", "scatter", "Algorithm of `MPI_Scatter`."),
+    algorithm("traces.algorithms.allgather", "allgather", "Algorithm of `MPI_Allgather`."),
+    algorithm("traces.algorithms.allgatherv", "allgatherv", "Algorithm of `MPI_Allgatherv`."),
+    algorithm("traces.algorithms.alltoall", "alltoall", "Algorithm of `MPI_Alltoall`."),
+    algorithm("traces.algorithms.alltoallv", "alltoallv", "Algorithm of `MPI_Alltoallv`."),
+    algorithm("traces.algorithms.reduce-scatter", "reduce-scatter", "Algorithm of `MPI_Reduce_scatter`."),
+    algorithm("traces.algorithms.reduce-scatter-block", "reduce-scatter-block", "Algorithm of `MPI_Reduce_scatter_block`."),
+    algorithm("traces.algorithms.scan", "scan", "Algorithm of `MPI_Scan`."),
+    algorithm("traces.algorithms.exscan", "exscan", "Algorithm of `MPI_Exscan`."),
 
     key("traffic.load", Kind::Name, Value("0.1:1.0:0.1"), flag("load", "LOAD"),
         "Offered load: the part of the bandwidth of a sending host's link, headers included; one, or \
@@ -494,9 +440,8 @@ pub const KEYS: &[Key] = &[
     key("flow.cross-traffic", Kind::Switch, Value("true"), None,
         "Whether the way back of a flow carries 5 % of what it does."),
     key("flow.test", Kind::Time, Value("0 ns"), None,
-        "Time of each `MPI_Test` and its kin in traces."),
+        "Time of each `MPI_Test` and its kin in traces, in the mode `gaps`."),
     key("flow.iprobe", Kind::Time, Value("0 ns"), None, "Time of each `MPI_Iprobe`."),
-    key("flow.wtime", Kind::Time, Value("0 ns"), None, "Time of each `MPI_Wtime`."),
     key("flow.init", Kind::Time, Value("0 ns"), None, "Time of `MPI_Init`."),
     key("flow.cfg", Kind::Names, Unset("nothing"), flag("cfg", "NAME:VALUE"),
         "Items of SimGrid's configuration, `NAME:VALUE` separated by spaces, which override the keys above and those of a \
@@ -570,6 +515,15 @@ impl Key {
 /// The place of a key in [`KEYS`].
 pub(crate) fn find(name: &str) -> Option<usize> {
     KEYS.iter().position(|key| key.name == name)
+}
+
+/// The key that a flag means which several keys share: that of traces, if the workload is such, or else the first.
+pub(crate) fn of_flag(name: &'static str, traces: bool) -> &'static str {
+    let long = |key: &Key| key.flag.map(|flag| flag.long);
+    let own = find(name).and_then(|index| KEYS.get(index)).and_then(long);
+    let mut others = KEYS.iter().filter(|key| own.is_some() && long(key) == own);
+    let meant = if traces { others.next_back() } else { others.next() };
+    meant.map_or(name, |key| key.name)
 }
 
 /// Whether a table of this name exists, perhaps only as part of a longer name.

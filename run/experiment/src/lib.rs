@@ -27,6 +27,7 @@ mod toml_file;
 mod trace_input;
 mod traffic_plan;
 mod value;
+mod words;
 
 pub use configuration::{Configuration, Origin, Request};
 pub use diagnostic::{Diagnostic, Mistakes, reason};

@@ -104,6 +104,9 @@ impl Plan {
         take(workload_of(&configuration).map(|found| workload = Some(found)));
         take(compatible(&configuration));
         take(without("traffic.", &configuration, "set the workload to traffic:NAME"));
+        if !configuration.is_traces() {
+            take(without("traces.", &configuration, "set the workload to the traces of a run"));
+        }
         let mut machine = None;
         take(machine::resolve(&configuration).map(|found| machine = found));
         let mut flow = None;

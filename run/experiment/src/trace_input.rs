@@ -2,14 +2,13 @@
 
 use std::{collections::BTreeMap, fs, path::Path, str::FromStr};
 
-use collectives::Nodes;
+use collectives::{Collective, Nodes, Way};
 use results::{Call, Recorded};
 use traces::{
     Compiled, Mark,
-    collective::{Expand, Schedgen},
     format::table::Table,
     library::Library,
-    options::{Clocks, Flits, Ideal, Mode, Options, Scale, Window},
+    options::{CallCosts, Clocks, Flits, Ideal, Mode, Options, Scale, Window},
     pinning::Pinning,
     source::{Form, Traces},
 };
@@ -20,6 +19,7 @@ use crate::{
     diagnostic::{Diagnostic, Mistakes, reason},
     flow_machine::FlowMachine,
     run::Failure,
+    simgrid_items::Calls,
 };
 
 /// Keys of `[workload]` that mean something for traces.
@@ -80,6 +80,7 @@ pub(crate) fn check(configuration: &Configuration) -> Result<(), Vec<Diagnostic>
         map(configuration).err(),
     ];
     let mut mistakes: Vec<_> = errors.into_iter().flatten().map(|mistake| *mistake).collect();
+    mistakes.extend(algorithms(configuration).err().into_iter().flatten());
     if let (Some(_), Some(time)) = (collectives, times) {
         let message = "a window between collectives has no times";
         mistakes.push(configuration.mistake(time, message));
@@ -196,6 +197,27 @@ fn scale(
     Ok(factors)
 }
 
+/// The algorithms that the experiment names for single collectives.
+fn algorithms(
+    configuration: &Configuration,
+) -> Result<Vec<(Collective, &'static str)>, Vec<Diagnostic>> {
+    let (mut found, mut mistakes) = (Vec::new(), Vec::new());
+    for collective in Collective::ALL {
+        let key = format!("traces.algorithms.{}", collective.name().replace('_', "-"));
+        let Some(name) = configuration.name(&key) else { continue };
+        match collectives::find(collective, &name) {
+            Ok(entry) if matches!(entry.way, Way::Automatic) => {
+                let message = "in traces, an algorithm has to be named";
+                let help = "heddle run collective:NAME tries all of them".to_owned();
+                mistakes.push(configuration.mistake(&key, message).help(help));
+            }
+            Ok(entry) => found.push((collective, entry.name)),
+            Err(error) => mistakes.push(configuration.mistake(&key, error.to_string())),
+        }
+    }
+    if mistakes.is_empty() { Ok(found) } else { Err(mistakes) }
+}
+
 /// Reads traces and makes a schedule of them.
 /// With it comes, if `marks` is set, where its calls are.
 pub(crate) fn compile(
@@ -208,19 +230,21 @@ pub(crate) fn compile(
     let speed = configuration.count("traces.speed").unwrap_or(found.speed);
     let traces = Traces { speed, ..found };
     let name = configuration.name("workload.collectives").unwrap_or_default();
-    let library = Library {
-        name: library(configuration)
-            .map_err(|mistake| Mistakes(vec![*mistake]))?
-            .unwrap_or(if flow.is_some() { SMPI } else { OPEN_MPI }),
-        nodes: Nodes::Consecutive(
-            configuration.count("workload.per-node").map_or(1, |count| count as u32),
-        ),
-        reduction: configuration.per_byte("workload.reduce-cost").unwrap_or(TimePerByte::ZERO),
-    };
-    let expand: &dyn Expand = if name == SCHEDGEN { &Schedgen } else { &library };
-    let mut options = Options { marks, expand, ..options(configuration) };
+    let named = library(configuration).map_err(|mistake| Mistakes(vec![*mistake]))?;
+    let usual = if flow.is_some() { SMPI } else { OPEN_MPI };
+    let of_items = flow.and_then(|flow| flow.items.library);
+    let chooser = (name != SCHEDGEN).then(|| named.or(of_items).unwrap_or(usual));
+    let mut chosen = algorithms(configuration).map_err(Mistakes)?;
+    chosen.extend(flow.map_or(&[][..], |flow| &flow.items.algorithms));
+    let per_node = configuration.count("workload.per-node").map_or(1, |count| count as u32);
+    let mut library = Library::new(chooser, &chosen);
+    library.nodes = Nodes::Consecutive(per_node);
+    library.reduction = configuration.per_byte("workload.reduce-cost").unwrap_or(TimePerByte::ZERO);
+    let mut options = Options { marks, expand: &library, ..options(configuration) };
     if let Some(flow) = flow {
         options.scale.ranks = scale(flow, &traces, &options)?;
+        let Calls { test, iprobe, init, .. } = flow.items.calls;
+        options.calls = CallCosts { test: test.ps(), iprobe: iprobe.ps(), init: init.ps() };
     }
     traces::compile(&traces, &options).map_err(|error| Failure::Input(error.to_string()))
 }

@@ -33,7 +33,11 @@ int main(int argc, char **argv)
     /* Ranks 0, 2 and 1, 3, in descending order. */
     MPI_Comm_split(MPI_COMM_WORLD, color, -rank, &half);
     MPI_Comm_dup(half, &copy);
+#if MPI_VERSION >= 4
+    MPI_Comm_idup_with_info(half, MPI_INFO_NULL, &later, &request);
+#else
     MPI_Comm_idup(half, &later, &request);
+#endif
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, later);
     check(sum == (color ? 4 : 2), "the sum over half of the ranks");

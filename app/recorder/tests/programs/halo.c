@@ -1,6 +1,7 @@
-/* 5 steps of a two-dimensional exchange over a periodic grid of ranks, with derived types for the
- * columns; the same by a neighbourhood collective; a reduction over all. */
+/* 5 steps (or as many as the argument says) of a two-dimensional exchange over a periodic grid of ranks,
+ * with derived types for the columns; the same by a neighbourhood collective; a reduction over all. */
 #include <mpi.h>
+#include <stdlib.h>
 
 #define N 16
 
@@ -14,13 +15,14 @@ int main(int argc, char **argv)
     MPI_Request requests[8];
     MPI_Init(&argc, &argv);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
+    int steps = argc > 1 ? atoi(argv[1]) : 5;
     MPI_Dims_create(size, 2, dims);
     MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 1, &grid);
     MPI_Cart_shift(grid, 0, 1, &from[0], &from[1]);
     MPI_Cart_shift(grid, 1, 1, &from[2], &from[3]);
     MPI_Type_vector(N, 1, N + 2, MPI_DOUBLE, &column);
     MPI_Type_commit(&column);
-    for (int step = 0; step < 5; step++) {
+    for (int step = 0; step < steps; step++) {
         MPI_Irecv(&field[0][1], N, MPI_DOUBLE, from[0], 0, grid, &requests[0]);
         MPI_Irecv(&field[N + 1][1], N, MPI_DOUBLE, from[1], 1, grid, &requests[1]);
         MPI_Irecv(&field[1][0], 1, column, from[2], 2, grid, &requests[2]);

@@ -1,23 +1,15 @@
-//! Building the recorder and the test programs, running these under it, reading what it wrote.
+//! Running test programs under the recorder and reading what it wrote.
 
-use std::ffi::OsString;
-use std::fs::{self, File};
+mod programs;
+
+use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
-use std::sync::OnceLock;
+use std::process::ExitStatus;
 
-use recorder::{launch, tail};
+pub use programs::{Mpi, libraries};
 use traces::definitions::Group;
 use traces::format::Reader;
 use traces::record::Record;
-
-/// An MPI library that is installed.
-pub struct Mpi {
-    kind: launch::Mpi,
-    suffix: &'static str,
-    launcher: OsString,
-    folder: PathBuf,
-}
 
 /// A call as the trace has it.
 pub struct Call {
@@ -78,68 +70,7 @@ impl Trace {
     }
 }
 
-/// The MPI libraries for which the recorder and programs can be built here.
-pub fn libraries() -> &'static [Mpi] {
-    static FOUND: OnceLock<Vec<Mpi>> = OnceLock::new();
-    FOUND.get_or_init(build)
-}
-
-fn build() -> Vec<Mpi> {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("recorder-programs");
-    fs::create_dir_all(&folder).expect("a folder");
-    let built = Command::new(env!("CARGO_BIN_EXE_heddle-record-libraries"))
-        .arg(&folder)
-        .status()
-        .expect("the builder runs");
-    assert!(built.success());
-    let kinds = [(launch::Mpi::OpenMpi, "openmpi"), (launch::Mpi::Mpich, "mpich")];
-    let mut found = Vec::new();
-    for (kind, suffix) in kinds {
-        let launcher = OsString::from(format!("mpirun.{suffix}"));
-        let runs = Command::new(&launcher).arg("--version").output();
-        if folder.join(kind.file()).exists() && runs.is_ok_and(|output| output.status.success()) {
-            found.push(Mpi { kind, suffix, launcher, folder: folder.clone() });
-        } else {
-            eprintln!("{kind} is not installed (make setup): its programs are not recorded");
-        }
-    }
-    found
-}
-
 impl Mpi {
-    /// The file name of the library that programs load.
-    pub fn library(&self) -> &'static str {
-        match self.kind {
-            launch::Mpi::OpenMpi => "libmpi.so.40",
-            launch::Mpi::Mpich => "libmpich.so.12",
-        }
-    }
-
-    /// Compiles a program; gives its path.
-    fn compile(&self, name: &str) -> PathBuf {
-        let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
-        let made = self.folder.join(format!("{name}.{}", self.suffix));
-        let source = ["c", "cpp", "f90"]
-            .map(|ending| sources.join(name).with_extension(ending))
-            .into_iter()
-            .find(|path| path.exists())
-            .expect("a program of that name");
-        let compiler = match source.extension().and_then(|ending| ending.to_str()) {
-            Some("cpp") => "mpicxx",
-            Some("f90") => "mpifort",
-            _ => "mpicc",
-        };
-        let output = Command::new(format!("{compiler}.{}", self.suffix))
-            .args(["-O1", "-o"])
-            .arg(&made)
-            .arg(&source)
-            .args(["-lm", "-lpthread", "-ldl"])
-            .output()
-            .expect("the compiler of the MPI library");
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        made
-    }
-
     /// Runs a program under the recorder; it must succeed.
     pub fn record(&self, name: &str, ranks: u32, arguments: &[&str]) -> Vec<Trace> {
         let (traces, status) = self.record_with(name, ranks, arguments, &[]);
@@ -165,24 +96,8 @@ impl Mpi {
         arguments: &[&str],
         variables: &[(&str, &str)],
     ) -> (Vec<Trace>, ExitStatus) {
-        let program = self.compile(name);
-        let traces = self.folder.join(format!("traces-{}-{name}", self.suffix));
-        let traces = launch::prepare(&traces, true).expect("writable").expect("forced");
-        let mut command = vec![self.launcher.clone()];
-        if self.kind == launch::Mpi::OpenMpi {
-            command.push("--oversubscribe".into());
-        }
-        command.extend(["-n".into(), ranks.to_string().into(), program.into_os_string()]);
-        command.extend(arguments.iter().map(OsString::from));
-        let folder = Some(self.folder.clone());
-        let mut run = launch::command(&command, &traces, None, folder).expect("a command");
-        // Containers are often root, which Open MPI refuses without being told twice.
-        let root = ["OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"];
-        run.envs(root.map(|name| (name, "1"))).envs(variables.iter().copied());
-        let output = run.stdin(Stdio::null()).output().expect("it runs");
-        print!("{}", String::from_utf8_lossy(&output.stdout));
-        tail::collect(&traces).expect("what is left is taken in");
+        let (traces, status) = self.traces(name, ranks, arguments, variables);
         let read = |rank: u32| Trace::read(&traces.join(format!("rank-{rank}.hdl")));
-        ((0..ranks).map(read).collect(), output.status)
+        ((0..ranks).map(read).collect(), status)
     }
 }

@@ -88,6 +88,8 @@ struct Timeline<'a> {
     recorded_on: &'a dyn Recorded,
     channels: Vec<Channel>,
     numbers: FxHashMap<(u32, u32, u32), u32>,
+    /// By the tag of a one-sided operation that of its answer.
+    answers: FxHashMap<u32, u32>,
     ready: VecDeque<usize>,
 }
 
@@ -152,6 +154,13 @@ impl Timeline<'_> {
                     channel.sent.push(start);
                     self.ready.extend(channel.waiting.take());
                 }
+                if let Some(tag) = self.answers.get(&op.tag).copied() {
+                    // The target answers as soon as it hears of it, whatever its program does.
+                    let number = self.channel(op.peer, me, tag);
+                    if let Some(channel) = self.channels.get_mut(number as usize) {
+                        channel.sent.push(start + self.recorded_on.transit(op.size));
+                    }
+                }
                 done.time += self.recorded_on.leaving(op.size);
             }
             Kind::Recv if op.peer == ANY || op.tag == ANY => progress.blind += 1,
@@ -177,10 +186,12 @@ impl Timeline<'_> {
 /// Sets the own time of each call that waited: from the moment at which all it waited for had happened. Gives how
 /// many calls returned before that, and warnings.
 pub fn align(ranked: &mut [Ranked], recorded_on: &dyn Recorded) -> (u64, Vec<String>) {
+    let remotes = ranked.iter().flat_map(|rank| &rank.remote);
     let mut timeline = Timeline {
         recorded_on,
         channels: Vec::new(),
         numbers: FxHashMap::default(),
+        answers: remotes.map(|remote| (remote.tag, remote.answer)).collect(),
         ready: (0..ranked.len()).collect(),
     };
     let mut all: Vec<_> = ranked.iter().map(|_| Progress::default()).collect();

@@ -77,6 +77,10 @@ fn reuse(compiler: &mut Compiler, id: i64) {
         && old.active
     {
         compiler.late.extend(old.ops);
+        // One of those that some call has seen done.
+        for (_, done) in compiler.blind.iter_mut().filter(|(array, _)| array.contains(&id)) {
+            *done = done.saturating_sub(1);
+        }
     }
 }
 
@@ -419,8 +423,13 @@ fn collective(
     let mut what = shared(class, &mut arguments.clone(), 1);
     let mut id = what.communicator;
     if class == Class::IntercommCreate {
-        // Each group synchronises; its leader, whose exchange with the other is left out, is in it.
-        compiler.count("the exchange between the leaders of MPI_Intercomm_create is left out");
+        // The leaders exchange what the groups need to know of each other: the new communicator synchronises.
+        let made = arguments.clone().rest().last().copied();
+        let known = stream.definitions().communicators.get(&made.unwrap_or_default());
+        match made.filter(|_| known.is_some_and(|known| known.remote.is_some())) {
+            Some(made) => id = made,
+            None => compiler.count("the trace does not say between which groups MPI_Intercomm_create communicates; each synchronises on its own"),
+        }
     }
     if class == Class::CreateGroup {
         // Only those in the new communicator take part.

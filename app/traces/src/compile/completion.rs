@@ -9,8 +9,8 @@ use crate::format::table::Class;
 use crate::record::{Record, Status, UNKNOWN};
 use crate::source::Stream;
 
-const BLIND: &str =
-    "the trace does not say which request was completed; this text format never does";
+const BLIND: &str = "the trace does not say which requests were completed: they are waited for where their handles are used \
+                     again, or once all of them must be done";
 
 /// Compiles a call that completes requests, or may.
 // Long because it lists the calls.
@@ -49,17 +49,19 @@ pub fn complete(
                 return Ok(());
             }
             if index == UNKNOWN {
-                return Err(BLIND.to_owned());
+                blind(compiler, stream, requests);
+                compiler.frame(Shape::Completion);
+                return Ok(());
             }
             let request = usize::try_from(index).ok().and_then(|index| requests.get(index));
             finish(compiler, stream, request.copied().as_slice(), arguments.status());
         }
         Class::Waitsome | Class::Testsome => {
-            let blind = arguments.clone().number() == UNKNOWN;
-            if blind && class == Class::Waitsome && !requests.is_empty() {
-                return Err(BLIND.to_owned());
-            }
-            if blind {
+            if arguments.clone().number() == UNKNOWN {
+                if class == Class::Waitsome {
+                    blind(compiler, stream, requests);
+                    compiler.frame(Shape::Completion);
+                }
                 return Ok(());
             }
             let (indices, statuses) = (arguments.list(), arguments.triples());
@@ -89,6 +91,29 @@ pub fn complete(
     }
     compiler.frame(Shape::Completion);
     Ok(())
+}
+
+/// At least one of these requests is done, and nobody knows which. Where as many calls have said so as there are requests, all are.
+fn blind(compiler: &mut Compiler, stream: &Stream, ids: &[i64]) {
+    let is_active = |id: &&i64| compiler.requests.get(id).is_some_and(|request| request.active);
+    let active: Vec<i64> = ids.iter().filter(is_active).copied().collect();
+    let Some(first) = ids.iter().find(|id| **id != 0).copied().filter(|_| !active.is_empty())
+    else {
+        return;
+    };
+    compiler.count(BLIND);
+    let known = compiler.blind.iter().position(|(ids, _)| ids.first() == Some(&first));
+    let place = known.unwrap_or(compiler.blind.len());
+    if known.is_none() {
+        compiler.blind.push((Vec::new(), 0));
+    }
+    let Some((array, done)) = compiler.blind.get_mut(place) else { return };
+    *array = ids.iter().skip_while(|id| **id == 0).copied().collect();
+    *done += 1;
+    if *done >= active.len() {
+        compiler.blind.swap_remove(place);
+        finish(compiler, stream, &active, Status::NOTHING);
+    }
 }
 
 fn status([source, tag, bytes]: [i64; 3]) -> Status {

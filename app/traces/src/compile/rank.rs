@@ -133,6 +133,8 @@ pub struct Compiler<'a> {
     pub finalized: bool,
     /// Operations of requests whose completion the trace does not tell: the next call waits for them.
     pub late: Vec<u32>,
+    /// Arrays of requests, and how many of each calls have completed without saying which.
+    pub blind: Vec<(Vec<i64>, usize)>,
     /// Those of requests that were freed: the end of the rank waits for them.
     pub freed: Vec<u32>,
     /// Whether nothing but one-sided operations of other ranks can change what was compiled.
@@ -227,6 +229,7 @@ impl<'a> Compiler<'a> {
             inside: !matches!(options.window, Window::Collectives(1.., _) | Window::Times(1.., _)),
             finalized: false,
             late: Vec::new(),
+            blind: Vec::new(),
             freed: Vec::new(),
             alone: options.mode != Mode::Aligned && options.window == Window::All,
             full: OPEN,
@@ -299,7 +302,8 @@ impl<'a> Compiler<'a> {
             Class::Local => return Ok(()),
             Class::Init => {
                 let early = if self.clock.is_some() { record.leave } else { 0 };
-                self.threads = vec![Chain { last: None, clock: record.leave, carry: early }];
+                let carry = early + self.cost(Class::Init);
+                self.threads = vec![Chain { last: None, clock: record.leave, carry }];
                 self.window(record, None);
                 return Ok(());
             }
@@ -322,6 +326,10 @@ impl<'a> Compiler<'a> {
             self.enter_window((from..to).contains(&since), record.enter);
         }
         self.begin(record);
+        let cost = self.cost(call.class);
+        if let Some(chain) = self.threads.get_mut(self.now.thread) {
+            chain.carry += cost;
+        }
         let result = if call.class == Class::Finalize {
             self.finalized = true;
             self.finish();
@@ -334,6 +342,18 @@ impl<'a> Compiler<'a> {
             let blocking = if call.how == How::Blocking { "" } else { " (request)" };
             format!("{message}{blocking}")
         })
+    }
+
+    /// What a call costs besides what it waits for.
+    fn cost(&self, class: Class) -> u64 {
+        let costs = &self.options.calls;
+        match class {
+            _ if self.options.mode != Mode::Gaps => 0,
+            Class::Test | Class::Testany | Class::Testall | Class::Testsome => costs.test,
+            Class::Iprobe | Class::Improbe => costs.iprobe,
+            Class::Init => costs.init,
+            _ => 0,
+        }
     }
 
     /// Opens and closes the window at collectives of the world.

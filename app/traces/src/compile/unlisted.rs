@@ -23,9 +23,7 @@ pub fn verdict(name: &str) -> Verdict {
     if ["Psend_init", "Precv_init", "Parrived"].contains(&plain) || plain.starts_with("Pready") {
         return Verdict::Refused("partitioned communication has no place in a schedule");
     }
-    if ["Comm_create_from_group", "Intercomm_create_from_groups", "Comm_idup_with_info"]
-        .contains(&plain)
-    {
+    if ["Comm_create_from_group", "Intercomm_create_from_groups"].contains(&plain) {
         return Verdict::Refused("the trace does not say who is in the communicator that it makes");
     }
     if plain.starts_with("File_") {

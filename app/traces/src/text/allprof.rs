@@ -30,7 +30,7 @@ pub struct AllprofReader<R> {
     communicators: FxHashMap<(i64, i64), i64>,
     worlds: i64,
     numbers: FxHashMap<String, u32>,
-    /// Handles that a call filled and none has waited for.
+    /// Handles that a call filled. They stay: what completes requests does not say which.
     requests: FxHashSet<i64>,
     /// Distance of handles in an array.
     stride: i64,
@@ -330,7 +330,7 @@ impl<R: Read> AllprofReader<R> {
     ) -> Result<(), Fault> {
         // The length of the array of requests that follows.
         let mut count = 0;
-        let waits = !matches!(call.how, How::Immediate | How::Persistent);
+        let fills = matches!(call.how, How::Immediate | How::Persistent);
         for field in &call.fields {
             match field {
                 Field::Skip => {
@@ -374,11 +374,9 @@ impl<R: Read> AllprofReader<R> {
                 Field::Request => {
                     let request = number(cursor.need("a request")?, "the address of a request")?;
                     values.push(request);
-                    if waits {
-                        self.requests.remove(&request)
-                    } else {
-                        self.requests.insert(request)
-                    };
+                    if fills {
+                        self.requests.insert(request);
+                    }
                 }
                 Field::Requests => {
                     let base = number(cursor.need("an array of requests")?, "its address")?;
@@ -421,8 +419,7 @@ impl<R: Read> AllprofReader<R> {
         values.push(count);
         for index in 0..count {
             let request = base.wrapping_add(index * self.stride);
-            let live = self.requests.remove(&request);
-            values.push(if live { request } else { 0 });
+            values.push(if self.requests.contains(&request) { request } else { 0 });
         }
     }
 
