@@ -17,7 +17,7 @@ pub struct Performance {
     pub cpu_seconds: f64,
     /// The most memory that the process ever had resident; `None` where the system does not tell.
     pub peak_rss_bytes: Option<u64>,
-    /// Events per second of the simulation phase.
+    /// Events and signals per second of the simulation phase.
     pub events_per_second: f64,
     /// Messages per second of the simulation phase.
     pub messages_per_second: f64,
@@ -40,7 +40,7 @@ impl Performance {
             simulation_seconds: simulation.as_secs_f64(),
             cpu_seconds: cpu_seconds(),
             peak_rss_bytes: peak_rss(),
-            events_per_second: per_second(summary.events),
+            events_per_second: per_second(summary.events.saturating_add(summary.signals)),
             messages_per_second: per_second(summary.messages),
             threads,
         }

@@ -18,6 +18,7 @@ fn deadlock() -> Summary {
     let outcome = Outcome {
         ranks: vec![RankTotals::default(); 4],
         events: 5,
+        signals: 0,
         deadlock: Some(Deadlock {
             at: ns(4100),
             ranks: 3,

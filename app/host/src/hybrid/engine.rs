@@ -96,7 +96,7 @@ pub struct Engine<'a, P, R, B> {
     free_receives: bool,
     pub now: Time,
     pub events: u64,
-    told: u64,
+    pub told: u64,
     pub probe: B,
 }
 
@@ -202,7 +202,7 @@ impl<P: Program, R: Routes, B: Probe<Record>> Engine<'_, P, R, B> {
         if self.events - self.told >= TOLD
             && let Some(meter) = &self.settings.progress
         {
-            meter.advance(self.events - self.told, self.now);
+            meter.advance(self.events - self.told, 0, self.now);
             self.told = self.events;
         }
     }

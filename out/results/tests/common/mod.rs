@@ -37,6 +37,7 @@ pub fn outcome() -> Outcome {
     Outcome {
         ranks: vec![sender, receiver],
         events: 4,
+        signals: 0,
         path: CriticalPath {
             rank: 1,
             compute: ns(100),
