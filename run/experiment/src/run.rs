@@ -61,7 +61,25 @@ struct Simulated {
     recorded: Recorded,
     /// The MPI calls of traces, if they are to be written.
     calls: Vec<Call>,
+    /// What the network's records say, if that is to be written, and of which network.
+    watched: Option<(Watched, Infiniband)>,
     took: Duration,
+}
+
+/// Records of the hosts go to the one, those of the network to the other.
+struct Both(Collector, Watch);
+
+impl Probe<Record<infiniband::Record>> for Both {
+    const LISTENS: bool = true;
+
+    #[inline]
+    fn record(&mut self, record: Record<infiniband::Record>) {
+        if let Record::Network { device, at, record } = record {
+            self.1.take(device, at, &record);
+        } else {
+            self.0.record(record);
+        }
+    }
 }
 
 /// Carries out a plan and writes what it asks for. Shows progress on standard error if that is a
@@ -176,7 +194,7 @@ fn simulate(plan: &Plan, program: &impl Program, schedule: u64) -> Result<Simula
         Some(machine) => Some(machine.with(program.ranks()).map_err(Failure::Input)?),
         None => None,
     };
-    progress::during(program, &plan.settings, |settings| {
+    progress::during(program, network.as_ref(), &plan.settings, |settings| {
         let start = Instant::now();
         let probe = || Collector::new(wanted);
         let silent = wanted == Wanted::default();
