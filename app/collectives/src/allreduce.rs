@@ -83,7 +83,7 @@ pub const ALLREDUCE: &[Entry] = &[
         "binomial trees in nodes, Rabenseifner among leaders",
     )
     .needs(COMMUTES),
-    Entry::new("redbcast", Run(reduce_bcast), "linear reduce to rank 0, binomial broadcast"),
+    Entry::new("redbcast", Run(reduce_bcast), "`default` reduce to rank 0, binomial broadcast"),
     Entry::new("ompi", Select("openmpi"), "as Open MPI chooses"),
     Entry::new(
         "ompi_ring_segmented",
@@ -122,7 +122,11 @@ pub const ALLREDUCE: &[Entry] = &[
 
 fn reduce_bcast(call: &Call, plan: &mut Plan) {
     let whole = Call { root: 0, ..*call };
-    crate::reduce::linear(&whole, plan);
+    if call.commutative {
+        crate::reduce::at_once(&whole, plan);
+    } else {
+        crate::reduce::linear(&whole, plan);
+    }
     tree::bcast(plan, &call.all(), 0, Tree::Knomial(2), call.output(), 0);
 }
 

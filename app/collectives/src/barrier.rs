@@ -55,7 +55,10 @@ pub fn linear(plan: &mut Plan, team: &Team) {
         plan.recv(team.rank(0), NOTICE);
         return;
     }
-    (1..team.size).for_each(|member| plan.recv(team.rank(member), NOTICE));
+    for member in 1..team.size {
+        plan.irecv(team.rank(member), NOTICE);
+    }
+    plan.wait_all();
     for member in 1..team.size {
         plan.isend(team.rank(member), NOTICE);
     }

@@ -38,7 +38,7 @@ pub const GATHERV: &[Entry] = &[Entry::new("default", Run(to_root), "everyone se
 
 /// Algorithms of `scatter`.
 pub const SCATTER: &[Entry] = &[
-    Entry::new("default", Same("ompi_basic_linear"), "the root sends to one after the other"),
+    Entry::new("default", Same("ompi_linear_nb"), "the root sends to all at once"),
     Entry::new("ompi", Select("openmpi"), "as Open MPI chooses"),
     Entry::new(
         "ompi_basic_linear",

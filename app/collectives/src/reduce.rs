@@ -12,7 +12,7 @@ use crate::{
     tree::{self, Reduction, Tree},
 };
 
-use Way::{Automatic, Run, Same, Select};
+use Way::{Automatic, Run, Select};
 
 const COMMUTES: &[(Need, &str)] = &[(Need::Commutative, "ompi_in_order_binary")];
 
@@ -20,9 +20,10 @@ const COMMUTES: &[(Need, &str)] = &[(Need::Commutative, "ompi_in_order_binary")]
 pub const REDUCE: &[Entry] = &[
     Entry::new(
         "default",
-        Same("ompi_basic_linear"),
-        "everyone sends to the root, which combines in the order of ranks",
-    ),
+        Run(at_once),
+        "everyone sends to the root, which combines when all vectors are there",
+    )
+    .needs(&[(Need::Commutative, "ompi_basic_linear")]),
     Entry::new(
         "arrival_pattern_aware",
         Run(arrival_chain),
@@ -143,6 +144,22 @@ fn arrival_chain(call: &Call, plan: &mut Plan) {
     }
     chain_to_zero(call, plan, acc);
     to_root(call, plan, 0, acc);
+}
+
+/// The root posts all receives and combines when all have come.
+pub fn at_once(call: &Call, plan: &mut Plan) {
+    let root = call.root;
+    if call.rank != root {
+        return plan.send(root, call.input());
+    }
+    let acc = call.output();
+    plan.copy(call.input(), acc);
+    let slots: Vec<_> = (1..call.ranks).map(|_| plan.scratch(acc.len)).collect();
+    for (rank, &slot) in (0..call.ranks).filter(|&rank| rank != root).zip(&slots) {
+        plan.irecv(rank, slot);
+    }
+    plan.wait_all();
+    slots.into_iter().for_each(|slot| plan.reduce_right(acc, slot));
 }
 
 /// The root combines from the last rank to the first.

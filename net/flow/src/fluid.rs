@@ -7,9 +7,10 @@ use units::Time;
 
 use crate::{
     Flow, FlowId, Link,
+    confined::Confined,
     solve::Solver,
     soonest::Soonest,
-    system::{NONE, OWN, Slot, System},
+    system::{NONE, OWN, Rising, Slot, System},
 };
 
 /// Picoseconds in a second.
@@ -62,6 +63,7 @@ enum Timer {
 pub struct Fluid<P = Silent> {
     system: System,
     solver: Solver,
+    confined: Confined,
     flows: Vec<Started>,
     free: Vec<u32>,
     numbers: u64,
@@ -94,9 +96,11 @@ impl<P: Probe<Load>> Fluid<P> {
     pub fn watched(links: impl IntoIterator<Item = Link>, probe: P) -> Self {
         let system = System::new(links);
         let ends = Soonest::new(system.links.len());
+        let confined = Confined::new(system.links.len());
         Self {
             system,
             solver: Solver::default(),
+            confined,
             flows: Vec::new(),
             free: Vec::new(),
             numbers: 0,
@@ -175,8 +179,9 @@ impl<P: Probe<Load>> Fluid<P> {
                     Timer::Own(variable) => {
                         let state = &self.system.variables[variable as usize];
                         if state.group == OWN && state.end <= self.now {
-                            let clock = self.system.own_clock(state, self.now);
-                            self.complete(variable, late(clock, state.bound));
+                            let clock = self.system.own_clock(variable, self.now);
+                            let level = self.system.rising[variable as usize].bound;
+                            self.complete(variable, late(clock, level));
                         }
                     }
                 }
@@ -196,13 +201,22 @@ impl<P: Probe<Load>> Fluid<P> {
             return started.end;
         }
         let state = &self.system.variables[started.variable as usize];
-        if state.flows.contains(&flow.0) { state.level / state.penalty } else { 0.0 }
+        if !state.flows.contains(&flow.0) {
+            return 0.0;
+        }
+        let level = if state.group == OWN {
+            state.level
+        } else {
+            self.system.hot[state.group as usize].level
+        };
+        level / state.penalty
     }
 
     /// What a link carries now, in bytes per second; on a fat pipe the sum over its flows.
     pub fn load(&mut self, link: u32) -> f64 {
         self.solve();
-        self.system.links[link as usize].load
+        let guarded = self.confined.load(&self.system, link);
+        guarded.unwrap_or(self.system.links[link as usize].load)
     }
 
     /// The probe.
@@ -235,7 +249,7 @@ impl<P: Probe<Load>> Fluid<P> {
     /// A flow's latency phase is over.
     fn transfer(&mut self, flow: u32) {
         let variable = self.flows[flow as usize].variable;
-        let own = self.system.own_clock(&self.system.variables[variable as usize], self.now);
+        let own = self.system.own_clock(variable, self.now);
         self.flows[flow as usize].end += own;
         let end = self.flows[flow as usize].end;
         let state = &mut self.system.variables[variable as usize];
@@ -243,8 +257,9 @@ impl<P: Probe<Load>> Fluid<P> {
         state.flows.insert(place, flow);
         state.soonest = state.soonest.min(end);
         state.latent -= 1;
-        state.count += 1;
-        if state.count == 1 {
+        let count = &mut self.system.rising[variable as usize].count;
+        *count += 1;
+        if *count == 1 {
             self.system.attach(variable);
         }
         self.lowest = 0.0;
@@ -269,7 +284,19 @@ impl<P: Probe<Load>> Fluid<P> {
             let bar = late(clock, self.system.hot[link as usize].level);
             let mut soonest = f64::INFINITY;
             self.ending.clear();
-            for user in &self.system.links[link as usize].users {
+            let confined = link == self.confined.link;
+            while confined && let Some((end, variable)) = self.confined.next(&self.system) {
+                if end > bar {
+                    soonest = end;
+                    break;
+                }
+                self.confined.pop();
+                self.ending.push(variable);
+            }
+            self.ending.sort_unstable();
+            self.ending.dedup();
+            let users = self.system.links[link as usize].users.iter();
+            for user in users.filter(|_| !confined) {
                 let state = &self.system.variables[user.variable as usize];
                 if state.group == link {
                     soonest = soonest.min(state.offset + state.soonest);
@@ -303,9 +330,13 @@ impl<P: Probe<Load>> Fluid<P> {
             state.flows.pop();
             self.finished.push((started.number, started.token));
             self.free.push(flow);
-            state.count -= 1;
+            self.system.rising[variable as usize].count -= 1;
         }
-        self.lowest = self.lowest.min(state.level);
+        let level = match state.group {
+            OWN => state.level,
+            link => self.system.hot[link as usize].level,
+        };
+        self.lowest = self.lowest.min(level);
         if let Some(&flow) = state.flows.last() {
             state.soonest = self.flows[flow as usize].end;
             self.change(variable);
@@ -317,11 +348,17 @@ impl<P: Probe<Load>> Fluid<P> {
 
     /// A variable has no flow left that transfers.
     fn leave(&mut self, variable: u32) {
-        let way = self.system.variables[variable as usize].way();
+        let way = self.system.rising[variable as usize].way();
         for slot in way.clone() {
             let link = self.system.slots[slot].link;
             if self.system.hot[link as usize].level.is_finite() {
                 self.freed.push(link);
+            }
+        }
+        if self.confined.link != NONE {
+            self.confined.leave(&self.system, variable);
+            if self.system.variables[variable as usize].group == self.confined.link {
+                self.system.rising[variable as usize].carried = 0.0;
             }
         }
         self.system.detach(variable);
@@ -342,7 +379,8 @@ impl<P: Probe<Load>> Fluid<P> {
     }
 
     fn tell(&mut self, link: u32) {
-        let rate = self.system.links[link as usize].load;
+        let guarded = self.confined.load(&self.system, link);
+        let rate = guarded.unwrap_or(self.system.links[link as usize].load);
         self.probe.record(Load { at: Time::from_ps(self.now), link, rate });
     }
 
@@ -351,8 +389,57 @@ impl<P: Probe<Load>> Fluid<P> {
         if self.changed.is_empty() && self.freed.is_empty() {
             return;
         }
-        self.changed.retain(|&variable| self.system.variables[variable as usize].count > 0);
+        self.changed.retain(|&variable| self.system.rising[variable as usize].count > 0);
+        let level = (self.confined.link != NONE)
+            .then(|| self.confined.level(&self.system, &self.changed, &self.freed))
+            .flatten();
+        if let Some(level) = level {
+            self.shift(level);
+        } else {
+            self.solve_anew();
+        }
+        self.changed.clear();
+        self.freed.clear();
+        self.lowest = f64::INFINITY;
+    }
+
+    /// The confined link has a new level, and nothing else changes.
+    fn shift(&mut self, level: f64) {
+        let link = self.confined.link;
+        let clock = self.system.clock(link, self.now);
+        let (hot, state) =
+            (&mut self.system.hot[link as usize], &mut self.system.links[link as usize]);
+        (hot.level, hot.limit) = (level, level);
+        (state.clock, state.at) = (clock, self.now);
+        for &variable in &self.changed {
+            let rising = &mut self.system.rising[variable as usize];
+            rising.counted = rising.count;
+            let state = &mut self.system.variables[variable as usize];
+            state.changed = false;
+            if state.group != link {
+                (state.group, state.offset) = (link, clock);
+            }
+            self.confined.expect(&self.system, variable);
+        }
+        let next = self.confined.next(&self.system).map_or(f64::INFINITY, |(end, _)| end);
+        self.system.links[link as usize].soonest = next;
+        self.set_end(link);
+        if P::LISTENS {
+            for index in 0..self.confined.guarded.len() {
+                self.tell(self.confined.guarded[index]);
+            }
+        }
+    }
+
+    fn solve_anew(&mut self) {
         self.solver.solve(&mut self.system, &self.changed, &self.freed, self.lowest);
+        if self.confined.link != NONE
+            && self.solver.links().any(|link| self.confined.concerns(link))
+        {
+            self.solver.abandon(&mut self.system);
+            self.confined.release(&mut self.system);
+            self.solver.solve(&mut self.system, &self.changed, &self.freed, self.lowest);
+        }
         for index in 0..self.solver.open.len() {
             let link = self.solver.open[index];
             let clock = self.system.clock(link, self.now);
@@ -368,39 +455,43 @@ impl<P: Probe<Load>> Fluid<P> {
         }
         for index in 0..self.solver.touched.len() {
             let link = self.solver.touched[index];
-            let state = &mut self.system.links[link as usize];
-            state.load += std::mem::take(&mut state.delta);
-            if P::LISTENS {
+            let delta = self.system.hot[link as usize].delta;
+            self.system.links[link as usize].load += delta;
+            if P::LISTENS && delta != 0.0 {
                 self.tell(link);
             }
         }
         for link in std::mem::take(&mut self.joined) {
             self.set_end(link);
         }
+        if self.confined.link == NONE {
+            self.confined.confine(&self.system, &self.solver);
+        }
         self.solver.clear(moved);
-        self.changed.clear();
-        self.freed.clear();
-        self.lowest = f64::INFINITY;
     }
 
     /// Gives a variable the level and the group that were found.
     fn take_over(&mut self, variable: u32) {
         let system = &mut self.system;
-        let state = &system.variables[variable as usize];
-        let (old, group, changed) = (state.group, state.next_group, state.changed);
+        let rising = &mut system.rising[variable as usize];
+        rising.seen = false;
+        rising.counted = rising.count;
+        rising.carried = f64::from(rising.count) * rising.level;
+        let Rising { level, group, bound, .. } = *rising;
+        let state = &mut system.variables[variable as usize];
+        let old = state.group;
+        let changed = std::mem::take(&mut state.changed);
         if group != old {
-            let own = system.own_clock(state, self.now);
+            let own = system.own_clock(variable, self.now);
             let offset = if group == OWN { own } else { system.clock(group, self.now) - own };
             let state = &mut system.variables[variable as usize];
             (state.offset, state.since, state.group) = (offset, self.now, group);
         }
         let state = &mut system.variables[variable as usize];
-        state.level = state.next_level;
-        state.carried = f64::from(state.count) * state.level;
-        (state.seen, state.changed) = (false, false);
+        state.level = level;
         if group == OWN {
             if group != old || changed {
-                let end = after(state.since, (state.soonest - state.offset) / state.bound);
+                let end = after(state.since, (state.soonest - state.offset) / bound);
                 if end != state.end || end <= self.now {
                     state.end = end;
                     self.timers.entry(end).or_default().push(Timer::Own(variable));
@@ -421,7 +512,7 @@ impl<P: Probe<Load>> Fluid<P> {
         let system = &mut self.system;
         let (hot, state) = (&mut system.hot[link as usize], &mut system.links[link as usize]);
         let old = std::mem::replace(&mut hot.level, state.found);
-        hot.open = false;
+        (hot.open, hot.limit) = (false, hot.level);
         state.load = state.capacity - hot.room;
         if old.is_infinite() && hot.level.is_finite() {
             state.place = system.full.len() as u32;

@@ -24,6 +24,8 @@ pub struct Network<R> {
     fluid: Fluid,
     /// By host, the link that stands for its cores, where they are shared.
     cores: Vec<Option<u32>>,
+    /// By link, the bytes that it has to carry.
+    carried: Vec<f64>,
     links: Vec<u32>,
     uses: Vec<Use>,
 }
@@ -48,6 +50,7 @@ impl<R: Routes> Network<R> {
             routes,
             parameters,
             bandwidths: all.iter().map(|link| link.bandwidth).collect(),
+            carried: vec![0.0; all.len()],
             fluid: Fluid::new(all),
             cores,
             links: Vec::new(),
@@ -88,14 +91,12 @@ impl<R: Routes> Network<R> {
             uses.extend(links.iter().map(|link| Use { link: *link, weight: CROSS_TRAFFIC }));
         }
         let latency = seconds(latency * parameters.latency_factors.of(bytes));
-        let flow = Flow {
-            uses,
-            penalty,
-            bound,
-            factor: parameters.bandwidth_factors.of(bytes),
-            latency,
-            work: bytes as f64,
-        };
+        let factor = parameters.bandwidth_factors.of(bytes);
+        let work = bytes as f64;
+        for Use { link, weight } in uses.iter() {
+            self.carried[*link as usize] += weight * work / factor;
+        }
+        let flow = Flow { uses, penalty, bound, factor, latency, work };
         self.fluid.start(now, &flow, token);
         Ok(latency)
     }
@@ -108,6 +109,12 @@ impl<R: Routes> Network<R> {
         let flow = Flow { uses, penalty: 1.0, bound: 1.0, factor: 1.0, latency: Time::ZERO, work };
         self.fluid.start(now, &flow, token);
         true
+    }
+
+    /// Bytes that a link has to carry for all messages so far, with what the factors add to them and the traffic
+    /// on the way back.
+    pub fn carried(&self, link: u32) -> f64 {
+        self.carried.get(link as usize).copied().unwrap_or(0.0)
     }
 
     /// The next moment at which something happens by itself.

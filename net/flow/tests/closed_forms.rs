@@ -164,14 +164,13 @@ fn a_fat_pipe_gives_each_flow_its_bandwidth_but_stops_them_together() {
 #[test]
 fn cores_are_a_link_and_the_speed_of_one_is_a_bound() {
     // Four cores of 1e9 flop/s: three ranks have one each, six have two thirds of one.
-    for (ranks, rate) in [(3, 1e9), (6, 4e9 / 6.0)] {
+    for (ranks, rate, end) in [(3, 1e9, SECOND), (6, 4e9 / 6.0, SECOND / 2 * 3)] {
         let mut fluid = Fluid::new([shared(4e9)]);
         let way = uses(&[0]);
         let flows = vec![Flow { bound: 1e9, ..plain(&way, 1e9) }; ranks];
         for id in starts(&mut fluid, &flows) {
             near(fluid.rate(id), rate);
         }
-        let end = (1e9 / rate * 1e12_f64).round() as u64;
         assert_eq!(ends(&mut fluid), [(end, (0..ranks as u32).collect())]);
     }
 }
@@ -185,7 +184,7 @@ fn a_latency_phase_uses_nothing() {
     let late = Flow { latency: Time::from_ps(SECOND / 2), ..plain(&way, 2.0) };
     let ids = starts(&mut fluid, &[plain(&way, 2.0), late]);
     near(fluid.rate(ids[0]), 2.0);
-    assert_eq!(fluid.rate(ids[1]), 0.0);
+    assert!(fluid.rate(ids[1]) <= 0.0);
     assert_eq!(fluid.next_event(), Some(Time::from_ps(SECOND / 2)));
     assert_eq!(ends(&mut fluid), [(SECOND / 2 * 3, vec![0]), (2 * SECOND, vec![1])]);
 }
@@ -203,7 +202,7 @@ fn what_shares_nothing_takes_its_latency_and_its_bound() {
         Flow { bound: 1e10, penalty: 0.0, factor: 0.5, ..plain(&way, 10.0) },
     ];
     let ids = starts(&mut fluid, &flows);
-    assert_eq!(fluid.load(0), 0.0);
+    assert!(fluid.load(0) <= 0.0);
     near(fluid.rate(ids[2]), 1e10);
     assert_eq!(ends(&mut fluid), [(0, vec![1]), (70, vec![0]), (1070, vec![2]), (2000, vec![3])]);
 }
@@ -213,7 +212,7 @@ fn ends_that_only_rounding_tells_apart_are_one() {
     // 500 flows with penalties of all sizes on one link, each with as much work as its share: all end after
     // total / bandwidth, here total = sum of 1e9 / penalty. Half of them begin later, with the work for the rest of that
     // time, which changes all rates: until s the first half has everything.
-    let penalty = |flow: u32| 1e-6 * 1.017_f64.powi(flow as i32);
+    let penalty = |flow: u32| 1e-6 * 1.017_f64.powf(flow.into());
     let total =
         |flows: &mut dyn Iterator<Item = u32>| flows.map(|flow| 1.0 / penalty(flow)).sum::<f64>();
     let (half, all) = (total(&mut (0..500).step_by(2)), total(&mut (0..500)));

@@ -46,8 +46,10 @@ fn render(text: &mut String, summary: &Summary, performance: &Performance) -> st
         0 => String::new(),
         signals => format!(", and {signals} signals of the network"),
     };
-    let rate = rate(performance.events_per_second);
-    let events = format!("{}{signals}, {rate}", summary.events);
+    let rate = performance
+        .events_per_second
+        .map_or_else(String::new, |value| format!(", {}", rate(value)));
+    let events = format!("{}{signals}{rate}", summary.events);
     row(text, "events", &events)?;
     let time = format!(
         "{} simulating, {} in all, {} CPU, {}",

@@ -30,6 +30,17 @@ pub(crate) struct FlowMachine {
     pub warnings: Vec<String>,
 }
 
+/// What a link had to carry.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Carried {
+    /// Its name.
+    pub link: String,
+    /// Bytes, with what the model's factors add to them.
+    pub bytes: f64,
+    /// Bytes per second.
+    pub bandwidth: f64,
+}
+
 type Mistakes = Vec<Diagnostic>;
 
 /// Routes of a platform as flows need them.
@@ -70,11 +81,10 @@ pub(crate) fn resolve(configuration: &Configuration) -> Result<Option<FlowMachin
     if !mistakes.is_empty() {
         return Err(mistakes);
     }
-    let loopback = platform.loopback() as usize;
-    if let Some(link) = platform.links.get_mut(loopback) {
-        let (bandwidth, latency) = items.loopback;
-        link.bandwidth = bandwidth.unwrap_or(link.bandwidth);
-        link.latency = latency.unwrap_or(link.latency);
+    let (bandwidth, latency) = items.loopback;
+    if let Some(link) = platform.links().last() {
+        let figures = (bandwidth.unwrap_or(link.bandwidth), latency.unwrap_or(link.latency));
+        platform.set_loopback(figures.0, figures.1);
     }
     let warnings = platform.remarks.iter().map(|remark| remark.message.clone()).collect();
     Ok(Some(FlowMachine { platform, items, protocols, places, warnings }))
@@ -104,13 +114,13 @@ impl FlowMachine {
         Ok((0..).zip(hosts).map(|(rank, host)| (rank, factor(host))).collect())
     }
 
-    /// Simulates a program.
+    /// Simulates a program; also gives the bytes that each link had to carry.
     pub fn simulate<P: Program, B: Probe<Record>>(
         &self,
         program: &P,
         settings: &Settings,
         probe: B,
-    ) -> Result<(Outcome, B), Failure> {
+    ) -> Result<(Outcome, B, Vec<Carried>), Failure> {
         let hosts = self.hosts(program.ranks()).map_err(Failure::Input)?;
         let mut counts = vec![0; self.platform.hosts.len()];
         for host in &hosts {
@@ -126,10 +136,17 @@ impl FlowMachine {
         };
         let link =
             |link: &platform::Link| Link { bandwidth: link.bandwidth, sharing: sharing(link) };
-        let links: Vec<_> = self.platform.links.iter().map(link).collect();
+        let links: Vec<_> = self.platform.links().iter().map(link).collect();
         let parameters = self.items.parameters.clone();
-        let network = Network::new(Ways(&self.platform), &links, &cores, parameters);
-        Ok(simulate_flow(network, &hosts, &self.protocols, program, settings, probe)?)
+        let mut network = Network::new(Ways(&self.platform), &links, &cores, parameters);
+        let (outcome, probe) =
+            simulate_flow(&mut network, &hosts, &self.protocols, program, settings, probe)?;
+        let carried = |(number, link): (u32, &platform::Link)| {
+            let bytes = network.carried(number);
+            let (name, bandwidth) = (link.name.clone(), link.bandwidth);
+            (bytes > 0.0).then_some(Carried { link: name, bytes, bandwidth })
+        };
+        Ok((outcome, probe, (0..).zip(self.platform.links()).filter_map(carried).collect()))
     }
 }
 
@@ -211,13 +228,9 @@ fn speed(configuration: &Configuration) -> Result<Option<f64>, Mistakes> {
     let Some(text) = configuration.name(KEY) else { return Ok(None) };
     let text = text.replace(' ', "");
     let known = text.ends_with("flop/s") || text.ends_with("flops") || text.ends_with('f');
-    match quantity(&text).ok().filter(|speed| known && *speed > 0.0) {
-        Some(speed) => Ok(Some(speed)),
-        None => {
-            let message = format!("expected a speed such as `10 Gflop/s`, found `{text}`");
-            Err(vec![configuration.mistake(KEY, message)])
-        }
-    }
+    let found = quantity(&text).ok().filter(|speed| known && *speed > 0.0);
+    let message = || format!("expected a speed such as `10 Gflop/s`, found `{text}`");
+    found.map(Some).ok_or_else(|| vec![configuration.mistake(KEY, message())])
 }
 
 /// Configuration items in the platform's file.

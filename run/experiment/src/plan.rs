@@ -56,6 +56,8 @@ pub struct Plan {
     pub output: Option<Output>,
     /// Whether a timeline is drawn on the terminal.
     pub gantt: bool,
+    /// Whether the report has the calls of traces, even if no table of them is written.
+    pub(crate) calls: bool,
     /// What is odd about it, though it can be run.
     pub warnings: Vec<String>,
     /// The files that it reads.
@@ -170,10 +172,16 @@ impl Plan {
             loggopsim,
             output,
             gantt,
+            calls: false,
             warnings,
             inputs,
             configuration,
         })
+    }
+
+    /// Whether the calls of traces are wanted.
+    pub(crate) fn wants_calls(&self) -> bool {
+        self.calls || self.output.as_ref().is_some_and(|output| output.calls)
     }
 
     /// The settings that it was made from.

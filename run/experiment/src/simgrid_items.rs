@@ -1,7 +1,6 @@
 //! SimGrid's configuration items (`--cfg NAME:VALUE`), as far as they concern the model `flow`.
 
-use std::collections::BTreeMap;
-
+use collectives::{Collective, Way, find};
 use flow::{Factors, Parameters};
 use host::{Piece, Pieces, Protocol, seconds};
 use units::Time;
@@ -20,9 +19,9 @@ pub(crate) struct Items {
     /// Operations per second of the machine on which a trace was recorded.
     pub speed: Option<f64>,
     /// The library that chooses collective algorithms.
-    pub library: Option<String>,
-    /// Algorithms of single collectives.
-    pub algorithms: BTreeMap<String, String>,
+    pub library: Option<&'static str>,
+    /// Algorithms of single collectives, or of a library's choice.
+    pub algorithms: Vec<(Collective, &'static str)>,
 }
 
 /// Times of calls that only cost their caller.
@@ -100,7 +99,7 @@ fn prefixed(unit: &str) -> Option<f64> {
         .into_iter()
         .find(|base| unit.ends_with(base))?;
     let bits = if base == "bps" { 0.125 } else { 1.0 };
-    let power = |letter| "kMGTPE".find(letter).map(|place| place as i32 + 1);
+    let power = |letter| "kMGTPE".find(letter).map(|place| i32::try_from(place).unwrap_or(0) + 1);
     let prefix = unit.strip_suffix(base)?.trim();
     let letters: Vec<char> = prefix.chars().collect();
     let factor = match letters.as_slice() {
@@ -173,13 +172,26 @@ impl Items {
         if let Some(collective) =
             name.strip_prefix("smpi/").filter(|name| COLLECTIVES.contains(name))
         {
-            self.algorithms.insert(collective.to_owned(), value.to_owned());
-            return Ok(());
+            return self.choose(collective, value);
         }
         let message = format!("the configuration item {name} is not taken: {}", reason(name));
         let names: Vec<_> = KNOWN.iter().map(|(name, _)| *name).collect();
         let near = units::nearest(name, &names);
         Err((message, near.map_or_else(String::new, |near| format!("did you mean {near}?"))))
+    }
+
+    /// Sets the algorithm of a collective.
+    fn choose(&mut self, name: &str, value: &str) -> Result<(), (String, String)> {
+        let mistake = |message| (format!("smpi/{name}: {message}"), String::new());
+        let collective = Collective::named(name).map_err(|error| mistake(error.to_string()))?;
+        let entry = find(collective, choice(value).unwrap_or(value));
+        let entry = entry.map_err(|error| mistake(error.to_string()))?;
+        if matches!(entry.way, Way::Automatic) {
+            return Err(mistake("in traces, an algorithm has to be named".to_owned()));
+        }
+        self.algorithms.retain(|(other, _)| *other != collective);
+        self.algorithms.push((collective, entry.name));
+        Ok(())
     }
 
     // Long because it lists the items.
@@ -196,7 +208,7 @@ impl Items {
             "smpi/wtime" => calls.wtime = seconds(number(value)?),
             "smpi/init" => calls.init = seconds(number(value)?),
             "smpi/host-speed" => self.speed = Some(quantity(value)?),
-            "smpi/coll-selector" => self.library = Some(library(value).to_owned()),
+            "smpi/coll-selector" => self.library = Some(library(value)?),
             "network/bandwidth-factor" => parameters.bandwidth_factors = factors(value)?,
             "network/latency-factor" => parameters.latency_factors = factors(value)?,
             "network/weight-S" => parameters.weight = number(value)?,
@@ -228,12 +240,23 @@ impl Items {
     }
 }
 
-/// What SimGrid calls the choices of MPI libraries.
-fn library(name: &str) -> &str {
-    match name {
-        "ompi" => "openmpi",
-        other => other,
-    }
+/// The names under which the choices of SMPI stand among the algorithms, each with SMPI's own name. Those of Open MPI and
+/// MPICH are not what the libraries choose.
+const CHOICES: [(&str, &str); 5] = [
+    ("default", "default"),
+    ("ompi", "smpi_ompi"),
+    ("mpich", "smpi_mpich"),
+    ("mvapich2", "mvapich2"),
+    ("impi", "impi"),
+];
+
+fn choice(name: &str) -> Option<&'static str> {
+    CHOICES.iter().find(|(theirs, _)| *theirs == name).map(|(_, own)| *own)
+}
+
+fn library(name: &str) -> Result<&'static str, String> {
+    let known = CHOICES.map(|(name, _)| name);
+    choice(name).ok_or_else(|| format!("expected one of {}, found `{name}`", known.join(", ")))
 }
 
 /// Why an item has no place here.
@@ -291,7 +314,14 @@ mod tests {
         let factors = &items.parameters.bandwidth_factors;
         assert_eq!((factors.of(100), factors.of(101)), (1.0, 0.5));
         items.apply("smpi/alltoall:ring").unwrap();
-        assert_eq!(items.algorithms["alltoall"], "ring");
+        items.apply("smpi/alltoall:bruck").unwrap();
+        items.apply("smpi/bcast:ompi").unwrap();
+        let chosen = [(Collective::Alltoall, "bruck"), (Collective::Bcast, "smpi_ompi")];
+        assert_eq!(items.algorithms, chosen);
+        items.apply("smpi/coll-selector:mpich").unwrap();
+        assert_eq!(items.library, Some("smpi_mpich"));
+        assert!(items.apply("smpi/coll-selector:lam").unwrap_err().0.contains("ompi, mpich"));
+        assert!(items.apply("smpi/bcast:binomal").unwrap_err().0.contains("\"binomial\""));
         let (message, help) = items.apply("network/crosstrafic:no").unwrap_err();
         assert!(message.contains("network/crosstrafic") && help.contains("network/crosstraffic"));
         assert!(items.apply("network/optim:Full").unwrap_err().0.contains("one solver"));

@@ -96,7 +96,9 @@ impl Reader<'_> {
                 Some(text) => options.push(format!("{name}={text}")),
                 None => {
                     let found = raw.describe();
-                    let message = format!("`{name}`: expected a number, a text or a list of numbers, found {found}");
+                    let message = format!(
+                        "`{name}`: expected a number, a text or a list of numbers, found {found}"
+                    );
                     self.diagnostics.push(Diagnostic::new(self.place(value.span()), message));
                     sound = false;
                 }
@@ -108,7 +110,11 @@ impl Reader<'_> {
             self.diagnostics.push(mistake.help(help));
         }
         let kind = kind.filter(|_| sound)?;
-        Some(Raw::Text(if options.is_empty() { kind } else { format!("{kind}:{}", options.join(",")) }))
+        Some(Raw::Text(if options.is_empty() {
+            kind
+        } else {
+            format!("{kind}:{}", options.join(","))
+        }))
     }
 
     fn unknown(&mut self, table: &str, name: &str, value: &DeValue, span: Range<usize>) {

@@ -177,6 +177,25 @@ fn library(configuration: &Configuration) -> Result<Option<&'static str>, Box<Di
     })
 }
 
+/// By rank, how much longer computation takes on the hosts of a platform.
+fn scale(
+    flow: &FlowMachine,
+    traces: &Traces,
+    options: &Options,
+) -> Result<BTreeMap<u32, f64>, Failure> {
+    let speed = match traces.form {
+        Form::Independent => Some(traces.speed as f64),
+        Form::Heddle | Form::Allprof => flow.items.speed,
+    };
+    let Some(speed) = speed else { return Ok(options.scale.ranks.clone()) };
+    let ranks = traces.ranks().saturating_mul(options.copies);
+    let mut factors = flow.scale(ranks, speed).map_err(Failure::Input)?;
+    for (rank, factor) in &mut factors {
+        *factor *= options.scale.factor(*rank, None);
+    }
+    Ok(factors)
+}
+
 /// The algorithms that the experiment names for single collectives.
 fn algorithms(
     configuration: &Configuration,
@@ -198,25 +217,6 @@ fn algorithms(
     if mistakes.is_empty() { Ok(found) } else { Err(mistakes) }
 }
 
-/// By rank, how much longer computation takes on the hosts of a platform.
-fn scale(
-    flow: &FlowMachine,
-    traces: &Traces,
-    options: &Options,
-) -> Result<BTreeMap<u32, f64>, Failure> {
-    let speed = match traces.form {
-        Form::Independent => Some(traces.speed as f64),
-        Form::Heddle | Form::Allprof => flow.items.speed,
-    };
-    let Some(speed) = speed else { return Ok(options.scale.ranks.clone()) };
-    let ranks = traces.ranks().saturating_mul(options.copies);
-    let mut factors = flow.scale(ranks, speed).map_err(Failure::Input)?;
-    for (rank, factor) in &mut factors {
-        *factor *= options.scale.factor(*rank, None);
-    }
-    Ok(factors)
-}
-
 /// Reads traces and makes a schedule of them.
 /// With it comes, if `marks` is set, where its calls are.
 pub(crate) fn compile(
@@ -231,9 +231,12 @@ pub(crate) fn compile(
     let name = configuration.name("workload.collectives").unwrap_or_default();
     let named = library(configuration).map_err(|mistake| Mistakes(vec![*mistake]))?;
     let usual = if flow.is_some() { SMPI } else { OPEN_MPI };
-    let chooser = (name != SCHEDGEN).then(|| named.unwrap_or(usual));
+    let of_items = flow.and_then(|flow| flow.items.library);
+    let chooser = (name != SCHEDGEN).then(|| named.or(of_items).unwrap_or(usual));
+    let mut chosen = algorithms(configuration).map_err(Mistakes)?;
+    chosen.extend(flow.map_or(&[][..], |flow| &flow.items.algorithms));
     let per_node = configuration.count("workload.per-node").map_or(1, |count| count as u32);
-    let mut library = Library::new(chooser, &algorithms(configuration).map_err(Mistakes)?);
+    let mut library = Library::new(chooser, &chosen);
     library.nodes = Nodes::Consecutive(per_node);
     library.reduction = configuration.per_byte("workload.reduce-cost").unwrap_or(TimePerByte::ZERO);
     let mut options = Options { marks, expand: &library, ..options(configuration) };

@@ -81,7 +81,7 @@ struct Doing {
 pub struct Engine<'a, P, R, B> {
     pub source: Scheduled<'a, P>,
     program: &'a P,
-    network: Network<R>,
+    network: &'a mut Network<R>,
     protocols: &'a Protocols,
     pub settings: &'a Settings,
     hosts: &'a [u32],
@@ -106,7 +106,7 @@ pub struct Engine<'a, P, R, B> {
 /// # Errors
 /// A message larger than its receive, hosts between which there is no route, an overflow of time, a rank without a host.
 pub fn simulate_flow<P: Program, R: Routes, B: Probe<Record>>(
-    network: Network<R>,
+    network: &mut Network<R>,
     hosts: &[u32],
     protocols: &Protocols,
     program: &P,
