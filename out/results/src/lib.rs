@@ -38,7 +38,7 @@ pub use json::{write_json, write_pretty};
 pub use paje::write_paje;
 pub use perfetto::write_perfetto;
 pub use performance::Performance;
-pub use progress::{Progress, Snapshot};
+pub use progress::{Progress, Snapshot, Work};
 pub use summary::{CriticalPathSummary, DeadlockSummary, Pending, Summary};
 pub use table::{CALLS_HEADER, Call, write_calls, write_messages, write_ranks};
 pub use temporary::{Held, Temporary, hold};

@@ -276,7 +276,7 @@ pub const KEYS: &[Key] = &[
         "Most batches that are measured if that precision is not reached."),
     key("traffic.batch", Kind::Time, Unset("the time of 1000 messages, or of 10 latencies"), None,
         "Time of a batch."),
-    key("traffic.interval", Kind::Time, Value("10 us"), None,
+    key("traffic.interval", Kind::Time, Same(&["output.interval"]), None,
         "Width of the intervals of `lanes.csv`, which a run of one load with a folder writes."),
 
     key("loggops.L", Kind::Time, Value("2500 ns"), None,
@@ -484,6 +484,8 @@ pub const KEYS: &[Key] = &[
         "Folder for manifest, summary, tables and timeline."),
     key("output.tables", Kind::Words(TABLE_NAMES), Value("ranks"), flag("tables", "LIST"),
         "Tables to write into the folder."),
+    key("output.interval", Kind::Time, Value("10 us"), None,
+        "Width of the intervals of `lanes.csv`."),
     key("output.timeline", Kind::Word(TIMELINE), Value("none"), flag("timeline", "FORMAT"),
         "Timeline to write into the folder."),
     key("output.gantt", Kind::Switch, Value("false"), flag("gantt", ""),

@@ -17,6 +17,7 @@ pub mod ladder;
 mod machine;
 mod manifest;
 mod memory;
+mod network_tables;
 mod noise;
 mod plan;
 mod progress;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use host::{Noise, Rendezvous, Settings, Transport};
 use loggops::{Costs, Inject, Parameters};
+use results::Artifact;
 use units::{Time, TimePerByte};
 
 use crate::{
@@ -78,9 +79,19 @@ pub struct Output {
     pub messages: bool,
     /// Whether there is a table of MPI calls.
     pub calls: bool,
+    /// What is written of a network with switches.
+    pub network: Vec<Artifact>,
     /// The timeline.
     pub timeline: Option<Timeline>,
 }
+
+/// What can be written of a network with switches.
+const NETWORK: [(&str, Artifact); 4] = [
+    ("lanes", Artifact::Lanes),
+    ("flows", Artifact::Flows),
+    ("hops", Artifact::Hops),
+    ("links", Artifact::Links),
+];
 
 /// A format of timelines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,6 +136,12 @@ impl Plan {
         {
             let message = "a table of calls needs traces as the workload";
             return Err(Mistakes(vec![configuration.mistake("output.tables", message)]));
+        }
+        if output.as_ref().is_some_and(|output| !output.network.is_empty()) && machine.is_none() {
+            let message = "tables of the network need a network with switches";
+            let help = "set network.model = \"infiniband\"".to_owned();
+            let mistake = configuration.mistake("output.tables", message).help(help);
+            return Err(Mistakes(vec![mistake]));
         }
         let loggopsim = configuration.word("loggops.compat") == "loggopsim";
         if loggopsim && configuration.count("run.threads") != Some(1) {
@@ -371,6 +388,11 @@ pub(crate) fn output(configuration: &Configuration) -> Result<Option<Output>, Di
         ranks: tables.contains(&"ranks"),
         messages: tables.contains(&"messages"),
         calls: tables.contains(&"calls"),
+        network: NETWORK
+            .into_iter()
+            .filter(|(name, _)| tables.contains(name))
+            .map(|(_, artifact)| artifact)
+            .collect(),
         timeline: match configuration.word("output.timeline") {
             "perfetto" => Some(Timeline::Perfetto),
             "paje" => Some(Timeline::Paje),

@@ -8,17 +8,20 @@ use std::{
 use collectives::program::Scheduled;
 use flow::Loads;
 use host::{Outcome, RankTotals, Record, Settings};
+use infiniband::Infiniband;
 use kernel::{Probe, Silent};
 use results::{
     Artifact, Call, Collector, Pending, Performance, Recorded, RunDirectory, Summary, Wanted,
 };
 use schedule::Program;
+use traffic::{Watch, Watched};
 
 use crate::{
     diagnostic::Mistakes,
     flow_machine::Carried,
     goal_input::Input,
     manifest, memory,
+    network_tables::{self, Both},
     plan::{Output, Plan, Timeline},
     progress,
     registry::{Operation, Workload},
@@ -67,6 +70,8 @@ struct Simulated {
     recorded: Recorded,
     /// The MPI calls of traces, if they are to be written.
     calls: Vec<Call>,
+    /// What the records of a network say, if that is to be written, and of which one.
+    watched: Option<(Watched, Infiniband)>,
     links: Vec<Carried>,
     took: Duration,
 }
@@ -183,10 +188,12 @@ fn simulate(plan: &Plan, program: &impl Program, schedule: u64) -> Result<Simula
         Some(machine) => Some(machine.with(program.ranks()).map_err(Failure::Input)?),
         None => None,
     };
-    progress::during(program, &plan.settings, |settings| {
+    progress::during(program, network.as_ref(), &plan.settings, |settings| {
         let start = Instant::now();
         let probe = || Collector::new(wanted);
         let silent = wanted == Wanted::default();
+        let tables = plan.output.as_ref().filter(|output| !output.network.is_empty());
+        let mut watched = None;
         if let Some(flow) = &plan.flow {
             let (outcome, recorded, links) = if silent {
                 let (outcome, _, links, _) = flow.simulate(program, settings, Silent, Silent)?;
@@ -206,9 +213,19 @@ fn simulate(plan: &Plan, program: &impl Program, schedule: u64) -> Result<Simula
                 (outcome, Collector::merge(vec![probe]), links)
             };
             let took = start.elapsed();
-            return Ok(Simulated { outcome, recorded, calls: Vec::new(), links, took });
+            let (calls, watched) = (Vec::new(), None);
+            return Ok(Simulated { outcome, recorded, calls, links, watched, took });
         }
         let (outcome, recorded) = match (&network, silent) {
+            (Some((network, hosts)), _) if tables.is_some() => {
+                let interval = plan.configuration.time("output.interval").unwrap_or_default();
+                let probe = || Both(Collector::new(wanted), Watch::new(interval));
+                let (outcome, probes) =
+                    host::simulate_over(network, Some(hosts), program, settings, probe)?;
+                let (recorded, seen) = Both::merge(probes);
+                watched = Some((seen, network.clone()));
+                (outcome, recorded)
+            }
             (Some((network, hosts)), true) => {
                 let (outcome, _) =
                     host::simulate_over(network, Some(hosts), program, settings, || Silent)?;
@@ -228,7 +245,7 @@ fn simulate(plan: &Plan, program: &impl Program, schedule: u64) -> Result<Simula
             }
         };
         let (calls, links) = (Vec::new(), Vec::new());
-        Ok(Simulated { outcome, recorded, calls, links, took: start.elapsed() })
+        Ok(Simulated { outcome, recorded, calls, links, watched, took: start.elapsed() })
     })
 }
 
@@ -272,7 +289,7 @@ fn finish(
     standard: Option<&str>,
     describe: impl FnMut(&host::PendingOp) -> Pending,
 ) -> Result<Report, Failure> {
-    let Simulated { outcome, recorded, calls, links, took } = simulated;
+    let Simulated { outcome, recorded, calls, links, watched, took } = simulated;
     let summary = Summary::new(&outcome, describe);
     let threads = if plan.loggopsim || plan.flow.is_some() { 1 } else { plan.settings.threads };
     if let (Some(mut directory), Some(output)) = (directory, &plan.output) {
@@ -287,12 +304,17 @@ fn finish(
             directory
                 .write(Artifact::Calls, |out| results::write_calls(out, calls.iter().cloned()))?;
         }
-        let performance = Performance::measure(start, took, threads, &summary);
+        if let (Some((watched, network)), Some(machine)) = (watched, &plan.machine) {
+            let end = outcome.ranks.iter().map(|rank| rank.finish).max().unwrap_or_default();
+            let on = (&network, &machine.topology);
+            network_tables::write(&mut directory, &output.network, &watched, on, end)?;
+        }
+        let performance = performance(start, took, threads, &summary);
         directory.write(Artifact::Performance, |out| results::write_pretty(out, &performance))?;
         directory.finish()?;
     }
     Ok(Report {
-        performance: Performance::measure(start, took, threads, &summary),
+        performance: performance(start, took, threads, &summary),
         summary,
         ranks: outcome.ranks,
         recorded,
@@ -300,6 +322,11 @@ fn finish(
         calls,
         links,
     })
+}
+
+fn performance(start: Instant, took: Duration, threads: usize, summary: &Summary) -> Performance {
+    let events = summary.events.saturating_add(summary.signals);
+    Performance::measure(start, took, threads, Some(events), summary.messages)
 }
 
 fn write(

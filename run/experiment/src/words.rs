@@ -81,6 +81,13 @@ pub const TABLE_NAMES: Words = &[
     ("ranks", "`ranks.csv`: finish, busy and blocked times, messages and bytes of every rank"),
     ("messages", "`messages.csv`: every message with the times of its stages"),
     ("calls", "`calls.csv`: every MPI call of traces with its simulated times"),
+    (
+        "lanes",
+        "`lanes.csv`: flits, queues, stalls and marks of the ports of a network with switches over time",
+    ),
+    ("flows", "`flows.csv`: congestion notifications of such a network"),
+    ("hops", "`hops.csv`: messages by the links that they crossed there"),
+    ("links", "`links.svg`: its topology with the utilisation of its links"),
 ];
 pub const TIMELINE: Words = &[
     ("none", "no timeline"),

@@ -96,7 +96,7 @@ pub struct Engine<'a, P, R, W, B> {
     free_receives: bool,
     pub now: Time,
     pub events: u64,
-    told: u64,
+    pub told: u64,
     pub probe: B,
 }
 
@@ -202,7 +202,7 @@ impl<P: Program, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, P, R, W
         if self.events - self.told >= TOLD
             && let Some(meter) = &self.settings.progress
         {
-            meter.advance(self.events - self.told, self.now);
+            meter.advance(self.events - self.told, 0, self.now);
             self.told = self.events;
         }
     }
