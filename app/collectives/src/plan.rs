@@ -235,6 +235,51 @@ impl Plan {
         if other < me { self.reduce_left(from, into) } else { self.reduce_right(into, from) }
     }
 
+    /// Adds the steps of another plan, whose send and receive buffers are these regions. They begin when what was waited
+    /// for is done, and all that follows waits for them.
+    pub fn append(&mut self, other: &Self, send: Region, receive: Region) {
+        let scratch = self.scratch(other.scratch);
+        let place = |region: Region| match region.buffer {
+            Buffer::Send => send.part(region.start, region.len),
+            Buffer::Recv => receive.part(region.start, region.len),
+            Buffer::Scratch => scratch.part(region.start, region.len),
+            Buffer::Control => region,
+        };
+        let first = self.actions.len() as Handle;
+        let before = std::mem::take(&mut self.frontier);
+        let mut is_last = vec![true; other.len()];
+        for (action, required) in other.steps() {
+            if required.is_empty() {
+                self.frontier.extend_from_slice(&before);
+            }
+            for &step in required {
+                self.frontier.push(first + step);
+                if let Some(last) = is_last.get_mut(step as usize) {
+                    *last = false;
+                }
+            }
+            let action = match action {
+                Action::Send { to, from, .. } => {
+                    let tag = count(&mut self.sent, to);
+                    Action::Send { to, tag, from: place(from) }
+                }
+                Action::Recv { from, into, .. } => {
+                    let tag = count(&mut self.received, from);
+                    Action::Recv { from, tag, into: place(into) }
+                }
+                Action::Copy { from, into } => Action::Copy { from: place(from), into: place(into) },
+                Action::Reduce { from, into, from_left } => {
+                    Action::Reduce { from: place(from), into: place(into), from_left }
+                }
+            };
+            self.add(action);
+            self.frontier.clear();
+        }
+        self.frontier = before;
+        let last = (first..).zip(is_last).filter(|(_, is_last)| *is_last);
+        self.wait(&last.map(|(step, _)| step).collect::<Vec<_>>());
+    }
+
     /// A step that the rank itself carries out: the next one waits for it.
     fn local(&mut self, action: Action) {
         let handle = self.add(action);

@@ -1,7 +1,7 @@
 //! Collectives by the algorithms of MPI libraries.
 
 use collectives::{
-    Action, Blocks, Buffer, Call, Collective as Operation, Nodes, Plan, Region, find, plan,
+    Action, Blocks, Buffer, Call, Choices, Collective as Operation, Nodes, Plan, Region, find, plan,
 };
 use smallvec::SmallVec;
 use units::TimePerByte;
@@ -17,7 +17,7 @@ use crate::format::table::Class;
 pub struct Library {
     /// The name of each collective's algorithm or of a library's choice, in the order of [`Operation::ALL`]; `None` for
     /// Schedgen's algorithm.
-    names: [Option<&'static str>; Operation::ALL.len()],
+    names: Choices,
     /// Which ranks of a communicator share a node.
     pub nodes: Nodes,
     /// What reducing a byte costs.
@@ -69,6 +69,7 @@ impl Expand for Library {
             blocks: &blocks(shared, element),
             received: &blocks(receives, element),
             nodes: &self.nodes,
+            inside: &self.names,
         };
         let plan = plan(operation, name, &call).map_err(|error| error.to_string())?;
         post(&plan, element, self.reduction, sink);
