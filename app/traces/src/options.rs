@@ -155,6 +155,8 @@ pub struct Options<'a> {
     pub window: Window,
     /// Whether it is noted where each call begins.
     pub marks: bool,
+    /// Whether it is noted which sends are blocking calls.
+    pub blocking: bool,
     /// Threads that compile; 0 for as many as there are processors.
     pub threads: usize,
 }
@@ -174,6 +176,7 @@ impl Default for Options<'_> {
             copies: 1,
             window: Window::All,
             marks: false,
+            blocking: false,
             threads: 0,
         }
     }

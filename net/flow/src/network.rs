@@ -106,6 +106,10 @@ impl<R: Routes, P: Probe<Load>> Network<R, P> {
         if latency > 0.0 && parameters.window > 0.0 {
             bound = bound.min(parameters.window / (2.0 * latency));
         }
+        // So SimGrid has it: a route without latency does not count its links.
+        if latency <= 0.0 {
+            penalty = 1.0;
+        }
         if parameters.cross_traffic && parameters.contention == Contention::Shared {
             self.routes.route(to, from, links)?;
             uses.extend(links.iter().map(|link| Use { link: *link, weight: CROSS_TRAFFIC }));

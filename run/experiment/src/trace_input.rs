@@ -240,7 +240,8 @@ pub(crate) fn compile(
     let mut library = Library::new(chooser, &chosen);
     library.nodes = Nodes::Consecutive(per_node);
     library.reduction = configuration.per_byte("workload.reduce-cost").unwrap_or(TimePerByte::ZERO);
-    let mut options = Options { marks, expand: &library, ..options(configuration) };
+    let mut options =
+        Options { marks, blocking: flow.is_some(), expand: &library, ..options(configuration) };
     if let Some(flow) = flow {
         options.scale.ranks = scale(flow, &traces, &options)?;
         let Calls { test, iprobe, init, .. } = flow.items.calls;

@@ -284,8 +284,11 @@ impl<P: Program, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, P, R, W
         self.protocols.of(self.hosts[rank as usize])
     }
 
-    /// Whether what follows a send waits for it and nothing else.
+    /// Whether a send is blocking: if the program does not know, whether what follows waits for it and nothing else.
     fn is_blocking(&self, rank: u32, index: u32) -> bool {
+        if let Some(known) = self.program.is_blocking(rank, index) {
+            return known;
+        }
         let (mut any, mut only) = (false, true);
         let role = self.program.role(rank);
         if self.program.has_send_edges() {

@@ -46,6 +46,8 @@ pub struct Ranked {
     pub log: Vec<Logged>,
     pub remote: Vec<Remote>,
     pub marks: Vec<Mark>,
+    /// Sends that are blocking calls, if that was asked for.
+    pub blocking: Vec<u32>,
     pub errors: Vec<String>,
     pub warnings: Vec<String>,
     /// What happened how often that is worth a warning.
@@ -204,6 +206,7 @@ impl<'a> Compiler<'a> {
             log: Vec::new(),
             remote: Vec::new(),
             marks: Vec::new(),
+            blocking: Vec::new(),
             errors: Vec::new(),
             warnings: Vec::new(),
             counts: BTreeMap::new(),
