@@ -309,7 +309,7 @@ mod tests {
         // 1000 bytes belong to the piece above 0: 8.9 us + 1000 · 0.78 ns.
         assert_eq!(items.protocol.send.cost(1000), Time::from_ps(9_680_000));
         assert_eq!(items.protocol.send.cost(1001), Time::from_ps(2_000_000));
-        assert_eq!(items.protocol.send.cost(0), Time::ZERO);
+        assert_eq!(items.protocol.send.cost(0), Time::from_ps(8_900_000));
         items.apply("smpi/bw-factor:100:0.5").unwrap();
         let factors = &items.parameters.bandwidth_factors;
         assert_eq!((factors.of(100), factors.of(101)), (1.0, 0.5));

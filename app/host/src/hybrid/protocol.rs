@@ -20,7 +20,7 @@ pub struct Piece {
 }
 
 impl Pieces {
-    /// The pieces in any order. What is below the first costs nothing.
+    /// The pieces in any order. The first also holds for what is not larger than its size, as SimGrid 3.32 has it.
     pub fn new(mut pieces: Vec<Piece>) -> Self {
         pieces.sort_by_key(|piece| piece.above);
         Self(pieces)
@@ -29,7 +29,7 @@ impl Pieces {
     /// The cost of a message of `size` bytes.
     pub fn cost(&self, size: u64) -> Time {
         let behind = self.0.partition_point(|piece| piece.above < size);
-        let piece = behind.checked_sub(1).and_then(|last| self.0.get(last));
+        let piece = self.0.get(behind.saturating_sub(1));
         piece.map_or(Time::ZERO, |piece| seconds(piece.base + piece.per_byte * size as f64))
     }
 
