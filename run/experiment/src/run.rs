@@ -203,7 +203,7 @@ fn simulate(plan: &Plan, program: &impl Program, schedule: u64) -> Result<Simula
             };
             let took = start.elapsed();
             let (calls, watched) = (Vec::new(), None);
-            return Ok(Simulated { outcome, recorded, calls, links, watched, took });
+            return Ok(Simulated { outcome, recorded, calls, watched, links, took });
         }
         let (outcome, recorded) = match (&network, silent) {
             (Some((network, hosts)), _) if tables.is_some() => {
@@ -234,7 +234,7 @@ fn simulate(plan: &Plan, program: &impl Program, schedule: u64) -> Result<Simula
             }
         };
         let (calls, links) = (Vec::new(), Vec::new());
-        Ok(Simulated { outcome, recorded, calls, links, watched, took: start.elapsed() })
+        Ok(Simulated { outcome, recorded, calls, watched, links, took: start.elapsed() })
     })
 }
 
@@ -278,7 +278,7 @@ fn finish(
     standard: Option<&str>,
     describe: impl FnMut(&host::PendingOp) -> Pending,
 ) -> Result<Report, Failure> {
-    let Simulated { outcome, recorded, calls, links, watched, took } = simulated;
+    let Simulated { outcome, recorded, calls, watched, links, took } = simulated;
     let summary = Summary::new(&outcome, describe);
     let threads = if plan.loggopsim || plan.flow.is_some() { 1 } else { plan.settings.threads };
     if let (Some(mut directory), Some(output)) = (directory, &plan.output) {
