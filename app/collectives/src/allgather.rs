@@ -53,6 +53,7 @@ pub const ALLGATHER: &[Entry] = &[
     .needs(&[(Need::FullNodes, "default")]),
     Entry::new("spreading_simple", Run(spread), "all messages at once"),
     Entry::new("ompi", Select("openmpi"), "as Open MPI chooses"),
+    Entry::new("smpi_ompi", Select("smpi_ompi"), "as SMPI chooses under the name `ompi`"),
     Entry::new(
         "ompi_neighborexchange",
         Run(neighbours),
@@ -67,6 +68,7 @@ pub const ALLGATHER: &[Entry] = &[
     )
     .needs(&[(Need::BlockedNodes, "rdb")]),
     Entry::new("mpich", Select("mpich"), "as MPICH chooses"),
+    Entry::new("smpi_mpich", Select("smpi_mpich"), "as SMPI chooses under the name `mpich`"),
     Entry::new("impi", Select("impi"), "as Intel MPI chooses"),
     Entry::new("automatic", Automatic, "the best of all"),
 ];
@@ -79,6 +81,7 @@ pub const ALLGATHERV: &[Entry] = &[
         .needs(&[(Need::PowerOfTwo, "ring")]),
     Entry::new("ring", Run(direct), "the own block to the rank i ahead in step i"),
     Entry::new("ompi", Select("openmpi"), "as Open MPI chooses"),
+    Entry::new("smpi_ompi", Select("smpi_ompi"), "as SMPI chooses under the name `ompi`"),
     Entry::new(
         "ompi_neighborexchange",
         Run(neighbours),
@@ -87,6 +90,7 @@ pub const ALLGATHERV: &[Entry] = &[
     .needs(&[(Need::Even, "mpich_ring")]),
     Entry::new("ompi_bruck", Run(bruck), "ever more blocks from the ranks 1, 2, 4, … ahead"),
     Entry::new("mpich", Select("mpich"), "as MPICH chooses"),
+    Entry::new("smpi_mpich", Select("smpi_mpich"), "as SMPI chooses under the name `mpich`"),
     Entry::new("mpich_rdb", Run(doubling), "recursive doubling"),
     Entry::new("mpich_ring", Run(ring), "around a ring, from neighbour to neighbour"),
     Entry::new("mvapich2", Select("mvapich2"), "as MVAPICH2 chooses"),

@@ -85,6 +85,7 @@ pub const ALLREDUCE: &[Entry] = &[
     .needs(COMMUTES),
     Entry::new("redbcast", Run(reduce_bcast), "`default` reduce to rank 0, binomial broadcast"),
     Entry::new("ompi", Select("openmpi"), "as Open MPI chooses"),
+    Entry::new("smpi_ompi", Select("smpi_ompi"), "as SMPI chooses under the name `ompi`"),
     Entry::new(
         "ompi_ring_segmented",
         Run(|call, plan| ring(call, plan, 1 << 20)),
@@ -97,6 +98,7 @@ pub const ALLREDUCE: &[Entry] = &[
         "binomial reduce to rank 0, binomial broadcast",
     ),
     Entry::new("mpich", Select("mpich"), "as MPICH chooses"),
+    Entry::new("smpi_mpich", Select("smpi_mpich"), "as SMPI chooses under the name `mpich`"),
     Entry::new("mvapich2", Select("mvapich2"), "as MVAPICH2 chooses"),
     Entry::new(
         "mvapich2_rs",

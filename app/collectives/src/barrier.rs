@@ -15,6 +15,7 @@ use Way::{Automatic, Run, Same, Select};
 pub const BARRIER: &[Entry] = &[
     Entry::new("default", Same("ompi_basic_linear"), "all report to rank 0, which answers"),
     Entry::new("ompi", Select("openmpi"), "as Open MPI chooses"),
+    Entry::new("smpi_ompi", Select("smpi_ompi"), "as SMPI chooses under the name `ompi`"),
     Entry::new(
         "ompi_basic_linear",
         Run(|call, plan| linear(plan, &call.all())),
@@ -36,6 +37,7 @@ pub const BARRIER: &[Entry] = &[
     Entry::new("ompi_doublering", Run(double_ring), "twice around a ring"),
     Entry::new("mpich_smp", Run(two_levels), "to leaders, dissemination among them, and back"),
     Entry::new("mpich", Select("mpich"), "as MPICH chooses"),
+    Entry::new("smpi_mpich", Select("smpi_mpich"), "as SMPI chooses under the name `mpich`"),
     Entry::new(
         "mvapich2_pair",
         Run(|call, plan| doubling(plan, &call.all())),

@@ -88,6 +88,7 @@ pub const BCAST: &[Entry] = &[
         "chains of leaders and in nodes, segments of 8 KiB",
     ),
     Entry::new("ompi", Select("openmpi"), "as Open MPI chooses"),
+    Entry::new("smpi_ompi", Select("smpi_ompi"), "as SMPI chooses under the name `ompi`"),
     Entry::new(
         "ompi_split_bintree",
         Run(split_binary),
@@ -114,6 +115,7 @@ pub const BCAST: &[Entry] = &[
         "a 4-nomial tree",
     ),
     Entry::new("mpich", Select("mpich"), "as MPICH chooses"),
+    Entry::new("smpi_mpich", Select("smpi_mpich"), "as SMPI chooses under the name `mpich`"),
     Entry::new("mvapich2", Select("mvapich2"), "as MVAPICH2 chooses"),
     Entry::new(
         "mvapich2_inter_node",

@@ -2,8 +2,16 @@
 
 use crate::{
     layout::{Blocks, Group, Nodes},
+    names::{self, Collective},
     plan::{Buffer, Plan, Region},
 };
+
+/// By collective, in the order of [`Collective::ALL`], the name of its algorithm or of a library's choice; `None` is
+/// `default`.
+pub type Choices = [Option<&'static str>; Collective::ALL.len()];
+
+/// Nothing is chosen.
+pub const NO_CHOICES: Choices = [None; Collective::ALL.len()];
 
 /// One rank's view of a collective call.
 ///
@@ -30,6 +38,8 @@ pub struct Call<'a> {
     pub received: &'a Blocks,
     /// Which ranks share a node.
     pub nodes: &'a Nodes,
+    /// What is taken for the collectives that an algorithm calls.
+    pub inside: &'a Choices,
 }
 
 /// The ranks that take part in a step of an algorithm, numbered for it, seen by one of them.
@@ -136,6 +146,22 @@ impl Call<'_> {
         match self.segment.unwrap_or(own) {
             0 => 0,
             bytes => (bytes / self.element.max(1)).max(1),
+        }
+    }
+
+    /// Carries out another collective as a step of this one: from the region `send` into the region `receive`, in this
+    /// call's unit. An error cannot be: what leads to no algorithm is refused before.
+    pub fn nested(
+        &self,
+        plan: &mut Plan,
+        what: Collective,
+        call: &Self,
+        send: Region,
+        receive: Region,
+    ) {
+        let chosen = self.inside.get(what as usize).copied().flatten().unwrap_or("default");
+        if let Ok(inner) = names::plan(what, chosen, call) {
+            plan.append(&inner, send, receive);
         }
     }
 

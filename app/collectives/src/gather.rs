@@ -14,6 +14,7 @@ use Way::{Automatic, Run, Same, Select};
 pub const GATHER: &[Entry] = &[
     Entry::new("default", Same("ompi_basic_linear"), "everyone sends to the root"),
     Entry::new("ompi", Select("openmpi"), "as Open MPI chooses"),
+    Entry::new("smpi_ompi", Select("smpi_ompi"), "as SMPI chooses under the name `ompi`"),
     Entry::new("ompi_basic_linear", Run(to_root), "everyone sends to the root"),
     Entry::new("ompi_binomial", Run(|call, plan| binomial(call, plan, 2)), "a binomial tree"),
     Entry::new(
@@ -22,6 +23,7 @@ pub const GATHER: &[Entry] = &[
         "the root asks each rank, which sends in two parts, the first of 1 KiB (32 KiB for blocks above 92160 B)",
     ),
     Entry::new("mpich", Select("mpich"), "as MPICH chooses"),
+    Entry::new("smpi_mpich", Select("smpi_mpich"), "as SMPI chooses under the name `mpich`"),
     Entry::new("mvapich2", Select("mvapich2"), "as MVAPICH2 chooses"),
     Entry::new(
         "mvapich2_two_level",
@@ -40,6 +42,7 @@ pub const GATHERV: &[Entry] = &[Entry::new("default", Run(to_root), "everyone se
 pub const SCATTER: &[Entry] = &[
     Entry::new("default", Same("ompi_linear_nb"), "the root sends to all at once"),
     Entry::new("ompi", Select("openmpi"), "as Open MPI chooses"),
+    Entry::new("smpi_ompi", Select("smpi_ompi"), "as SMPI chooses under the name `ompi`"),
     Entry::new(
         "ompi_basic_linear",
         Run(|call, plan| scatter_linear(call, plan, true)),
@@ -52,6 +55,7 @@ pub const SCATTER: &[Entry] = &[
     ),
     Entry::new("ompi_binomial", Run(scatter_binomial), "a binomial tree"),
     Entry::new("mpich", Select("mpich"), "as MPICH chooses"),
+    Entry::new("smpi_mpich", Select("smpi_mpich"), "as SMPI chooses under the name `mpich`"),
     Entry::new("mvapich2", Select("mvapich2"), "as MVAPICH2 chooses"),
     Entry::new(
         "mvapich2_two_level_binomial",

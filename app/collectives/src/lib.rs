@@ -30,7 +30,7 @@ mod selection;
 mod table;
 mod tree;
 
-pub use call::Call;
+pub use call::{Call, Choices, NO_CHOICES};
 pub use layout::{Blocks, Nodes};
 pub use names::{ALIASES, Collective, Error, candidates, find, library, plan, resolve};
 pub use plan::{Action, Buffer, Handle, Plan, Region};

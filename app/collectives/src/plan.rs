@@ -105,6 +105,8 @@ pub struct Plan {
     since: Handle,
     /// Sends and receives that were not waited for.
     open: Vec<Handle>,
+    /// Sends that are blocking calls.
+    blocking: Vec<Handle>,
     sent: FxHashMap<u32, u32>,
     received: FxHashMap<u32, u32>,
     scratch: u64,
@@ -132,6 +134,11 @@ impl Plan {
         self.actions.iter().zip(starts.zip(&self.ends)).map(|(action, (start, end))| {
             (*action, self.required.get(start as usize..*end as usize).unwrap_or_default())
         })
+    }
+
+    /// Whether a step is a send that the library makes as a blocking call.
+    pub fn is_blocking(&self, step: Handle) -> bool {
+        self.blocking.binary_search(&step).is_ok()
     }
 
     /// Elements of temporary space.
@@ -193,6 +200,7 @@ impl Plan {
     /// Sends, and waits until that is done.
     pub fn send(&mut self, to: u32, from: Region) {
         let handle = self.isend(to, from);
+        self.blocking.push(handle);
         self.wait(&[handle]);
     }
 
@@ -233,6 +241,53 @@ impl Plan {
     /// Combines what `other` contributed into `into`, in the order of ranks.
     pub fn reduce_by_rank(&mut self, me: u32, other: u32, from: Region, into: Region) {
         if other < me { self.reduce_left(from, into) } else { self.reduce_right(into, from) }
+    }
+
+    /// Adds the steps of another plan, whose send and receive buffers are these regions. They begin when what was waited
+    /// for is done, and all that follows waits for them.
+    pub fn append(&mut self, other: &Self, send: Region, receive: Region) {
+        let scratch = self.scratch(other.scratch);
+        let place = |region: Region| match region.buffer {
+            Buffer::Send => send.part(region.start, region.len),
+            Buffer::Recv => receive.part(region.start, region.len),
+            Buffer::Scratch => scratch.part(region.start, region.len),
+            Buffer::Control => region,
+        };
+        let first = self.actions.len() as Handle;
+        let before = std::mem::take(&mut self.frontier);
+        let mut is_last = vec![true; other.len()];
+        for (action, required) in other.steps() {
+            if required.is_empty() {
+                self.frontier.extend_from_slice(&before);
+            }
+            for &step in required {
+                self.frontier.push(first + step);
+                if let Some(last) = is_last.get_mut(step as usize) {
+                    *last = false;
+                }
+            }
+            let action = match action {
+                Action::Send { to, from, .. } => {
+                    let tag = count(&mut self.sent, to);
+                    Action::Send { to, tag, from: place(from) }
+                }
+                Action::Recv { from, into, .. } => {
+                    let tag = count(&mut self.received, from);
+                    Action::Recv { from, tag, into: place(into) }
+                }
+                Action::Copy { from, into } => {
+                    Action::Copy { from: place(from), into: place(into) }
+                }
+                Action::Reduce { from, into, from_left } => {
+                    Action::Reduce { from: place(from), into: place(into), from_left }
+                }
+            };
+            self.add(action);
+            self.frontier.clear();
+        }
+        self.frontier = before;
+        let last = (first..).zip(is_last).filter(|(_, is_last)| *is_last);
+        self.wait(&last.map(|(step, _)| step).collect::<Vec<_>>());
     }
 
     /// A step that the rank itself carries out: the next one waits for it.

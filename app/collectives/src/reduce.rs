@@ -52,6 +52,7 @@ pub const REDUCE: &[Entry] = &[
     )
     .needs(&[(Need::Commutative, "binomial"), (Need::ElementPerPower, "binomial")]),
     Entry::new("ompi", Select("openmpi"), "as Open MPI chooses"),
+    Entry::new("smpi_ompi", Select("smpi_ompi"), "as SMPI chooses under the name `ompi`"),
     Entry::new(
         "ompi_chain",
         Run(|call, plan| along(call, plan, Tree::Chains(4), 64 << 10)),
@@ -85,6 +86,7 @@ pub const REDUCE: &[Entry] = &[
         "a binomial tree",
     ),
     Entry::new("mpich", Select("mpich"), "as MPICH chooses"),
+    Entry::new("smpi_mpich", Select("smpi_mpich"), "as SMPI chooses under the name `mpich`"),
     Entry::new("mvapich2", Select("mvapich2"), "as MVAPICH2 chooses"),
     Entry::new(
         "mvapich2_knomial",

@@ -20,6 +20,7 @@ use Way::{Automatic, Run, Select};
 pub const REDUCE_SCATTER: &[Entry] = &[
     Entry::new("default", Run(reduce_then_scatter), "binomial reduce to rank 0, linear scatter"),
     Entry::new("ompi", Select("openmpi"), "as Open MPI chooses"),
+    Entry::new("smpi_ompi", Select("smpi_ompi"), "as SMPI chooses under the name `ompi`"),
     Entry::new(
         "ompi_basic_recursivehalving",
         Run(recursive_halving),
@@ -33,6 +34,7 @@ pub const REDUCE_SCATTER: &[Entry] = &[
         "recursive halving, the nearest partner first, then blocks to their owners",
     ),
     Entry::new("mpich", Select("mpich"), "as MPICH chooses"),
+    Entry::new("smpi_mpich", Select("smpi_mpich"), "as SMPI chooses under the name `mpich`"),
     Entry::new("mpich_pair", Run(pairwise), "block by block with the ranks i ahead and behind")
         .needs(&[(Need::Commutative, "mpich_rdb")]),
     Entry::new("mpich_rdb", Run(doubling), "recursive doubling of all that others still need"),
@@ -56,7 +58,9 @@ pub const REDUCE_SCATTER_BLOCK: &[Entry] = &[
         "recursive doubling of all that others still need",
     ),
     Entry::new("ompi", Select("openmpi"), "as Open MPI chooses"),
+    Entry::new("smpi_ompi", Select("smpi_ompi"), "as SMPI chooses under the name `ompi`"),
     Entry::new("mpich", Select("mpich"), "as MPICH chooses"),
+    Entry::new("smpi_mpich", Select("smpi_mpich"), "as SMPI chooses under the name `mpich`"),
     Entry::new(
         "ompi_basic_recursivehalving",
         Run(recursive_halving),

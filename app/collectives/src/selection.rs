@@ -16,11 +16,21 @@ pub struct Library {
 }
 
 /// All libraries.
-pub const LIBRARIES: [Library; 4] = [
+pub const LIBRARIES: [Library; 6] = [
     Library { name: "openmpi", version: "4.1", table: include_str!("../data/openmpi-4.1.csv") },
     Library { name: "mpich", version: "4.0", table: include_str!("../data/mpich-4.0.csv") },
     Library { name: "mvapich2", version: "1.9", table: include_str!("../data/mvapich2-1.9.csv") },
     Library { name: "impi", version: "4.1", table: include_str!("../data/intelmpi-4.1.csv") },
+    Library {
+        name: "smpi_ompi",
+        version: "3.32",
+        table: include_str!("../data/smpi-ompi-3.32.csv"),
+    },
+    Library {
+        name: "smpi_mpich",
+        version: "3.32",
+        table: include_str!("../data/smpi-mpich-3.32.csv"),
+    },
 ];
 
 /// A row of a table.
@@ -41,7 +51,7 @@ enum PerNode {
     Exactly(u32),
 }
 
-static ROWS: LazyLock<[Vec<Row>; 4]> = LazyLock::new(|| {
+static ROWS: LazyLock<[Vec<Row>; 6]> = LazyLock::new(|| {
     LIBRARIES.map(|library| {
         let lines = library.table.lines().filter(|line| !line.starts_with('#'));
         lines.filter_map(row).collect()
@@ -72,12 +82,12 @@ pub fn choose(library: &str, collective: Collective, call: &Call) -> &'static st
     let Some(index) = LIBRARIES.iter().position(|other| other.name == library) else {
         return "default";
     };
-    let bytes = match collective {
-        Collective::ReduceScatter => call.blocks.start(call.ranks),
+    let total = call.blocks.start(call.ranks);
+    let usual = match collective {
+        Collective::ReduceScatter => total,
         _ if collective.is_whole() => call.count(),
-        _ => call.blocks.start(call.ranks) / u64::from(call.ranks),
-    } * call.element;
-    let total = call.blocks.start(call.ranks) * call.element;
+        _ => total / u64::from(call.ranks),
+    };
     let per_node = match call.nodes {
         Nodes::Consecutive(size) if call.ranks.is_multiple_of(*size) => *size,
         nodes => nodes.most(call.ranks),
@@ -100,7 +110,9 @@ pub fn choose(library: &str, collective: Collective, call: &Call) -> &'static st
     let Some(row) = ROWS.get(index).and_then(|rows| rows.iter().find(fits)) else {
         return "default";
     };
-    let measure = if row.conditions.contains("total") { total } else { bytes };
+    let elements = if row.conditions.contains("total") { total } else { usual };
+    let unit = if row.conditions.contains("elements") { 1 } else { call.element };
+    let measure = elements * unit;
     let size = row.sizes.iter().find(|&&(limit, _)| measure <= limit);
     size.map_or("default", |&(_, algorithm)| algorithm)
 }
@@ -119,7 +131,7 @@ mod tests {
                 let collective = Collective::named(row.collective).unwrap();
                 assert!(row.sizes.is_sorted_by(|a, b| a.0 < b.0), "{line}");
                 assert_eq!(row.sizes.last().unwrap().0, u64::MAX, "{line}");
-                let conditions = ["-", "commutes", "ordered", "power-of-two", "total"];
+                let conditions = ["-", "commutes", "ordered", "power-of-two", "total", "elements"];
                 assert!(row.conditions.split(' ').all(|c| conditions.contains(&c)), "{line}");
                 for (_, algorithm) in row.sizes {
                     let found = crate::find(collective, algorithm);

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use collectives::{
-    ALIASES, Action, Blocks, Buffer, Call, Collective, Error, Nodes, Region, Way, candidates, find,
-    plan, resolve,
+    ALIASES, Action, Blocks, Buffer, Call, Collective, Error, NO_CHOICES, Nodes, Region, Way,
+    candidates, find, plan, resolve,
 };
 
 /// SMPI's names, by collective.
@@ -73,6 +73,7 @@ fn with_call<T>(
         blocks: &blocks,
         received: &blocks,
         nodes,
+        inside: &NO_CHOICES,
     })
 }
 

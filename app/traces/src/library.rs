@@ -1,7 +1,7 @@
 //! Collectives by the algorithms of MPI libraries.
 
 use collectives::{
-    Action, Blocks, Buffer, Call, Collective as Operation, Nodes, Plan, Region, find, plan,
+    Action, Blocks, Buffer, Call, Choices, Collective as Operation, Nodes, Plan, Region, find, plan,
 };
 use smallvec::SmallVec;
 use units::TimePerByte;
@@ -17,7 +17,7 @@ use crate::format::table::Class;
 pub struct Library {
     /// The name of each collective's algorithm or of a library's choice, in the order of [`Operation::ALL`]; `None` for
     /// Schedgen's algorithm.
-    names: [Option<&'static str>; Operation::ALL.len()],
+    names: Choices,
     /// Which ranks of a communicator share a node.
     pub nodes: Nodes,
     /// What reducing a byte costs.
@@ -69,6 +69,7 @@ impl Expand for Library {
             blocks: &blocks(shared, element),
             received: &blocks(receives, element),
             nodes: &self.nodes,
+            inside: &self.names,
         };
         let plan = plan(operation, name, &call).map_err(|error| error.to_string())?;
         post(&plan, element, self.reduction, sink);
@@ -84,7 +85,7 @@ fn post(plan: &Plan, element: u64, reduction: TimePerByte, sink: &mut dyn Sink) 
     };
     // By step, what one has to wait for to wait for it.
     let mut done: Vec<SmallVec<[u32; 2]>> = Vec::with_capacity(plan.len());
-    for (action, required) in plan.steps() {
+    for (step, (action, required)) in (0..).zip(plan.steps()) {
         let required = required.iter().filter_map(|step| done.get(*step as usize));
         let mut after: SmallVec<[u32; 2]> = required.flatten().copied().collect();
         after.sort_unstable();
@@ -92,7 +93,11 @@ fn post(plan: &Plan, element: u64, reduction: TimePerByte, sink: &mut dyn Sink) 
         let op = match action {
             Action::Send { to, tag, from } => {
                 sink.number(tag);
-                Some(sink.send(to, bytes(from), &after))
+                let send = sink.send(to, bytes(from), &after);
+                if plan.is_blocking(step) {
+                    sink.blocking(send);
+                }
+                Some(send)
             }
             Action::Recv { from, tag, into } => {
                 sink.number(tag);

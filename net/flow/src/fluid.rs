@@ -219,9 +219,9 @@ impl<P: Probe<Load>> Fluid<P> {
         guarded.unwrap_or(self.system.links[link as usize].load)
     }
 
-    /// The probe.
-    pub fn probe(&mut self) -> &mut P {
-        &mut self.probe
+    /// The probe, at the end.
+    pub fn into_probe(self) -> P {
+        self.probe
     }
 
     fn move_to(&mut self, now: u64) {

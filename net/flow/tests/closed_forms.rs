@@ -263,7 +263,7 @@ fn a_probe_hears_what_links_carry() {
     fluid.start(Time::ZERO, &late, 1);
     assert_eq!(ends(&mut fluid), [(SECOND, vec![0]), (SECOND / 2 * 3, vec![1])]);
     let mut steps: Vec<(u64, u32, f64)> = Vec::new();
-    for load in std::mem::take(&mut fluid.probe().0) {
+    for load in fluid.into_probe().0 {
         // Of several at one moment the last one counts.
         steps.retain(|step| (step.0, step.1) != (load.at.ps(), load.link));
         steps.push((load.at.ps(), load.link, load.rate));

@@ -31,7 +31,7 @@ mod temporary;
 mod terminal;
 
 pub use call_timeline::CallTimeline;
-pub use collector::{Collector, Computation, Message, Recorded, Slice, Wanted};
+pub use collector::{Collector, Computation, LinkLoad, Message, Recorded, Slice, Wanted};
 pub use directory::{Artifact, Error, RunDirectory};
 pub use gantt::{GANTT_RANKS, write_gantt};
 pub use json::{write_json, write_pretty};

@@ -440,9 +440,8 @@ pub const KEYS: &[Key] = &[
     key("flow.cross-traffic", Kind::Switch, Value("true"), None,
         "Whether the way back of a flow carries 5 % of what it does."),
     key("flow.test", Kind::Time, Value("0 ns"), None,
-        "Time of each `MPI_Test` and its kin in traces."),
+        "Time of each `MPI_Test` and its kin in traces, in the mode `gaps`."),
     key("flow.iprobe", Kind::Time, Value("0 ns"), None, "Time of each `MPI_Iprobe`."),
-    key("flow.wtime", Kind::Time, Value("0 ns"), None, "Time of each `MPI_Wtime`."),
     key("flow.init", Kind::Time, Value("0 ns"), None, "Time of `MPI_Init`."),
     key("flow.cfg", Kind::Names, Unset("nothing"), flag("cfg", "NAME:VALUE"),
         "Items of SimGrid's configuration, `NAME:VALUE` separated by spaces, which override the keys above and those of a \

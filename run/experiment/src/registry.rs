@@ -154,6 +154,7 @@ impl Operation {
             blocks: &self.blocks,
             received: &self.blocks,
             nodes: &self.nodes,
+            inside: &collectives::NO_CHOICES,
         }
     }
 

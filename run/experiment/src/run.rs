@@ -6,6 +6,7 @@ use std::{
 };
 
 use collectives::program::Scheduled;
+use flow::Loads;
 use host::{Outcome, RankTotals, Record, Settings};
 use infiniband::Infiniband;
 use kernel::{Probe, Silent};
@@ -159,7 +160,7 @@ fn best(plan: &Plan, operation: &Operation) -> Result<(Scheduled, String), Failu
 fn alone(plan: &Plan, program: &impl Program) -> Result<Outcome, Failure> {
     let settings = &plan.settings;
     if let Some(flow) = &plan.flow {
-        return Ok(flow.simulate(program, settings, Silent)?.0);
+        return Ok(flow.simulate(program, settings, Silent, Silent)?.0);
     }
     Ok(match &plan.machine {
         Some(machine) => {
@@ -195,10 +196,20 @@ fn simulate(plan: &Plan, program: &impl Program, schedule: u64) -> Result<Simula
         let mut watched = None;
         if let Some(flow) = &plan.flow {
             let (outcome, recorded, links) = if silent {
-                let (outcome, _, links) = flow.simulate(program, settings, Silent)?;
+                let (outcome, _, links, _) = flow.simulate(program, settings, Silent, Silent)?;
                 (outcome, Recorded::default(), links)
+            } else if timeline {
+                let watch = Loads::default();
+                let (outcome, probe, links, watch) =
+                    flow.simulate(program, settings, watch, probe())?;
+                (
+                    outcome,
+                    Recorded { links: flow.loads(&watch), ..Collector::merge(vec![probe]) },
+                    links,
+                )
             } else {
-                let (outcome, probe, links) = flow.simulate(program, settings, probe())?;
+                let (outcome, probe, links, _) =
+                    flow.simulate(program, settings, Silent, probe())?;
                 (outcome, Collector::merge(vec![probe]), links)
             };
             let took = start.elapsed();

@@ -8,7 +8,9 @@
 
 use std::{collections::HashMap, rc::Rc};
 
-use collectives::{Action, Blocks, Buffer, Call, Collective, Nodes, Plan, Region, plan};
+use collectives::{
+    Action, Blocks, Buffer, Call, Collective, NO_CHOICES, Nodes, Plan, Region, plan,
+};
 
 /// A list of terms; `None` in what was never written.
 pub type Cell = Option<Rc<Vec<u64>>>;
@@ -292,6 +294,7 @@ impl Case {
             blocks: &blocks.0,
             received: &blocks.1,
             nodes: &self.nodes,
+            inside: &NO_CHOICES,
         }
     }
 

@@ -1,6 +1,6 @@
 //! What came of it.
 
-use flow::Routes;
+use flow::{Load, Routes};
 use kernel::Probe;
 use schedule::Program;
 
@@ -13,7 +13,7 @@ use crate::simulate::critical_path;
 use crate::source::Source;
 use crate::{Outcome, Record};
 
-impl<P: Program, R: Routes, B: Probe<Record>> Engine<'_, P, R, B> {
+impl<P: Program, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, P, R, W, B> {
     pub fn finish(mut self) -> (Outcome, B) {
         if let Some(meter) = &self.settings.progress {
             meter.advance(self.events - self.told, 0, self.now);

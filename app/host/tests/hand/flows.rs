@@ -55,7 +55,7 @@ fn run_on(
     text: &str,
 ) -> Result<Outcome, Error> {
     let links = [Link { bandwidth: 1e9, sharing: Sharing::Shared }];
-    let mut network = Network::new(Wire, &links, cores, parameters());
+    let mut network = Network::new(Wire, &links, cores, parameters(), Silent);
     let protocols = Protocols { usual, ..Protocols::default() };
     let program = image(text);
     let settings = Settings::default();
@@ -168,7 +168,7 @@ fn without_contention_messages_do_not_meet() {
          rank 1 {\nl1: recv 5000b from 0\nl2: recv 5000b from 2\n}\nrank 2 {\nl1: send 5000b to 1\n}\n",
     );
     let protocols = Protocols::default();
-    let mut network = Network::new(Wire, &links, &[], parameters);
+    let mut network = Network::new(Wire, &links, &[], parameters, Silent);
     let settings = Settings::default();
     let (outcome, _) =
         simulate_flow(&mut network, &[0, 1, 2], &protocols, &program, &settings, Silent)

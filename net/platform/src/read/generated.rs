@@ -241,9 +241,17 @@ impl Reader<'_> {
         // Switches are numbered from twice the hosts downwards.
         let names =
             (0..hosts).chain((0..switches).map(|number| (2 * hosts).wrapping_sub(number + 1)));
+        let before = self.faults.0.len();
         for number in names {
             let link = self.limiter(cluster, number);
             leaves.limiter = leaves.limiter.or(link);
+            if self.faults.0.len() > before {
+                // SimGrid's names of the switches reach those of the hosts, and it refuses that as well.
+                let message = "limiters: SimGrid has no names for them in a tree with more switches than hosts";
+                self.faults.0.truncate(before);
+                self.faults.push(Fault::at(line, column, message));
+                return None;
+            }
         }
         Some((hosts as u32, leaves))
     }

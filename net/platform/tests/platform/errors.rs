@@ -127,6 +127,14 @@ fn topologies_have_fitting_parameters() {
         cluster("FAT_TREE", "2;4,4;60000,60000;1,1"),
         ["3:1: topo_parameters: more than 16777216 hosts and links"]
     );
+    // 16 switches in the first level and 64 in the second, above 16 hosts.
+    let wide = faults(
+        r#"<platform version="4.1"><cluster id="c" prefix="n" suffix="" radical="0-15" speed="1Gf" bw="1GBps" lat="1us"
+limiter_link="1GBps" topology="FAT_TREE" topo_parameters="2;4,4;4,16;1,1"/></platform>"#,
+    );
+    let names =
+        "2:42: limiters: SimGrid has no names for them in a tree with more switches than hosts";
+    assert_eq!(wide, [names]);
     assert_eq!(
         cluster("TORUSS", "4,4"),
         [

@@ -1,7 +1,7 @@
 //! Properties, remarks, machines from topologies, and the machine that is shipped.
 
 use platform::{Platform, Rates, Sharing};
-use topology::Routes;
+use topology::{Routes, import::quantity};
 
 fn names(platform: &Platform, links: &[u32]) -> Vec<String> {
     links.iter().map(|&link| platform.links()[link as usize].name.clone()).collect()
@@ -109,4 +109,32 @@ fn graphene_is_as_the_paper_draws_it() {
     // 144 loopbacks and SMPI's own serve each flow for itself.
     let alone = platform.links().iter().filter(|link| link.sharing == Sharing::FatPipe).count();
     assert_eq!(alone, 145);
+}
+
+/// A byte has 8 bits, k is 1000 and Ki 1024; a bare number is in bytes per second, seconds or flop per second.
+#[test]
+fn quantities_have_simgrid_s_units() {
+    let bandwidths = [
+        ("1Gbps", 125e6),
+        ("125MBps", 125e6),
+        ("1.5kbps", 187.5),
+        ("1GiBps", 1_073_741_824.0),
+        ("8Kibps", 1024.0),
+        ("1EBps", 1e18),
+        ("1e9Bps", 1e9),
+        ("42", 42.0),
+    ];
+    for (text, expected) in bandwidths {
+        assert_eq!(quantity::bandwidth(text), Some(expected), "{text}");
+    }
+    for (text, expected) in [("50us", 5e-5), ("1w", 604_800.0), ("2m", 120.0), ("3", 3.0)] {
+        let seconds = quantity::seconds(text).unwrap();
+        assert!((seconds - expected).abs() <= 1e-15 * expected, "{text}");
+    }
+    for (text, expected) in [("1Gf", 1e9), ("2.5megaflops", 2.5e6), ("7flops", 7.0), ("1Tf", 1e12)]
+    {
+        assert_eq!(quantity::flops(text), Some(expected), "{text}");
+    }
+    assert_eq!(quantity::bandwidth("1 Gb/s"), None);
+    assert_eq!((quantity::seconds("5x"), quantity::flops("fast")), (None, None));
 }
