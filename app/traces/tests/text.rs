@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use schedule::{Kind, Program};
+use schedule::Kind::{self, Calc, Recv};
+use schedule::Program;
 use traces::compile;
 use traces::options::Options;
 use traces::source::{Form, Traces};
@@ -160,7 +161,6 @@ fn waiting_for_any_request() {
     // second receive; the last wait for the receives from 1 and the second from 2, and the computation before it.
     let ops: Vec<_> =
         (0..image.ops(0)).map(|op| (image.op(0, op).kind, image.dependencies(0, op))).collect();
-    use Kind::{Calc, Recv};
     let receives = [(Recv, 1), (Calc, 0), (Recv, 1), (Calc, 1), (Recv, 1), (Calc, 2)];
     assert_eq!(ops, [&receives[..], &[(Calc, 3), (Calc, 1), (Calc, 1)]].concat());
 }

@@ -245,7 +245,7 @@ fn simulate(plan: &Plan, program: &impl Program, schedule: u64) -> Result<Simula
             }
         };
         let (calls, links) = (Vec::new(), Vec::new());
-        Ok(Simulated { outcome, recorded, calls, links, watched, took: start.elapsed() })
+        Ok(Simulated { outcome, recorded, calls, watched, links, took: start.elapsed() })
     })
 }
 

@@ -52,10 +52,12 @@ impl Steps {
 /// Messages from one rank to another with one tag.
 #[derive(Default)]
 struct Channel {
+    key: (u32, u32, u32),
     /// When each was sent.
     sent: Vec<u64>,
-    /// How many receives were posted.
+    /// How many receives were posted, and how many of them have their message.
     posted: u32,
+    met: u32,
     /// The rank that waits for the next message.
     waiting: Option<usize>,
 }
@@ -86,7 +88,9 @@ struct Progress {
 /// times come from maxima and sums of times that are known.
 struct Timeline<'a> {
     recorded_on: &'a dyn Recorded,
+    /// Those on which nothing is under way are used again: collectives have a tag each.
     channels: Vec<Channel>,
+    idle: Vec<u32>,
     numbers: FxHashMap<(u32, u32, u32), u32>,
     /// By the tag of a one-sided operation that of its answer.
     answers: FxHashMap<u32, u32>,
@@ -95,21 +99,38 @@ struct Timeline<'a> {
 
 impl Timeline<'_> {
     fn channel(&mut self, from: u32, to: u32, tag: u32) -> u32 {
-        let next = self.channels.len() as u32;
-        let number = *self.numbers.entry((from, to, tag)).or_insert(next);
-        if number == next {
-            self.channels.push(Channel::default());
+        let key = (from, to, tag);
+        if let Some(number) = self.numbers.get(&key) {
+            return *number;
         }
+        let number = self.idle.pop().unwrap_or_else(|| {
+            self.channels.push(Channel::default());
+            self.channels.len() as u32 - 1
+        });
+        if let Some(channel) = self.channels.get_mut(number as usize) {
+            channel.key = key;
+        }
+        self.numbers.insert(key, number);
         number
     }
 
     /// When an operation was done; the channel, if its message is missing.
-    fn when(&self, progress: &Progress, draft: &Draft, op: u32) -> Result<u64, u32> {
-        let Some(done) = progress.done.get(op as usize) else { return Ok(0) };
-        let Some(channel) = self.channels.get(done.channel as usize) else { return Ok(done.time) };
-        let sent = channel.sent.get(done.index as usize).ok_or(done.channel)?;
+    fn when(&mut self, progress: &mut Progress, draft: &Draft, op: u32) -> Result<u64, u32> {
+        let Some(done) = progress.done.get_mut(op as usize) else { return Ok(0) };
+        let number = done.channel;
+        let Some(channel) = self.channels.get_mut(number as usize) else { return Ok(done.time) };
+        let sent = channel.sent.get(done.index as usize).ok_or(number)?;
         let bytes = draft.get(op).map_or(0, |op| op.size);
-        Ok(done.time.max(sent + self.recorded_on.transit(bytes)))
+        done.time = done.time.max(sent + self.recorded_on.transit(bytes));
+        done.channel = NONE;
+        channel.met += 1;
+        if channel.met == channel.posted && channel.met as usize == channel.sent.len() {
+            self.numbers.remove(&channel.key);
+            channel.sent.clear();
+            (channel.posted, channel.met) = (0, 0);
+            self.idle.push(number);
+        }
+        Ok(done.time)
     }
 
     /// Follows a rank until it waits for a message that was not sent yet; gives that channel and operation.
@@ -190,6 +211,7 @@ pub fn align(ranked: &mut [Ranked], recorded_on: &dyn Recorded) -> (u64, Vec<Str
     let mut timeline = Timeline {
         recorded_on,
         channels: Vec::new(),
+        idle: Vec::new(),
         numbers: FxHashMap::default(),
         answers: remotes.map(|remote| (remote.tag, remote.answer)).collect(),
         ready: (0..ranked.len()).collect(),

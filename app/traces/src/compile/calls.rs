@@ -51,7 +51,10 @@ pub fn compile(
         | Class::Testall
         | Class::Testsome
         | Class::RequestFree
-        | Class::Cancel => completion::complete(compiler, call.class, record, stream),
+        | Class::Cancel => {
+            completion::complete(compiler, call.class, record, stream);
+            Ok(())
+        }
         Class::Spawn => {
             Err("processes that join the world at run time have no place in a schedule".to_owned())
         }

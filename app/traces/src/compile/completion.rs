@@ -14,12 +14,7 @@ const BLIND: &str = "the trace does not say which requests were completed: they 
 
 /// Compiles a call that completes requests, or may.
 // Long because it lists the calls.
-pub fn complete(
-    compiler: &mut Compiler,
-    class: Class,
-    record: &Record,
-    stream: &Stream,
-) -> Result<(), String> {
+pub fn complete(compiler: &mut Compiler, class: Class, record: &Record, stream: &Stream) {
     let mut arguments = record.arguments();
     let one = matches!(class, Class::Wait | Class::Test | Class::RequestFree | Class::Cancel);
     let single = [if one { arguments.number() } else { 0 }];
@@ -29,13 +24,13 @@ pub fn complete(
         Class::Test => {
             let flag = arguments.number();
             if flag != 1 {
-                return Ok(());
+                return;
             }
             finish(compiler, stream, requests, arguments.status());
         }
         Class::Waitall | Class::Testall => {
             if class == Class::Testall && arguments.number() != 1 {
-                return Ok(());
+                return;
             }
             let statuses = arguments.triples();
             for (index, request) in requests.iter().enumerate() {
@@ -46,12 +41,12 @@ pub fn complete(
         Class::Waitany | Class::Testany => {
             let index = arguments.number();
             if class == Class::Testany && arguments.number() != 1 {
-                return Ok(());
+                return;
             }
             if index == UNKNOWN {
                 blind(compiler, stream, requests);
                 compiler.frame(Shape::Completion);
-                return Ok(());
+                return;
             }
             let request = usize::try_from(index).ok().and_then(|index| requests.get(index));
             finish(compiler, stream, request.copied().as_slice(), arguments.status());
@@ -62,11 +57,11 @@ pub fn complete(
                     blind(compiler, stream, requests);
                     compiler.frame(Shape::Completion);
                 }
-                return Ok(());
+                return;
             }
             let (indices, statuses) = (arguments.list(), arguments.triples());
             if indices.is_empty() && class == Class::Testsome {
-                return Ok(());
+                return;
             }
             for (place, index) in indices.iter().enumerate() {
                 let request = usize::try_from(*index).ok().and_then(|index| requests.get(index));
@@ -80,17 +75,16 @@ pub fn complete(
             compiler
                 .freed
                 .extend(request.filter(|request| request.active).into_iter().flat_map(|r| r.ops));
-            return Ok(());
+            return;
         }
         _ => {
             if let Some(request) = compiler.requests.get_mut(&single[0]) {
                 request.cancelled = true;
             }
-            return Ok(());
+            return;
         }
     }
     compiler.frame(Shape::Completion);
-    Ok(())
 }
 
 /// At least one of these requests is done, and nobody knows which. Where as many calls have said so as there are requests, all are.
