@@ -267,7 +267,9 @@ impl Plan {
                     let tag = count(&mut self.received, from);
                     Action::Recv { from, tag, into: place(into) }
                 }
-                Action::Copy { from, into } => Action::Copy { from: place(from), into: place(into) },
+                Action::Copy { from, into } => {
+                    Action::Copy { from: place(from), into: place(into) }
+                }
                 Action::Reduce { from, into, from_left } => {
                     Action::Reduce { from: place(from), into: place(into), from_left }
                 }
