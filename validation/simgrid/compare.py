@@ -267,6 +267,8 @@ def algorithm_cases():
     for collective, names in ALGORITHMS.items():
         for algorithm in names.split():
             for ranks in (5, 8, 16):
+                if (collective, algorithm, ranks) == ("alltoall", "2dmesh", 5):
+                    continue  # returns an error, which SimGrid's replay does not look at
                 for count, root in ((10, 1), (20000, ranks - 1)):
                     program = twice(words_of(collective, ranks, count, root), ranks)
                     name = f"algorithm {collective} {algorithm} {ranks} {count}"

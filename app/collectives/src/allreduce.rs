@@ -247,7 +247,7 @@ fn filled(call: &Call, plan: &mut Plan) -> (Region, Blocks) {
         count => count / ranks,
     } + 1;
     let room = plan.scratch(part * ranks);
-    plan.copy(call.input(), room.part(0, call.count()));
+    plan.fill(call.input(), room);
     (room, Blocks::Same(part))
 }
 

@@ -300,7 +300,7 @@ fn two_levels(call: &Call, plan: &mut Plan) {
 fn scatter_gather(call: &Call, plan: &mut Plan, padded: bool, blocks: &Blocks) {
     let acc = if padded {
         let acc = plan.scratch(u64::from(call.ranks));
-        plan.copy(call.input(), acc.part(0, call.count()));
+        plan.fill(call.input(), acc);
         acc
     } else {
         call.accumulator(plan, call.rank == call.root)
