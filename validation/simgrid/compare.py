@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Replays time-independent traces under SimGrid 3.32 and under heddle and compares when each rank is done.
 
-    validation/simgrid/compare.py target/release/heddle [WORD ...]
+    validation/simgrid/compare.py target/release/heddle [--keep] [WORD ...]
 
 Only cases whose names contain all words are run; with the word `algorithm`, every collective by every algorithm that
-SMPI names, which takes minutes and is not done otherwise. Needs Debian's libsimgrid-dev; says so and ends well without it.
+SMPI names, which takes minutes and is not done otherwise. Needs Debian's libsimgrid-dev; says so and ends well without it. --keep
+writes a sample of the cases with what SimGrid says of them into validation/simgrid/replays, which the command's own tests run.
 """
 import json
 import os
@@ -52,6 +53,12 @@ SIZES = [1, 64, 256, 300, 1000, 1420, 4000, 8000, 16000, 60000, 65536, 300000, 4
 
 class Refused(Exception):
     """SimGrid does not simulate the case."""
+
+
+# What --keep keeps.
+KEPT = {"ping-pong modes", "two flows 1", "three flows 0", "limiter 1", "all-to-all fat-tree 16", "all-to-all torus 16",
+        "all-to-all dragonfly 4", "all-to-all slow-backbone 16", "all-to-all modes medium", "halo modes", "pipeline",
+        "random 0", "random modes 1", "random modes 4", "ping-pong weight and window"}
 
 
 class Program:
@@ -337,11 +344,24 @@ def heddle(binary, folder, cfg):
     return [ps * 1e-12 for ps in json.loads(done.stdout)["finish_ps"]]
 
 
+def keep(folder, name, program, cfg, finish):
+    """Writes a case for the command's tests: the platform, the trace in one file, and when each rank ends."""
+    target = HERE / "replays" / name.replace(" ", "-")
+    target.mkdir(parents=True, exist_ok=True)
+    shutil.copy(folder / "platform.xml", target)
+    lines = [line for rank, lines in enumerate(program.lines) for line in [*lines, f"{rank} finalize"]]
+    (target / "trace.ti").write_text("\n".join([*lines, ""]))
+    (target / "trace.index").write_text("trace.ti\n")
+    (target / "expected.txt").write_text("\n".join(
+        ["# SimGrid 3.32: configuration, then the end of each rank in seconds", *(f"cfg {item}" for item in cfg),
+         *(f"{end:.12f}" for end in finish), ""]))
+
+
 def main():
     if not (shutil.which("smpirun") and shutil.which("smpicc")):
         print("SimGrid is not installed (Debian: apt-get install libsimgrid-dev): nothing compared")
         return 0
-    binary, words = os.path.abspath(sys.argv[1]), sys.argv[2:]
+    binary, words = os.path.abspath(sys.argv[1]), [word for word in sys.argv[2:] if word != "--keep"]
     wrong = total = refused = 0
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -365,6 +385,8 @@ def main():
                 print(f"{name:<56}  SimGrid refuses", flush=True)
                 total, refused = total - 1, refused + 1
                 continue
+            if "--keep" in sys.argv and name in KEPT:
+                keep(folder, name, program, cfg, theirs)
             try:
                 ours = heddle(binary, folder, cfg)
             except RuntimeError as error:

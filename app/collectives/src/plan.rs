@@ -105,6 +105,8 @@ pub struct Plan {
     since: Handle,
     /// Sends and receives that were not waited for.
     open: Vec<Handle>,
+    /// Sends that are blocking calls.
+    blocking: Vec<Handle>,
     sent: FxHashMap<u32, u32>,
     received: FxHashMap<u32, u32>,
     scratch: u64,
@@ -132,6 +134,11 @@ impl Plan {
         self.actions.iter().zip(starts.zip(&self.ends)).map(|(action, (start, end))| {
             (*action, self.required.get(start as usize..*end as usize).unwrap_or_default())
         })
+    }
+
+    /// Whether a step is a send that the library makes as a blocking call.
+    pub fn is_blocking(&self, step: Handle) -> bool {
+        self.blocking.binary_search(&step).is_ok()
     }
 
     /// Elements of temporary space.
@@ -193,6 +200,7 @@ impl Plan {
     /// Sends, and waits until that is done.
     pub fn send(&mut self, to: u32, from: Region) {
         let handle = self.isend(to, from);
+        self.blocking.push(handle);
         self.wait(&[handle]);
     }
 

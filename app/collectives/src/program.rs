@@ -24,6 +24,8 @@ struct Rank {
     /// Per operation, where the list of those that require it ends in `dependents`.
     ends: Vec<u32>,
     dependents: Vec<u32>,
+    /// Sends that are blocking calls, in order.
+    blocking: Vec<u32>,
 }
 
 impl Scheduled {
@@ -54,7 +56,7 @@ impl Rank {
         // Per step, the operations for which one has to wait to wait for the step: a list in `lists`.
         let mut lists: Vec<Vec<u32>> = vec![Vec::new()];
         let mut list_of: Vec<usize> = Vec::with_capacity(plan.len());
-        for (action, required) in plan.steps() {
+        for (step, (action, required)) in (0..).zip(plan.steps()) {
             let op = match action {
                 Action::Send { to, tag, from } => Some(op(Kind::Send, to, tag, bytes(from))),
                 Action::Recv { from, tag, into } => Some(op(Kind::Recv, from, tag, bytes(into))),
@@ -80,6 +82,9 @@ impl Rank {
             };
             if let Some(op) = op {
                 let index = made.ops.len() as u32;
+                if plan.is_blocking(step) {
+                    made.blocking.push(index);
+                }
                 made.ops.push(op);
                 made.required.push(lists[list].len() as u32);
                 edges.extend(lists[list].iter().map(|&before| (before, index)));
@@ -140,6 +145,10 @@ impl Program for Scheduled {
             let roots = roots.filter(|((_, op), required)| op.kind == kind && **required == 0);
             roots.for_each(|((index, _), _)| each(Run::one(index)));
         }
+    }
+
+    fn is_blocking(&self, rank: u32, index: u32) -> Option<bool> {
+        Some(self.ranks[rank as usize].blocking.binary_search(&index).is_ok())
     }
 
     fn has_start_edges(&self) -> bool {

@@ -52,8 +52,11 @@ pub struct Crew<B> {
     pub arrived: Vec<Event<Message>>,
     /// Of the size seen last.
     pub charges: Option<Charges>,
+    /// Operations and messages; and what the network's processes said to each other.
     pub events: u64,
-    reported: u64,
+    pub signals: u64,
+    /// How many of both the meter knows.
+    reported: (u64, u64),
     /// The first error, by time and rank.
     pub error: Option<(Time, u32, Error)>,
 }
@@ -68,7 +71,8 @@ impl<B> Crew<B> {
             arrived: Vec::new(),
             charges: None,
             events: 0,
-            reported: 0,
+            signals: 0,
+            reported: (0, 0),
             error: None,
         }
     }
@@ -210,8 +214,9 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Model for Watched<'_, S
 
     fn window_done(&self, crew: &mut Crew<B>, until: Time) {
         if let Some(progress) = &self.engine.settings.progress {
-            progress.advance(crew.events - crew.reported, until);
-            crew.reported = crew.events;
+            let (events, signals) = crew.reported;
+            progress.advance(crew.events - events, crew.signals - signals, until);
+            crew.reported = (crew.events, crew.signals);
         }
     }
 }

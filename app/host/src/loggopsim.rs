@@ -252,7 +252,7 @@ impl<P: Program, B: Probe<Record>> Simulation<'_, P, B> {
             if events.is_multiple_of(4_096)
                 && let Some(progress) = &self.settings.progress
             {
-                progress.advance(4_096, Time::from_ps(at.saturating_mul(self.parameters.tick)));
+                progress.advance(4_096, 0, Time::from_ps(at.saturating_mul(self.parameters.tick)));
             }
         }
     }

@@ -71,6 +71,8 @@ pub struct Outcome {
     pub ranks: Vec<RankTotals>,
     /// Number of events handled: operations started plus messages received.
     pub events: u64,
+    /// Number of signals that the processes of the network sent each other, packets and credits; 0 where messages alone travel.
+    pub signals: u64,
     /// The critical path; meaningless in a deadlock.
     pub path: CriticalPath,
     /// Set if the program cannot finish.

@@ -106,7 +106,7 @@ pub fn run_device<S: Source, N: Network, B: Probe<Record<N::Record>>>(
         Mail::Signal(signal) => Some((event.time, signal)),
         Mail::Host(_) => None,
     });
-    crew.events += inbox.len() as u64;
+    crew.signals += inbox.len() as u64;
     let Crew { delivered, probe, .. } = crew;
     let mut gate = Gate { id, signals, delivered, out, probe };
     engine.network.run_device(device, until, heard, &mut gate)
@@ -251,7 +251,7 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> EndTurn<'_, S, N, B> {
         let network = self.engine.network;
         while let Some(event) = inbox.next_if(|event| event.time == now) {
             if let Mail::Signal(signal) = event.message {
-                self.crew.events += 1;
+                self.crew.signals += 1;
                 self.act(|interface, gate| {
                     network.run(interface, now, gate);
                     network.hear(interface, now, signal, gate);

@@ -22,15 +22,20 @@ pub enum Rendezvous {
 /// How far a simulation has come, for whoever watches from another thread.
 #[derive(Debug, Default)]
 pub struct Meter {
-    /// Events handled.
+    /// Events handled: operations and messages.
     pub events: AtomicU64,
+    /// What the processes of the network said to each other: packets and credits.
+    pub signals: AtomicU64,
     /// Simulated time, in picoseconds.
     pub time_ps: AtomicU64,
 }
 
 impl Meter {
-    pub(crate) fn advance(&self, events: u64, time: Time) {
+    pub(crate) fn advance(&self, events: u64, signals: u64, time: Time) {
         self.events.fetch_add(events, Ordering::Relaxed);
+        if signals > 0 {
+            self.signals.fetch_add(signals, Ordering::Relaxed);
+        }
         self.time_ps.fetch_max(time.ps(), Ordering::Relaxed);
     }
 }

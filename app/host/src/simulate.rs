@@ -178,6 +178,7 @@ fn outcome<'a, S: Source, N: Network, B: Probe<Record<N::Record>>>(
     });
     Outcome {
         events: finished.workers.iter().map(|crew| crew.events).sum(),
+        signals: finished.workers.iter().map(|crew| crew.signals).sum(),
         path: critical_path(ends_on, last),
         deadlock: stuck.describe(engine.ranks, last.free),
         remarks: remarks(model, finished, settings, unreceived),

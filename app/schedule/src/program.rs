@@ -141,6 +141,12 @@ pub trait Program: Sync {
     /// CPU and interface. Within such a group the indices ascend over all runs.
     fn roots(&self, rank: u32, each: &mut impl FnMut(Run));
 
+    /// Whether a send is a blocking one (`MPI_Send`), where the program knows. `None`: what waits for it may tell.
+    fn is_blocking(&self, rank: u32, index: u32) -> Option<bool> {
+        let _ = (rank, index);
+        None
+    }
+
     /// The operation will be asked for soon: a chance to prefetch it. It need not exist. In stage 1
     /// what stage 0 asked for has arrived.
     fn soon(&self, rank: u32, index: u32, stage: usize) {

@@ -85,7 +85,7 @@ fn post(plan: &Plan, element: u64, reduction: TimePerByte, sink: &mut dyn Sink) 
     };
     // By step, what one has to wait for to wait for it.
     let mut done: Vec<SmallVec<[u32; 2]>> = Vec::with_capacity(plan.len());
-    for (action, required) in plan.steps() {
+    for (step, (action, required)) in (0..).zip(plan.steps()) {
         let required = required.iter().filter_map(|step| done.get(*step as usize));
         let mut after: SmallVec<[u32; 2]> = required.flatten().copied().collect();
         after.sort_unstable();
@@ -93,7 +93,11 @@ fn post(plan: &Plan, element: u64, reduction: TimePerByte, sink: &mut dyn Sink) 
         let op = match action {
             Action::Send { to, tag, from } => {
                 sink.number(tag);
-                Some(sink.send(to, bytes(from), &after))
+                let send = sink.send(to, bytes(from), &after);
+                if plan.is_blocking(step) {
+                    sink.blocking(send);
+                }
+                Some(send)
             }
             Action::Recv { from, tag, into } => {
                 sink.number(tag);

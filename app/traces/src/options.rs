@@ -118,6 +118,17 @@ pub enum Window {
     Times(u64, u64),
 }
 
+/// What calls that move no data cost their caller, in picoseconds, in mode `Gaps`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CallCosts {
+    /// `MPI_Test` and its kin.
+    pub test: u64,
+    /// `MPI_Iprobe` and `MPI_Improbe`.
+    pub iprobe: u64,
+    /// `MPI_Init`.
+    pub init: u64,
+}
+
 /// Everything that can be chosen.
 pub struct Options<'a> {
     /// How recorded time becomes time in the schedule.
@@ -132,6 +143,8 @@ pub struct Options<'a> {
     pub scale: Scale,
     /// Cost of registering buffers, in mode `Gaps`.
     pub pinning: Option<Pinning>,
+    /// Costs of single calls.
+    pub calls: CallCosts,
     /// Cost of the first message from a rank to another, in picoseconds, in mode `Gaps`.
     pub connect: u64,
     /// The rank of the schedule that each rank of the trace becomes; empty for the same.
@@ -142,6 +155,8 @@ pub struct Options<'a> {
     pub window: Window,
     /// Whether it is noted where each call begins.
     pub marks: bool,
+    /// Whether it is noted which sends are blocking calls.
+    pub blocking: bool,
     /// Threads that compile; 0 for as many as there are processors.
     pub threads: usize,
 }
@@ -155,11 +170,13 @@ impl Default for Options<'_> {
             expand: &Schedgen,
             scale: Scale::default(),
             pinning: None,
+            calls: CallCosts::default(),
             connect: 0,
             map: Vec::new(),
             copies: 1,
             window: Window::All,
             marks: false,
+            blocking: false,
             threads: 0,
         }
     }

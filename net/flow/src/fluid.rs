@@ -6,18 +6,21 @@ use kernel::{Probe, Silent};
 use units::Time;
 
 use crate::{
-    Flow, FlowId, Link, Sharing,
+    Flow, FlowId, Link,
+    confined::Confined,
     solve::Solver,
     soonest::Soonest,
-    system::{NONE, OWN, Slot, System},
+    system::{NONE, OWN, Rising, Slot, System},
 };
 
 /// Picoseconds in a second.
 const PS: f64 = 1e12;
-/// Ends are found with rounding errors. One that lies after a picosecond by this part of one, or of
-/// the time until then, is in that picosecond.
+/// Ends are found with rounding errors: one that lies after a picosecond by this much, in ps and as a part of the time
+/// until then, is in that picosecond.
 const ROUNDING_PS: f64 = 1e-3;
-const ROUNDING: f64 = 1e-12;
+const ROUNDING: f64 = 1e-14;
+/// Flows of a group that end within this part of the time since the group began to transfer end together.
+const TOGETHER: f64 = 1e-12;
 
 /// From `at` on a link carries `rate` bytes per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -60,6 +63,7 @@ enum Timer {
 pub struct Fluid<P = Silent> {
     system: System,
     solver: Solver,
+    confined: Confined,
     flows: Vec<Started>,
     free: Vec<u32>,
     numbers: u64,
@@ -75,6 +79,7 @@ pub struct Fluid<P = Silent> {
     finished: Vec<(u64, u32)>,
     way: Vec<Slot>,
     due: Vec<u32>,
+    ending: Vec<u32>,
     joined: Vec<u32>,
     probe: P,
 }
@@ -91,9 +96,11 @@ impl<P: Probe<Load>> Fluid<P> {
     pub fn watched(links: impl IntoIterator<Item = Link>, probe: P) -> Self {
         let system = System::new(links);
         let ends = Soonest::new(system.links.len());
+        let confined = Confined::new(system.links.len());
         Self {
             system,
             solver: Solver::default(),
+            confined,
             flows: Vec::new(),
             free: Vec::new(),
             numbers: 0,
@@ -106,6 +113,7 @@ impl<P: Probe<Load>> Fluid<P> {
             finished: Vec::new(),
             way: Vec::new(),
             due: Vec::new(),
+            ending: Vec::new(),
             joined: Vec::new(),
             probe,
         }
@@ -171,7 +179,9 @@ impl<P: Probe<Load>> Fluid<P> {
                     Timer::Own(variable) => {
                         let state = &self.system.variables[variable as usize];
                         if state.group == OWN && state.end <= self.now {
-                            self.complete(variable);
+                            let clock = self.system.own_clock(variable, self.now);
+                            let level = self.system.rising[variable as usize].bound;
+                            self.complete(variable, late(clock, level));
                         }
                     }
                 }
@@ -191,18 +201,27 @@ impl<P: Probe<Load>> Fluid<P> {
             return started.end;
         }
         let state = &self.system.variables[started.variable as usize];
-        if state.flows.contains(&flow.0) { state.level / state.penalty } else { 0.0 }
+        if !state.flows.contains(&flow.0) {
+            return 0.0;
+        }
+        let level = if state.group == OWN {
+            state.level
+        } else {
+            self.system.hot[state.group as usize].level
+        };
+        level / state.penalty
     }
 
     /// What a link carries now, in bytes per second; on a fat pipe the sum over its flows.
     pub fn load(&mut self, link: u32) -> f64 {
         self.solve();
-        self.system.links[link as usize].load
+        let guarded = self.confined.load(&self.system, link);
+        guarded.unwrap_or(self.system.links[link as usize].load)
     }
 
-    /// The probe.
-    pub fn probe(&mut self) -> &mut P {
-        &mut self.probe
+    /// The probe, at the end.
+    pub fn into_probe(self) -> P {
+        self.probe
     }
 
     fn move_to(&mut self, now: u64) {
@@ -230,7 +249,7 @@ impl<P: Probe<Load>> Fluid<P> {
     /// A flow's latency phase is over.
     fn transfer(&mut self, flow: u32) {
         let variable = self.flows[flow as usize].variable;
-        let own = self.system.own_clock(&self.system.variables[variable as usize], self.now);
+        let own = self.system.own_clock(variable, self.now);
         self.flows[flow as usize].end += own;
         let end = self.flows[flow as usize].end;
         let state = &mut self.system.variables[variable as usize];
@@ -238,8 +257,9 @@ impl<P: Probe<Load>> Fluid<P> {
         state.flows.insert(place, flow);
         state.soonest = state.soonest.min(end);
         state.latent -= 1;
-        state.count += 1;
-        if state.count == 1 {
+        let count = &mut self.system.rising[variable as usize].count;
+        *count += 1;
+        if *count == 1 {
             self.system.attach(variable);
         }
         self.lowest = 0.0;
@@ -260,53 +280,64 @@ impl<P: Probe<Load>> Fluid<P> {
         links.clear();
         self.ends.due(self.now, &mut links);
         for &link in &links {
-            let users = &self.system.links[link as usize].users;
             let clock = self.system.clock(link, self.now);
-            let slack = self.system.hot[link as usize].level * 2.0 * ROUNDING_PS;
-            let variables = users.iter().map(|user| user.variable).filter(|&variable| {
-                let state = &self.system.variables[variable as usize];
-                let end = state.offset + state.soonest;
-                state.group == link && end - clock <= slack + 2.0 * ROUNDING * end
-            });
-            let variables: Vec<u32> = variables.collect();
-            // Rounding has made it a little too early.
-            self.ends.set(link, if variables.is_empty() { self.now + 1 } else { u64::MAX });
-            for variable in variables {
-                self.complete(variable);
+            let bar = late(clock, self.system.hot[link as usize].level);
+            let mut soonest = f64::INFINITY;
+            self.ending.clear();
+            let confined = link == self.confined.link;
+            while confined && let Some((end, variable)) = self.confined.next(&self.system) {
+                if end > bar {
+                    soonest = end;
+                    break;
+                }
+                self.confined.pop();
+                self.ending.push(variable);
+            }
+            self.ending.sort_unstable();
+            self.ending.dedup();
+            let users = self.system.links[link as usize].users.iter();
+            for user in users.filter(|_| !confined) {
+                let state = &self.system.variables[user.variable as usize];
+                if state.group == link {
+                    soonest = soonest.min(state.offset + state.soonest);
+                    if state.soonest <= bar - state.offset {
+                        self.ending.push(user.variable);
+                    }
+                }
+            }
+            if self.ending.is_empty() {
+                // The variable that was to end has gone to another group, at the same level.
+                self.system.links[link as usize].soonest = soonest;
+                self.set_end(link);
+            }
+            for index in 0..self.ending.len() {
+                let variable = self.ending[index];
+                let bar = bar - self.system.variables[variable as usize].offset;
+                self.complete(variable, bar);
             }
         }
         self.due = links;
     }
 
-    /// Completes the flows of a variable that have transferred everything.
-    fn complete(&mut self, variable: u32) {
+    /// Completes the flows of a variable that end when its clock reads `bar`, or earlier.
+    fn complete(&mut self, variable: u32, bar: f64) {
         let state = &mut self.system.variables[variable as usize];
-        let own = match state.group {
-            OWN => state.offset + state.bound * (self.now - state.since) as f64,
-            link => {
-                let state = &self.system.variables[variable as usize];
-                self.system.clock(link, self.now) - state.offset
-            }
-        };
-        let state = &mut self.system.variables[variable as usize];
-        let before = state.count;
         while let Some(&flow) = state.flows.last() {
             let started = &self.flows[flow as usize];
-            let slack = state.level * 2.0 * ROUNDING_PS + 2.0 * ROUNDING * started.end;
-            if started.end - own > slack {
+            if started.end > bar {
                 break;
             }
             state.flows.pop();
             self.finished.push((started.number, started.token));
             self.free.push(flow);
-            state.count -= 1;
+            self.system.rising[variable as usize].count -= 1;
         }
-        self.lowest = self.lowest.min(state.level);
-        if state.count == before {
-            // As in `complete_groups`.
-            state.end = self.now + 1;
-            self.timers.entry(self.now + 1).or_default().push(Timer::Own(variable));
-        } else if let Some(&flow) = state.flows.last() {
+        let level = match state.group {
+            OWN => state.level,
+            link => self.system.hot[link as usize].level,
+        };
+        self.lowest = self.lowest.min(level);
+        if let Some(&flow) = state.flows.last() {
             state.soonest = self.flows[flow as usize].end;
             self.change(variable);
         } else {
@@ -317,11 +348,17 @@ impl<P: Probe<Load>> Fluid<P> {
 
     /// A variable has no flow left that transfers.
     fn leave(&mut self, variable: u32) {
-        let way = self.system.variables[variable as usize].way();
+        let way = self.system.rising[variable as usize].way();
         for slot in way.clone() {
             let link = self.system.slots[slot].link;
             if self.system.hot[link as usize].level.is_finite() {
                 self.freed.push(link);
+            }
+        }
+        if self.confined.link != NONE {
+            self.confined.leave(&self.system, variable);
+            if self.system.variables[variable as usize].group == self.confined.link {
+                self.system.rising[variable as usize].carried = 0.0;
             }
         }
         self.system.detach(variable);
@@ -342,7 +379,8 @@ impl<P: Probe<Load>> Fluid<P> {
     }
 
     fn tell(&mut self, link: u32) {
-        let rate = self.system.links[link as usize].load;
+        let guarded = self.confined.load(&self.system, link);
+        let rate = guarded.unwrap_or(self.system.links[link as usize].load);
         self.probe.record(Load { at: Time::from_ps(self.now), link, rate });
     }
 
@@ -351,8 +389,57 @@ impl<P: Probe<Load>> Fluid<P> {
         if self.changed.is_empty() && self.freed.is_empty() {
             return;
         }
-        self.changed.retain(|&variable| self.system.variables[variable as usize].count > 0);
+        self.changed.retain(|&variable| self.system.rising[variable as usize].count > 0);
+        let level = (self.confined.link != NONE)
+            .then(|| self.confined.level(&self.system, &self.changed, &self.freed))
+            .flatten();
+        if let Some(level) = level {
+            self.shift(level);
+        } else {
+            self.solve_anew();
+        }
+        self.changed.clear();
+        self.freed.clear();
+        self.lowest = f64::INFINITY;
+    }
+
+    /// The confined link has a new level, and nothing else changes.
+    fn shift(&mut self, level: f64) {
+        let link = self.confined.link;
+        let clock = self.system.clock(link, self.now);
+        let (hot, state) =
+            (&mut self.system.hot[link as usize], &mut self.system.links[link as usize]);
+        (hot.level, hot.limit) = (level, level);
+        (state.clock, state.at) = (clock, self.now);
+        for &variable in &self.changed {
+            let rising = &mut self.system.rising[variable as usize];
+            rising.counted = rising.count;
+            let state = &mut self.system.variables[variable as usize];
+            state.changed = false;
+            if state.group != link {
+                (state.group, state.offset) = (link, clock);
+            }
+            self.confined.expect(&self.system, variable);
+        }
+        let next = self.confined.next(&self.system).map_or(f64::INFINITY, |(end, _)| end);
+        self.system.links[link as usize].soonest = next;
+        self.set_end(link);
+        if P::LISTENS {
+            for index in 0..self.confined.guarded.len() {
+                self.tell(self.confined.guarded[index]);
+            }
+        }
+    }
+
+    fn solve_anew(&mut self) {
         self.solver.solve(&mut self.system, &self.changed, &self.freed, self.lowest);
+        if self.confined.link != NONE
+            && self.solver.links().any(|link| self.confined.concerns(link))
+        {
+            self.solver.abandon(&mut self.system);
+            self.confined.release(&mut self.system);
+            self.solver.solve(&mut self.system, &self.changed, &self.freed, self.lowest);
+        }
         for index in 0..self.solver.open.len() {
             let link = self.solver.open[index];
             let clock = self.system.clock(link, self.now);
@@ -368,40 +455,44 @@ impl<P: Probe<Load>> Fluid<P> {
         }
         for index in 0..self.solver.touched.len() {
             let link = self.solver.touched[index];
-            let state = &mut self.system.links[link as usize];
-            state.load += std::mem::take(&mut state.delta);
-            if P::LISTENS {
+            let delta = self.system.hot[link as usize].delta;
+            self.system.links[link as usize].load += delta;
+            if P::LISTENS && delta != 0.0 {
                 self.tell(link);
             }
         }
         for link in std::mem::take(&mut self.joined) {
             self.set_end(link);
         }
+        if self.confined.link == NONE {
+            self.confined.confine(&self.system, &self.solver);
+        }
         self.solver.clear(moved);
-        self.changed.clear();
-        self.freed.clear();
-        self.lowest = f64::INFINITY;
     }
 
     /// Gives a variable the level and the group that were found.
     fn take_over(&mut self, variable: u32) {
         let system = &mut self.system;
-        let state = &system.variables[variable as usize];
-        let (old, group, changed) = (state.group, state.next_group, state.changed);
+        let rising = &mut system.rising[variable as usize];
+        rising.seen = false;
+        rising.counted = rising.count;
+        rising.carried = f64::from(rising.count) * rising.level;
+        let Rising { level, group, bound, .. } = *rising;
+        let state = &mut system.variables[variable as usize];
+        let old = state.group;
+        let changed = std::mem::take(&mut state.changed);
         if group != old {
-            let own = system.own_clock(state, self.now);
+            let own = system.own_clock(variable, self.now);
             let offset = if group == OWN { own } else { system.clock(group, self.now) - own };
             let state = &mut system.variables[variable as usize];
             (state.offset, state.since, state.group) = (offset, self.now, group);
         }
         let state = &mut system.variables[variable as usize];
-        state.level = state.next_level;
-        state.carried = f64::from(state.count) * state.level;
-        (state.seen, state.changed) = (false, false);
+        state.level = level;
         if group == OWN {
             if group != old || changed {
-                let end = after(state.since, (state.soonest - state.offset) / state.bound);
-                if end != state.end {
+                let end = after(state.since, (state.soonest - state.offset) / bound);
+                if end != state.end || end <= self.now {
                     state.end = end;
                     self.timers.entry(end).or_default().push(Timer::Own(variable));
                 }
@@ -421,7 +512,7 @@ impl<P: Probe<Load>> Fluid<P> {
         let system = &mut self.system;
         let (hot, state) = (&mut system.hot[link as usize], &mut system.links[link as usize]);
         let old = std::mem::replace(&mut hot.level, state.found);
-        hot.open = false;
+        (hot.open, hot.limit) = (false, hot.level);
         state.load = state.capacity - hot.room;
         if old.is_infinite() && hot.level.is_finite() {
             state.place = system.full.len() as u32;
@@ -458,5 +549,11 @@ impl<P: Probe<Load>> Fluid<P> {
 /// The picosecond in which something ends that takes `span` ps more.
 #[allow(clippy::cast_sign_loss, reason = "a negative span is 0")]
 fn after(now: u64, span: f64) -> u64 {
-    now.saturating_add((span - ROUNDING_PS - span * ROUNDING).ceil() as u64)
+    now.saturating_add((span - (span * ROUNDING).min(0.25) - ROUNDING_PS).ceil() as u64)
+}
+
+/// A little more than what the clock of a group reads: what ends until then ends now. More than what [`after`]
+/// takes away.
+fn late(clock: f64, level: f64) -> f64 {
+    clock + level * 2.0 * ROUNDING_PS + TOGETHER * clock
 }

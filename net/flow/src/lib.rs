@@ -18,6 +18,7 @@
 //! rounding; the two differ where two links become full within that of each other. SimGrid also lets
 //! everything happen together that happens within a nanosecond; here time has steps of a picosecond.
 
+mod confined;
 mod fluid;
 mod network;
 mod parameters;
@@ -26,7 +27,7 @@ mod soonest;
 mod system;
 
 pub use fluid::{Fluid, Load};
-pub use network::{Network, Routes};
+pub use network::{Loads, Network, Routes};
 pub use parameters::{Contention, Factors, Parameters};
 use units::Time;
 

@@ -1,8 +1,9 @@
 //! Messages as flows over the routes of a platform.
 
+use kernel::{Probe, Silent};
 use units::Time;
 
-use crate::{Contention, Flow, Fluid, Link, Parameters, Sharing, Use};
+use crate::{Contention, Flow, Fluid, Link, Load, Parameters, Sharing, Use};
 
 /// A platform, as far as messages see it.
 pub trait Routes {
@@ -16,21 +17,42 @@ pub trait Routes {
 /// Part of what a message carries that its way back carries too.
 const CROSS_TRAFFIC: f64 = 0.05;
 
+/// A probe that keeps all loads.
+#[derive(Clone, Debug, Default)]
+pub struct Loads(pub Vec<Load>);
+
+impl Probe<Load> for Loads {
+    const LISTENS: bool = true;
+
+    fn record(&mut self, load: Load) {
+        self.0.push(load);
+    }
+}
+
 /// A network of flows.
-pub struct Network<R> {
+pub struct Network<R, P = Silent> {
     routes: R,
     parameters: Parameters,
     bandwidths: Vec<f64>,
-    fluid: Fluid,
+    fluid: Fluid<P>,
     /// By host, the link that stands for its cores, where they are shared.
     cores: Vec<Option<u32>>,
+    /// By link, the bytes that it has to carry.
+    carried: Vec<f64>,
     links: Vec<u32>,
     uses: Vec<Use>,
 }
 
-impl<R: Routes> Network<R> {
-    /// A network of these links. `cores` tells, by host, how many cores its ranks share if they are too few for all.
-    pub fn new(routes: R, links: &[Link], cores: &[Option<u32>], parameters: Parameters) -> Self {
+impl<R: Routes, P: Probe<Load>> Network<R, P> {
+    /// A network of these links. `cores` tells, by host, how many cores its ranks share if they are too few for all; they
+    /// are links behind the others. `probe` hears of the loads of links.
+    pub fn new(
+        routes: R,
+        links: &[Link],
+        cores: &[Option<u32>],
+        parameters: Parameters,
+        probe: P,
+    ) -> Self {
         let mut all: Vec<Link> = links.to_vec();
         if parameters.contention == Contention::None {
             for link in &mut all {
@@ -48,7 +70,8 @@ impl<R: Routes> Network<R> {
             routes,
             parameters,
             bandwidths: all.iter().map(|link| link.bandwidth).collect(),
-            fluid: Fluid::new(all),
+            carried: vec![0.0; all.len()],
+            fluid: Fluid::watched(all, probe),
             cores,
             links: Vec::new(),
             uses: Vec::new(),
@@ -83,19 +106,21 @@ impl<R: Routes> Network<R> {
         if latency > 0.0 && parameters.window > 0.0 {
             bound = bound.min(parameters.window / (2.0 * latency));
         }
+        // So SimGrid has it: a route without latency does not count its links.
+        if latency <= 0.0 {
+            penalty = 1.0;
+        }
         if parameters.cross_traffic && parameters.contention == Contention::Shared {
             self.routes.route(to, from, links)?;
             uses.extend(links.iter().map(|link| Use { link: *link, weight: CROSS_TRAFFIC }));
         }
         let latency = seconds(latency * parameters.latency_factors.of(bytes));
-        let flow = Flow {
-            uses,
-            penalty,
-            bound,
-            factor: parameters.bandwidth_factors.of(bytes),
-            latency,
-            work: bytes as f64,
-        };
+        let factor = parameters.bandwidth_factors.of(bytes);
+        let work = bytes as f64;
+        for Use { link, weight } in uses.iter() {
+            self.carried[*link as usize] += weight * work / factor;
+        }
+        let flow = Flow { uses, penalty, bound, factor, latency, work };
         self.fluid.start(now, &flow, token);
         Ok(latency)
     }
@@ -108,6 +133,17 @@ impl<R: Routes> Network<R> {
         let flow = Flow { uses, penalty: 1.0, bound: 1.0, factor: 1.0, latency: Time::ZERO, work };
         self.fluid.start(now, &flow, token);
         true
+    }
+
+    /// Bytes that a link has to carry for all messages so far, with what the factors add to them and the traffic
+    /// on the way back.
+    pub fn carried(&self, link: u32) -> f64 {
+        self.carried.get(link as usize).copied().unwrap_or(0.0)
+    }
+
+    /// The probe, at the end.
+    pub fn into_probe(self) -> P {
+        self.fluid.into_probe()
     }
 
     /// The next moment at which something happens by itself.

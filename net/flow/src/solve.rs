@@ -35,13 +35,14 @@ pub struct Solver {
     pub open: Vec<u32>,
     /// The variables on them, and those that have changed.
     pub covered: Vec<u32>,
-    /// Links that do not take part and whose load changes.
+    /// The other links of those variables.
     pub touched: Vec<u32>,
     /// Links to be opened.
     more: Vec<u32>,
     /// Open links by the bits of a lower bound of their level.
     heap: BinaryHeap<Reverse<(u64, u32)>>,
     rising: Vec<u32>,
+    round: u32,
     /// Covered variables without a level.
     left: usize,
     /// Whether changes lately went through most of the system.
@@ -54,7 +55,7 @@ impl Solver {
     pub fn solve(&mut self, system: &mut System, changed: &[u32], freed: &[u32], lowest: f64) {
         for &variable in changed {
             self.cover(system, variable);
-            for slot in system.variables[variable as usize].way() {
+            for slot in system.rising[variable as usize].way() {
                 self.open_if_full(system, system.slots[slot].link);
             }
         }
@@ -79,6 +80,25 @@ impl Solver {
         }
     }
 
+    /// Gives the solution up.
+    pub fn abandon(&mut self, system: &mut System) {
+        for &link in &self.open {
+            let hot = &mut system.hot[link as usize];
+            (hot.open, hot.limit) = (false, hot.level);
+        }
+        for &variable in &self.covered {
+            system.rising[variable as usize].seen = false;
+        }
+        self.open.clear();
+        self.covered.clear();
+        self.touched.clear();
+    }
+
+    /// The links whose load can have changed.
+    pub fn links(&self) -> impl Iterator<Item = u32> + Clone {
+        self.open.iter().chain(&self.touched).copied()
+    }
+
     /// To be called when the solution has been taken over.
     pub fn clear(&mut self, moved: usize) {
         if 4 * moved < self.open.len() {
@@ -99,7 +119,7 @@ impl Solver {
     }
 
     fn cover(&mut self, system: &mut System, variable: u32) {
-        let state = &mut system.variables[variable as usize];
+        let state = &mut system.rising[variable as usize];
         if !state.seen {
             state.seen = true;
             self.covered.push(variable);
@@ -118,9 +138,10 @@ impl Solver {
             return;
         }
         hot.open = true;
+        hot.limit = f64::INFINITY;
         self.open.push(link);
         for user in &system.links[link as usize].users {
-            let state = &mut system.variables[user.variable as usize];
+            let state = &mut system.rising[user.variable as usize];
             if !state.seen {
                 state.seen = true;
                 self.covered.push(user.variable);
@@ -130,31 +151,33 @@ impl Solver {
 
     /// Makes everything ready to be filled: the limits from outside, and the weights on the open links.
     fn limit(&mut self, system: &mut System) {
-        let System { hot, links, variables, slots, .. } = system;
-        for link in self.touched.drain(..) {
-            links[link as usize].delta = 0.0;
-        }
+        let System { hot, links, rising, slots, .. } = system;
+        self.touched.clear();
+        self.round = self.round.wrapping_add(1).max(1);
         for &link in &self.open {
-            let (hot, state) = (&mut hot[link as usize], &mut links[link as usize]);
-            (hot.room, hot.weight, hot.rising) = (state.capacity, 0.0, 0);
-            (state.delta, state.found) = (0.0, f64::INFINITY);
+            let state = &mut links[link as usize];
+            state.found = f64::INFINITY;
+            hot[link as usize].empty(self.round, state.capacity);
         }
         for &variable in &self.covered {
-            let state = &mut variables[variable as usize];
-            state.next_group = NONE;
+            let state = &mut rising[variable as usize];
+            state.group = NONE;
             (state.limit, state.limit_by) = (state.bound, OWN);
             let count = f64::from(state.count);
             for slot in &slots[state.way()] {
                 let hot = &mut hot[slot.link as usize];
-                if hot.open {
-                    hot.rising += 1;
-                    if hot.fat {
-                        hot.weight = hot.weight.max(slot.share);
-                    } else {
-                        hot.weight += slot.share * count;
-                    }
-                } else if hot.level < state.limit {
-                    (state.limit, state.limit_by) = (hot.level, slot.link);
+                if hot.round != self.round {
+                    hot.empty(self.round, links[slot.link as usize].capacity);
+                    self.touched.push(slot.link);
+                }
+                hot.rising += 1;
+                if hot.fat {
+                    hot.weight = hot.weight.max(slot.share);
+                } else {
+                    hot.weight += slot.share * count;
+                }
+                if hot.limit < state.limit {
+                    (state.limit, state.limit_by) = (hot.limit, slot.link);
                 }
             }
         }
@@ -198,14 +221,17 @@ impl Solver {
         let (mut room, mut weight) = (state.capacity, 0_f64);
         self.rising.clear();
         for user in &state.users {
-            let variable = &system.variables[user.variable as usize];
+            let variable = &system.rising[user.variable as usize];
             let count = f64::from(variable.count);
-            if variable.next_group == NONE {
+            if variable.group == NONE {
                 self.rising.push(user.variable);
                 weight = if fat { weight.max(user.share) } else { weight + user.share * count };
             } else if !fat {
-                room -= user.share * count * variable.next_level;
+                room -= user.share * count * variable.level;
             }
+        }
+        if state.found.is_finite() {
+            return state.found;
         }
         // Levels never go down while the filling goes on; differences of nearly equal sums do.
         (room / weight).max(least)
@@ -218,7 +244,7 @@ impl Solver {
         let rising = std::mem::take(&mut self.rising);
         let mut limited = false;
         for &variable in &rising {
-            let state = &system.variables[variable as usize];
+            let state = &system.rising[variable as usize];
             let (limit, by) = (state.limit, state.limit_by);
             // At equal levels a full link outside has the say, for then it need not be opened; but a fat
             // pipe stops its flows.
@@ -245,28 +271,32 @@ impl Solver {
 
     /// Gives a variable its level.
     fn fix(&mut self, system: &mut System, variable: u32, level: f64, group: u32) {
-        let System { hot, links, variables, slots, .. } = system;
-        let state = &mut variables[variable as usize];
-        (state.next_level, state.next_group) = (level, group);
+        let System { hot, links, rising, slots, .. } = system;
+        let state = &mut rising[variable as usize];
+        (state.level, state.group) = (level, group);
         self.left -= 1;
         let count = f64::from(state.count);
         let total = count * level;
         let moved = (total - state.carried).abs() > SAME * state.carried;
+        let change = total - state.carried;
+        // The same for open links and others, without a branch: which they are is hard to foresee.
         for slot in &slots[state.way()] {
             let hot = &mut hot[slot.link as usize];
-            if hot.open {
-                hot.rising -= 1;
-                hot.room -= slot.share * total;
-                if !hot.fat {
-                    hot.weight -= slot.share * count;
-                }
-            } else if moved {
+            hot.rising -= 1;
+            hot.room -= slot.share * total;
+            hot.weight -= slot.share * count;
+            hot.delta += slot.share * change;
+            if hot.limit < f64::INFINITY && moved {
+                hot.limit = f64::INFINITY;
+                self.more.push(slot.link);
+            }
+            if hot.fat && hot.level.is_infinite() | hot.open {
                 let link = &mut links[slot.link as usize];
-                if link.delta == 0.0 {
-                    self.touched.push(slot.link);
-                }
-                link.delta += slot.share * (total - state.carried);
-                if hot.fat && slot.share * level > link.capacity * (1.0 + TIE) {
+                if slot.share * level < link.capacity * (1.0 - TIE) {
+                } else if hot.open {
+                    // Full, although something else stops this one.
+                    link.found = level;
+                } else {
                     self.more.push(slot.link);
                 }
             }
@@ -278,8 +308,8 @@ impl Solver {
         if self.left > 0 {
             for index in 0..self.covered.len() {
                 let variable = self.covered[index];
-                let state = &system.variables[variable as usize];
-                if state.next_group != NONE {
+                let state = &system.rising[variable as usize];
+                if state.group != NONE {
                 } else if state.limit.is_finite() {
                     let (limit, by) = (state.limit, state.limit_by);
                     self.fix(system, variable, limit, by);
@@ -290,8 +320,7 @@ impl Solver {
         }
         for &link in &self.touched {
             let (hot, state) = (&system.hot[link as usize], &system.links[link as usize]);
-            let overload = state.load + state.delta > state.capacity * (1.0 + OVERLOAD);
-            if hot.level.is_finite() || overload && !hot.fat {
+            if state.load + hot.delta > state.capacity * (1.0 + OVERLOAD) && !hot.fat {
                 self.more.push(link);
             }
         }
@@ -308,7 +337,7 @@ impl Solver {
 
 /// Of the links of a variable that nothing limits the one that leaves it the lowest level.
 fn narrowest(system: &System, variable: u32) -> Option<u32> {
-    let state = &system.variables[variable as usize];
+    let state = &system.rising[variable as usize];
     let level = |slot: &crate::system::Slot| {
         let link = &system.links[slot.link as usize];
         if system.hot[slot.link as usize].fat {

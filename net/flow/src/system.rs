@@ -22,19 +22,34 @@ pub const NONE: u32 = u32::MAX - 2;
 
 /// What the filling reads and writes of a link.
 #[derive(Debug)]
+#[repr(align(64))]
 pub struct Hot {
     /// Infinite if the link is not full.
     pub level: f64,
+    /// The level if the link is full and does not take part in the filling, else infinite.
+    pub limit: f64,
     /// Bandwidth not yet given away.
     pub room: f64,
     /// Shares of the flows that have no level yet: the sum, or the largest on a fat pipe.
     pub weight: f64,
+    /// How the load changes.
+    pub delta: f64,
     /// Variables that have no level yet.
     pub rising: u32,
+    /// The round of filling that the four before this belong to.
+    pub round: u32,
     /// Whether it takes part in the filling.
     pub open: bool,
     /// Whether it is a fat pipe.
     pub fat: bool,
+}
+
+impl Hot {
+    /// Makes it ready for a round of filling.
+    pub fn empty(&mut self, round: u32, capacity: f64) {
+        (self.room, self.weight, self.delta) = (capacity, 0.0, 0.0);
+        (self.rising, self.round) = (0, round);
+    }
 }
 
 /// The rest of a link.
@@ -43,8 +58,6 @@ pub struct LinkState {
     pub capacity: f64,
     /// Bytes per second, as of the last solution.
     pub load: f64,
-    /// What variables off the open links change in `load`.
-    pub delta: f64,
     /// The group's clock at `at`.
     pub clock: f64,
     pub at: u64,
@@ -75,49 +88,57 @@ pub struct Slot {
     pub share: f64,
 }
 
-/// Identical flows.
+/// What the filling reads and writes of a variable.
+#[derive(Debug)]
+pub struct Rising {
+    /// The level and the group in the solution that is being made.
+    pub level: f64,
+    pub group: u32,
+    /// The smallest level among the bound and the full links that are not open, and which it is.
+    pub limit_by: u32,
+    pub limit: f64,
+    /// bound × penalty.
+    pub bound: f64,
+    /// count × level as it is in the loads of the links.
+    pub carried: f64,
+    /// Flows that transfer.
+    pub count: u32,
+    /// What `count` was when the present level was found.
+    pub counted: u32,
+    pub first: u32,
+    pub slots: u32,
+    /// Whether the solution that is being made covers it.
+    pub seen: bool,
+}
+
+impl Rising {
+    pub fn way(&self) -> std::ops::Range<usize> {
+        self.first as usize..(self.first + self.slots) as usize
+    }
+}
+
+/// The rest of a variable.
 #[derive(Debug)]
 pub struct Variable {
     /// The present level, and what limits it.
     pub level: f64,
     pub group: u32,
-    /// The level and the group in the solution that is being made.
-    pub next_group: u32,
-    pub next_level: f64,
-    /// The smallest level among the bound and the full links that are not open, and which it is.
-    pub limit: f64,
-    pub limit_by: u32,
-    /// Flows that transfer.
-    pub count: u32,
-    /// bound × penalty.
-    pub bound: f64,
+    /// Flows in their latency phase.
+    pub latent: u32,
     pub penalty: f64,
-    pub first: u32,
-    pub slots: u32,
     /// The group's clock minus the variable's own, which began when the first flow did; if it is its own group,
     /// its own clock at `since`.
     pub offset: f64,
     pub since: u64,
     /// The first reading of the own clock at which a flow completes.
     pub soonest: f64,
-    /// count × level as it is in the loads of the links.
-    pub carried: f64,
-    /// Whether the solution that is being made covers it; whether its count has changed.
-    pub seen: bool,
-    pub changed: bool,
-    /// Flows in their latency phase.
-    pub latent: u32,
-    pub hash: u64,
     /// When it completes a flow, if it is its own group.
     pub end: u64,
+    pub hash: u64,
+    /// Whether its count has changed.
+    pub changed: bool,
     /// The flows that transfer, the last to complete first.
     pub flows: SmallVec<[u32; 4]>,
-}
-
-impl Variable {
-    pub fn way(&self) -> std::ops::Range<usize> {
-        self.first as usize..(self.first + self.slots) as usize
-    }
 }
 
 /// Links and variables.
@@ -126,6 +147,7 @@ pub struct System {
     pub hot: Vec<Hot>,
     pub links: Vec<LinkState>,
     pub variables: Vec<Variable>,
+    pub rising: Vec<Rising>,
     pub slots: Vec<Slot>,
     /// The full links.
     pub full: Vec<u32>,
@@ -143,16 +165,18 @@ impl System {
                 let fat = link.sharing == Sharing::FatPipe;
                 let hot = Hot {
                     level: f64::INFINITY,
+                    limit: f64::INFINITY,
                     room: 0.0,
                     weight: 0.0,
+                    delta: 0.0,
                     rising: 0,
+                    round: 0,
                     open: false,
                     fat,
                 };
                 let state = LinkState {
                     capacity: link.bandwidth,
                     load: 0.0,
-                    delta: 0.0,
                     clock: 0.0,
                     at: 0,
                     soonest: f64::INFINITY,
@@ -167,6 +191,7 @@ impl System {
             hot,
             links,
             variables: Vec::new(),
+            rising: Vec::new(),
             slots: Vec::new(),
             full: Vec::new(),
             free: Vec::new(),
@@ -188,11 +213,11 @@ impl System {
         let hash = hasher.finish();
         let known = self.by_hash.get(&hash).copied();
         if let Some(known) = known {
-            let other = &self.variables[known as usize];
-            let same = |(a, b): (&Slot, &Slot)| a.link == b.link && a.share == b.share;
-            #[allow(clippy::float_cmp, reason = "the same flows, not similar ones")]
-            if other.bound == bound
-                && other.penalty == penalty
+            let other = &self.rising[known as usize];
+            let same =
+                |(a, b): (&Slot, &Slot)| (a.link, a.share.to_bits()) == (b.link, b.share.to_bits());
+            if other.bound.to_bits() == bound.to_bits()
+                && self.variables[known as usize].penalty.to_bits() == penalty.to_bits()
                 && other.slots as usize == way.len()
                 && self.slots[other.way()].iter().zip(way).all(same)
             {
@@ -206,44 +231,47 @@ impl System {
     }
 
     fn add(&mut self, way: &[Slot], bound: f64, penalty: f64, hash: u64) -> u32 {
-        let first = match self.free_slots.get_mut(way.len()).and_then(Vec::pop) {
-            Some(first) => {
-                self.slots[first as usize..first as usize + way.len()].copy_from_slice(way);
-                first
-            }
-            None => {
-                self.slots.extend_from_slice(way);
-                (self.slots.len() - way.len()) as u32
-            }
+        let first = if let Some(first) = self.free_slots.get_mut(way.len()).and_then(Vec::pop) {
+            self.slots[first as usize..first as usize + way.len()].copy_from_slice(way);
+            first
+        } else {
+            self.slots.extend_from_slice(way);
+            (self.slots.len() - way.len()) as u32
+        };
+        let slots = way.len() as u32;
+        let rising = Rising {
+            level: 0.0,
+            group: NONE,
+            limit_by: NONE,
+            limit: 0.0,
+            bound,
+            carried: 0.0,
+            count: 0,
+            counted: 0,
+            first,
+            slots,
+            seen: false,
         };
         let variable = Variable {
             level: 0.0,
             group: IDLE,
-            next_group: NONE,
-            next_level: 0.0,
-            limit: 0.0,
-            limit_by: NONE,
-            count: 0,
-            bound,
+            latent: 0,
             penalty,
-            first,
-            slots: way.len() as u32,
             offset: 0.0,
             since: 0,
             soonest: f64::INFINITY,
-            carried: 0.0,
-            seen: false,
-            changed: false,
-            latent: 0,
-            hash,
             end: u64::MAX,
+            hash,
+            changed: false,
             flows: SmallVec::new(),
         };
         if let Some(number) = self.free.pop() {
             self.variables[number as usize] = variable;
+            self.rising[number as usize] = rising;
             return number;
         }
         self.variables.push(variable);
+        self.rising.push(rising);
         (self.variables.len() - 1) as u32
     }
 
@@ -253,17 +281,18 @@ impl System {
         if self.by_hash.get(&variable.hash) == Some(&number) {
             self.by_hash.remove(&variable.hash);
         }
-        let length = variable.slots as usize;
+        let Rising { first, slots, .. } = self.rising[number as usize];
+        let length = slots as usize;
         if self.free_slots.len() <= length {
             self.free_slots.resize_with(length + 1, Vec::new);
         }
-        self.free_slots[length].push(variable.first);
+        self.free_slots[length].push(first);
         self.free.push(number);
     }
 
     /// Puts a variable among the users of its links.
     pub fn attach(&mut self, number: u32) {
-        for slot in self.variables[number as usize].way() {
+        for slot in self.rising[number as usize].way() {
             let Slot { link, share, .. } = self.slots[slot];
             let users = &mut self.links[link as usize].users;
             self.slots[slot].position = users.len() as u32;
@@ -273,10 +302,11 @@ impl System {
 
     /// Takes a variable from its links, which no longer carry it.
     pub fn detach(&mut self, number: u32) {
-        let variable = &mut self.variables[number as usize];
-        let carried = std::mem::take(&mut variable.carried);
-        variable.group = IDLE;
-        for slot in variable.way() {
+        self.variables[number as usize].group = IDLE;
+        let rising = &mut self.rising[number as usize];
+        let carried = std::mem::take(&mut rising.carried);
+        rising.counted = 0;
+        for slot in rising.way() {
             let Slot { link, share, position } = self.slots[slot];
             let link = &mut self.links[link as usize];
             link.users.swap_remove(position as usize);
@@ -295,10 +325,13 @@ impl System {
     }
 
     /// A variable's own clock at a moment.
-    pub fn own_clock(&self, variable: &Variable, now: u64) -> f64 {
+    pub fn own_clock(&self, number: u32, now: u64) -> f64 {
+        let variable = &self.variables[number as usize];
         match variable.group {
             IDLE => 0.0,
-            OWN => variable.offset + variable.bound * (now - variable.since) as f64,
+            OWN => {
+                variable.offset + self.rising[number as usize].bound * (now - variable.since) as f64
+            }
             link => self.clock(link, now) - variable.offset,
         }
     }

@@ -1,5 +1,7 @@
 //! The model behind the contract of all networks.
 
+use std::sync::Arc;
+
 use ::network::{Network, Outlet as Gate, Parcel, Uncontended};
 use topology::Header;
 use units::Time;
@@ -9,7 +11,7 @@ use crate::{Fabric, Hca, Message, Outlet, Record, Signal, Switch};
 /// A network whose users know its hosts by numbers of their own: where they are placed.
 #[derive(Clone, Debug)]
 pub struct Infiniband {
-    fabric: Fabric,
+    fabric: Arc<Fabric>,
     /// The host of each number.
     hosts: Box<[u32]>,
     /// The number of each device: of hosts, [`u32::MAX`] for those without; switches follow.
@@ -44,7 +46,12 @@ pub enum Misplaced {
 
 impl Infiniband {
     /// Number n is the host `hosts[n]`; its messages travel at a service level.
-    pub fn new(fabric: Fabric, hosts: Vec<u32>, level: u8) -> Result<Self, Misplaced> {
+    pub fn new(
+        fabric: impl Into<Arc<Fabric>>,
+        hosts: Vec<u32>,
+        level: u8,
+    ) -> Result<Self, Misplaced> {
+        let fabric = fabric.into();
         let count = fabric.hosts();
         let mut numbers = vec![u32::MAX; fabric.devices() as usize];
         for (number, &host) in (0..).zip(&hosts) {
@@ -63,7 +70,7 @@ impl Infiniband {
     }
 
     /// The network.
-    pub const fn fabric(&self) -> &Fabric {
+    pub fn fabric(&self) -> &Fabric {
         &self.fabric
     }
 

@@ -42,7 +42,7 @@ fn print(platform: &Platform, stride: usize) -> std::io::Result<()> {
         let host = &platform.hosts[host];
         writeln!(out, "host\t{}\t{:?}\t{}", host.name, host.speed, host.cores)?;
     }
-    let mut links: Vec<_> = platform.links[..platform.loopback() as usize].iter().collect();
+    let mut links: Vec<_> = platform.links().iter().collect();
     links.sort_by_key(|link| &link.name);
     for link in links {
         let policy = if link.sharing == Sharing::FatPipe { "FATPIPE" } else { "SHARED" };
@@ -58,7 +58,7 @@ fn print(platform: &Platform, stride: usize) -> std::io::Result<()> {
             Err(_) => write!(out, "none")?,
         }
         for &link in &links {
-            write!(out, "\t{}", platform.links[link as usize].name)?;
+            write!(out, "\t{}", platform.links()[link as usize].name)?;
         }
         writeln!(out)?;
     }

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
+use rustc_hash::FxHashMap;
 use topology::{Routes, Topology};
 
 use crate::{
@@ -63,11 +64,13 @@ impl Platform {
             parent: None,
             point: 0,
             routing: Routing::Forwarding(Box::new(forwarding)),
-            bypass: Default::default(),
+            bypass: FxHashMap::default(),
         };
         Self {
             hosts: (0..graph.hosts()).map(host).collect(),
+            latencies: links.iter().map(|link| link.latency).collect(),
             links,
+            routers: Vec::new(),
             properties: Vec::new(),
             remarks: Vec::new(),
             seats: (1..=graph.hosts()).collect(),

@@ -85,16 +85,16 @@ pub struct Property {
 pub struct Platform {
     /// Hosts, in the order of the file; those of a `<cabinet>` come last in their zone.
     pub hosts: Vec<Host>,
-    /// Links. The last one is `__loopback__`, which hosts of zones with Full, Floyd or Dijkstra routing
-    /// use to themselves if nothing else is said; its figures are the defaults of SMPI, which
-    /// `network/loopback-bw` and `network/loopback-lat` change.
-    pub links: Vec<Link>,
     /// Properties of zones and configuration items, in the order of the file.
     pub properties: Vec<Property>,
     /// What was read and left out, such as disks.
     pub remarks: Vec<Fault>,
+    links: Vec<Link>,
+    /// The latencies of the links, close together.
+    latencies: Box<[f64]>,
     /// The point of each host.
     seats: Vec<u32>,
+    routers: Vec<Box<str>>,
     points: Vec<Point>,
     zones: Vec<Zone>,
 }
@@ -112,9 +112,23 @@ pub struct NoRoute {
 }
 
 impl Platform {
+    /// All links. The last one is `__loopback__`, which hosts of zones with Full, Floyd or Dijkstra routing use to
+    /// themselves if nothing else is said; its figures are SMPI's defaults.
+    pub fn links(&self) -> &[Link] {
+        &self.links
+    }
+
     /// Index of the link `__loopback__`.
     pub fn loopback(&self) -> u32 {
         self.links.len().saturating_sub(1) as u32
+    }
+
+    /// Gives `__loopback__` other figures, in bytes per second and seconds: what the configuration items
+    /// `network/loopback-bw` and `network/loopback-lat` do.
+    pub fn set_loopback(&mut self, bandwidth: f64, latency: f64) {
+        if let (Some(link), Some(known)) = (self.links.last_mut(), self.latencies.last_mut()) {
+            (link.bandwidth, link.latency, *known) = (bandwidth, latency, latency);
+        }
     }
 
     /// Puts the links from one host to another into `links`, in the order in which SimGrid lists them, and returns the
@@ -136,7 +150,7 @@ impl Platform {
         if links.is_empty() && distance == 0.0 {
             return Err(self.no_route(from, to, "no link is named between them"));
         }
-        let latency = |&link: &u32| self.links.get(link as usize).map_or(0.0, |link| link.latency);
+        let latency = |&link: &u32| self.latencies.get(link as usize).copied().unwrap_or(0.0);
         Ok(links.iter().map(latency).sum::<f64>() + distance)
     }
 

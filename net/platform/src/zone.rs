@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use crate::{Platform, routing::Routing};
 
 /// What a zone connects: a host, a router, or a zone within it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Point {
     /// The zone it lies in; `NONE` for the outermost.
     pub zone: u32,
@@ -18,10 +18,10 @@ pub(crate) struct Point {
     pub kind: Kind,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Kind {
     Host(u32),
-    Router(Box<str>),
+    Router(u32),
     Zone(u32),
 }
 
@@ -146,10 +146,10 @@ impl Platform {
     }
 
     pub(crate) fn point_name(&self, point: u32) -> &str {
-        match &self.points[point as usize].kind {
-            Kind::Host(host) => &self.hosts[*host as usize].name,
-            Kind::Router(name) => name,
-            Kind::Zone(zone) => &self.zones[*zone as usize].name,
+        match self.points[point as usize].kind {
+            Kind::Host(host) => &self.hosts[host as usize].name,
+            Kind::Router(router) => &self.routers[router as usize],
+            Kind::Zone(zone) => &self.zones[zone as usize].name,
         }
     }
 }

@@ -116,6 +116,24 @@ pub struct Computation {
     pub end: Time,
 }
 
+/// What a link of the network carries over time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LinkLoad {
+    /// Its name.
+    pub name: String,
+    /// Bytes per second that it can carry.
+    pub bandwidth: u64,
+    /// Bytes per second that it carries from each of these times on, in order.
+    pub loads: Vec<(Time, u64)>,
+}
+
+impl LinkLoad {
+    /// A load as part of the bandwidth.
+    pub fn share(&self, load: u64) -> f64 {
+        load as f64 / self.bandwidth.max(1) as f64
+    }
+}
+
 /// The records of all workers, joined. Room for 2^32 messages, which would take 240 GB; further ones
 /// are left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -126,6 +144,8 @@ pub struct Recorded {
     pub slices: Vec<Slice>,
     /// Computations by (rank, index).
     pub computations: Vec<Computation>,
+    /// Loads of links, where the network tells of them.
+    pub links: Vec<LinkLoad>,
 }
 
 impl Collector {
@@ -150,6 +170,7 @@ impl Collector {
         Recorded {
             slices: resolve(all.busy, &by_key, &order),
             computations: all.computations,
+            links: Vec::new(),
             messages: order.iter().filter_map(|&row| by_key.get(row as usize).copied()).collect(),
         }
     }

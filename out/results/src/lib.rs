@@ -31,14 +31,14 @@ mod temporary;
 mod terminal;
 
 pub use call_timeline::CallTimeline;
-pub use collector::{Collector, Computation, Message, Recorded, Slice, Wanted};
+pub use collector::{Collector, Computation, LinkLoad, Message, Recorded, Slice, Wanted};
 pub use directory::{Artifact, Error, RunDirectory};
 pub use gantt::{GANTT_RANKS, write_gantt};
 pub use json::{write_json, write_pretty};
 pub use paje::write_paje;
 pub use perfetto::write_perfetto;
 pub use performance::Performance;
-pub use progress::{Progress, Snapshot};
+pub use progress::{Progress, Snapshot, Work};
 pub use summary::{CriticalPathSummary, DeadlockSummary, Pending, Summary};
 pub use table::{CALLS_HEADER, Call, write_calls, write_messages, write_ranks};
 pub use temporary::{Held, Temporary, hold};

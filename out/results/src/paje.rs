@@ -1,4 +1,5 @@
-//! Timelines in the Paje format: one container per rank, states for busy periods, links for messages.
+//! Timelines in the Paje format: one container per rank, states for busy periods, links for messages; a container per
+//! link of the network with its use from 0 to 1, where the network tells of it.
 //!
 //! Times are seconds with twelve decimals, so that they are exact. Where a rank uses several CPUs, each
 //! is a container within the rank. A link runs from a message's injection to its delivery; a message
@@ -84,9 +85,23 @@ const HEADER: &str = "\
 % Value string
 % Key string
 %EndEventDef
+%EventDef PajeDefineVariableType 10
+% Alias string
+% Type string
+% Name string
+% Color color
+%EndEventDef
+%EventDef PajeSetVariable 11
+% Time date
+% Type string
+% Container string
+% Value double
+%EndEventDef
 0 P 0 Program
 0 R P Rank
 0 C R CPU
+0 K P Link
+10 U K Use \"0.2 0.4 0.8\"
 1 S R Activity
 1 T C \"CPU activity\"
 2 L P R R Message
@@ -124,6 +139,9 @@ pub fn write_paje(out: &mut impl Write, ranks: u32, recorded: &Recorded) -> io::
     for rank in 0..ranks {
         text.put(&format!("5 {at} R r{rank}\n"))?;
     }
+    for number in 0..recorded.links.len() {
+        text.put(&format!("5 {at} K k{number}\n"))?;
+    }
     text.put(&format!("5 {at} P p\n"))?;
     text.finish()
 }
@@ -141,6 +159,7 @@ enum States {
 enum Event {
     Slice { index: u32, end: bool },
     Link { message: u32, end: bool },
+    Use { link: u32, index: u32 },
 }
 
 /// Starts and ends of all slices and links, in the order of time.
@@ -157,6 +176,10 @@ fn events(recorded: &Recorded) -> Vec<(Time, Event)> {
             events.push((row.delivered, end(true)));
         }
     }
+    for (link, row) in (0..).zip(&recorded.links) {
+        let uses = (0..).zip(&row.loads).map(|(index, (at, _))| (*at, Event::Use { link, index }));
+        events.extend(uses);
+    }
     events.sort_unstable();
     events
 }
@@ -169,6 +192,9 @@ fn containers(
 ) -> io::Result<()> {
     for rank in 0..ranks {
         text.put(&format!("4 0.000000000000 r{rank} R p \"rank {rank}\"\n"))?;
+    }
+    for (number, link) in recorded.links.iter().enumerate() {
+        text.put(&format!("4 0.000000000000 k{number} K p \"{}\"\n", link.name))?;
     }
     if states == States::OfCpus {
         for slice in one_per_cpu(recorded) {
@@ -220,6 +246,12 @@ impl<W: Write> Text<'_, W> {
                 } else {
                     self.put(&format!("6 {at} {kind} {container} {kind}{value}\n"))
                 }
+            }
+            Event::Use { link, index } => {
+                let found = recorded.links.get(link as usize);
+                let load =
+                    found.and_then(|link| Some(link.share(link.loads.get(index as usize)?.1)));
+                self.put(&format!("11 {at} U k{link} {:.6}\n", load.unwrap_or_default()))
             }
             Event::Link { message, end } => {
                 let Some(row) = recorded.messages.get(message as usize) else {

@@ -1,4 +1,5 @@
-//! Timelines for Perfetto: one track per rank and CPU, one slice per busy period, arrows for messages.
+//! Timelines for Perfetto: one track per rank and CPU, one slice per busy period, arrows for messages; a counter for
+//! the use of each link, where the network tells of it.
 //!
 //! Perfetto counts nanoseconds; slices are rounded down to them and carry their exact times in
 //! picoseconds as annotations. Arrows run from a message's first slice to its last receive slice; one
@@ -6,7 +7,7 @@
 //!
 //! Field numbers: `protos/perfetto/trace` of the Perfetto sources (`trace_packet.proto`,
 //! `interned_data.proto`, and `track_event/{track_descriptor, process_descriptor, thread_descriptor,
-//! track_event, debug_annotation}.proto`).
+//! counter_descriptor, track_event, debug_annotation}.proto`).
 
 use std::io::{self, Write};
 
@@ -15,7 +16,7 @@ use units::Time;
 
 use crate::format::or_any;
 use crate::protobuf::{fixed64, message, string, uint};
-use crate::{Message, Recorded, Slice};
+use crate::{LinkLoad, Message, Recorded, Slice};
 
 /// Packets are handed on in pieces of at least this many bytes.
 pub(crate) const PIECE: usize = 1 << 16;
@@ -51,9 +52,12 @@ pub(crate) mod field {
     pub const NAME_TEXT: u64 = 2;
 
     pub const TRACK_UUID: u64 = 1;
+    pub const TRACK_NAME: u64 = 2;
     pub const TRACK_PROCESS: u64 = 3;
     pub const TRACK_THREAD: u64 = 4;
     pub const TRACK_PARENT: u64 = 5;
+    pub const TRACK_COUNTER: u64 = 8;
+    pub const COUNTER_UNIT_NAME: u64 = 6;
     pub const PROCESS_PID: u64 = 1;
     pub const PROCESS_NAME: u64 = 6;
     pub const THREAD_PID: u64 = 1;
@@ -67,7 +71,9 @@ pub(crate) mod field {
     pub const EVENT_FLOW: u64 = 47;
     pub const EVENT_FLOW_END: u64 = 48;
     pub const TYPE_SLICE_BEGIN: u64 = 1;
+    pub const EVENT_COUNTER_VALUE: u64 = 44;
     pub const TYPE_SLICE_END: u64 = 2;
+    pub const TYPE_COUNTER: u64 = 4;
 
     pub const ANNOTATION_NAME_ID: u64 = 1;
     pub const ANNOTATION_UINT: u64 = 3;
@@ -101,6 +107,9 @@ pub fn write_perfetto(out: &mut impl Write, ranks: u32, recorded: &Recorded) -> 
             });
             trace.slice(track, slice, message.as_ref())?;
         }
+    }
+    for link in &recorded.links {
+        trace.link(link)?;
     }
     trace.finish()
 }
@@ -202,6 +211,34 @@ impl<W: Write> Trace<'_, W> {
                 uint(event, field::EVENT_TRACK, track);
             });
         })
+    }
+
+    /// A counter of the use of a link, in percent.
+    fn link(&mut self, link: &LinkLoad) -> io::Result<()> {
+        self.tracks += 1;
+        let uuid = PROCESS + self.tracks;
+        self.packet(|packet| {
+            message(packet, field::PACKET_TRACK_DESCRIPTOR, |track| {
+                uint(track, field::TRACK_UUID, uuid);
+                uint(track, field::TRACK_PARENT, PROCESS);
+                string(track, field::TRACK_NAME, &format!("link {}", link.name));
+                message(track, field::TRACK_COUNTER, |counter| {
+                    string(counter, field::COUNTER_UNIT_NAME, "%");
+                });
+            });
+        })?;
+        for (at, load) in &link.loads {
+            self.packet(|packet| {
+                uint(packet, field::PACKET_TIMESTAMP, nanoseconds(*at));
+                message(packet, field::PACKET_TRACK_EVENT, |event| {
+                    uint(event, field::EVENT_TYPE, field::TYPE_COUNTER);
+                    uint(event, field::EVENT_TRACK, uuid);
+                    let percent = 100.0 * link.share(*load);
+                    fixed64(event, field::EVENT_COUNTER_VALUE, percent.to_bits());
+                });
+            })?;
+        }
+        Ok(())
     }
 
     fn packet(&mut self, content: impl FnOnce(&mut Vec<u8>)) -> io::Result<()> {

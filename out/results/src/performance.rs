@@ -4,8 +4,6 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use crate::Summary;
-
 /// The contents of `performance.json`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Performance {
@@ -17,8 +15,9 @@ pub struct Performance {
     pub cpu_seconds: f64,
     /// The most memory that the process ever had resident; `None` where the system does not tell.
     pub peak_rss_bytes: Option<u64>,
-    /// Events per second of the simulation phase.
-    pub events_per_second: f64,
+    /// Events and signals per second of the simulation phase, where they are counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub events_per_second: Option<f64>,
     /// Messages per second of the simulation phase.
     pub messages_per_second: f64,
     /// Worker threads.
@@ -31,7 +30,8 @@ impl Performance {
         start: Instant,
         simulation: Duration,
         threads: usize,
-        summary: &Summary,
+        events: Option<u64>,
+        messages: u64,
     ) -> Self {
         let per_second =
             |count: u64| count as f64 / simulation.max(Duration::from_nanos(1)).as_secs_f64();
@@ -40,8 +40,8 @@ impl Performance {
             simulation_seconds: simulation.as_secs_f64(),
             cpu_seconds: cpu_seconds(),
             peak_rss_bytes: peak_rss(),
-            events_per_second: per_second(summary.events),
-            messages_per_second: per_second(summary.messages),
+            events_per_second: events.map(per_second),
+            messages_per_second: per_second(messages),
             threads,
         }
     }

@@ -14,15 +14,48 @@ const QUIET: Duration = Duration::from_secs(1);
 /// Time between two updates.
 const PERIOD: Duration = Duration::from_millis(200);
 
-/// Shows the progress that the simulation notes in two counters of the caller's.
+/// How many operations and signals a run does in a second, before anything is known of it: between a slow machine and a fast one.
+const SPEED: f64 = 5e6;
+/// A run that will take longer than this is announced.
+const LONG: f64 = 2.0;
+/// What is believed of the number of signals before the run counts as much as this part of it.
+const BELIEF: f64 = 0.02;
+
+/// Shows the progress that the simulation notes in counters of the caller's.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress<'a> {
     /// Operations done so far.
     pub operations: &'a AtomicU64,
+    /// Signals of the network so far.
+    pub signals: &'a AtomicU64,
     /// Simulated time reached, in picoseconds.
     pub simulated_ps: &'a AtomicU64,
-    /// Operations of the whole program, if known.
-    pub total: Option<u64>,
+    /// The work of the whole program, if known.
+    pub total: Option<Work>,
+}
+
+/// What there is to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Work {
+    /// Operations.
+    pub operations: u64,
+    /// Signals of the network, as far as routes and sizes tell; 0 if there are none.
+    pub signals: u64,
+}
+
+impl Work {
+    /// Which share of the work is done, after so many operations and signals. How many signals an operation takes is learned from
+    /// those that are done; 1 when all operations are, and then only.
+    pub fn share(&self, operations: u64, signals: u64) -> f64 {
+        let all = (self.operations as f64).max(1.0);
+        let done = (operations as f64).min(all);
+        let (part, signals) = (done / all, signals as f64);
+        let believed = self.signals as f64;
+        // Of those that are to come: as many as routes and sizes tell, times what that was wrong by so far.
+        let rest = (signals + BELIEF * believed) / (part + BELIEF) * (1.0 - part);
+        let share = (done + signals) / (all + signals + rest);
+        if part < 1.0 { share.min(0.999) } else { 1.0 }
+    }
 }
 
 /// The counters at one moment.
@@ -30,12 +63,12 @@ pub struct Progress<'a> {
 pub struct Snapshot {
     /// Real time since the start.
     pub elapsed: Duration,
-    /// Operations done so far.
-    pub operations: u64,
+    /// Operations and signals done so far.
+    pub done: u64,
     /// Simulated time reached, in picoseconds.
     pub simulated_ps: u64,
-    /// Operations of the whole program, if known.
-    pub total: Option<u64>,
+    /// The share of the work that is done, if that is known.
+    pub share: Option<f64>,
 }
 
 impl Progress<'_> {
@@ -70,44 +103,59 @@ impl Progress<'_> {
         let start = Instant::now();
         let mut pause = quiet;
         let mut shown = false;
-        while wait.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
-            let line = self.snapshot(start.elapsed()).to_string();
+        let mut least = 0.0;
+        let mut show = |line: &str| {
             let _ = write!(out, "\r{line}\x1b[K").and_then(|()| out.flush());
+        };
+        if let Some(seconds) = self.expected().filter(|seconds| *seconds > LONG) {
+            show(&format!("about {} expected", format::seconds(seconds)));
+            shown = true;
+        }
+        while wait.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
+            let snapshot = self.snapshot(start.elapsed(), least);
+            least = snapshot.share.unwrap_or(least);
+            show(&snapshot.to_string());
             shown = true;
             pause = period;
         }
         if shown {
-            let _ = write!(out, "\r\x1b[K").and_then(|()| out.flush());
+            show("");
         }
     }
 
-    /// The counters now.
-    pub fn snapshot(&self, elapsed: Duration) -> Snapshot {
+    /// How many seconds the run may take, before anything is known of it.
+    fn expected(&self) -> Option<f64> {
+        let work = self.total?;
+        Some((work.operations as f64 + work.signals as f64) / SPEED)
+    }
+
+    /// The counters now. Of the work no less is done than `least`, the share that was done before.
+    pub fn snapshot(&self, elapsed: Duration, least: f64) -> Snapshot {
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let (operations, signals) = (count(self.operations), count(self.signals));
         Snapshot {
             elapsed,
-            operations: self.operations.load(Ordering::Relaxed),
-            simulated_ps: self.simulated_ps.load(Ordering::Relaxed),
-            total: self.total,
+            done: operations.saturating_add(signals),
+            simulated_ps: count(self.simulated_ps),
+            share: self.total.map(|work| work.share(operations, signals).max(least)),
         }
     }
 }
 
-/// The line: share done, simulated time, rate, remaining time. Share and remaining time need the
-/// total; the remaining time supposes that the rate stays what it was on average.
+/// The line: share done, simulated time, rate, remaining time. The remaining time supposes that the rest goes as fast as
+/// the part that is done.
 impl std::fmt::Display for Snapshot {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        let done = self.operations as f64;
-        let rate = done / self.elapsed.as_secs_f64().max(1e-9);
-        if let Some(total) = self.total {
-            let share = 100.0 * done / (total as f64).max(1.0);
-            write!(f, "{:.1} %, ", share.min(100.0))?;
+        let elapsed = self.elapsed.as_secs_f64();
+        let rate = self.done as f64 / elapsed.max(1e-9);
+        if let Some(share) = self.share {
+            write!(f, "{:.1} %, ", 100.0 * share)?;
         }
         let simulated = format::time(Time::from_ps(self.simulated_ps));
-        write!(f, "{simulated} simulated, {} operations/s", format::count(rate))?;
-        match self.total {
-            Some(total) if rate > 0.0 => {
-                let left = (total as f64 - done).max(0.0) / rate;
-                write!(f, ", {} left", format::seconds(left))
+        write!(f, "{simulated} simulated, {} events/s", format::count(rate))?;
+        match self.share {
+            Some(share) if share > 0.0 => {
+                write!(f, ", {} left", format::seconds(elapsed * (1.0 - share) / share))
             }
             _ => Ok(()),
         }

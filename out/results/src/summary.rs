@@ -21,6 +21,9 @@ pub struct Summary {
     pub bytes: u64,
     /// Events handled: operations started plus messages received.
     pub events: u64,
+    /// Signals between the processes of the network, packets and credits; 0 where messages alone travel.
+    #[serde(skip_serializing_if = "none")]
+    pub signals: u64,
     /// Where the time of the longest chain of causes went; `None` in a deadlock.
     pub critical_path: Option<CriticalPathSummary>,
     /// Set if the program cannot finish.
@@ -126,11 +129,17 @@ impl Summary {
             messages: total(|rank| rank.sent_messages),
             bytes: total(|rank| rank.sent_bytes),
             events: outcome.events,
+            signals: outcome.signals,
             critical_path: deadlock.is_none().then(|| (&outcome.path).into()),
             deadlock,
             remarks: outcome.remarks.clone(),
         }
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
+const fn none(count: &u64) -> bool {
+    *count == 0
 }
 
 impl From<&host::CriticalPath> for CriticalPathSummary {

@@ -42,7 +42,14 @@ fn render(text: &mut String, summary: &Summary, performance: &Performance) -> st
         rate(performance.messages_per_second)
     );
     row(text, "messages", &messages)?;
-    let events = format!("{}, {}", summary.events, rate(performance.events_per_second));
+    let signals = match summary.signals {
+        0 => String::new(),
+        signals => format!(", and {signals} signals of the network"),
+    };
+    let rate = performance
+        .events_per_second
+        .map_or_else(String::new, |value| format!(", {}", rate(value)));
+    let events = format!("{}{signals}{rate}", summary.events);
     row(text, "events", &events)?;
     let time = format!(
         "{} simulating, {} in all, {} CPU, {}",

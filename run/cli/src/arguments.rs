@@ -31,6 +31,8 @@ pub enum Command {
     Record(Record),
     /// Compare two runs call by call: traces and simulated runs
     Compare(Compare),
+    /// Run a workload at every fidelity that its machine supports, and show where they disagree
+    Ladder(Ladder),
     /// Describe a topology: counts, distances, bisection, routes, deadlock check, drawing
     Topology(Topology),
     /// List the patterns
@@ -220,6 +222,36 @@ pub struct Compare {
     /// Write a timeline of both for Perfetto
     #[arg(long, value_name = "FILE")]
     pub timeline: Option<String>,
+}
+
+const LADDER_EXAMPLES: &str = "\
+Examples:
+  heddle ladder traces --machine machine.toml
+  heddle ladder pattern:linear-alltoall --ranks 64 --size 64KiB --machine machine.toml
+  heddle ladder pattern:halo2d --ranks 64 --machine machine.toml --over workload.size=1KiB,16KiB,256KiB --plot halo.svg";
+
+#[derive(Debug, Args)]
+#[command(after_help = format!("{LADDER_EXAMPLES}\n\n{EXIT_CODES}"))]
+pub struct Ladder {
+    /// What runs: as for `heddle run`
+    pub source: String,
+    /// A machine: an experiment file without a workload, or a platform of SimGrid
+    #[arg(long, value_name = "FILE.toml|.xml")]
+    pub machine: Option<String>,
+    /// Set a key of the experiment; can be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Climb once for each of these values of a key
+    #[arg(long, value_name = "KEY=VALUE,VALUE,…")]
+    pub over: Option<String>,
+    /// Draw the makespans as SVG
+    #[arg(long, value_name = "FILE")]
+    pub plot: Option<String>,
+    /// How to print
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+    #[command(flatten)]
+    pub flags: AllFlags,
 }
 
 const TOPOLOGY_EXAMPLES: &str = "\

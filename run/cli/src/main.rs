@@ -5,6 +5,8 @@ mod compare;
 mod exit;
 mod files;
 mod flags;
+mod ladder;
+mod plot;
 mod record;
 mod simulate;
 mod stop;
@@ -31,6 +33,7 @@ fn main() -> ExitCode {
         Command::Convert(arguments) => files::convert(&arguments),
         Command::Record(arguments) => return record::record(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
+        Command::Ladder(arguments) => ladder::run(&arguments),
         Command::Topology(arguments) => topology::describe(&arguments),
         Command::Patterns => exit::print(&experiment::registry::patterns()),
         Command::Schema(arguments) if arguments.reference => {

@@ -46,13 +46,69 @@ fn manifest() {
     let folder = Folder::new("network-manifest");
     folder.write("m.toml", "[network]\nmodel = \"infiniband\"\ntopology = \"torus:dims=4x4\"\n");
     let run = "run pattern:linear-alltoall --ranks 16 --size 9KiB --machine m.toml --quiet \
-               --placement random --tables ranks,messages";
+               --placement random --tables ranks,messages,lanes,flows,hops,links";
     assert_eq!(folder.heddle(&format!("{run} -o one")).code, 0);
     assert_eq!(folder.heddle(&format!("{run} -o two --threads 2")).code, 0);
     assert_eq!(folder.heddle("run one/manifest.json --quiet -o again").code, 0);
-    for file in ["ranks.csv", "messages.csv", "summary.json"] {
+    let network = ["lanes.csv", "flows.csv", "hops.csv", "links.svg"];
+    for file in ["ranks.csv", "messages.csv", "summary.json"].into_iter().chain(network) {
         assert_eq!(folder.read(&format!("one/{file}")), folder.read(&format!("two/{file}")));
         assert_eq!(folder.read(&format!("one/{file}")), folder.read(&format!("again/{file}")));
+    }
+}
+
+/// Dissemination among 8 ranks at one switch: 3 rounds of 8 messages over two links. Each is a packet of one flit, and
+/// without acknowledgements nothing else crosses the 8 links: 24 flits from hosts, 24 to them. 10 intervals of 1 us are 10 us.
+#[test]
+fn tables_of_the_network() {
+    let folder = Folder::new("network-tables");
+    let run = "run pattern:dissemination --ranks 8 --network infiniband --preset infiniband-ddr-simula --topology star:hosts=8 \
+               --set network.acknowledge=false --set output.interval=1us --quiet -o out";
+    assert_eq!(folder.heddle(&format!("{run} --tables hops,lanes")).stderr, "");
+    assert_eq!(folder.read("out/hops.csv"), b"links,messages\n2,24\n");
+    let lanes = String::from_utf8(folder.read("out/lanes.csv")).expect("a table");
+    let cell = |row: &str, place: usize| -> u64 {
+        row.split(',').nth(place).expect("a cell").parse().expect("a number")
+    };
+    let flits = |of: fn(&str) -> bool| -> u64 {
+        lanes.lines().skip(1).filter(|row| of(row)).map(|row| cell(row, 4)).sum()
+    };
+    assert_eq!((flits(|row| row.starts_with('h')), flits(|_| true)), (24, 48));
+    assert!(lanes.lines().skip(1).all(|row| cell(row, 3) % 1_000_000 == 0));
+    assert_eq!(
+        folder.names("out"),
+        ["hops.csv", "lanes.csv", "manifest.json", "performance.json", "summary.json"]
+    );
+    let ended = folder.heddle("run pattern:gather -o none --tables links");
+    assert!(
+        ended.stderr.contains("tables of the network need a network with switches"),
+        "{}",
+        ended.stderr
+    );
+    assert_eq!(ended.code, 2);
+}
+
+/// A topology as a table of its own is the same as in one text.
+#[test]
+fn a_topology_as_a_table() {
+    let folder = Folder::new("network-inline");
+    let machine =
+        |topology: &str| format!("[network]\nmodel = \"infiniband\"\ntopology = {topology}\n");
+    folder.write("m.toml", &machine("{ kind = \"torus\", dims = [2, 3], hosts = 2 }"));
+    let printed = folder.heddle("run pattern:gather --machine m.toml --print-config").stdout;
+    assert!(printed.contains("topology = \"torus:dims=2x3,hosts=2\""), "{printed}");
+    for (topology, wanted) in [
+        ("{ dims = [2, 3] }", "m.toml:3:12"),
+        (
+            "{ kind = \"torus\", dims = true }",
+            "`dims`: expected a number, a text or a list of numbers, found",
+        ),
+        ("{ kind = \"tours\", dims = 4 }", "torus"),
+    ] {
+        folder.write("m.toml", &machine(topology));
+        let ended = folder.heddle("run pattern:gather --machine m.toml");
+        assert!(ended.stderr.contains(wanted), "{topology}: {}", ended.stderr);
+        assert_eq!(ended.code, 1);
     }
 }
 

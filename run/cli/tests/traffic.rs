@@ -41,6 +41,10 @@ fn what_the_network_tells() {
     let hops = read("out/hops.csv");
     assert!(hops.starts_with("links,messages\n2,") && hops.lines().count() == 2, "{hops}");
     assert_eq!(read("out/flows.csv").lines().count(), 1);
+    let performance: serde_json::Value =
+        serde_json::from_str(&read("out/performance.json")).expect("JSON");
+    assert!(performance["messages_per_second"].as_f64().expect("a number") > 0.0);
+    assert_eq!(performance["threads"], 1);
     // Each link carries 0.3 in either direction.
     assert_eq!(read("out/links.svg").matches("<line").count(), 4);
 }

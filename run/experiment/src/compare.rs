@@ -23,7 +23,7 @@ pub struct Spent {
 }
 
 impl Spent {
-    fn add(&mut self, time: Time) {
+    pub(crate) fn add(&mut self, time: Time) {
         self.count += 1;
         self.time = self.time.saturating_add(time);
     }

@@ -59,6 +59,8 @@ pub struct Configuration {
     entries: Vec<Option<Entry>>,
     /// The file that describes the machine, if there is one.
     machine: Option<PathBuf>,
+    /// Whether settings that do not belong to the model are left aside.
+    lenient: bool,
     /// The manifest that the settings come from, if any.
     pub(crate) manifest: Option<manifest::Manifest>,
 }
@@ -146,7 +148,19 @@ impl Configuration {
             Origin::File(path, _) => self.machine.as_ref() == Some(path),
             _ => false,
         };
-        self.is_said(name) && !self.entry(name).is_some_and(of_machine)
+        !self.lenient && self.is_said(name) && !self.entry(name).is_some_and(of_machine)
+    }
+
+    /// The same settings, but some that are given here, for another model: what does not belong to it is left aside.
+    pub(crate) fn for_model(&self, settings: &[(&str, &str)]) -> Result<Self, Mistakes> {
+        let (entries, machine) = (self.entries.clone(), self.machine.clone());
+        let configuration = Self { entries, machine, lenient: true, manifest: None };
+        let mut reader = Reader { configuration, diagnostics: Vec::new() };
+        for (name, text) in settings {
+            let origin = Origin::Argument("this rung".to_owned());
+            reader.argument(name, text, Place::Argument((*text).to_owned()), origin);
+        }
+        reader.finish()
     }
 
     /// Whether a setting has the value that it would have if nothing was said.
@@ -272,7 +286,8 @@ struct Reader {
 impl Reader {
     fn new() -> Self {
         let entries = vec![None; KEYS.len()];
-        let configuration = Configuration { entries, machine: None, manifest: None };
+        let configuration =
+            Configuration { entries, machine: None, lenient: false, manifest: None };
         Self { configuration, diagnostics: Vec::new() }
     }
 

@@ -48,7 +48,13 @@ fn key_schema(key: &Key) -> Json {
 
 fn kind_schema(kind: Kind) -> Json {
     match kind {
-        Kind::Workload | Kind::Path | Kind::Topology | Kind::Name | Kind::Names => {
+        Kind::Topology => json!({
+            "anyOf": [
+                { "type": "string", "minLength": 1 },
+                { "type": "object", "required": ["kind"] },
+            ],
+        }),
+        Kind::Workload | Kind::Path | Kind::Name | Kind::Names => {
             json!({ "type": "string", "minLength": 1 })
         }
         Kind::Time => quantity("(ps|ns|us|µs|μs|ms|s|min|h)"),
@@ -122,7 +128,7 @@ All mistakes of a file are reported at once.
 | switch | `true` or `false` |
 | word | one of the words listed, in quotes |
 | list | words in brackets: `[\"ranks\", \"messages\"]` |
-| topology | a kind with its keys, `\"fat-tree:levels=2,radix=36\"`, or a path |
+| topology | a kind with its keys, `\"fat-tree:levels=2,radix=36\"` or `{ kind = \"fat-tree\", levels = 2, radix = 36 }`, or a path |
 | name | a text |
 | path | a text |
 

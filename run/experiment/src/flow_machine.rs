@@ -2,10 +2,11 @@
 
 use std::{collections::BTreeMap, path::Path};
 
-use ::flow::{Contention, Factors, Link, Network, Routes, Sharing};
+use ::flow::{Contention, Factors, Link, Load, Loads, Network, Routes, Sharing};
 use host::{Outcome, Piece, Pieces, Protocols, Record, Settings, simulate_flow};
 use kernel::Probe;
 use platform::{Platform, Rates};
+use results::LinkLoad;
 use schedule::Program;
 use topology::place;
 use units::{Bytes, Time, TimePerByte};
@@ -28,6 +29,17 @@ pub(crate) struct FlowMachine {
     places: Places,
     /// What is odd about it.
     pub warnings: Vec<String>,
+}
+
+/// What a link had to carry.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Carried {
+    /// Its name.
+    pub link: String,
+    /// Bytes, with what the model's factors add to them.
+    pub bytes: f64,
+    /// Bytes per second.
+    pub bandwidth: f64,
 }
 
 type Mistakes = Vec<Diagnostic>;
@@ -70,13 +82,15 @@ pub(crate) fn resolve(configuration: &Configuration) -> Result<Option<FlowMachin
     if !mistakes.is_empty() {
         return Err(mistakes);
     }
-    let loopback = platform.loopback() as usize;
-    if let Some(link) = platform.links.get_mut(loopback) {
-        let (bandwidth, latency) = items.loopback;
-        link.bandwidth = bandwidth.unwrap_or(link.bandwidth);
-        link.latency = latency.unwrap_or(link.latency);
+    let (bandwidth, latency) = items.loopback;
+    if let Some(link) = platform.links().last() {
+        let figures = (bandwidth.unwrap_or(link.bandwidth), latency.unwrap_or(link.latency));
+        platform.set_loopback(figures.0, figures.1);
     }
-    let warnings = platform.remarks.iter().map(|remark| remark.message.clone()).collect();
+    let wtime = (items.calls.wtime > Time::ZERO)
+        .then(|| "smpi/wtime has no effect: traces do not tell of MPI_Wtime".to_owned());
+    let warnings =
+        platform.remarks.iter().map(|remark| remark.message.clone()).chain(wtime).collect();
     Ok(Some(FlowMachine { platform, items, protocols, places, warnings }))
 }
 
@@ -96,6 +110,26 @@ impl FlowMachine {
         }
     }
 
+    /// Loads by link, for timelines.
+    pub fn loads(&self, loads: &Loads) -> Vec<LinkLoad> {
+        let mut links: BTreeMap<u32, Vec<(Time, u64)>> = BTreeMap::new();
+        for Load { at, link, rate } in &loads.0 {
+            #[expect(clippy::cast_sign_loss, reason = "rates are not negative")]
+            let rate = rate.round() as u64;
+            let loads = links.entry(*link).or_default();
+            // Of several at one instant the last holds.
+            loads.pop_if(|(before, _)| before == at);
+            loads.push((*at, rate));
+        }
+        let named = |(link, loads): (u32, Vec<_>)| {
+            let link = self.platform.links().get(link as usize)?;
+            #[expect(clippy::cast_sign_loss, reason = "bandwidths are not negative")]
+            let bandwidth = link.bandwidth.round() as u64;
+            Some(LinkLoad { name: link.name.clone(), bandwidth, loads })
+        };
+        links.into_iter().filter_map(named).collect()
+    }
+
     /// By rank, by how much longer computation takes here than on a machine of this speed, in operations per second.
     pub fn scale(&self, ranks: u32, speed: f64) -> Result<BTreeMap<u32, f64>, String> {
         let hosts = self.hosts(ranks)?;
@@ -104,13 +138,14 @@ impl FlowMachine {
         Ok((0..).zip(hosts).map(|(rank, host)| (rank, factor(host))).collect())
     }
 
-    /// Simulates a program.
-    pub fn simulate<P: Program, B: Probe<Record>>(
+    /// Simulates a program; also gives the bytes that each link had to carry. `watch` hears of loads over time.
+    pub fn simulate<P: Program, W: Probe<Load>, B: Probe<Record>>(
         &self,
         program: &P,
         settings: &Settings,
+        watch: W,
         probe: B,
-    ) -> Result<(Outcome, B), Failure> {
+    ) -> Result<(Outcome, B, Vec<Carried>, W), Failure> {
         let hosts = self.hosts(program.ranks()).map_err(Failure::Input)?;
         let mut counts = vec![0; self.platform.hosts.len()];
         for host in &hosts {
@@ -126,10 +161,18 @@ impl FlowMachine {
         };
         let link =
             |link: &platform::Link| Link { bandwidth: link.bandwidth, sharing: sharing(link) };
-        let links: Vec<_> = self.platform.links.iter().map(link).collect();
+        let links: Vec<_> = self.platform.links().iter().map(link).collect();
         let parameters = self.items.parameters.clone();
-        let network = Network::new(Ways(&self.platform), &links, &cores, parameters);
-        Ok(simulate_flow(network, &hosts, &self.protocols, program, settings, probe)?)
+        let mut network = Network::new(Ways(&self.platform), &links, &cores, parameters, watch);
+        let (outcome, probe) =
+            simulate_flow(&mut network, &hosts, &self.protocols, program, settings, probe)?;
+        let carried = |(number, link): (u32, &platform::Link)| {
+            let bytes = network.carried(number);
+            let (name, bandwidth) = (link.name.clone(), link.bandwidth);
+            (bytes > 0.0).then_some(Carried { link: name, bytes, bandwidth })
+        };
+        let carried = (0..).zip(self.platform.links()).filter_map(carried).collect();
+        Ok((outcome, probe, carried, network.into_probe()))
     }
 }
 
@@ -211,13 +254,9 @@ fn speed(configuration: &Configuration) -> Result<Option<f64>, Mistakes> {
     let Some(text) = configuration.name(KEY) else { return Ok(None) };
     let text = text.replace(' ', "");
     let known = text.ends_with("flop/s") || text.ends_with("flops") || text.ends_with('f');
-    match quantity(&text).ok().filter(|speed| known && *speed > 0.0) {
-        Some(speed) => Ok(Some(speed)),
-        None => {
-            let message = format!("expected a speed such as `10 Gflop/s`, found `{text}`");
-            Err(vec![configuration.mistake(KEY, message)])
-        }
-    }
+    let found = quantity(&text).ok().filter(|speed| known && *speed > 0.0);
+    let message = || format!("expected a speed such as `10 Gflop/s`, found `{text}`");
+    found.map(Some).ok_or_else(|| vec![configuration.mistake(KEY, message())])
 }
 
 /// Configuration items in the platform's file.
@@ -330,7 +369,6 @@ fn keys(configuration: &Configuration, items: &mut Items) -> Mistakes {
     };
     time("flow.test", &mut items.calls.test);
     time("flow.iprobe", &mut items.calls.iprobe);
-    time("flow.wtime", &mut items.calls.wtime);
     time("flow.init", &mut items.calls.init);
     match speed(configuration) {
         Ok(speed) => items.speed = speed.or(items.speed),

@@ -5,7 +5,13 @@
 
 use std::path::Path;
 
-use crate::value::{self, Kind, Words};
+use crate::{
+    value::{self, Kind},
+    words::{
+        ARRIVALS, CLOCKS, COMPAT, CONGESTION, DISTRIBUTION, INJECT, MODE, MODEL, PLACEMENT,
+        PRESETS, RECORDED_ON, RENDEZVOUS, TABLE_NAMES, TIMELINE, TRANSPORT, VARIANT,
+    },
+};
 
 /// A setting.
 #[derive(Debug)]
@@ -110,91 +116,6 @@ pub const TABLES: &[(&str, &str)] = &[
         "The folder of results, and what is drawn. Without a folder, a run prints its summary and \
          writes nothing.",
     ),
-];
-
-const MODE: Words = &[
-    ("gaps", "computation is the time between calls; what MPI takes is up to the model"),
-    (
-        "durations",
-        "the time within calls, less what the recording network took, is computation too",
-    ),
-    ("aligned", "as `durations`, but waiting for late partners is left to the simulation"),
-];
-const CLOCKS: Words = &[
-    (
-        "default",
-        "as recorded for Heddle's own traces; for text traces as `init`, unless messages contradict that",
-    ),
-    ("init", "all ranks leave `MPI_Init` at the same time"),
-    ("recorded", "as they were measured against rank 0's"),
-];
-const RECORDED_ON: Words = &[
-    ("ideal", "a network that takes no time"),
-    ("infiniband-ddr-simula", "the cluster of seed 000, by the rule of its section 5.4"),
-];
-const ARRIVALS: Words = &[
-    ("poisson", "at exponential intervals"),
-    ("bernoulli", "one with the same probability in each time of a flit on the link"),
-    ("bursty", "bursts of messages back to back, with exponential silence between them"),
-    ("fixed", "at equal intervals, from a random phase on"),
-];
-const COMPAT: Words = &[
-    ("heddle", "the model with its corrections"),
-    ("loggopsim", "the rules and the order of events of LogGOPSim, literally; on one thread"),
-];
-const INJECT: Words = &[("end", "at the end of the send's overhead o"), ("start", "at its start")];
-const RENDEZVOUS: Words = &[
-    (
-        "abstract",
-        "the data travels at once, and the sender is released when the message is matched",
-    ),
-    ("rts-cts", "a request and a clear-to-send cross the network before the data does"),
-];
-const MODEL: Words = &[
-    ("loggops", "messages take L and do not meet"),
-    ("infiniband", "packets through switches, flit by flit: contention, lanes, credits"),
-    ("flow", "messages as flows that share links, by the hybrid model of SMPI; see `[flow]`"),
-];
-const VARIANT: Words = &[
-    ("hybrid", "SMPI's: modes by size, factors by size, shared links"),
-    ("fluid", "shared links only: no factors, no overheads"),
-    ("loggps", "modes and factors, but no message meets another"),
-];
-const PRESETS: Words = &[
-    ("infiniband-ddr-simula", "the cluster of seed 000: 4x DDR, hosts that cannot quite keep up"),
-    ("infiniband-ddr-simula-cc", "the same with congestion control"),
-    ("infiniband-qdr", "4x QDR"),
-    ("infiniband-fdr", "4x FDR"),
-    ("infiniband-edr", "4x EDR"),
-    ("infiniband-hdr", "4x HDR"),
-    ("infiniband-ndr", "4x NDR"),
-];
-const CONGESTION: Words =
-    &[("preset", "as the preset has it"), ("on", "with congestion control"), ("off", "without")];
-const PLACEMENT: Words = &[
-    ("linear", "host after host"),
-    ("round-robin", "one rank per host, then a second one"),
-    ("random", "hosts in random order"),
-    ("file", "as the file says: a rank and the name of its host per line"),
-];
-const DISTRIBUTION: Words = &[
-    ("fixed", "always `duration`"),
-    ("uniform", "between `duration` and `duration-max`"),
-    ("exponential", "exponential with the mean `duration`"),
-];
-const TRANSPORT: Words = &[
-    ("shared", "by reference, in shared memory"),
-    ("serialised", "as bytes, as between machines; slower, for tests"),
-];
-const TABLE_NAMES: Words = &[
-    ("ranks", "`ranks.csv`: finish, busy and blocked times, messages and bytes of every rank"),
-    ("messages", "`messages.csv`: every message with the times of its stages"),
-    ("calls", "`calls.csv`: every MPI call of traces with its simulated times"),
-];
-const TIMELINE: Words = &[
-    ("none", "no timeline"),
-    ("perfetto", "a trace for the Perfetto viewer"),
-    ("paje", "a trace in Pajé's format, for ViTE"),
 ];
 
 // The table below wants an option.
@@ -355,7 +276,7 @@ pub const KEYS: &[Key] = &[
         "Most batches that are measured if that precision is not reached."),
     key("traffic.batch", Kind::Time, Unset("the time of 1000 messages, or of 10 latencies"), None,
         "Time of a batch."),
-    key("traffic.interval", Kind::Time, Value("10 us"), None,
+    key("traffic.interval", Kind::Time, Same(&["output.interval"]), None,
         "Width of the intervals of `lanes.csv`, which a run of one load with a folder writes."),
 
     key("loggops.L", Kind::Time, Value("2500 ns"), None,
@@ -519,9 +440,8 @@ pub const KEYS: &[Key] = &[
     key("flow.cross-traffic", Kind::Switch, Value("true"), None,
         "Whether the way back of a flow carries 5 % of what it does."),
     key("flow.test", Kind::Time, Value("0 ns"), None,
-        "Time of each `MPI_Test` and its kin in traces."),
+        "Time of each `MPI_Test` and its kin in traces, in the mode `gaps`."),
     key("flow.iprobe", Kind::Time, Value("0 ns"), None, "Time of each `MPI_Iprobe`."),
-    key("flow.wtime", Kind::Time, Value("0 ns"), None, "Time of each `MPI_Wtime`."),
     key("flow.init", Kind::Time, Value("0 ns"), None, "Time of `MPI_Init`."),
     key("flow.cfg", Kind::Names, Unset("nothing"), flag("cfg", "NAME:VALUE"),
         "Items of SimGrid's configuration, `NAME:VALUE` separated by spaces, which override the keys above and those of a \
@@ -564,6 +484,8 @@ pub const KEYS: &[Key] = &[
         "Folder for manifest, summary, tables and timeline."),
     key("output.tables", Kind::Words(TABLE_NAMES), Value("ranks"), flag("tables", "LIST"),
         "Tables to write into the folder."),
+    key("output.interval", Kind::Time, Value("10 us"), None,
+        "Width of the intervals of `lanes.csv`."),
     key("output.timeline", Kind::Word(TIMELINE), Value("none"), flag("timeline", "FORMAT"),
         "Timeline to write into the folder."),
     key("output.gantt", Kind::Switch, Value("false"), flag("gantt", ""),

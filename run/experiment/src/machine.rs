@@ -1,6 +1,6 @@
 //! What lies between the hosts, from the tables `[network]` and `[placement]`.
 
-use std::{fs, path::Path};
+use std::{fs, path::Path, sync::Arc};
 
 use infiniband::{Control, Fabric, Infiniband, Parameters, preset};
 use topology::{Failure, Fault, Faults, Imported, Placement, Routes, Routing, import, place};
@@ -17,7 +17,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Machine {
     pub topology: topology::Topology,
-    fabric: Fabric,
+    fabric: Arc<Fabric>,
     level: u8,
     places: Places,
     /// What is odd about it.
@@ -57,7 +57,8 @@ pub(crate) fn resolve(configuration: &Configuration) -> Result<Option<Machine>, 
             |wrong: infiniband::Invalid| configuration.mistake("network.preset", wrong.to_string());
         wrong.into_iter().map(mistake).collect::<Vec<_>>()
     })?;
-    let level = configuration.count("network.level").unwrap_or(0) as u8;
+    let (fabric, level) =
+        (Arc::new(fabric), configuration.count("network.level").unwrap_or(0) as u8);
     Ok(Some(Machine { topology, fabric, level, places, warnings }))
 }
 
@@ -86,7 +87,7 @@ impl Machine {
             ));
         }
         let used = number(&mut hosts, self.topology.graph.hosts());
-        Infiniband::new(self.fabric.clone(), used, self.level)
+        Infiniband::new(Arc::clone(&self.fabric), used, self.level)
             .map(|network| (network, hosts))
             .map_err(|error| format!("error: placement: {error}"))
     }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use host::{Noise, Rendezvous, Settings, Transport};
 use loggops::{Costs, Inject, Parameters};
+use results::Artifact;
 use units::{Time, TimePerByte};
 
 use crate::{
@@ -55,6 +56,8 @@ pub struct Plan {
     pub output: Option<Output>,
     /// Whether a timeline is drawn on the terminal.
     pub gantt: bool,
+    /// Whether the report has the calls of traces, even if no table of them is written.
+    pub(crate) calls: bool,
     /// What is odd about it, though it can be run.
     pub warnings: Vec<String>,
     /// The files that it reads.
@@ -76,9 +79,19 @@ pub struct Output {
     pub messages: bool,
     /// Whether there is a table of MPI calls.
     pub calls: bool,
+    /// What is written of a network with switches.
+    pub network: Vec<Artifact>,
     /// The timeline.
     pub timeline: Option<Timeline>,
 }
+
+/// What can be written of a network with switches.
+const NETWORK: [(&str, Artifact); 4] = [
+    ("lanes", Artifact::Lanes),
+    ("flows", Artifact::Flows),
+    ("hops", Artifact::Hops),
+    ("links", Artifact::Links),
+];
 
 /// A format of timelines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,6 +137,12 @@ impl Plan {
             let message = "a table of calls needs traces as the workload";
             return Err(Mistakes(vec![configuration.mistake("output.tables", message)]));
         }
+        if output.as_ref().is_some_and(|output| !output.network.is_empty()) && machine.is_none() {
+            let message = "tables of the network need a network with switches";
+            let help = "set network.model = \"infiniband\"".to_owned();
+            let mistake = configuration.mistake("output.tables", message).help(help);
+            return Err(Mistakes(vec![mistake]));
+        }
         let loggopsim = configuration.word("loggops.compat") == "loggopsim";
         if loggopsim && configuration.count("run.threads") != Some(1) {
             let reason = "loggops.compat = \"loggopsim\" runs on one thread";
@@ -153,10 +172,16 @@ impl Plan {
             loggopsim,
             output,
             gantt,
+            calls: false,
             warnings,
             inputs,
             configuration,
         })
+    }
+
+    /// Whether the calls of traces are wanted.
+    pub(crate) fn wants_calls(&self) -> bool {
+        self.calls || self.output.as_ref().is_some_and(|output| output.calls)
     }
 
     /// The settings that it was made from.
@@ -363,6 +388,11 @@ pub(crate) fn output(configuration: &Configuration) -> Result<Option<Output>, Di
         ranks: tables.contains(&"ranks"),
         messages: tables.contains(&"messages"),
         calls: tables.contains(&"calls"),
+        network: NETWORK
+            .into_iter()
+            .filter(|(name, _)| tables.contains(name))
+            .map(|(_, artifact)| artifact)
+            .collect(),
         timeline: match configuration.word("output.timeline") {
             "perfetto" => Some(Timeline::Perfetto),
             "paje" => Some(Timeline::Paje),

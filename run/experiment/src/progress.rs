@@ -6,15 +6,18 @@ use std::{
 };
 
 use host::{Meter, Settings};
-use results::Progress;
+use infiniband::Infiniband;
+use results::{Progress, Work};
 use schedule::{Kind, Program};
 
 /// How many ranks, and operations of each, are looked at to estimate the work.
 const SAMPLE: u32 = 64;
 
-/// Does `work` by these settings. If standard error is a terminal, it shows how far it is.
+/// Does `work` by these settings. If standard error is a terminal, it shows how far it is. Of a network with switches
+/// it gets the host of each rank.
 pub(crate) fn during<T>(
     program: &impl Program,
+    network: Option<&(Infiniband, Vec<u32>)>,
     settings: &Settings,
     work: impl FnOnce(&Settings) -> T,
 ) -> T {
@@ -25,24 +28,53 @@ pub(crate) fn during<T>(
     let settings = Settings { progress: Some(Arc::clone(&meter)), ..settings.clone() };
     let progress = Progress {
         operations: &meter.events,
+        signals: &meter.signals,
         simulated_ps: &meter.time_ps,
-        total: Some(events(program)),
+        total: Some(estimate(program, network)),
     };
     progress.during(|| work(&settings))
 }
 
-/// About how many events a program has: its operations, and an arrival for each message. Which
-/// share of the operations are sends is taken from a sample.
-fn events(program: &impl Program) -> u64 {
+/// About how much work a program is: its operations, and an arrival for each message; over a network with switches also, for
+/// each link that a packet crosses, the packet and the credit for it. Which share of the operations are sends, and how far
+/// and of how many packets, is taken from a sample.
+pub(crate) fn estimate(program: &impl Program, network: Option<&(Infiniband, Vec<u32>)>) -> Work {
     let operations: u64 = (0..program.ranks()).map(|rank| u64::from(program.ops(rank))).sum();
     let stride = (program.ranks() / SAMPLE).max(1) as usize;
-    let (mut seen, mut sends) = (0_u64, 0_u64);
+    let (mut seen, mut sends, mut signals) = (0_u64, 0_u64, 0_u64);
     for rank in (0..program.ranks()).step_by(stride) {
         for index in 0..program.ops(rank).min(SAMPLE) {
+            let op = program.op(rank, index);
             seen += 1;
-            sends += u64::from(program.op(rank, index).kind == Kind::Send);
+            if op.kind == Kind::Send {
+                sends += 1;
+                signals += network.map_or(0, |network| crossings(network, rank, op.peer, op.size));
+            }
         }
     }
-    let messages = u128::from(operations) * u128::from(sends) / u128::from(seen.max(1));
-    operations.saturating_add(messages as u64)
+    let all = |sampled: u64| {
+        let all = u128::from(operations) * u128::from(sampled) / u128::from(seen.max(1));
+        u64::try_from(all).unwrap_or(u64::MAX)
+    };
+    Work { operations: operations.saturating_add(all(sends)), signals: all(signals) }
 }
+
+/// Packets and credits of a message on its way.
+fn crossings(
+    (network, hosts): &(Infiniband, Vec<u32>),
+    source: u32,
+    destination: u32,
+    bytes: u64,
+) -> u64 {
+    let host = |rank: u32| hosts.get(rank as usize).copied();
+    let (Some(source), Some(destination)) = (host(source), host(destination)) else { return 0 };
+    if source == destination {
+        return 0;
+    }
+    let (packets, _) = network.fabric().parameters().message_flits(bytes);
+    let hops = u64::from(network.hops(source, destination));
+    packets.saturating_mul(2 * hops)
+}
+
+#[cfg(test)]
+mod tests;

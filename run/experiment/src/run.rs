@@ -6,17 +6,22 @@ use std::{
 };
 
 use collectives::program::Scheduled;
+use flow::Loads;
 use host::{Outcome, RankTotals, Record, Settings};
+use infiniband::Infiniband;
 use kernel::{Probe, Silent};
 use results::{
     Artifact, Call, Collector, Pending, Performance, Recorded, RunDirectory, Summary, Wanted,
 };
 use schedule::Program;
+use traffic::{Watch, Watched};
 
 use crate::{
     diagnostic::Mistakes,
+    flow_machine::Carried,
     goal_input::Input,
     manifest, memory,
+    network_tables::{self, Both},
     plan::{Output, Plan, Timeline},
     progress,
     registry::{Operation, Workload},
@@ -36,6 +41,10 @@ pub struct Report {
     pub recorded: Recorded,
     /// What is odd about the inputs.
     pub warnings: Vec<String>,
+    /// The MPI calls of traces, if they were asked for.
+    pub calls: Vec<Call>,
+    /// What links had to carry, where the model tells.
+    pub links: Vec<Carried>,
 }
 
 /// Why there is no report.
@@ -61,6 +70,9 @@ struct Simulated {
     recorded: Recorded,
     /// The MPI calls of traces, if they are to be written.
     calls: Vec<Call>,
+    /// What the records of a network say, if that is to be written, and of which one.
+    watched: Option<(Watched, Infiniband)>,
+    links: Vec<Carried>,
     took: Duration,
 }
 
@@ -78,7 +90,7 @@ pub fn run(plan: &Plan) -> Result<Report, Failure> {
             finish(plan, start, directory, simulated, None, |op| describe(pattern, op))
         }
         Workload::Traces(path) => {
-            let wanted = plan.output.as_ref().is_some_and(|output| output.calls);
+            let wanted = plan.wants_calls();
             let compiled =
                 trace_input::compile(path, &plan.configuration, plan.flow.as_ref(), wanted)?;
             let image = &compiled.image;
@@ -148,7 +160,7 @@ fn best(plan: &Plan, operation: &Operation) -> Result<(Scheduled, String), Failu
 fn alone(plan: &Plan, program: &impl Program) -> Result<Outcome, Failure> {
     let settings = &plan.settings;
     if let Some(flow) = &plan.flow {
-        return Ok(flow.simulate(program, settings, Silent)?.0);
+        return Ok(flow.simulate(program, settings, Silent, Silent)?.0);
     }
     Ok(match &plan.machine {
         Some(machine) => {
@@ -170,26 +182,50 @@ fn simulate(plan: &Plan, program: &impl Program, schedule: u64) -> Result<Simula
         (false, true) => results::GANTT_RANKS,
         (false, false) => 0,
     };
-    let computations = plan.output.as_ref().is_some_and(|output| output.calls);
+    let computations = plan.wants_calls();
     let wanted = Wanted { messages: messages || timeline, slices, computations };
     let network = match &plan.machine {
         Some(machine) => Some(machine.with(program.ranks()).map_err(Failure::Input)?),
         None => None,
     };
-    progress::during(program, &plan.settings, |settings| {
+    progress::during(program, network.as_ref(), &plan.settings, |settings| {
         let start = Instant::now();
         let probe = || Collector::new(wanted);
         let silent = wanted == Wanted::default();
+        let tables = plan.output.as_ref().filter(|output| !output.network.is_empty());
+        let mut watched = None;
         if let Some(flow) = &plan.flow {
-            let (outcome, recorded) = if silent {
-                (flow.simulate(program, settings, Silent)?.0, Recorded::default())
+            let (outcome, recorded, links) = if silent {
+                let (outcome, _, links, _) = flow.simulate(program, settings, Silent, Silent)?;
+                (outcome, Recorded::default(), links)
+            } else if timeline {
+                let watch = Loads::default();
+                let (outcome, probe, links, watch) =
+                    flow.simulate(program, settings, watch, probe())?;
+                (
+                    outcome,
+                    Recorded { links: flow.loads(&watch), ..Collector::merge(vec![probe]) },
+                    links,
+                )
             } else {
-                let (outcome, probe) = flow.simulate(program, settings, probe())?;
-                (outcome, Collector::merge(vec![probe]))
+                let (outcome, probe, links, _) =
+                    flow.simulate(program, settings, Silent, probe())?;
+                (outcome, Collector::merge(vec![probe]), links)
             };
-            return Ok(Simulated { outcome, recorded, calls: Vec::new(), took: start.elapsed() });
+            let took = start.elapsed();
+            let (calls, watched) = (Vec::new(), None);
+            return Ok(Simulated { outcome, recorded, calls, watched, links, took });
         }
         let (outcome, recorded) = match (&network, silent) {
+            (Some((network, hosts)), _) if tables.is_some() => {
+                let interval = plan.configuration.time("output.interval").unwrap_or_default();
+                let probe = || Both(Collector::new(wanted), Watch::new(interval));
+                let (outcome, probes) =
+                    host::simulate_over(network, Some(hosts), program, settings, probe)?;
+                let (recorded, seen) = Both::merge(probes);
+                watched = Some((seen, network.clone()));
+                (outcome, recorded)
+            }
             (Some((network, hosts)), true) => {
                 let (outcome, _) =
                     host::simulate_over(network, Some(hosts), program, settings, || Silent)?;
@@ -208,7 +244,8 @@ fn simulate(plan: &Plan, program: &impl Program, schedule: u64) -> Result<Simula
                 (outcome, Collector::merge(probes))
             }
         };
-        Ok(Simulated { outcome, recorded, calls: Vec::new(), took: start.elapsed() })
+        let (calls, links) = (Vec::new(), Vec::new());
+        Ok(Simulated { outcome, recorded, calls, links, watched, took: start.elapsed() })
     })
 }
 
@@ -252,7 +289,7 @@ fn finish(
     standard: Option<&str>,
     describe: impl FnMut(&host::PendingOp) -> Pending,
 ) -> Result<Report, Failure> {
-    let Simulated { outcome, recorded, calls, took } = simulated;
+    let Simulated { outcome, recorded, calls, watched, links, took } = simulated;
     let summary = Summary::new(&outcome, describe);
     let threads = if plan.loggopsim || plan.flow.is_some() { 1 } else { plan.settings.threads };
     if let (Some(mut directory), Some(output)) = (directory, &plan.output) {
@@ -264,19 +301,32 @@ fn finish(
         directory.write(Artifact::Manifest, |out| manifest(out))?;
         write(&mut directory, output, &outcome, &recorded, &summary)?;
         if output.calls {
-            directory.write(Artifact::Calls, |out| results::write_calls(out, calls.into_iter()))?;
+            directory
+                .write(Artifact::Calls, |out| results::write_calls(out, calls.iter().cloned()))?;
         }
-        let performance = Performance::measure(start, took, threads, &summary);
+        if let (Some((watched, network)), Some(machine)) = (watched, &plan.machine) {
+            let end = outcome.ranks.iter().map(|rank| rank.finish).max().unwrap_or_default();
+            let on = (&network, &machine.topology);
+            network_tables::write(&mut directory, &output.network, &watched, on, end)?;
+        }
+        let performance = performance(start, took, threads, &summary);
         directory.write(Artifact::Performance, |out| results::write_pretty(out, &performance))?;
         directory.finish()?;
     }
     Ok(Report {
-        performance: Performance::measure(start, took, threads, &summary),
+        performance: performance(start, took, threads, &summary),
         summary,
         ranks: outcome.ranks,
         recorded,
         warnings: Vec::new(),
+        calls,
+        links,
     })
+}
+
+fn performance(start: Instant, took: Duration, threads: usize, summary: &Summary) -> Performance {
+    let events = summary.events.saturating_add(summary.signals);
+    Performance::measure(start, took, threads, Some(events), summary.messages)
 }
 
 fn write(

@@ -99,7 +99,7 @@ fn prefixed(unit: &str) -> Option<f64> {
         .into_iter()
         .find(|base| unit.ends_with(base))?;
     let bits = if base == "bps" { 0.125 } else { 1.0 };
-    let power = |letter| "kMGTPE".find(letter).map(|place| place as i32 + 1);
+    let power = |letter| "kMGTPE".find(letter).map(|place| i32::try_from(place).unwrap_or(0) + 1);
     let prefix = unit.strip_suffix(base)?.trim();
     let letters: Vec<char> = prefix.chars().collect();
     let factor = match letters.as_slice() {

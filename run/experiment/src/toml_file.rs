@@ -7,7 +7,7 @@ use toml::de::{DeTable, DeValue};
 use crate::{
     diagnostic::{Diagnostic, Place, Source},
     keys::{self, KEYS},
-    value::Raw,
+    value::{Kind, Raw},
 };
 
 /// A key of the table of settings, with the value that a file gives it.
@@ -49,11 +49,14 @@ impl Reader<'_> {
                 _ => format!("{name}.{}", key.get_ref()),
             };
             if let Some(index) = keys::find(&full) {
-                self.assignments.push(Assignment {
-                    key: index,
-                    raw: raw(value.get_ref()),
-                    place: self.place(value.span()),
-                });
+                let raw = match value.get_ref() {
+                    DeValue::Table(inner) if KEYS[index].kind == Kind::Topology => {
+                        self.topology(inner, value.span())
+                    }
+                    value => Some(raw(value)),
+                };
+                let place = self.place(value.span());
+                self.assignments.extend(raw.map(|raw| Assignment { key: index, raw, place }));
             } else if !keys::is_table(&full) {
                 self.unknown(name, key.get_ref(), value.get_ref(), key.span());
             } else if let DeValue::Table(inner) = value.get_ref() {
@@ -69,6 +72,49 @@ impl Reader<'_> {
                 self.diagnostics.push(Diagnostic::new(place, message).help(help));
             }
         }
+    }
+
+    /// A topology as a table, `{ kind = "torus", dims = [4, 4] }`, is what it is as a text: `torus:dims=4x4`.
+    fn topology(&mut self, table: &DeTable, span: Range<usize>) -> Option<Raw> {
+        let word = |raw: &Raw| match raw {
+            Raw::Text(text) | Raw::Integer(text) | Raw::Float(text) => Some(text.clone()),
+            _ => None,
+        };
+        let text = |raw: &Raw| match raw {
+            Raw::List(items) => {
+                let words: Option<Vec<_>> = items.iter().map(|(item, _)| word(item)).collect();
+                words.map(|words| words.join("x"))
+            }
+            raw => word(raw),
+        };
+        let (mut kind, mut options) = (None, Vec::new());
+        let mut sound = true;
+        for (key, value) in table {
+            let (name, raw) = (key.get_ref(), raw(value.get_ref()));
+            match text(&raw) {
+                Some(text) if name == "kind" => kind = Some(text),
+                Some(text) => options.push(format!("{name}={text}")),
+                None => {
+                    let found = raw.describe();
+                    let message = format!(
+                        "`{name}`: expected a number, a text or a list of numbers, found {found}"
+                    );
+                    self.diagnostics.push(Diagnostic::new(self.place(value.span()), message));
+                    sound = false;
+                }
+            }
+        }
+        if kind.is_none() && sound {
+            let help = "such as { kind = \"fat-tree\", levels = 2, radix = 36 }".to_owned();
+            let mistake = Diagnostic::new(self.place(span), "a topology needs its `kind`");
+            self.diagnostics.push(mistake.help(help));
+        }
+        let kind = kind.filter(|_| sound)?;
+        Some(Raw::Text(if options.is_empty() {
+            kind
+        } else {
+            format!("{kind}:{}", options.join(","))
+        }))
     }
 
     fn unknown(&mut self, table: &str, name: &str, value: &DeValue, span: Range<usize>) {

@@ -8,7 +8,7 @@ use traces::{
     Compiled, Mark,
     format::table::Table,
     library::Library,
-    options::{Clocks, Flits, Ideal, Mode, Options, Scale, Window},
+    options::{CallCosts, Clocks, Flits, Ideal, Mode, Options, Scale, Window},
     pinning::Pinning,
     source::{Form, Traces},
 };
@@ -19,6 +19,7 @@ use crate::{
     diagnostic::{Diagnostic, Mistakes, reason},
     flow_machine::FlowMachine,
     run::Failure,
+    simgrid_items::Calls,
 };
 
 /// Keys of `[workload]` that mean something for traces.
@@ -239,9 +240,12 @@ pub(crate) fn compile(
     let mut library = Library::new(chooser, &chosen);
     library.nodes = Nodes::Consecutive(per_node);
     library.reduction = configuration.per_byte("workload.reduce-cost").unwrap_or(TimePerByte::ZERO);
-    let mut options = Options { marks, expand: &library, ..options(configuration) };
+    let mut options =
+        Options { marks, blocking: flow.is_some(), expand: &library, ..options(configuration) };
     if let Some(flow) = flow {
         options.scale.ranks = scale(flow, &traces, &options)?;
+        let Calls { test, iprobe, init, .. } = flow.items.calls;
+        options.calls = CallCosts { test: test.ps(), iprobe: iprobe.ps(), init: init.ps() };
     }
     traces::compile(&traces, &options).map_err(|error| Failure::Input(error.to_string()))
 }

@@ -1,9 +1,9 @@
 //! Synthetic traffic as a workload: load-latency curves, saturation, what the network tells.
 
-use std::{fs, io::Write};
+use std::{fs, io::Write, time::Instant};
 
 use infiniband::Infiniband;
-use results::{Artifact, RunDirectory};
+use results::{Artifact, Performance, RunDirectory};
 use serde::Serialize;
 use traffic::{Arrivals, Lengths, Pattern, Point, Saturation, Settings, Span, Watch};
 use units::{Bytes, Time};
@@ -11,7 +11,7 @@ use units::{Bytes, Time};
 use crate::{
     configuration::Configuration,
     diagnostic::{Diagnostic, Mistakes, Place, reason, sort},
-    machine, manifest,
+    machine, manifest, network_tables,
     plan::{self, Output},
     run::Failure,
     value::Workload,
@@ -111,6 +111,7 @@ impl TrafficPlan {
     pub fn run(&self) -> Result<Measured, Failure> {
         let wrong = |error: traffic::Error| Failure::Input(format!("error: {error}"));
         let Some(output) = &self.output else { return self.measure().map_err(wrong) };
+        let start = Instant::now();
         let mut directory = RunDirectory::create(&output.directory, output.force)?;
         let inputs = plan::inputs(&self.configuration);
         directory.write(Artifact::Manifest, |out| {
@@ -121,7 +122,11 @@ impl TrafficPlan {
             [load] if !self.saturation => self.watch(load, &mut directory)?,
             _ => self.measure().map_err(wrong)?,
         };
+        let took = start.elapsed();
         let points = &measured.points;
+        let messages = points.iter().map(|point| point.messages).sum();
+        let performance = Performance::measure(start, took, self.settings.threads, None, messages);
+        directory.write(Artifact::Performance, |out| results::write_pretty(out, &performance))?;
         directory.write(Artifact::Points, |out| traffic::write_csv(out, points))?;
         directory.write(Artifact::PointsJson, |out| results::write_pretty(out, &measured))?;
         directory.finish()?;
@@ -150,12 +155,8 @@ impl TrafficPlan {
         let observed = traffic::observe(&self.network, &settings, false, watch)
             .map_err(|error| Failure::Input(format!("error: {error}")))?;
         let watched = Watch::merge(observed.probes);
-        let (network, graph) = (&self.network, &self.topology.graph);
-        directory.write(Artifact::Lanes, |out| watched.write_lanes(out, network, graph))?;
-        directory.write(Artifact::Flows, |out| watched.write_flows(out, network, graph))?;
-        directory.write(Artifact::Hops, |out| watched.write_hops(out))?;
-        let map = watched.heat_map(network, &self.topology, observed.span.1);
-        directory.write(Artifact::Links, |out| out.write_all(map.as_bytes()))?;
+        let (on, end) = ((&self.network, &self.topology), observed.span.1);
+        network_tables::write(directory, &network_tables::ALL, &watched, on, end)?;
         Ok(Measured { points: vec![observed.point], saturation: None })
     }
 }

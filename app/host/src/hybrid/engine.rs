@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use flow::{Network, Routes};
+use flow::{Load, Network, Routes};
 use kernel::Probe;
 use schedule::{Edge, Kind, Op, Program};
 use units::Time;
@@ -78,10 +78,10 @@ struct Doing {
 }
 
 /// A simulation.
-pub struct Engine<'a, P, R, B> {
+pub struct Engine<'a, P, R, W, B> {
     pub source: Scheduled<'a, P>,
     program: &'a P,
-    network: Network<R>,
+    network: &'a mut Network<R, W>,
     protocols: &'a Protocols,
     pub settings: &'a Settings,
     hosts: &'a [u32],
@@ -96,7 +96,7 @@ pub struct Engine<'a, P, R, B> {
     free_receives: bool,
     pub now: Time,
     pub events: u64,
-    told: u64,
+    pub told: u64,
     pub probe: B,
 }
 
@@ -105,8 +105,8 @@ pub struct Engine<'a, P, R, B> {
 ///
 /// # Errors
 /// A message larger than its receive, hosts between which there is no route, an overflow of time, a rank without a host.
-pub fn simulate_flow<P: Program, R: Routes, B: Probe<Record>>(
-    network: Network<R>,
+pub fn simulate_flow<P: Program, R: Routes, W: Probe<Load>, B: Probe<Record>>(
+    network: &mut Network<R, W>,
     hosts: &[u32],
     protocols: &Protocols,
     program: &P,
@@ -149,7 +149,7 @@ pub fn simulate_flow<P: Program, R: Routes, B: Probe<Record>>(
     Ok(engine.finish())
 }
 
-impl<P: Program, R: Routes, B: Probe<Record>> Engine<'_, P, R, B> {
+impl<P: Program, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, P, R, W, B> {
     fn run(&mut self) -> Result<(), Error> {
         for rank in 0..self.ranks.len() as u32 {
             let (program, state) = (self.program, &mut self.ranks[rank as usize]);
@@ -202,7 +202,7 @@ impl<P: Program, R: Routes, B: Probe<Record>> Engine<'_, P, R, B> {
         if self.events - self.told >= TOLD
             && let Some(meter) = &self.settings.progress
         {
-            meter.advance(self.events - self.told, self.now);
+            meter.advance(self.events - self.told, 0, self.now);
             self.told = self.events;
         }
     }
@@ -284,8 +284,11 @@ impl<P: Program, R: Routes, B: Probe<Record>> Engine<'_, P, R, B> {
         self.protocols.of(self.hosts[rank as usize])
     }
 
-    /// Whether what follows a send waits for it and nothing else.
+    /// Whether a send is blocking: if the program does not know, whether what follows waits for it and nothing else.
     fn is_blocking(&self, rank: u32, index: u32) -> bool {
+        if let Some(known) = self.program.is_blocking(rank, index) {
+            return known;
+        }
         let (mut any, mut only) = (false, true);
         let role = self.program.role(rank);
         if self.program.has_send_edges() {

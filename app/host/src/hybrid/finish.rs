@@ -1,6 +1,6 @@
 //! What came of it.
 
-use flow::Routes;
+use flow::{Load, Routes};
 use kernel::Probe;
 use schedule::Program;
 
@@ -13,10 +13,10 @@ use crate::simulate::critical_path;
 use crate::source::Source;
 use crate::{Outcome, Record};
 
-impl<P: Program, R: Routes, B: Probe<Record>> Engine<'_, P, R, B> {
+impl<P: Program, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, P, R, W, B> {
     pub fn finish(mut self) -> (Outcome, B) {
         if let Some(meter) = &self.settings.progress {
-            meter.advance(0, self.now);
+            meter.advance(self.events - self.told, 0, self.now);
         }
         let mut stuck = Stuck::default();
         let (mut last, mut ends_on) = (Clock::default(), 0);
@@ -59,6 +59,7 @@ impl<P: Program, R: Routes, B: Probe<Record>> Engine<'_, P, R, B> {
         let remark = || format!("messages that were never received: {unreceived}");
         let outcome = Outcome {
             events: self.events,
+            signals: 0,
             path: critical_path(ends_on, last),
             deadlock: stuck.describe(totals.len() as u32, self.now),
             remarks: (unreceived > 0).then(remark).into_iter().collect(),

@@ -117,16 +117,15 @@ impl Mailbox {
         }
     }
 
-    /// The first receive whose overhead is due: its message has arrived, the rank has come to an operation that waits
-    /// for nothing but receives, this one among them, and no earlier one is waited for by the same operations.
+    /// The first posted receive whose overhead is due: its message has arrived, and the rank has come to an operation
+    /// that waits for nothing but receives, this one among them (`MPI_Waitall` takes what is there).
     /// `missing` tells for how much an operation waits.
     pub fn due(&self, missing: impl Fn(u32) -> u32) -> Option<(u32, u32)> {
         let reached = |successor: &u32| self.waited.get(successor) == Some(&missing(*successor));
-        self.open.iter().enumerate().find_map(|(place, open)| {
+        self.open.iter().find_map(|open| {
             let message = open.message?;
-            let first = !self.open[..place].iter().any(|early| early.successors == open.successors);
             let due = open.successors.is_empty() || open.successors.iter().any(reached);
-            (first && due).then_some((open.index, message))
+            due.then_some((open.index, message))
         })
     }
 }

@@ -6,7 +6,7 @@
 //! Each CPU of a rank works off its operations as a program of MPI calls would: computation and the overheads
 //! of sends occupy it, receives are posted at once. A send is a blocking one if all that follows waits for
 //! it and for nothing else. The overhead of a receive is due when the rank has come to where it waits for
-//! it; of several that are waited for together, in the order of their posting (as `MPI_Waitall` does).
+//! it; of several that are waited for together and are there, that of the one posted first comes first.
 
 mod engine;
 mod finish;

@@ -55,11 +55,11 @@ fn run_on(
     text: &str,
 ) -> Result<Outcome, Error> {
     let links = [Link { bandwidth: 1e9, sharing: Sharing::Shared }];
-    let network = Network::new(Wire, &links, cores, parameters());
+    let mut network = Network::new(Wire, &links, cores, parameters(), Silent);
     let protocols = Protocols { usual, ..Protocols::default() };
     let program = image(text);
     let settings = Settings::default();
-    simulate_flow(network, hosts, &protocols, &program, &settings, Silent)
+    simulate_flow(&mut network, hosts, &protocols, &program, &settings, Silent)
         .map(|(outcome, _)| outcome)
 }
 
@@ -103,13 +103,22 @@ fn a_send_with_company_is_not_blocking() {
 }
 
 #[test]
-fn receives_that_are_waited_for_together_end_in_the_order_of_posting() {
-    // Rank 0 first waits for rank 1's message (posted first), which comes at 3000 + 100 + 1050 = 4150; rank 2's is there at
-    // 1150. So their overheads are due from 4150 and 4200 on.
+fn of_receives_that_are_waited_for_together_those_that_are_there_end() {
+    // Rank 2's message is there at 1150 and costs 50, though it was posted second; rank 1's comes at 3000 + 100 + 1050 = 4150.
     let text = "num_ranks 3\nrank 0 {\nl1: recv 50b from 1\nl2: recv 50b from 2\nl3: calc 9\nl3 requires l1\nl3 requires l2\n}\n\
                 rank 1 {\nl1: calc 3000\nl2: send 50b to 0\nl2 requires l1\nl3: calc 0\nl3 requires l2\n}\n\
                 rank 2 {\nl1: send 50b to 0\nl2: calc 0\nl2 requires l1\n}\n";
-    assert_eq!(finish(run(text)), [4259, 3100, 100]);
+    assert_eq!(finish(run(text)), [4209, 3100, 100]);
+}
+
+#[test]
+fn receives_that_are_waited_for_one_after_the_other_end_in_that_order() {
+    // The same, but the second is waited for after the computation that waits for the first: 4150 + 50 + 9 + 50 + 1.
+    let text = "num_ranks 3\nrank 0 {\nl1: recv 50b from 1\nl2: recv 50b from 2\nl3: calc 9\nl3 requires l1\n\
+                l4: calc 1\nl4 requires l2\nl4 requires l3\n}\n\
+                rank 1 {\nl1: calc 3000\nl2: send 50b to 0\nl2 requires l1\nl3: calc 0\nl3 requires l2\n}\n\
+                rank 2 {\nl1: send 50b to 0\nl2: calc 0\nl2 requires l1\n}\n";
+    assert_eq!(finish(run(text)), [4260, 3100, 100]);
 }
 
 #[test]
@@ -159,10 +168,11 @@ fn without_contention_messages_do_not_meet() {
          rank 1 {\nl1: recv 5000b from 0\nl2: recv 5000b from 2\n}\nrank 2 {\nl1: send 5000b to 1\n}\n",
     );
     let protocols = Protocols::default();
-    let network = Network::new(Wire, &links, &[], parameters);
+    let mut network = Network::new(Wire, &links, &[], parameters, Silent);
     let settings = Settings::default();
-    let (outcome, _) = simulate_flow(network, &[0, 1, 2], &protocols, &program, &settings, Silent)
-        .expect("it runs");
+    let (outcome, _) =
+        simulate_flow(&mut network, &[0, 1, 2], &protocols, &program, &settings, Silent)
+            .expect("it runs");
     // Detached sends are done at once.
     assert_eq!(finish(Ok(outcome)), [0, 6000, 0]);
 }

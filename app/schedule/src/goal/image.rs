@@ -21,6 +21,8 @@ pub struct Image {
     bytes: Bytes,
     ranks: Vec<Blob>,
     waits: Waits,
+    /// By rank, the sends that are known to be blocking, in order; all others are not. No part of the binary form.
+    blocking: Option<Box<[Vec<u32>]>>,
 }
 
 /// Where a rank's operations lie.
@@ -53,7 +55,7 @@ impl Image {
 
     pub(super) fn validated(bytes: Bytes) -> Result<Self, BinaryError> {
         let (ranks, waits) = validate(&bytes)?;
-        Ok(Self { bytes, ranks, waits })
+        Ok(Self { bytes, ranks, waits, blocking: None })
     }
 
     /// Takes bytes that this crate wrote.
@@ -69,7 +71,8 @@ impl Image {
             })
         };
         let ranks = (0..count).map(|rank| blob(rank).unwrap_or_default()).collect();
-        let mut image = Self { bytes: Bytes::Owned(bytes), ranks, waits: Waits::default() };
+        let waits = Waits::default();
+        let mut image = Self { bytes: Bytes::Owned(bytes), ranks, waits, blocking: None };
         let mut waits = Waits::default();
         for blob in &image.ranks {
             let nodes = (0..blob.ops).filter_map(|op| image.node(*blob, op));
@@ -81,7 +84,12 @@ impl Image {
 
     /// Takes bytes that this crate wrote, and what is known of them.
     pub(super) const fn assembled(bytes: Bytes, ranks: Vec<Blob>, waits: Waits) -> Self {
-        Self { bytes, ranks, waits }
+        Self { bytes, ranks, waits, blocking: None }
+    }
+
+    /// Says by rank which sends are blocking, in ascending order of their operations; all others then are not.
+    pub fn set_blocking(&mut self, sends: Vec<Vec<u32>>) {
+        self.blocking = Some(sends.into());
     }
 
     /// The binary form.
@@ -162,6 +170,11 @@ impl Program for Image {
                 each(next, node.dependencies, node.op());
             }
         });
+    }
+
+    fn is_blocking(&self, rank: u32, index: u32) -> Option<bool> {
+        let sends = self.blocking.as_ref()?.get(rank as usize)?;
+        Some(sends.binary_search(&index).is_ok())
     }
 
     fn has_start_edges(&self) -> bool {

@@ -123,6 +123,9 @@ fn post(
                 compiler.count("MPI_Ssend and MPI_Issend are replayed as standard sends: short ones do not wait for the receiver");
             }
             send(compiler, &mut arguments, None, stream)?;
+            if !immediate && let Some(&send) = compiler.now.ends.last() {
+                compiler.blocking(send);
+            }
         }
         Class::Recv => open = receive(compiler, &mut arguments, None, stream, immediate)?,
         Class::Sendrecv | Class::SendrecvReplace => {

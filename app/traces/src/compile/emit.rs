@@ -40,6 +40,13 @@ impl Compiler<'_> {
         self.message(Kind::Recv, from, communicator, purpose, bytes)
     }
 
+    /// A send is a blocking call.
+    pub fn blocking(&mut self, send: u32) {
+        if self.options.blocking && send != NONE {
+            self.out.blocking.push(send);
+        }
+    }
+
     fn message(
         &mut self,
         kind: Kind,
@@ -269,6 +276,10 @@ impl Sink for Posting<'_, '_> {
     fn compute(&mut self, time: u64, after: &[u32]) -> u32 {
         let op = self.compiler.calc(time);
         self.post(op, after)
+    }
+
+    fn blocking(&mut self, send: u32) {
+        self.compiler.blocking(send);
     }
 
     fn number(&mut self, number: u32) {

@@ -161,7 +161,11 @@ fn compile_by(
     onesided::serve(&mut ranked);
     let calls = ranked.iter().map(|rank| rank.calls).sum::<u64>() / u64::from(options.copies);
     let mut marks = vec![Vec::new(); if options.marks { total as usize } else { 0 }];
+    let mut blocking = vec![Vec::new(); total as usize];
     for rank in &mut ranked {
+        if let Some(slot) = blocking.get_mut(rank.place as usize) {
+            *slot = std::mem::take(&mut rank.blocking);
+        }
         if let Some(slot) = marks.get_mut(rank.place as usize) {
             *slot = std::mem::take(&mut rank.marks);
         }
@@ -169,7 +173,10 @@ fn compile_by(
     for rank in ranked.into_iter().filter(|rank| !rank.kept) {
         assembly.add(rank.place, rank.draft.finish())?;
     }
-    let image = assembly.finish()?;
+    let mut image = assembly.finish()?;
+    if options.blocking {
+        image.set_blocking(blocking);
+    }
     Ok((Compiled { image, warnings, calls, marks }, late))
 }
 

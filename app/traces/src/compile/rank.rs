@@ -46,6 +46,8 @@ pub struct Ranked {
     pub log: Vec<Logged>,
     pub remote: Vec<Remote>,
     pub marks: Vec<Mark>,
+    /// Sends that are blocking calls, if that was asked for.
+    pub blocking: Vec<u32>,
     pub errors: Vec<String>,
     pub warnings: Vec<String>,
     /// What happened how often that is worth a warning.
@@ -204,6 +206,7 @@ impl<'a> Compiler<'a> {
             log: Vec::new(),
             remote: Vec::new(),
             marks: Vec::new(),
+            blocking: Vec::new(),
             errors: Vec::new(),
             warnings: Vec::new(),
             counts: BTreeMap::new(),
@@ -302,7 +305,8 @@ impl<'a> Compiler<'a> {
             Class::Local => return Ok(()),
             Class::Init => {
                 let early = if self.clock.is_some() { record.leave } else { 0 };
-                self.threads = vec![Chain { last: None, clock: record.leave, carry: early }];
+                let carry = early + self.cost(Class::Init);
+                self.threads = vec![Chain { last: None, clock: record.leave, carry }];
                 self.window(record, None);
                 return Ok(());
             }
@@ -325,6 +329,10 @@ impl<'a> Compiler<'a> {
             self.enter_window((from..to).contains(&since), record.enter);
         }
         self.begin(record);
+        let cost = self.cost(call.class);
+        if let Some(chain) = self.threads.get_mut(self.now.thread) {
+            chain.carry += cost;
+        }
         let result = if call.class == Class::Finalize {
             self.finalized = true;
             self.finish();
@@ -337,6 +345,18 @@ impl<'a> Compiler<'a> {
             let blocking = if call.how == How::Blocking { "" } else { " (request)" };
             format!("{message}{blocking}")
         })
+    }
+
+    /// What a call costs besides what it waits for.
+    fn cost(&self, class: Class) -> u64 {
+        let costs = &self.options.calls;
+        match class {
+            _ if self.options.mode != Mode::Gaps => 0,
+            Class::Test | Class::Testany | Class::Testall | Class::Testsome => costs.test,
+            Class::Iprobe | Class::Improbe => costs.iprobe,
+            Class::Init => costs.init,
+            _ => 0,
+        }
     }
 
     /// Opens and closes the window at collectives of the world.

@@ -2,14 +2,16 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use smallvec::SmallVec;
 use topology::{
     Fault,
     import::xml::{Element, Place},
 };
 
 use super::{LIMIT, Node, Reader, props, zone::Rule};
-use crate::{Host, Link, Sharing, zone::Kind};
+use crate::{
+    Host, Link, Sharing,
+    routing::{Flat, Routing},
+};
 
 /// What SimGrid counts through all clusters of a kind.
 #[derive(Clone, Copy, Debug, Default)]
@@ -37,6 +39,13 @@ pub(super) struct Cluster<'a> {
     backbone: Option<(f64, f64)>,
 }
 
+impl Cluster<'_> {
+    /// Where the parameters of the topology stand.
+    pub(super) fn parameters(&self) -> Place {
+        self.element.attribute("topo_parameters").map_or(self.place, |attribute| attribute.place)
+    }
+}
+
 impl<'a> Reader<'a> {
     pub(super) fn cluster(&mut self, node: &'a Node, parent: Option<u32>) {
         let before = self.faults.0.len();
@@ -48,8 +57,9 @@ impl<'a> Reader<'a> {
             self.incomplete = true;
             return;
         };
-        let rule = if kind == "FLAT" { Rule::Star } else { Rule::Set };
-        let Some(zone) = self.new_zone(cluster.id, rule, parent, cluster.place) else { return };
+        let Some(zone) = self.new_zone(cluster.id, Rule::Set, parent, cluster.place) else {
+            return;
+        };
         if kind == "FLAT" {
             self.properties_of(node, Some(cluster.id));
             return self.flat(&cluster, zone);
@@ -74,8 +84,7 @@ impl<'a> Reader<'a> {
         }
         let backbone = self.pair(element, "bb_bw", "bb_lat");
         let loopback = self.pair(element, "loopback_bw", "loopback_lat");
-        let limiter = self
-            .given(element, "limiter_link")
+        let limiter = given(element, "limiter_link")
             .then(|| self.bandwidth(element, "limiter_link"))
             .flatten();
         let (speed, cores) = (self.speed(element), self.cores(element));
@@ -97,15 +106,10 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Whether an attribute is there and not empty.
-    fn given(&self, element: &Element, key: &str) -> bool {
-        element.get(key).is_some_and(|value| !value.is_empty())
-    }
-
     /// Bandwidth and latency of a link that a cluster may have.
     fn pair(&mut self, element: &Element, bandwidth: &str, latency: &str) -> Option<(f64, f64)> {
-        let delay = self.given(element, latency).then(|| self.latency(element, latency)).flatten();
-        if self.given(element, bandwidth) {
+        let delay = given(element, latency).then(|| self.latency(element, latency)).flatten();
+        if given(element, bandwidth) {
             return Some((self.bandwidth(element, bandwidth)?, delay.unwrap_or(0.0)));
         }
         if let Some(attribute) = element.attribute(latency).filter(|_| delay > Some(0.0)) {
@@ -179,33 +183,39 @@ impl<'a> Reader<'a> {
             }
             self.link(link, place)
         });
+        let first = self.links.len() as u32;
         for &number in &cluster.numbers {
-            let Some(point) = self.leaf(cluster, zone, number) else { return };
-            let loopback = self.loopback(cluster, number);
-            let limiter = self.limiter(cluster, number.into());
+            if self.leaf(cluster, zone, number).is_none() {
+                return;
+            }
+            self.loopback(cluster, number);
+            self.limiter(cluster, number.into());
             let name = format!("{id}_link_{number}");
-            let up = if cluster.split {
-                self.duplex(&name, cluster.bandwidth, cluster.latency, place)
+            if cluster.split {
+                self.duplex(&name, cluster.bandwidth, cluster.latency, place);
             } else {
-                self.link(Link::new(name, cluster.bandwidth, cluster.latency), place)
-            };
-            let down = up + u32::from(cluster.split);
-            let way = |link| -> SmallVec<[u32; 4]> {
-                limiter.into_iter().chain([link]).chain(backbone).collect()
-            };
-            let seat = self.points[point as usize].seat as usize;
-            let seat = &mut self.drafts[zone as usize].seats[seat];
-            let mut back = way(down);
-            back.reverse();
-            (seat.up, seat.down) = (Some(way(up)), Some(back));
-            seat.own = loopback.map(|link| std::iter::once(link).collect());
+                self.link(Link::new(name, cluster.bandwidth, cluster.latency), place);
+            }
         }
+        self.zones[zone as usize].routing = Routing::Flat(Flat {
+            hosts: cluster.numbers.len() as u32,
+            first,
+            loopback: cluster.loopback.is_some(),
+            limiter: cluster.limiter.is_some(),
+            split: cluster.split,
+            backbone,
+        });
         let [prefix, suffix] =
             ["prefix", "suffix"].map(|key| cluster.element.get(key).unwrap_or_default());
         let router = match cluster.element.get("router_id") {
             Some(router) if !router.is_empty() => router.to_owned(),
             _ => format!("{prefix}{id}_router{suffix}"),
         };
-        self.point(zone, &router, Kind::Router(router.as_str().into()), place);
+        self.router(zone, &router, place);
     }
+}
+
+/// Whether an attribute is there and not empty.
+fn given(element: &Element, key: &str) -> bool {
+    element.get(key).is_some_and(|value| !value.is_empty())
 }

@@ -51,54 +51,21 @@ impl Reader<'_> {
                 && lists[1..].iter().all(|list| list.len() == levels)
         })?;
         let [_, children, parents, parallel] = <[Vec<u32>; 4]>::try_from(lists).ok()?;
-        // Nodes of each level, hosts first: parents below a level, children from it on.
-        let nodes = |level: usize| {
-            let (below, above) = (parents.get(..level)?, children.get(level..)?);
-            product(below)?.checked_mul(product(above)?)
-        };
-        let counts: Option<Vec<u64>> = (0..=children.len()).map(nodes).collect();
-        let ports = |level: usize| u64::from(parents[level]) * u64::from(parallel[level]);
-        let totals = counts.as_ref().and_then(|counts| {
-            let mut cables =
-                (0..children.len()).map(|level| counts[level].checked_mul(ports(level)));
-            let cables = cables.try_fold(0_u64, |sum, count| sum.checked_add(count?));
-            let switches = counts[1..].iter().try_fold(0_u64, |sum, &count| sum.checked_add(count));
-            cables.zip(switches)
-        });
-        let (Some(counts), Some((cables, switches))) = (counts, totals) else {
+        let Some(Sizes { nodes, cables, switches }) = sizes(&children, &parents, &parallel) else {
             self.too_large(cluster);
             return None;
         };
         let offset = self.count.tree_hosts;
-        let (hosts, leaves) = self.leaves(cluster, zone, counts[0], switches, cables)?;
+        let (hosts, leaves) = self.leaves(cluster, zone, nodes[0], switches, cables)?;
         self.count.tree_hosts = offset.wrapping_add(hosts);
         let links = Cables { first: self.links.len() as u32, split: cluster.split };
         let (mut first_cable, mut first_switch) = (vec![0], vec![0]);
         for level in 0..children.len() {
-            let count = counts[level] as u32;
-            first_cable.push(first_cable[level] + count * ports(level) as u32);
-            first_switch.push(first_switch[level] + counts[level + 1] as u32);
-            // The digit that tells parents apart counts as many nodes of the upper level.
-            let stride = parents[..level].iter().product::<u32>();
-            for node in 0..count {
-                let (low, high) = (node % stride, node / stride / children[level]);
-                for parent in 0..parents[level] {
-                    let above = low + stride * (parent + parents[level] * high);
-                    let lower = if level == 0 {
-                        i64::from(node)
-                    } else {
-                        switch(hosts, first_switch[level - 1] + node)
-                    };
-                    let upper = switch(hosts, first_switch[level] + above);
-                    for _ in 0..parallel[level] {
-                        let number = self.count.tree_cables;
-                        self.count.tree_cables = number.wrapping_add(1);
-                        self.cable(cluster, &format!("link_from_{lower}_{upper}_{number}"), 1);
-                    }
-                }
-            }
+            let ports = parents[level] * parallel[level];
+            first_cable.push(first_cable[level] + nodes[level] as u32 * ports);
+            first_switch.push(first_switch[level] + nodes[level + 1] as u32);
         }
-        Some(FatTree {
+        let tree = FatTree {
             children,
             parents,
             parallel,
@@ -108,7 +75,35 @@ impl Reader<'_> {
             cables: links,
             leaves,
             offset,
-        })
+        };
+        for (level, count) in nodes.iter().enumerate().take(tree.children.len()) {
+            self.tree_level(cluster, &tree, level, *count as u32);
+        }
+        Some(tree)
+    }
+
+    /// The cables from the nodes of a level upwards.
+    fn tree_level(&mut self, cluster: &Cluster, tree: &FatTree, level: usize, nodes: u32) {
+        // The number that SimGrid gives to a switch.
+        let switch = |number: u32| 2 * i64::from(tree.hosts) - 1 - i64::from(number);
+        // The digit that tells parents apart counts as many nodes of the upper level.
+        let stride = tree.parents[..level].iter().product::<u32>();
+        for node in 0..nodes {
+            let (low, high) = (node % stride, node / stride / tree.children[level]);
+            let lower = match level.checked_sub(1) {
+                None => i64::from(node),
+                Some(below) => switch(tree.first_switch[below] + node),
+            };
+            for parent in 0..tree.parents[level] {
+                let above = low + stride * (parent + tree.parents[level] * high);
+                let upper = switch(tree.first_switch[level] + above);
+                for _ in 0..tree.parallel[level] {
+                    let number = self.count.tree_cables;
+                    self.count.tree_cables = number.wrapping_add(1);
+                    self.cable(cluster, &format!("link_from_{lower}_{upper}_{number}"), 1);
+                }
+            }
+        }
     }
 
     fn dragonfly(&mut self, cluster: &Cluster, zone: u32) -> Option<Dragonfly> {
@@ -124,8 +119,7 @@ impl Reader<'_> {
                 "topo_parameters: {groups} groups need as many blades in a chassis, not {blades}"
             );
             let help = "the cable to group g is at blade g of the first chassis".to_owned();
-            let (line, column) =
-                cluster.element.attribute("topo_parameters").map_or(cluster.place, |a| a.place);
+            let (line, column) = cluster.parameters();
             self.faults.push(Fault::at(line, column, message).help(Some(help)));
             return None;
         }
@@ -143,18 +137,40 @@ impl Reader<'_> {
             self.too_large(cluster);
             return None;
         };
-        let (hosts, leaves) = self.leaves(cluster, zone, hosts, routers, cables)?;
-        let split = cluster.split;
-        let here = |reader: &Self| Cables { first: reader.links.len() as u32, split };
-        let local = here(self);
-        for host in 0..hosts {
+        let (_, leaves) = self.leaves(cluster, zone, hosts, routers, cables)?;
+        // The sets of links follow each other; where each begins is filled in as they are made.
+        let none = Cables { first: 0, split: cluster.split };
+        let mut dragonfly = Dragonfly {
+            groups,
+            chassis,
+            blades,
+            nodes,
+            local: none,
+            green: none,
+            black: none,
+            blue: none,
+            leaves,
+        };
+        self.dragonfly_links(cluster, &mut dragonfly, [green, black, blue]);
+        Some(dragonfly)
+    }
+
+    fn dragonfly_links(
+        &mut self,
+        cluster: &Cluster,
+        dragonfly: &mut Dragonfly,
+        [green, black, blue]: [u32; 3],
+    ) {
+        let Dragonfly { groups, chassis, blades, nodes, .. } = *dragonfly;
+        dragonfly.local.first = self.links.len() as u32;
+        for host in 0..groups * chassis * blades * nodes {
             self.numbered(
                 cluster,
                 &format!("local_link_from_router_{}_to_node_{}", host / nodes, host % nodes),
                 1,
             );
         }
-        let green_links = here(self);
+        dragonfly.green.first = self.links.len() as u32;
         for set in 0..groups * chassis {
             for (a, b) in each_pair(blades) {
                 let name =
@@ -162,7 +178,7 @@ impl Reader<'_> {
                 self.numbered(cluster, &name, green);
             }
         }
-        let black_links = here(self);
+        dragonfly.black.first = self.links.len() as u32;
         for group in 0..groups {
             for (a, b) in each_pair(chassis) {
                 for blade in 0..blades {
@@ -173,7 +189,7 @@ impl Reader<'_> {
                 }
             }
         }
-        let blue_links = here(self);
+        dragonfly.blue.first = self.links.len() as u32;
         for (a, b) in each_pair(groups) {
             let [from, to] =
                 [(a, b), (b, a)].map(|(group, blade)| group * blades * chassis + blade);
@@ -183,17 +199,6 @@ impl Reader<'_> {
                 blue,
             );
         }
-        Some(Dragonfly {
-            groups,
-            chassis,
-            blades,
-            nodes,
-            local,
-            green: green_links,
-            black: black_links,
-            blue: blue_links,
-            leaves,
-        })
     }
 
     /// Hosts with their loopbacks and limiters, and the limiters of the switches; the number of hosts.
@@ -205,8 +210,7 @@ impl Reader<'_> {
         switches: u64,
         cables: u64,
     ) -> Option<(u32, Leaves)> {
-        let (line, column) =
-            cluster.element.attribute("topo_parameters").map_or(cluster.place, |a| a.place);
+        let (line, column) = cluster.parameters();
         let given = cluster.numbers.len() as u64;
         if hosts > given {
             let message =
@@ -237,9 +241,17 @@ impl Reader<'_> {
         // Switches are numbered from twice the hosts downwards.
         let names =
             (0..hosts).chain((0..switches).map(|number| (2 * hosts).wrapping_sub(number + 1)));
+        let before = self.faults.0.len();
         for number in names {
             let link = self.limiter(cluster, number);
             leaves.limiter = leaves.limiter.or(link);
+            if self.faults.0.len() > before {
+                // SimGrid's names of the switches reach those of the hosts, and it refuses that as well.
+                let message = "limiters: SimGrid has no names for them in a tree with more switches than hosts";
+                self.faults.0.truncate(before);
+                self.faults.push(Fault::at(line, column, message));
+                return None;
+            }
         }
         Some((hosts as u32, leaves))
     }
@@ -278,8 +290,7 @@ impl Reader<'_> {
             text.split(';').map(|list| list.split(',').map(number).collect()).collect();
         let lists = lists.filter(|lists| right(lists));
         if lists.is_none() {
-            let (line, column) =
-                cluster.element.attribute("topo_parameters").map_or(cluster.place, |a| a.place);
+            let (line, column) = cluster.parameters();
             self.faults.push(Fault::at(
                 line,
                 column,
@@ -290,8 +301,7 @@ impl Reader<'_> {
     }
 
     fn too_large(&mut self, cluster: &Cluster) {
-        let (line, column) =
-            cluster.element.attribute("topo_parameters").map_or(cluster.place, |a| a.place);
+        let (line, column) = cluster.parameters();
         self.faults.push(Fault::at(
             line,
             column,
@@ -300,9 +310,27 @@ impl Reader<'_> {
     }
 }
 
-/// The number that SimGrid gives to a switch of a fat tree.
-fn switch(hosts: u32, number: u32) -> i64 {
-    2 * i64::from(hosts) - 1 - i64::from(number)
+/// How large a fat tree is.
+struct Sizes {
+    /// Nodes of each level, hosts first.
+    nodes: Vec<u64>,
+    cables: u64,
+    switches: u64,
+}
+
+/// Nothing if a number is too large.
+fn sizes(children: &[u32], parents: &[u32], parallel: &[u32]) -> Option<Sizes> {
+    // Parents below a level, children from it on.
+    let nodes =
+        |level: usize| product(&parents[..level])?.checked_mul(product(&children[level..])?);
+    let nodes = (0..=children.len()).map(nodes).collect::<Option<Vec<u64>>>()?;
+    let (mut cables, mut switches) = (0_u64, 0_u64);
+    for level in 0..children.len() {
+        let ports = u64::from(parents[level]) * u64::from(parallel[level]);
+        cables = cables.checked_add(nodes[level].checked_mul(ports)?)?;
+        switches = switches.checked_add(nodes[level + 1])?;
+    }
+    Some(Sizes { nodes, cables, switches })
 }
 
 fn each_pair(count: u32) -> impl Iterator<Item = (u32, u32)> {

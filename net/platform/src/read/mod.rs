@@ -29,6 +29,9 @@ use crate::{
 /// More hosts or links than this are refused: a short text can ask for any number.
 const LIMIT: u64 = 1 << 24;
 
+/// Floyd's table has a row and a column for each point of a zone.
+const FLOYD: u32 = 1 << 14;
+
 /// An element and what stands within it.
 struct Node {
     element: Element,
@@ -37,6 +40,7 @@ struct Node {
 
 /// A zone that is being read.
 struct Draft {
+    place: Place,
     routing: zone::Rule,
     /// Number of its points.
     size: u32,
@@ -62,6 +66,7 @@ struct Stated<'a> {
 struct Reader<'a> {
     hosts: Vec<Host>,
     links: Vec<Link>,
+    routers: Vec<Box<str>>,
     properties: Vec<Property>,
     remarks: Vec<Fault>,
     seats: Vec<u32>,
@@ -229,6 +234,12 @@ impl<'a> Reader<'a> {
         }
         self.points.push(Point { zone, seat, kind });
         Some(number)
+    }
+
+    fn router(&mut self, zone: u32, name: &str, place: Place) -> Option<u32> {
+        let point = self.point(zone, name, Kind::Router(self.routers.len() as u32), place);
+        self.routers.push(name.into());
+        point
     }
 
     fn host(&mut self, zone: u32, host: Host, place: Place) -> Option<u32> {

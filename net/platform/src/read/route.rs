@@ -75,19 +75,18 @@ impl Reader<'_> {
     fn takes(&mut self, zone: u32, element: &Element, ends: [u32; 2]) -> bool {
         let rule = self.drafts[zone as usize].routing;
         let place = element.place;
-        let strangers = ends.map(|point| (point, self.points[point as usize].zone));
-        for (point, other) in strangers.into_iter().filter(|&(_, other)| other != zone) {
-            let name = self.name_of(point);
-            let [here, there] = [zone, other].map(|zone| match self.zones.get(zone as usize) {
-                Some(zone) => format!("zone `{}`", zone.name),
-                None => "no zone".to_owned(),
-            });
-            self.fault(
-                place,
-                format!(
-                    "`{name}` lies in {there}; a route of {here} connects what lies directly in it"
-                ),
+        let zone_of = |point: u32| self.points[point as usize].zone;
+        if let Some(stranger) = ends.into_iter().find(|&point| zone_of(point) != zone) {
+            let name = self.name_of(stranger);
+            let [here, there] =
+                [zone, zone_of(stranger)].map(|zone| match self.zones.get(zone as usize) {
+                    Some(zone) => format!("zone `{}`", zone.name),
+                    None => "no zone".to_owned(),
+                });
+            let message = format!(
+                "`{name}` lies in {there}; a route of {here} connects what lies directly in it"
             );
+            self.fault(place, message);
             return false;
         }
         match rule {
@@ -128,7 +127,7 @@ impl Reader<'_> {
             let door = self.name_of(gateway);
             match zone(self, point) {
                 None => {
-                    self.fault(place, format!("`{text}` is not a zone; <{name}> connects zones"))
+                    self.fault(place, format!("`{text}` is not a zone; <{name}> connects zones"));
                 }
                 Some(_) if zone(self, gateway).is_some() => {
                     self.fault(
@@ -250,10 +249,10 @@ impl Reader<'_> {
     }
 
     fn name_of(&self, point: u32) -> String {
-        match &self.points[point as usize].kind {
-            Kind::Host(host) => self.hosts[*host as usize].name.clone(),
-            Kind::Router(name) => name.to_string(),
-            Kind::Zone(zone) => self.zones[*zone as usize].name.to_string(),
+        match self.points[point as usize].kind {
+            Kind::Host(host) => self.hosts[host as usize].name.clone(),
+            Kind::Router(router) => self.routers[router as usize].to_string(),
+            Kind::Zone(zone) => self.zones[zone as usize].name.to_string(),
         }
     }
 

@@ -1,12 +1,15 @@
 //! Zones and the hosts, links, peers and cabinets in them.
 
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
 use smallvec::smallvec;
 use topology::{
     Fault, Faults,
     import::xml::{Element, Place},
 };
 
-use super::{Draft, Node, Reader, Stated, props};
+use super::{Draft, FLOYD, Node, Reader, Stated, props};
 use crate::{
     Host, Link, Platform, Sharing,
     routing::{Dijkstra, Floyd, Routing, Star, Table},
@@ -93,10 +96,9 @@ impl<'a> Reader<'a> {
             let draft = &mut self.drafts[parent as usize];
             draft.nested = true;
             if draft.routing == Rule::Vivaldi {
-                self.fault(
-                    place,
-                    "a Vivaldi zone holds peers, hosts and routers; zones have no coordinates",
-                );
+                let message =
+                    "there are no routes between the zones in a Vivaldi zone, in SimGrid neither";
+                self.remarks.push(Fault::at(place.0, place.1, message));
             }
         }
         self.zones.push(Zone {
@@ -104,16 +106,17 @@ impl<'a> Reader<'a> {
             parent,
             point,
             routing: Routing::Empty,
-            bypass: Default::default(),
+            bypass: FxHashMap::default(),
         });
         self.drafts.push(Draft {
+            place,
             routing,
             size: 0,
             nested: false,
             seats: Vec::new(),
-            legs: Default::default(),
+            legs: FxHashMap::default(),
             order: Vec::new(),
-            bypass: Default::default(),
+            bypass: FxHashMap::default(),
             places: Vec::new(),
         });
         Some(number)
@@ -142,7 +145,7 @@ impl<'a> Reader<'a> {
             "peer" => self.peer(element, zone),
             "router" => {
                 let Some(id) = element.get("id") else { return };
-                let point = self.point(zone, id, Kind::Router(id.into()), element.place);
+                let point = self.router(zone, id, element.place);
                 self.coordinates(element, zone, point);
             }
             "link" => self.link_element(element),
@@ -214,7 +217,7 @@ impl<'a> Reader<'a> {
             name: id.to_owned(),
             speed: speed.unwrap_or(1.0),
             cores: 1,
-            properties: Default::default(),
+            properties: Arc::default(),
         };
         let point = self.host(zone, host, element.place);
         self.coordinates(element, zone, point);
@@ -237,6 +240,7 @@ impl<'a> Reader<'a> {
         }
         let bandwidth =
             match element.attribute("bandwidth").filter(|list| list.value.contains([',', ';'])) {
+                Some(_) if policy == Some("WIFI") => None,
                 Some(list) => {
                     self.fault(list.place, "only wireless links have more than one bandwidth");
                     None
@@ -319,7 +323,7 @@ impl<'a> Reader<'a> {
         let [prefix, suffix] = ["prefix", "suffix"].map(|key| element.get(key).unwrap_or_default());
         for number in numbers {
             let name = format!("{prefix}{number}{suffix}");
-            let host = Host { name: name.clone(), speed, cores: 1, properties: Default::default() };
+            let host = Host { name: name.clone(), speed, cores: 1, properties: Arc::default() };
             let Some(point) = self.host(zone, host, element.place) else { return };
             let [up, down] = ["UP", "DOWN"].map(|way| {
                 self.link(
@@ -339,8 +343,15 @@ impl<'a> Reader<'a> {
         if self.hosts.is_empty() && self.faults.0.is_empty() {
             self.fault((1, 1), "the platform has no hosts");
         }
+        let large = |draft: &&Draft| draft.routing == Rule::Floyd && draft.size > FLOYD;
+        for draft in self.drafts.iter().filter(large) {
+            let (line, column) = draft.place;
+            let message =
+                format!("Floyd routing of more than {FLOYD} hosts and routers; use Dijkstra");
+            self.faults.push(Fault::at(line, column, message));
+        }
         for (zone, draft) in self.zones.iter_mut().zip(std::mem::take(&mut self.drafts)) {
-            let Draft { routing, size, nested, seats, legs, order, bypass, places } = draft;
+            let Draft { routing, size, nested, seats, legs, order, bypass, places, .. } = draft;
             let table = Table { legs, loopback: !nested };
             zone.bypass = bypass;
             zone.routing = match routing {
@@ -357,10 +368,30 @@ impl<'a> Reader<'a> {
             };
         }
         let Self {
-            hosts, mut links, properties, mut remarks, seats, points, zones, faults, ..
+            hosts,
+            mut links,
+            routers,
+            properties,
+            mut remarks,
+            seats,
+            points,
+            zones,
+            faults,
+            ..
         } = self;
         remarks.sort_by_key(|remark| (remark.line, remark.column));
         links.push(crate::loopback());
-        faults.or(Platform { hosts, links, properties, remarks, seats, points, zones })
+        let latencies = links.iter().map(|link| link.latency).collect();
+        faults.or(Platform {
+            hosts,
+            properties,
+            remarks,
+            links,
+            latencies,
+            seats,
+            routers,
+            points,
+            zones,
+        })
     }
 }

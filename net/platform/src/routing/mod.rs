@@ -2,6 +2,7 @@
 
 mod dragonfly;
 mod fat_tree;
+mod flat;
 mod forwarding;
 mod search;
 mod star;
@@ -11,6 +12,7 @@ mod torus;
 
 pub(crate) use dragonfly::Dragonfly;
 pub(crate) use fat_tree::FatTree;
+pub(crate) use flat::Flat;
 pub(crate) use forwarding::Forwarding;
 pub(crate) use search::{Dijkstra, Floyd};
 pub(crate) use star::{Seat, Star};
@@ -30,8 +32,9 @@ pub(crate) enum Routing {
     Full(Table),
     Floyd(Floyd),
     Dijkstra(Dijkstra),
-    /// `Cluster`, and flat clusters.
+    /// `Cluster`.
     Star(Star),
+    Flat(Flat),
     /// A star whose points lie somewhere: east, north and height in milliseconds.
     Vivaldi(Star, Vec<[f64; 3]>),
     FatTree(FatTree),
@@ -49,6 +52,7 @@ impl Routing {
             Self::Floyd(_) => "Floyd",
             Self::Dijkstra(_) => "Dijkstra",
             Self::Star(_) => "Cluster",
+            Self::Flat(_) => "FLAT",
             Self::Vivaldi(..) => "Vivaldi",
             Self::FatTree(_) => "FAT_TREE",
             Self::Torus(_) => "TORUS",
@@ -79,6 +83,7 @@ impl Routing {
                 star.local(from, to, walk.links).map_err(gap)?;
                 walk.distance += distance(places, from, to);
             }
+            Self::Flat(flat) => flat.local(from, to, walk.links),
             Self::FatTree(tree) => tree.local(from, to, walk.links),
             Self::Torus(torus) => torus.local(from, to, walk.links),
             Self::Dragonfly(dragonfly) => dragonfly.local(from, to, walk.links),

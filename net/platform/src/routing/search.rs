@@ -46,7 +46,7 @@ impl Floyd {
         let row = from as usize * self.size as usize;
         let path = chain(from, to, |at| before[row + at as usize]);
         let path = path.ok_or_else(|| gap("there are no routes between them"))?;
-        join(platform, &self.table.legs, &path, walk)
+        join(platform, &self.table.legs, &path, false, walk)
     }
 
     fn solve(&self) -> Box<[u32]> {
@@ -127,7 +127,9 @@ impl Dijkstra {
             return Err(gap("no stated route leads to or from one of them"));
         }
         let gateways = if from == to {
-            self.table.local(platform, from, to, &mut inner)
+            let gateways = self.table.local(platform, from, to, &mut inner);
+            inner.links.reverse();
+            gateways
         } else {
             let tree = self.trees[a as usize].get_or_init(|| self.tree(a));
             let path = chain(a, b, |node| tree[node as usize]);
@@ -135,10 +137,11 @@ impl Dijkstra {
             for node in &mut path {
                 *node = self.seats[*node as usize];
             }
-            join(platform, &self.table.legs, &path, &mut inner)?
+            join(platform, &self.table.legs, &path, true, &mut inner)?
         };
         walk.distance += inner.distance;
-        // SimGrid puts the route of such a zone in front of what is known so far of the whole.
+        // SimGrid puts the route of such a zone in front of what is known so far of the whole, and
+        // has turned around the links of each stated route. The order of links decides nothing.
         walk.links.splice(0..0, own);
         Ok(gateways)
     }
@@ -181,6 +184,7 @@ fn join(
     platform: &Platform,
     legs: &Legs,
     path: &[u32],
+    backwards: bool,
     walk: &mut Walk,
 ) -> Result<Option<[u32; 2]>, Gap> {
     let mut ends: Option<[u32; 2]> = None;
@@ -195,6 +199,10 @@ fn join(
             ends = Some([ends.map_or(enter, |[first, _]| first), leave]);
         }
         walk.links.extend_from_slice(&leg.links);
+        if backwards {
+            let first = walk.links.len() - leg.links.len();
+            walk.links[first..].reverse();
+        }
     }
     Ok(ends)
 }

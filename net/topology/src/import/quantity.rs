@@ -66,12 +66,11 @@ fn split(text: &str) -> Option<(f64, &str)> {
     let text = text.trim();
     let is_number = |c: char| c.is_ascii_digit() || c == '.';
     // From the longest: an E may begin an exponent or a unit, as in 1e9Bps and 1EBps.
-    let ends = text.char_indices().rev().filter(|(_, c)| is_number(*c)).map(|(at, _)| at + 1);
-    ends.filter_map(|end| {
+    let mut ends = text.char_indices().rev().filter(|(_, c)| is_number(*c)).map(|(at, _)| at + 1);
+    ends.find_map(|end| {
         let value = text.get(..end)?.parse::<f64>().ok()?;
         Some((value, text.get(end..)?))
     })
-    .next()
 }
 
 fn finite(value: f64) -> Option<f64> {

@@ -78,7 +78,7 @@ pub const KINDS: &[Entry] = &[
         "p hosts and h global links per switch, a switches per group, g groups; p=n alone is balanced",
         dragonfly,
     ),
-    entry("slim-fly", &["q", "hosts"], "2q^2 switches for an odd prime q", |k| {
+    entry("slim-fly", &["q", "hosts"], "2q^2 switches for a prime power q", |k| {
         let q = k.number("q")?;
         let hosts = k.number_or("hosts", SlimFly::radix(q.min(1000)).div_ceil(2))?;
         Some(SlimFly { q, hosts }.build())

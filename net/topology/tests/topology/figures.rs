@@ -67,10 +67,13 @@ fn three_levels_of_radix_36_have_11664_hosts() {
     assert!((metrics.mean_hops - mean).abs() < 1e-12);
 }
 
-/// Slim fly: degree (3q - d)/2, diameter 2, so 4 with the hosts' links, for q = 4w + d (Besta and Hoefler, II-B).
+/// Slim fly: degree (3q - d)/2, diameter 2, so 4 with the hosts' links, for q = 4w + d (Besta and Hoefler, II-B); 32 vertices of
+/// degree 6 and 162 of degree 13 are the largest graphs of diameter 2 known for these degrees (q = 4 and 9).
 #[test]
 fn slim_flies_have_diameter_two() {
-    for (q, degree) in [(3, 5), (5, 7), (7, 11), (11, 17), (13, 19), (17, 25), (19, 29)] {
+    let primes = [(3, 5), (5, 7), (7, 11), (11, 17), (13, 19), (17, 25), (19, 29)];
+    let powers = [(4, 6), (8, 12), (9, 13), (16, 24), (25, 37), (27, 41)];
+    for (q, degree) in primes.into_iter().chain(powers) {
         let topology = parse(&format!("slim-fly:q={q},hosts=1")).unwrap();
         let graph = &topology.graph;
         assert_eq!(graph.switches(), 2 * q * q);

@@ -19,6 +19,7 @@ const SPECS: &[&str] = &[
     "hyperx:dims=3x3",
     "dragonfly:p=1,a=4,h=2",
     "slim-fly:q=3,hosts=1",
+    "slim-fly:q=4,hosts=1",
     "rails:rails=2,hosts=3,units=2,spines=2",
 ];
 

@@ -16,7 +16,7 @@ fn mistakes_in_specifications() {
         ("torus:4x4", "expected KEY=VALUE"),
         ("dragonfly:p=2,g=10", "at most 9 groups"),
         ("dragonfly:p=2,arrangement=relativ", "unknown arrangement"),
-        ("slim-fly:q=9", "odd prime"),
+        ("slim-fly:q=12", "power of a prime"),
         ("rails:rails=2,hosts=2,units=2", "joined by spines"),
         ("hypercube:dimensions=60", "too large"),
         ("M9:x=1", "it has none"),

@@ -37,6 +37,7 @@ pub fn outcome() -> Outcome {
     Outcome {
         ranks: vec![sender, receiver],
         events: 4,
+        signals: 0,
         path: CriticalPath {
             rank: 1,
             compute: ns(100),
@@ -106,7 +107,7 @@ pub const fn performance() -> Performance {
         simulation_seconds: 0.25,
         cpu_seconds: 0.4,
         peak_rss_bytes: Some(3 << 20),
-        events_per_second: 16.0,
+        events_per_second: Some(16.0),
         messages_per_second: 4.0,
         threads: 2,
     }

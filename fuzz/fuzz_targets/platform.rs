@@ -1,0 +1,29 @@
+//! No text makes the reader of platforms panic; what is read has routes of existing links, or an error says why not.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use platform::Platform;
+
+fuzz_target!(|text: &str| {
+    // Large numbers build large machines; their texts are short.
+    let digits = |c: u8| c.is_ascii_digit();
+    if text.as_bytes().windows(5).any(|run| run.iter().copied().all(digits)) {
+        return;
+    }
+    let platform = match Platform::read(text) {
+        Ok(platform) => platform,
+        Err(faults) => {
+            assert!(!faults.0.is_empty());
+            return;
+        }
+    };
+    let hosts = platform.hosts.len() as u32;
+    let mut links = Vec::new();
+    for (from, to) in (0..hosts.min(12)).flat_map(|a| (0..hosts.min(12)).map(move |b| (a, b))) {
+        if let Ok(latency) = platform.route(from, hosts - 1 - to, &mut links) {
+            assert!(latency >= 0.0);
+            assert!(links.iter().all(|&link| (link as usize) < platform.links().len()));
+        }
+    }
+});

@@ -1,0 +1,260 @@
+//! `heddle ladder`.
+
+use std::{
+    fmt::Write as _,
+    io::{self, IsTerminal, Write as _},
+    path::Path,
+};
+
+use experiment::{
+    Request,
+    ladder::{Ladder, NOTHING, Rung, ladder, ladders},
+};
+use serde_json::{Value, json};
+use units::Time;
+
+use crate::{
+    arguments::{Format, Ladder as Arguments},
+    exit::{Ending, Exit, complain, print},
+    files::to_file,
+    plot::{Line, Plot},
+};
+
+/// Ladders, each with the value of the setting that they differ in.
+type Climbed = Vec<(String, Ladder)>;
+
+/// Climbs the ladder, or one for each value of a key.
+pub fn run(arguments: &Arguments) -> Result<(), Ending> {
+    let request = Request {
+        subject: Some(arguments.source.clone()),
+        machine: arguments.machine.clone(),
+        set: arguments.set.clone(),
+        flags: arguments.flags.0.clone(),
+    };
+    let shown = io::stderr().is_terminal();
+    let next = |name: &str| {
+        if shown {
+            // What cannot be shown is no reason to stop.
+            let _ = write!(io::stderr(), "\r\x1b[K{name} …");
+        }
+    };
+    let climbed: Climbed = match &arguments.over {
+        None => vec![(String::new(), ladder(&request, next)?)],
+        Some(over) => {
+            let (key, values) =
+                over.split_once('=').filter(|(_, values)| !values.is_empty()).ok_or_else(|| {
+                    Ending::new(
+                        Exit::Usage,
+                        format!("error: --over {over}\n  help: write KEY=VALUE,VALUE"),
+                    )
+                })?;
+            let values: Vec<_> = values.split(',').collect();
+            let found = ladders(&request, (key, &values), next)?;
+            values.iter().map(|value| format!("{key} = {value}")).zip(found).collect()
+        }
+    };
+    if shown {
+        let _ = write!(io::stderr(), "\r\x1b[K");
+    }
+    let mut warnings: Vec<_> = climbed
+        .iter()
+        .flat_map(|(_, ladder)| &ladder.rungs)
+        .flat_map(|rung| &rung.warnings)
+        .collect();
+    warnings.sort();
+    warnings.dedup();
+    for warning in warnings {
+        complain(&format!("warning: {warning}"));
+    }
+    if let Some(file) = &arguments.plot {
+        let drawing = plot(&arguments.source, &climbed).draw();
+        to_file(Path::new(file), |out| out.write_all(drawing.as_bytes()))?;
+    }
+    match arguments.format {
+        Format::Table => {
+            let tables: Vec<_> =
+                climbed.iter().map(|(value, ladder)| table(value, ladder)).collect();
+            print(&tables.join("\n"))
+        }
+        Format::Json => {
+            let all: Vec<_> =
+                climbed.iter().map(|(value, ladder)| as_json(value, ladder)).collect();
+            let all = if arguments.over.is_some() {
+                json!(all)
+            } else {
+                all.into_iter().next().unwrap_or_default()
+            };
+            print(&format!("{all:#}\n"))
+        }
+    }
+}
+
+/// The rung that the others are compared with: the finest.
+fn finest(ladder: &Ladder) -> Option<&Rung> {
+    ladder.rungs.iter().rev().find(|rung| rung.makespan.is_some())
+}
+
+fn ratio(a: Time, b: Time) -> f64 {
+    if b == Time::ZERO { f64::NAN } else { a.ps() as f64 / b.ps() as f64 }
+}
+
+/// By how much a time differs from the finest model's, in percent.
+fn percent(a: Time, b: Time) -> String {
+    if b == Time::ZERO { "-".to_owned() } else { format!("{:+.1} %", (ratio(a, b) - 1.0) * 100.0) }
+}
+
+fn table(value: &str, ladder: &Ladder) -> String {
+    let mut text = String::new();
+    if !value.is_empty() {
+        let _ = writeln!(text, "{value}");
+    }
+    let last = finest(ladder);
+    let reference = last.and_then(|rung| rung.makespan).unwrap_or_default();
+    let _ = writeln!(
+        text,
+        "{:<16}{:>22}{:>12}{:>22}{:>16}{:>12}{:>12}",
+        "model",
+        "makespan",
+        "difference",
+        "first rank ends",
+        "communication",
+        "events",
+        "wall time"
+    );
+    for rung in &ladder.rungs {
+        let makespan = rung.makespan.map_or("deadlock".to_owned(), |time| time.to_string());
+        let difference = rung.makespan.map_or("-".to_owned(), |time| percent(time, reference));
+        let first = rung.finish.iter().min().copied().unwrap_or_default();
+        let _ = writeln!(
+            text,
+            "{:<16}{makespan:>22}{difference:>12}{:>22}{:>14.1} %{:>12}{:>10.4} s",
+            rung.name,
+            first.to_string(),
+            rung.communication * 100.0,
+            rung.events,
+            rung.wall,
+        );
+    }
+    for (name, why) in &ladder.missing {
+        let _ = writeln!(text, "{name:<16}not run: {why}");
+    }
+    if let Some(last) = last {
+        text += &disagreement(ladder, last);
+    }
+    text
+}
+
+/// The models that are compared: all but that without a network.
+fn models(ladder: &Ladder) -> impl Iterator<Item = &Rung> {
+    ladder.rungs.iter().filter(|rung| rung.name != NOTHING && rung.makespan.is_some())
+}
+
+/// The ranks, calls and links on which the models disagree most.
+fn disagreement(ladder: &Ladder, last: &Rung) -> String {
+    let mut text = String::new();
+    for rung in models(ladder).filter(|rung| rung.name != last.name) {
+        let far = |(a, b): (&Time, &Time)| a.ps().abs_diff(b.ps());
+        let pairs = || rung.finish.iter().zip(&last.finish);
+        let Some((rank, (ours, theirs))) =
+            pairs().enumerate().max_by_key(|(rank, pair)| (far(*pair), usize::MAX - rank))
+        else {
+            continue;
+        };
+        let _ = writeln!(
+            text,
+            "{} and {} disagree most on rank {rank}: {ours}, {theirs}",
+            rung.name, last.name
+        );
+    }
+    let mut calls: Vec<_> = last
+        .calls
+        .iter()
+        .map(|(name, spent)| {
+            let times = || {
+                models(ladder).map(|rung| rung.calls.get(name).map_or(0, |spent| spent.time.ps()))
+            };
+            let spread = times().max().unwrap_or(0) - times().min().unwrap_or(0);
+            (spread, *name, spent.count)
+        })
+        .filter(|(spread, ..)| *spread > 0)
+        .collect();
+    calls.sort_unstable_by(|a, b| b.cmp(a));
+    for (_, name, count) in calls.iter().take(3) {
+        let times: Vec<_> = models(ladder)
+            .map(|rung| {
+                let time = rung.calls.get(name).map_or(Time::ZERO, |spent| spent.time);
+                format!("{} {time}", rung.name)
+            })
+            .collect();
+        let _ = writeln!(text, "{name}, {count} calls, all ranks: {}", times.join(", "));
+    }
+    if let Some(rung) = ladder.rungs.iter().rev().find(|rung| !rung.links.is_empty()) {
+        let makespan = rung.makespan.unwrap_or_default().ps() as f64 * 1e-12;
+        for link in rung.links.iter().filter(|_| makespan > 0.0).take(3) {
+            let busy = link.bytes / link.bandwidth / makespan * 100.0;
+            let _ = writeln!(text, "{} uses {:.1} % of link {}", rung.name, busy, link.link);
+        }
+    }
+    text
+}
+
+fn as_json(value: &str, ladder: &Ladder) -> Value {
+    let rung = |rung: &Rung| {
+        let calls: Vec<_> = rung
+            .calls
+            .iter()
+            .map(|(name, spent)| json!({ "call": name, "count": spent.count, "time_ps": spent.time.ps() }))
+            .collect();
+        let links: Vec<_> = rung
+            .links
+            .iter()
+            .map(|link| json!({ "link": link.link, "bytes": link.bytes, "bandwidth": link.bandwidth }))
+            .collect();
+        json!({
+            "model": rung.name,
+            "makespan_ps": rung.makespan.map(Time::ps),
+            "finish_ps": rung.finish.iter().map(|time| time.ps()).collect::<Vec<_>>(),
+            "communication": rung.communication,
+            "events": rung.events,
+            "wall_seconds": rung.wall,
+            "calls": calls,
+            "links": links,
+        })
+    };
+    let missing: Vec<_> =
+        ladder.missing.iter().map(|(name, why)| json!({ "model": name, "missing": why })).collect();
+    let rungs: Vec<_> = ladder.rungs.iter().map(rung).collect();
+    json!({ "over": value, "rungs": rungs, "missing": missing })
+}
+
+/// The makespans of all models: relative to the finest if there are several ladders.
+fn plot(title: &str, climbed: &Climbed) -> Plot {
+    let several = climbed.len() > 1;
+    let y = if several { "makespan / that of the finest model" } else { "makespan, s" };
+    let mut plot = Plot { title: title.to_owned(), y: y.to_owned(), ..Plot::default() };
+    if !several {
+        let rungs = climbed.iter().flat_map(|(_, ladder)| &ladder.rungs);
+        let rungs: Vec<_> = rungs.filter_map(|rung| Some((rung.name, rung.makespan?))).collect();
+        plot.places = rungs.iter().map(|(name, _)| (*name).to_owned()).collect();
+        let points = rungs.iter().map(|(_, time)| time.ps() as f64 * 1e-12).map(Some).collect();
+        plot.lines.push(Line { name: String::new(), points });
+        return plot;
+    }
+    let (key, _) =
+        climbed.first().and_then(|(value, _)| value.split_once(" = ")).unwrap_or_default();
+    key.clone_into(&mut plot.x);
+    let value = |text: &String| text.split_once(" = ").map_or("", |(_, value)| value).to_owned();
+    plot.places = climbed.iter().map(|(text, _)| value(text)).collect();
+    let names =
+        climbed.first().map(|(_, ladder)| models(ladder).map(|rung| rung.name).collect::<Vec<_>>());
+    for name in names.unwrap_or_default() {
+        let point = |(_, ladder): &(String, Ladder)| {
+            let reference = finest(ladder)?.makespan?;
+            let own = ladder.rungs.iter().find(|rung| rung.name == name)?.makespan?;
+            Some(ratio(own, reference)).filter(|ratio| ratio.is_finite())
+        };
+        plot.lines
+            .push(Line { name: name.to_owned(), points: climbed.iter().map(point).collect() });
+    }
+    plot
+}

@@ -1,0 +1,162 @@
+//! The model `flow`: replays against SimGrid, platforms, items, and the ladder.
+
+mod common;
+
+use std::{fs, path::Path};
+
+use common::Folder;
+
+/// Relative difference that is allowed; SimGrid lets happen together what happens within a nanosecond.
+const TOLERANCE: f64 = 1e-6;
+const PRECISION: f64 = 2e-9;
+
+/// Each folder holds a platform, a time-independent trace, and when SimGrid 3.32 ends its ranks
+/// (`validation/simgrid/compare.py --keep`).
+#[test]
+fn replays_end_as_in_simgrid() {
+    let replays = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../validation/simgrid/replays");
+    let mut seen = 0;
+    for entry in fs::read_dir(&replays).expect("replays") {
+        let place = entry.expect("an entry").path();
+        let text = fs::read_to_string(place.join("expected.txt")).expect("expected.txt");
+        let lines = text.lines().filter(|line| !line.starts_with('#'));
+        let (items, ends): (Vec<_>, Vec<_>) = lines.partition(|line| line.starts_with("cfg "));
+        let folder = Folder::new("flow-replay");
+        let [index, machine] = ["trace.index", "platform.xml"].map(|name| place.join(name));
+        let items: String = items.iter().map(|item| item.replacen("cfg ", " --cfg ", 1)).collect();
+        let command = format!(
+            "run {} --machine {} --format json --per-rank{items}",
+            index.display(),
+            machine.display()
+        );
+        let json = folder.heddle(&command).json();
+        let ours = json["finish_ps"].as_array().expect("ends");
+        assert_eq!(ours.len(), ends.len(), "{}", place.display());
+        for (rank, (ours, theirs)) in ours.iter().zip(&ends).enumerate() {
+            let ours = ours.as_f64().expect("a time") * 1e-12;
+            let theirs: f64 = theirs.parse().expect("a time");
+            let apart = (ours - theirs).abs();
+            assert!(
+                apart <= PRECISION || apart <= TOLERANCE * theirs,
+                "{}, rank {rank}: {ours}, SimGrid {theirs}",
+                place.display()
+            );
+        }
+        seen += 1;
+    }
+    assert!(seen >= 10, "only {seen} replays");
+}
+
+const MACHINE: &str = "[loggops]\nL = \"700 ns\"\no = \"400 ns\"\ng = \"200 ns\"\nG = \"0.08 ns/B\"\n\
+                       [network]\ntopology = \"fat-tree:levels=2,radix=4\"\npreset = \"infiniband-edr\"\n\
+                       [flow]\nos = \"0B:1us\"\n";
+
+/// Of a machine with all tables, each model takes its own, and none complains of the others'.
+#[test]
+fn the_ladder_runs_every_model() {
+    let folder = Folder::new("ladder");
+    fs::write(folder.path("m.toml"), MACHINE).expect("written");
+    let json = folder
+        .heddle("ladder pattern:halo2d --ranks 8 --size 4KiB --compute 20us --machine m.toml --format json")
+        .json();
+    let rungs = json["rungs"].as_array().expect("rungs");
+    let names: Vec<_> = rungs.iter().map(|rung| rung["model"].as_str().expect("a name")).collect();
+    let all =
+        ["no network", "loggops", "flow, loggps", "flow, fluid", "flow, hybrid", "infiniband"];
+    assert_eq!(names, all);
+    // Without a network there is only the computation.
+    assert_eq!(rungs[0]["makespan_ps"], 20_000_000);
+    for rung in &rungs[1..] {
+        let makespan = rung["makespan_ps"].as_u64().expect("a time");
+        assert!(makespan > 20_000_000, "{rung}");
+        // The model alone gives the same.
+        let (network, variant) = match rung["model"].as_str().expect("a name") {
+            "loggops" => ("loggops", "hybrid"),
+            "infiniband" => ("infiniband", "hybrid"),
+            name => ("flow", name.strip_prefix("flow, ").expect("a variant")),
+        };
+        let variant = if network == "flow" {
+            format!(" --set flow.variant={variant}")
+        } else {
+            String::new()
+        };
+        let alone = folder
+            .heddle(&format!(
+                "run pattern:halo2d --ranks 8 --size 4KiB --compute 20us --machine m.toml --network {network}{variant} \
+                 --format json"
+            ))
+            .json();
+        assert_eq!(alone["makespan_ps"], makespan, "{rung}");
+    }
+}
+
+#[test]
+fn a_ladder_over_sizes_is_drawn() {
+    let folder = Folder::new("ladder-over");
+    fs::write(folder.path("m.toml"), MACHINE).expect("written");
+    let command = "ladder pattern:gather --ranks 8 --machine m.toml --over workload.size=1KiB,64KiB --plot p.svg";
+    let shown = folder.heddle(command);
+    assert_eq!(shown.code, 0, "{}", shown.stderr);
+    assert_eq!(shown.stdout.matches("flow, hybrid uses").count(), 6);
+    let svg = fs::read_to_string(folder.path("p.svg")).expect("a drawing");
+    // Five models with a network, two sizes.
+    assert_eq!(svg.matches("<circle").count(), 10);
+}
+
+/// A platform of SimGrid supports flows; what else there might be is named with what it lacks.
+#[test]
+fn a_platform_has_no_lanes() {
+    let folder = Folder::new("ladder-platform");
+    let machine =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/machines/graphene.xml");
+    let command = format!(
+        "ladder pattern:pairwise-alltoall --ranks 8 --size 4KiB --machine {}",
+        machine.display()
+    );
+    let shown = folder.heddle(&command);
+    assert!(
+        shown.stdout.contains("infiniband      not run: a platform of SimGrid has no lanes"),
+        "{}",
+        shown.stdout
+    );
+    assert!(
+        shown.stdout.contains("loggops         not run: nothing is set in [loggops]"),
+        "{}",
+        shown.stdout
+    );
+}
+
+#[test]
+fn mistakes() {
+    let folder = Folder::new("flow-mistakes");
+    fs::write(
+        folder.path("bad.xml"),
+        "<?xml version='1.0'?>\n<platform version=\"4.1\">\n<zone id=\"w\" routing=\"Fulll\">\n\
+         <host id=\"a\" speed=\"1Gf\"/>\n</zone>\n</platform>\n",
+    )
+    .expect("written");
+    let network = "--network flow --topology star:hosts=4";
+    for (command, wanted) in [
+        (
+            format!("run pattern:gather {network} --cfg network/crosstrafic:no"),
+            "did you mean network/crosstraffic?",
+        ),
+        (format!("run pattern:gather {network} --cfg network/optim:Full"), "one solver"),
+        (format!("run pattern:gather {network} --cfg smpi/os"), "NAME:VALUE"),
+        (
+            format!("run pattern:gather {network} --set loggops.L=1us"),
+            "means nothing to the model flow",
+        ),
+        (format!("run pattern:gather {network} --set flow.os=5"), "SIZE:TIME"),
+        (format!("run pattern:gather {network} --set flow.eager-below=1MiB"), "must be detached"),
+        ("run pattern:gather --set flow.os=0B:1us".to_owned(), "belongs to the model flow"),
+        (format!("run pattern:gather {network} --set host.speed=5"), "10 Gflop/s"),
+        ("run pattern:gather --machine bad.xml".to_owned(), "Full"),
+        ("ladder pattern:gather --over workload.size".to_owned(), "KEY=VALUE,VALUE"),
+    ] {
+        let shown = folder.heddle(&command);
+        assert!(shown.code == 1 || shown.code == 2, "{command}: {}", shown.code);
+        assert!(shown.stderr.contains(wanted), "{command}: {}", shown.stderr);
+        assert!(shown.stdout.is_empty(), "{command}");
+    }
+}

@@ -1,0 +1,59 @@
+//! What the records of a network with switches say, as files of the run folder.
+
+use std::io::Write;
+
+use host::Record;
+use infiniband::Infiniband;
+use kernel::Probe;
+use results::{Artifact, Collector, RunDirectory};
+use topology::Topology;
+use traffic::{Watch, Watched};
+use units::Time;
+
+/// All that can be written.
+pub(crate) const ALL: [Artifact; 4] =
+    [Artifact::Lanes, Artifact::Flows, Artifact::Hops, Artifact::Links];
+
+/// Writes some of [`ALL`]. Links are coloured by their utilisation until `end`.
+pub(crate) fn write(
+    directory: &mut RunDirectory,
+    which: &[Artifact],
+    watched: &Watched,
+    (network, topology): (&Infiniband, &Topology),
+    end: Time,
+) -> Result<(), results::Error> {
+    let graph = &topology.graph;
+    for artifact in which {
+        directory.write(*artifact, |out| match artifact {
+            Artifact::Lanes => watched.write_lanes(out, network, graph),
+            Artifact::Flows => watched.write_flows(out, network, graph),
+            Artifact::Hops => watched.write_hops(out),
+            _ => out.write_all(watched.heat_map(network, topology, end).as_bytes()),
+        })?;
+    }
+    Ok(())
+}
+
+/// The probe of a program's run: records of the hosts go to the one, those of the network to the other.
+pub(crate) struct Both(pub Collector, pub Watch);
+
+impl Both {
+    /// Joins the probes of all workers.
+    pub fn merge(all: Vec<Self>) -> (results::Recorded, Watched) {
+        let (collectors, watches) = all.into_iter().map(|Self(one, other)| (one, other)).unzip();
+        (Collector::merge(collectors), Watch::merge(watches))
+    }
+}
+
+impl Probe<Record<infiniband::Record>> for Both {
+    const LISTENS: bool = true;
+
+    #[inline]
+    fn record(&mut self, record: Record<infiniband::Record>) {
+        if let Record::Network { device, at, record } = record {
+            self.1.take(device, at, &record);
+        } else {
+            self.0.record(record);
+        }
+    }
+}
