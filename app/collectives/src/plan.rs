@@ -267,6 +267,7 @@ impl Plan {
         let first = self.actions.len() as Handle;
         let before = std::mem::take(&mut self.frontier);
         let mut is_last = vec![true; other.len()];
+        self.blocking.extend(other.blocking.iter().map(|step| first + step));
         for (action, required) in other.steps() {
             if required.is_empty() {
                 self.frontier.extend_from_slice(&before);

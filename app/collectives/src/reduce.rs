@@ -306,19 +306,21 @@ fn scatter_gather(call: &Call, plan: &mut Plan, padded: bool, blocks: &Blocks) {
         call.accumulator(plan, call.rank == call.root)
     };
     let member = halving::fold_down(plan, &call.all(), acc);
-    halve_and_gather(call, plan, member, acc, blocks);
+    halve_and_gather(call, plan, member, acc, blocks, false);
     if padded && call.rank == call.root {
         plan.copy(acc.part(0, call.count()), call.output());
     }
 }
 
-/// What follows after the fold, for the remaining member of this number.
+/// What follows after the fold, for the remaining member of this number. If `on` is set, who has sent its blocks towards the
+/// root goes on as if it had not.
 fn halve_and_gather(
     call: &Call,
     plan: &mut Plan,
     member: Option<u32>,
     acc: Region,
     blocks: &Blocks,
+    on: bool,
 ) {
     let (team, root) = (call.all(), call.root);
     let power = team.power();
@@ -361,7 +363,10 @@ fn halve_and_gather(
         if acting & meeting.mask == target & meeting.mask {
             plan.recv(partner, blocks.span(acc, meeting.given.0, meeting.given.1));
         } else {
-            return plan.send(partner, blocks.span(acc, meeting.kept.0, meeting.kept.1));
+            plan.send(partner, blocks.span(acc, meeting.kept.0, meeting.kept.1));
+            if !on {
+                return;
+            }
         }
     }
 }
@@ -404,5 +409,5 @@ fn rabenseifner(call: &Call, plan: &mut Plan) {
     let acc = call.accumulator(plan, call.rank == call.root);
     let member = fold_in_halves(call, plan, acc);
     let blocks = halved(acc.len, call.all().power());
-    halve_and_gather(call, plan, member, acc, &blocks);
+    halve_and_gather(call, plan, member, acc, &blocks, true);
 }

@@ -85,7 +85,9 @@ fn reduce() {
             // The tree's root is the last rank, which sends the result to rank 0.
             "ompi_in_order_binary" => (n, n * M),
             // Halving: n messages in each of l rounds, m (n - 1) / n per rank; gather: m / 2 per round.
-            "scatter_gather" | "rab" => (n * log(n) + tree, all + M / 2 * log(n)),
+            "scatter_gather" => (n * log(n) + tree, all + M / 2 * log(n)),
+            // In its gather one of each pair sends in each round: n / 2 (m / n + 2 m / n + ...) bytes.
+            "rab" => (n * log(n) + n / 2 * log(n), all + all / 2),
             _ => (tree, all),
         }
     });
