@@ -76,8 +76,11 @@ pub const BCAST: &[Entry] = &[
     ),
     Entry::new(
         "SMP_binomial",
-        Run(|call, plan| two_levels(call, plan, Tree::Knomial(2), Tree::Knomial(2), 0)),
-        "binomial trees of leaders and in nodes",
+        Run(|call, plan| {
+            to_zero(call, plan);
+            two_levels(&Call { root: 0, ..*call }, plan, Tree::Knomial(2), Tree::Knomial(2), 0);
+        }),
+        "to rank 0, then binomial trees of leaders and in nodes",
     ),
     Entry::new(
         "SMP_linear",
@@ -138,8 +141,8 @@ pub const BCAST: &[Entry] = &[
     ),
     Entry::new(
         "mvapich2_knomial_intra_node",
-        Run(|call, plan| two_levels(call, plan, Tree::Knomial(2), Tree::Knomial(4), 0)),
-        "a binomial tree of leaders, 4-nomial trees in nodes",
+        Run(knomial),
+        "a 4-nomial tree, the messages of each level at once",
     ),
     Entry::new("impi", Select("impi"), "as Intel MPI chooses"),
     Entry::new("automatic", Automatic, "the best of all"),
@@ -304,6 +307,21 @@ pub fn scatter_in_place(plan: &mut Plan, team: &Team, data: Region, blocks: &Blo
         if part(child).len > 0 {
             plan.send(team.rank(child), part(child));
         }
+    }
+}
+
+fn knomial(call: &Call, plan: &mut Plan) {
+    let (team, data) = (call.all().from(call.root), call.output());
+    let place = Tree::Knomial(4).place(team.me, team.size);
+    if let Some(parent) = place.parent {
+        plan.recv(team.rank(parent), data);
+    }
+    let level = |&child: &u32| (child - team.me).ilog2() / 2;
+    for children in place.children.chunk_by(|a, b| level(a) == level(b)) {
+        children.iter().rev().for_each(|&child| {
+            plan.isend(team.rank(child), data);
+        });
+        plan.wait_all();
     }
 }
 
