@@ -252,10 +252,12 @@ def words_of(collective, ranks, count, root):
     """What each rank's line says; blocks of different lengths where that is possible."""
     blocks = [count + rank for rank in range(ranks)]
     rows = [[count + (source + 2 * target) % 3 for target in range(ranks)] for source in range(ranks)]
+    # Without displacements, SimGrid's GB broadcasts the longest block only.
+    places = [sum(blocks[:rank]) for rank in range(ranks)]
     columns = [[row[target] for row in rows] for target in range(ranks)]
     return {
         "allgather": lambda rank: ("allgather", count, count, 0, 0),
-        "allgatherv": lambda rank: ("allgatherv", blocks[rank], *blocks, 0, 0),
+        "allgatherv": lambda rank: ("allgatherv", blocks[rank], *blocks, 0, 0, *places),
         "allreduce": lambda rank: ("allreduce", count, 1000, 0),
         "alltoall": lambda rank: ("alltoall", count, count, 0, 0),
         "alltoallv": lambda rank: ("alltoallv", sum(rows[rank]), *rows[rank], sum(columns[rank]), *columns[rank], 0, 0),
@@ -272,6 +274,8 @@ def algorithm_cases():
     for collective, names in ALGORITHMS.items():
         for algorithm in names.split():
             for ranks in (5, 8, 16):
+                if (collective, algorithm, ranks) == ("alltoall", "2dmesh", 5):
+                    continue  # returns an error, which SimGrid's replay does not look at
                 for count, root in ((10, 1), (20000, ranks - 1)):
                     program = twice(words_of(collective, ranks, count, root), ranks)
                     name = f"algorithm {collective} {algorithm} {ranks} {count}"

@@ -10,6 +10,7 @@ use crate::{
     call::{Call, Team},
     gather,
     layout::{Blocks, Group},
+    names::Collective,
     plan::{Buffer, Plan, Region},
     table::{Entry, Need, Way},
     tree::{self, Tree},
@@ -24,7 +25,11 @@ pub const ALLGATHER: &[Entry] = &[
     Entry::new("3dmesh", Run(mesh3), "lines, planes and layers of a grid")
         .needs(&[(Need::Cube, "2dmesh")]),
     Entry::new("bruck", Run(bruck), "ever more blocks from the ranks 1, 2, 4, … ahead"),
-    Entry::new("GB", Run(gather_bcast), "linear gather to rank 0, binomial broadcast"),
+    Entry::new(
+        "GB",
+        Run(|call, plan| gather_bcast(call, plan, Collective::Gather)),
+        "`default` gather to rank 0 and broadcast",
+    ),
     Entry::new(
         "loosely_lr",
         Run(loosely_ring),
@@ -76,7 +81,11 @@ pub const ALLGATHER: &[Entry] = &[
 /// Algorithms of `allgatherv`.
 pub const ALLGATHERV: &[Entry] = &[
     Entry::new("default", Run(spread), "all messages at once"),
-    Entry::new("GB", Run(gather_bcast), "linear gather to rank 0, binomial broadcast"),
+    Entry::new(
+        "GB",
+        Run(|call, plan| gather_bcast(call, plan, Collective::Gatherv)),
+        "`default` gather to rank 0 and broadcast",
+    ),
     Entry::new("pair", Run(pair), "the own block to rank xor i in step i")
         .needs(&[(Need::PowerOfTwo, "ring")]),
     Entry::new("ring", Run(direct), "the own block to the rank i ahead in step i"),
@@ -87,7 +96,18 @@ pub const ALLGATHERV: &[Entry] = &[
         Run(neighbours),
         "two blocks per step, with the neighbours in turn",
     )
+    .needs(&[(Need::Even, "ring")]),
+    Entry::new(
+        "openmpi_neighborexchange",
+        Run(neighbours),
+        "the same, as Open MPI has it where the number of ranks is odd",
+    )
     .needs(&[(Need::Even, "mpich_ring")]),
+    Entry::new(
+        "openmpi_default",
+        Run(gather_and_bcast),
+        "linear gather to rank 0, binomial broadcast",
+    ),
     Entry::new("ompi_bruck", Run(bruck), "ever more blocks from the ranks 1, 2, 4, … ahead"),
     Entry::new("mpich", Select("mpich"), "as MPICH chooses"),
     Entry::new("smpi_mpich", Select("smpi_mpich"), "as SMPI chooses under the name `mpich`"),
@@ -128,10 +148,9 @@ fn ring_ahead(call: &Call, plan: &mut Plan) {
     let receives: Vec<_> =
         (1..team.size).map(|step| plan.irecv(left, at(team.behind(step)))).collect();
     for (step, receive) in (0..).zip(receives) {
-        plan.isend(right, at(team.behind(step)));
-        plan.wait(&[receive]);
+        let send = plan.isend(right, at(team.behind(step)));
+        plan.wait(&[receive, send]);
     }
-    plan.wait_all();
 }
 
 fn direct(call: &Call, plan: &mut Plan) {
@@ -163,6 +182,24 @@ pub fn all_at_once(plan: &mut Plan, team: &Team, whole: Region, blocks: &Blocks)
     }
     for step in 1..team.size {
         plan.isend(team.rank(team.ahead(step)), blocks.of_region(whole, team.me));
+    }
+    plan.wait_all();
+}
+
+/// The others of a team, from member 0 on, or around the ring from the next one on.
+pub fn others(team: &Team, around: bool) -> impl Iterator<Item = u32> {
+    let (me, size) = (team.me, team.size);
+    let number = move |step: u32| if around { (me + step) % size } else { step };
+    (0..size).map(number).filter(move |&member| member != me)
+}
+
+/// As [`all_at_once`], but a message is sent when the one before has left.
+pub fn one_by_one(plan: &mut Plan, team: &Team, around: bool, whole: Region, blocks: &Blocks) {
+    for from in others(team, around) {
+        plan.irecv(team.rank(from), blocks.of_region(whole, from));
+    }
+    for to in others(team, around) {
+        plan.send(team.rank(to), blocks.of_region(whole, team.me));
     }
     plan.wait_all();
 }
@@ -250,24 +287,26 @@ pub fn halves(team: &Team, mut each: impl FnMut(Half)) {
     }
 }
 
-/// The farthest partner first: what is exchanged does not lie together, and is packed.
+/// The farthest partner first. So that what is exchanged lies together, the own block is exchanged first with that of the
+/// rank whose number has the same bits in reversed order.
 fn halving(call: &Call, plan: &mut Plan) {
-    let (whole, n) = (begin(call, plan), call.ranks);
-    let block = |index| call.blocks.of_region(whole, index);
-    let mut mask = n / 2;
+    let (whole, n) = (call.whole(Buffer::Recv), call.ranks);
+    let bits = n.ilog2();
+    let mirrored = call.rank.reverse_bits().checked_shr(32 - bits).unwrap_or(0);
+    let mut base = mirrored;
+    let span = |base: u32, size: u32| call.blocks.span(whole, base, base + size);
+    if mirrored == call.rank {
+        plan.copy(call.own(), span(base, 1));
+    } else {
+        plan.exchange(mirrored, call.own(), mirrored, span(base, 1));
+    }
+    let (mut mask, mut size) = (n / 2, 1);
     while mask > 0 {
         let partner = call.rank ^ mask;
-        // Those that agree in the bits up to this one have been met.
-        let held = |rank: u32| {
-            let low = 2 * mask - 1;
-            (0..n).filter(move |other| other & low == rank & low).collect::<Vec<_>>()
-        };
-        let send = pack(plan, held(call.rank).into_iter().map(block));
-        let into: Vec<Region> = held(partner).into_iter().map(block).collect();
-        let receive = plan.scratch(into.iter().map(|region| region.len).sum());
-        plan.exchange(partner, send, partner, receive);
-        unpack(plan, receive, into);
-        mask /= 2;
+        let other = base ^ size;
+        plan.exchange(partner, span(base, size), partner, span(other, size));
+        base = base.min(other);
+        (mask, size) = (mask / 2, 2 * size);
     }
 }
 
@@ -341,10 +380,18 @@ fn neighbours(call: &Call, plan: &mut Plan) {
     }
 }
 
-fn gather_bcast(call: &Call, plan: &mut Plan) {
+fn gather_and_bcast(call: &Call, plan: &mut Plan) {
     let whole = call.whole(Buffer::Recv);
     gather::linear(plan, &call.all(), 0, call.own(), whole, call.blocks);
     tree::bcast(plan, &call.all(), 0, Tree::Knomial(2), whole, 0);
+}
+
+fn gather_bcast(call: &Call, plan: &mut Plan, gather: Collective) {
+    let whole = call.whole(Buffer::Recv);
+    let root = Call { root: 0, ..*call };
+    call.nested(plan, gather, &root, call.own(), whole);
+    let vector = Blocks::Same(whole.len);
+    call.nested(plan, Collective::Bcast, &Call { blocks: &vector, ..root }, whole, whole);
 }
 
 fn mesh2(call: &Call, plan: &mut Plan) {
@@ -366,7 +413,8 @@ fn mesh(call: &Call, plan: &mut Plan, extents: &[u32]) {
             let start = call.blocks.start(base);
             let ends: Vec<u64> =
                 (1..=extent).map(|i| call.blocks.start(base + i * stride) - start).collect();
-            all_at_once(plan, &team, whole.part(start, 0), &Blocks::Ends(ends));
+            let is_third = extents.len() == 3 && stride * extent == call.ranks;
+            one_by_one(plan, &team, is_third, whole.part(start, 0), &Blocks::Ends(ends));
         }
         stride *= extent;
     }
@@ -385,17 +433,12 @@ pub fn grid2(ranks: u32) -> [u32; 2] {
     [rows, ranks / rows]
 }
 
-/// Extents x, x and z with the largest x; for a number of ranks without a square factor, x is 1.
+/// Extents z, x and x, where x is the first number from the cube root up to a third of the ranks whose square divides
+/// them; all are 1 if there is none.
 pub fn grid3(ranks: u32) -> [u32; 3] {
-    let mut side = 1;
-    let mut x = 1;
-    while u64::from(x).pow(3) <= u64::from(ranks) {
-        if ranks.is_multiple_of(x * x) {
-            side = x;
-        }
-        x += 1;
-    }
-    [side, side, ranks / (side * side)]
+    let root = (1..=ranks).take_while(|x| x.saturating_pow(3) <= ranks).last().unwrap_or(1);
+    let found = (root..=ranks / 3).find(|x| ranks.is_multiple_of(x.saturating_mul(*x)));
+    found.map_or([1; 3], |x| [ranks / (x * x), x, x])
 }
 
 /// Step i: blocks of node i places behind arrive from the same place of the node before, while those

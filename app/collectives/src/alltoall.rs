@@ -9,6 +9,7 @@ use crate::{
     barrier,
     call::{Call, Team},
     layout::Blocks,
+    names::Collective,
     plan::{Buffer, Plan, Region},
     table::{Entry, Need, Way},
 };
@@ -19,7 +20,7 @@ const POWER: &[(Need, &str)] = &[(Need::PowerOfTwo, "ring")];
 
 /// Algorithms of `alltoall`.
 pub const ALLTOALL: &[Entry] = &[
-    Entry::new("default", Same("ompi"), "as Open MPI chooses"),
+    Entry::new("default", Same("smpi_ompi"), "as SMPI chooses under the name `ompi`"),
     Entry::new(
         "2dmesh",
         Run(|call, plan| mesh(call, plan, &grid2(call.ranks))),
@@ -87,8 +88,8 @@ pub const ALLTOALL: &[Entry] = &[
     Entry::new("mvapich2", Select("mvapich2"), "as MVAPICH2 chooses"),
     Entry::new(
         "mvapich2_scatter_dest",
-        Run(|call, plan| batches(call, plan, 4)),
-        "messages in batches of 4",
+        Run(scatter_dest),
+        "messages in batches of 4, of which the first has one to the rank itself",
     ),
     Entry::new("ompi", Select("openmpi"), "as Open MPI chooses"),
     Entry::new("smpi_ompi", Select("smpi_ompi"), "as SMPI chooses under the name `ompi`"),
@@ -103,8 +104,13 @@ pub const ALLTOALLV: &[Entry] = &[
     Entry::new("default", Same("ompi_basic_linear"), "all messages at once"),
     Entry::new(
         "bruck",
+        Run(|call, plan| batches(call, plan, 4)),
+        "messages in batches of 4, one less in the first (SMPI's name for MPICH's)",
+    ),
+    Entry::new(
+        "mpich_scattered",
         Run(|call, plan| batches(call, plan, 32)),
-        "messages in batches of 32 (SMPI's name for MPICH's)",
+        "messages in batches of 32, one less in the first",
     ),
     Entry::new(
         "pair",
@@ -132,6 +138,14 @@ pub const ALLTOALLV: &[Entry] = &[
     .needs(&[(Need::PowerOfTwo, "ring_one_barrier")]),
     Entry::new(
         "ring",
+        Run(|call, plan| match call.ranks.is_power_of_two() {
+            true => pairs(call, plan, Pace::Free),
+            false => rings(call, plan, Pace::Free),
+        }),
+        "to the rank i ahead, from the one i behind in step i; `pair` among a power of two of ranks",
+    ),
+    Entry::new(
+        "openmpi_pairwise",
         Run(|call, plan| rings(call, plan, Pace::Free)),
         "to the rank i ahead, from the one i behind in step i",
     ),
@@ -168,23 +182,38 @@ fn copy_own(call: &Call, plan: &mut Plan) {
     plan.copy(call.to(call.rank), call.from(call.rank));
 }
 
-/// So many messages each way are under way at a time.
+/// So many messages each way are under way at a time. The own block, which is copied, counts as the first one.
 fn batches(call: &Call, plan: &mut Plan, size: u32) {
     copy_own(call, plan);
     let team = call.all();
-    let mut step = 1;
-    while step < team.size {
-        let end = step.saturating_add(size).min(team.size);
-        for step in step..end {
-            let from = team.ahead(step);
-            plan.irecv(from, call.from(from));
-        }
-        for step in step..end {
-            let to = team.behind(step);
-            plan.isend(to, call.to(to));
-        }
-        plan.wait_all();
-        step = end;
+    let mut end = 0_u32;
+    while end < team.size {
+        let start = end.max(1);
+        end = end.saturating_add(size).min(team.size);
+        batch(call, plan, start..end);
+    }
+}
+
+fn batch(call: &Call, plan: &mut Plan, steps: std::ops::Range<u32>) {
+    let team = call.all();
+    for step in steps.clone() {
+        let from = team.ahead(step);
+        plan.irecv(from, call.from(from));
+    }
+    for step in steps {
+        let to = team.behind(step);
+        plan.isend(to, call.to(to));
+    }
+    plan.wait_all();
+}
+
+/// The own block is a message like all others.
+fn scatter_dest(call: &Call, plan: &mut Plan) {
+    let mut start = 0;
+    while start < call.ranks {
+        let end = (start + 4).min(call.ranks);
+        batch(call, plan, start..end);
+        start = end;
     }
 }
 
@@ -195,7 +224,7 @@ enum Pace {
     Free,
     /// By a notice of one byte between those that meet in the next step.
     Light,
-    /// By a barrier before each step.
+    /// By a barrier before each step, of which the first is the copy.
     Every,
     /// By one barrier at the start.
     Once,
@@ -213,12 +242,13 @@ fn rings(call: &Call, plan: &mut Plan, pace: Pace) {
 /// In each step to one rank and from one.
 fn steps(call: &Call, plan: &mut Plan, pace: Pace, partners: impl Fn(u32) -> (u32, u32)) {
     copy_own(call, plan);
-    if pace == Pace::Once {
-        barrier::linear(plan, &call.all());
+    // There is one before the copy, which is the first step, as well.
+    if matches!(pace, Pace::Once | Pace::Every) {
+        meet(call, plan);
     }
     for step in 1..call.ranks {
         if pace == Pace::Every {
-            barrier::linear(plan, &call.all());
+            meet(call, plan);
         }
         let (to, from) = partners(step);
         plan.exchange(to, call.to(to), from, call.from(from));
@@ -227,6 +257,12 @@ fn steps(call: &Call, plan: &mut Plan, pace: Pace, partners: impl Fn(u32) -> (u3
             plan.exchange(next_from, Region::control(1), next_to, Region::control(1));
         }
     }
+}
+
+/// A barrier.
+fn meet(call: &Call, plan: &mut Plan) {
+    let nothing = Region::control(0);
+    call.nested(plan, Collective::Barrier, call, nothing, nothing);
 }
 
 fn one_sided(call: &Call, plan: &mut Plan) {
@@ -294,7 +330,7 @@ fn mesh(call: &Call, plan: &mut Plan, extents: &[u32]) {
         let lines = Blocks::Same(row * u64::from(stride));
         let part = space.part(u64::from(base % plane) * row, 0);
         if let Some(team) = Team::new(group, me) {
-            allgather::all_at_once(plan, &team, part, &lines);
+            allgather::one_by_one(plan, &team, false, part, &lines);
         }
         stride *= extent;
     }
@@ -302,18 +338,20 @@ fn mesh(call: &Call, plan: &mut Plan, extents: &[u32]) {
     let mine = me / plane;
     let blocks_for = |rank: u32| (0..plane).map(move |q| (q, rank));
     let at = |(q, rank): (u32, u32)| call.blocks.of_region(space.part(u64::from(q) * row, 0), rank);
-    for step in 1..planes {
-        let other = (mine + planes - step) % planes;
+    let team = Team::new(line(me, plane, planes).0, me);
+    let others = team.iter().flat_map(|team| allgather::others(team, extents.len() == 3));
+    let others: Vec<u32> = others.collect();
+    for &other in &others {
         let first = other * plane;
         plan.irecv(
             first + me % plane,
             call.received.span(call.whole(Buffer::Recv), first, first + plane),
         );
     }
-    for step in 1..planes {
-        let to = (mine + step) % planes * plane + me % plane;
+    for other in others {
+        let to = other * plane + me % plane;
         let packed = pack(plan, blocks_for(to).map(at));
-        plan.isend(to, packed);
+        plan.send(to, packed);
     }
     let first = mine * plane;
     for (q, rank) in blocks_for(me) {

@@ -10,6 +10,7 @@ use crate::{
     allgather::scatter_allgather,
     call::{Call, Team},
     layout::Blocks,
+    names::Collective,
     plan::{Plan, Region},
     table::{Entry, Need, Way},
     tree::{self, Tree, pieces},
@@ -41,25 +42,21 @@ pub const BCAST: &[Entry] = &[
         Run(|call, plan| along(call, plan, Tree::Knomial(2), 0)),
         "a binomial tree",
     ),
-    Entry::new(
-        "flattree",
-        Run(|call, plan| along(call, plan, Tree::Flat, 0)),
-        "the root sends to one after the other",
-    ),
+    Entry::new("flattree", Run(flat), "the root sends to all at once"),
     Entry::new(
         "flattree_pipeline",
         Run(flat_pipeline),
-        "the same in segments of 8 KiB, nobody waits in between",
+        "the root sends to one after the other in segments of 8 KiB",
     ),
     Entry::new(
         "NTSB",
         Run(|call, plan| from_zero(call, plan, Tree::Heap(2))),
-        "to rank 0, then a binary tree in segments of 8 KiB",
+        "to rank 0, then a binary tree in segments of 8 KiB; what does not fill one is broadcast by itself",
     ),
     Entry::new(
         "NTSL",
         Run(|call, plan| from_zero(call, plan, Tree::Chains(1))),
-        "to rank 0, then a chain in segments of 8 KiB",
+        "to rank 0, then a chain in segments of 8 KiB; what does not fill one is broadcast by itself",
     ),
     Entry::new("NTSL_Isend", Same("NTSL"), "the same: in NTSL nobody waits for a send either"),
     Entry::new(
@@ -79,8 +76,11 @@ pub const BCAST: &[Entry] = &[
     ),
     Entry::new(
         "SMP_binomial",
-        Run(|call, plan| two_levels(call, plan, Tree::Knomial(2), Tree::Knomial(2), 0)),
-        "binomial trees of leaders and in nodes",
+        Run(|call, plan| {
+            to_zero(call, plan);
+            two_levels(&Call { root: 0, ..*call }, plan, Tree::Knomial(2), Tree::Knomial(2), 0);
+        }),
+        "to rank 0, then binomial trees of leaders and in nodes",
     ),
     Entry::new(
         "SMP_linear",
@@ -91,11 +91,23 @@ pub const BCAST: &[Entry] = &[
     Entry::new("smpi_ompi", Select("smpi_ompi"), "as SMPI chooses under the name `ompi`"),
     Entry::new(
         "ompi_split_bintree",
-        Run(split_binary),
-        "each half of a binary tree gets one half of the vector, then pairs exchange; segments of 32 KiB",
+        Run(|call, plan| {
+            split_binary(call, plan, if call.bytes() < 370_728 { 1 << 10 } else { 8 << 10 })
+        }),
+        "each half of a binary tree gets one half of the vector, then pairs exchange; segments of 1 KiB, from 370728 B on of 8 KiB",
+    ),
+    Entry::new(
+        "openmpi_split_bintree",
+        Run(|call, plan| split_binary(call, plan, 32 << 10)),
+        "the same in segments of 32 KiB",
     ),
     Entry::new(
         "ompi_pipeline",
+        Run(|call, plan| along(call, plan, Tree::Chains(1), pipeline_segment(call))),
+        "a chain in segments of 16, 64 or 128 KiB, by size and ranks",
+    ),
+    Entry::new(
+        "openmpi_pipeline",
         Run(|call, plan| along(call, plan, Tree::Chains(1), 128 << 10)),
         "a chain in segments of 128 KiB",
     ),
@@ -129,8 +141,8 @@ pub const BCAST: &[Entry] = &[
     ),
     Entry::new(
         "mvapich2_knomial_intra_node",
-        Run(|call, plan| two_levels(call, plan, Tree::Knomial(2), Tree::Knomial(4), 0)),
-        "a binomial tree of leaders, 4-nomial trees in nodes",
+        Run(knomial),
+        "a 4-nomial tree, the messages of each level at once",
     ),
     Entry::new("impi", Select("impi"), "as Intel MPI chooses"),
     Entry::new("automatic", Automatic, "the best of all"),
@@ -155,7 +167,46 @@ fn to_zero(call: &Call, plan: &mut Plan) {
 
 fn from_zero(call: &Call, plan: &mut Plan, tree: Tree) {
     to_zero(call, plan);
-    relay(plan, &call.all(), tree, call.output(), call.segment(8192));
+    relay_whole(call, plan, tree);
+}
+
+/// From rank 0 in full segments. What does not fill one is a broadcast of its own, from the root.
+fn relay_whole(call: &Call, plan: &mut Plan, tree: Tree) {
+    let (team, data, segment) = (call.all(), call.output(), call.segment(8192).max(1));
+    if data.len <= segment {
+        return tree::bcast(plan, &team, 0, tree, data, 0);
+    }
+    let rest = data.len % segment;
+    relay(plan, &team, tree, data.part(0, data.len - rest), segment);
+    if rest > 0 {
+        let (vector, part) = (Blocks::Same(rest), data.part(data.len - rest, rest));
+        call.nested(plan, Collective::Bcast, &Call { blocks: &vector, ..*call }, part, part);
+    }
+}
+
+/// What SMPI takes for a chain: the borders of Open MPI 1's decision rules.
+fn pipeline_segment(call: &Call) -> u64 {
+    let (ranks, bytes) = (f64::from(call.ranks), call.bytes() as f64);
+    if ranks < 1.6134e-6 * bytes + 2.1102 {
+        128 << 10
+    } else if ranks < 2.3679e-6 * bytes + 1.1787 {
+        64 << 10
+    } else if ranks < 3.2118e-6 * bytes + 8.7936 {
+        16 << 10
+    } else {
+        128 << 10
+    }
+}
+
+fn flat(call: &Call, plan: &mut Plan) {
+    let data = call.output();
+    if call.rank != call.root {
+        return plan.recv(call.root, data);
+    }
+    for rank in (0..call.ranks).filter(|&rank| rank != call.root) {
+        plan.isend(rank, data);
+    }
+    plan.wait_all();
 }
 
 /// All receives are posted at the start, and nobody waits for sends before the end.
@@ -178,7 +229,21 @@ fn relay(plan: &mut Plan, team: &Team, tree: Tree, data: Region, segment: u64) {
 }
 
 fn flat_pipeline(call: &Call, plan: &mut Plan) {
-    relay(plan, &call.all().from(call.root), Tree::Flat, call.output(), call.segment(8192));
+    let segment = call.segment(8192);
+    if call.count() < segment {
+        return flat(call, plan);
+    }
+    let pieces = pieces(call.output(), segment);
+    if call.rank == call.root {
+        for rank in (0..call.ranks).filter(|&rank| rank != call.root) {
+            (0..pieces.count).for_each(|index| plan.send(rank, pieces.at(index)));
+        }
+    } else {
+        for index in 0..pieces.count {
+            plan.irecv(call.root, pieces.at(index));
+        }
+        plan.wait_all();
+    }
 }
 
 /// Where all ranks have arrived in time: the reports, and one chain of all.
@@ -245,6 +310,21 @@ pub fn scatter_in_place(plan: &mut Plan, team: &Team, data: Region, blocks: &Blo
     }
 }
 
+fn knomial(call: &Call, plan: &mut Plan) {
+    let (team, data) = (call.all().from(call.root), call.output());
+    let place = Tree::Knomial(4).place(team.me, team.size);
+    if let Some(parent) = place.parent {
+        plan.recv(team.rank(parent), data);
+    }
+    let level = |&child: &u32| (child - team.me).ilog2() / 2;
+    for children in place.children.chunk_by(|a, b| level(a) == level(b)) {
+        children.iter().rev().for_each(|&child| {
+            plan.isend(team.rank(child), data);
+        });
+        plan.wait_all();
+    }
+}
+
 /// The root's leader, all leaders, their nodes.
 fn two_levels(call: &Call, plan: &mut Plan, leaders: Tree, local: Tree, segment: u64) {
     let (data, segment) = (call.output(), call.segment(segment));
@@ -265,16 +345,17 @@ fn two_levels(call: &Call, plan: &mut Plan, leaders: Tree, local: Tree, segment:
 
 /// The members of either subtree of the root get one half, and exchange halves with a member of the
 /// other one.
-fn split_binary(call: &Call, plan: &mut Plan) {
+fn split_binary(call: &Call, plan: &mut Plan, segment: u64) {
     let (team, data) = (call.all().from(call.root), call.output());
     let n = team.size;
     let tree = Tree::Levels(2);
     let half = data.len.div_ceil(2);
+    let segment = call.segment(segment);
+    // SMPI takes its `SMP_linear` for what is shorter than a segment.
     if n < 3 || data.len < 2 {
-        return tree::bcast(plan, &team, 0, Tree::Chains(1), data, call.segment(32 << 10));
+        return tree::bcast(plan, &team, 0, Tree::Chains(1), data, segment);
     }
     let halves = [data.part(0, half), data.part(half, data.len - half)];
-    let segment = call.segment(32 << 10);
     let cut = [pieces(halves[0], segment), pieces(halves[1], segment)];
     let place = tree.place(team.me, n);
     // In Open MPI's numbering the left subtree has the odd members.
@@ -289,6 +370,10 @@ fn split_binary(call: &Call, plan: &mut Plan) {
     } else {
         let side = usize::from(team.me.is_multiple_of(2));
         let parent = place.parent.map_or(0, |parent| team.rank(parent));
+        if place.children.is_empty() {
+            (0..cut[side].count).for_each(|index| plan.recv(parent, cut[side].at(index)));
+            return pair_up(plan, &team, halves);
+        }
         let mut next = Some(plan.irecv(parent, cut[side].at(0)));
         for index in 0..cut[side].count {
             let arrived = next.take();

@@ -141,6 +141,11 @@ impl Call<'_> {
         self.blocks.len(0)
     }
 
+    /// Bytes of that vector.
+    pub fn bytes(&self) -> u64 {
+        self.count().saturating_mul(self.element)
+    }
+
     /// Elements of a segment, where the algorithm's own is so many bytes (0: not cut).
     pub fn segment(&self, own: u64) -> u64 {
         match self.segment.unwrap_or(own) {

@@ -12,10 +12,14 @@ use Way::{Automatic, Run, Same, Select};
 
 /// Algorithms of `gather`.
 pub const GATHER: &[Entry] = &[
-    Entry::new("default", Same("ompi_basic_linear"), "everyone sends to the root"),
+    Entry::new("default", Run(to_root), "everyone sends to the root, which posts all receives"),
     Entry::new("ompi", Select("openmpi"), "as Open MPI chooses"),
     Entry::new("smpi_ompi", Select("smpi_ompi"), "as SMPI chooses under the name `ompi`"),
-    Entry::new("ompi_basic_linear", Run(to_root), "everyone sends to the root"),
+    Entry::new(
+        "ompi_basic_linear",
+        Run(one_by_one),
+        "everyone sends to the root, which receives from one after the other",
+    ),
     Entry::new("ompi_binomial", Run(|call, plan| binomial(call, plan, 2)), "a binomial tree"),
     Entry::new(
         "ompi_linear_sync",
@@ -53,7 +57,16 @@ pub const SCATTER: &[Entry] = &[
         Run(|call, plan| scatter_linear(call, plan, false)),
         "the root sends to all at once",
     ),
-    Entry::new("ompi_binomial", Run(scatter_binomial), "a binomial tree"),
+    Entry::new(
+        "ompi_binomial",
+        Run(|call, plan| scatter_binomial(call, plan, true)),
+        "a binomial tree, the smallest subtree first",
+    ),
+    Entry::new(
+        "binomial",
+        Run(|call, plan| scatter_binomial(call, plan, false)),
+        "a binomial tree, the largest subtree first, as MPICH and Open MPI have it",
+    ),
     Entry::new("mpich", Select("mpich"), "as MPICH chooses"),
     Entry::new("smpi_mpich", Select("smpi_mpich"), "as SMPI chooses under the name `mpich`"),
     Entry::new("mvapich2", Select("mvapich2"), "as MVAPICH2 chooses"),
@@ -95,6 +108,17 @@ pub fn linear(plan: &mut Plan, team: &Team, root: u32, own: Region, out: Region,
     }
     plan.copy(own, blocks.of_region(out, root));
     plan.wait_all();
+}
+
+fn one_by_one(call: &Call, plan: &mut Plan) {
+    if call.rank != call.root {
+        return plan.send(call.root, call.own());
+    }
+    let out = call.whole(Buffer::Recv);
+    for rank in (0..call.ranks).filter(|&rank| rank != call.root) {
+        plan.recv(rank, call.blocks.of_region(out, rank));
+    }
+    plan.copy(call.own(), call.blocks.of_region(out, call.root));
 }
 
 fn binomial(call: &Call, plan: &mut Plan, k: u32) {
@@ -147,10 +171,10 @@ fn scatter_linear(call: &Call, plan: &mut Plan, blocking: bool) {
     plan.wait_all();
 }
 
-fn scatter_binomial(call: &Call, plan: &mut Plan) {
+fn scatter_binomial(call: &Call, plan: &mut Plan, small_first: bool) {
     let own = call.output().part(0, call.blocks.len(call.rank));
     let all = call.whole(Buffer::Send);
-    tree::scatter(plan, &call.all(), call.root, 2, all, own, call.blocks);
+    tree::scatter(plan, &call.all(), call.root, small_first, all, own, call.blocks);
 }
 
 /// The blocks of a rank's node, from its first rank on, and the blocks of all nodes.
@@ -203,14 +227,14 @@ fn two_level_scatter(call: &Call, plan: &mut Plan, binomial: bool) {
         let root = call.nodes.leaders(call.ranks).member(top).unwrap_or(0);
         room = plan.scratch(inside.start(local.size));
         if binomial {
-            tree::scatter(plan, &leaders, root, 2, all, room, &nodes);
+            tree::scatter(plan, &leaders, root, false, all, room, &nodes);
         } else {
             deal(plan, &leaders, root, all, room, &nodes);
         }
     }
     let own = call.output().part(0, call.blocks.len(call.rank));
     if binomial {
-        tree::scatter(plan, &local, 0, 2, room, own, &inside);
+        tree::scatter(plan, &local, 0, false, room, own, &inside);
     } else {
         deal(plan, &local, 0, room, own, &inside);
     }

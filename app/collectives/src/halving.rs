@@ -39,6 +39,29 @@ pub fn unfold(plan: &mut Plan, team: &Team, acc: Region) {
     }
 }
 
+/// As [`fold`], but the members beyond give their vector to their neighbour below; returns the number of a remaining
+/// member, whose rank [`low_rank`] tells.
+pub fn fold_down(plan: &mut Plan, team: &Team, acc: Region) -> Option<u32> {
+    let pairs = team.size - team.power();
+    if team.me >= 2 * pairs {
+        return Some(team.me - pairs);
+    }
+    if !team.me.is_multiple_of(2) {
+        plan.send(team.rank(team.me - 1), acc);
+        return None;
+    }
+    let other = plan.scratch(acc.len);
+    plan.recv(team.rank(team.me + 1), other);
+    plan.reduce_right(acc, other);
+    Some(team.me / 2)
+}
+
+/// The rank of a member that remains after [`fold_down`].
+pub fn low_rank(team: &Team, member: u32) -> u32 {
+    let pairs = team.size - team.power();
+    team.rank(if member < pairs { 2 * member } else { member + pairs })
+}
+
 /// Exchange of whole vectors with partners 1, 2, 4, … away, in the order of members.
 pub fn exchange_all(plan: &mut Plan, team: &Team, acc: Region) {
     let other = plan.scratch(acc.len);
@@ -75,18 +98,23 @@ pub struct Meeting {
 
 /// The meetings of a member, in order. Each halves the range of blocks.
 pub fn meetings(team: &Team, order: Order) -> Vec<Meeting> {
-    let rounds = team.size.ilog2();
-    let (mut low, mut high) = (0, team.size);
+    meetings_of(team.me, team.size, order)
+}
+
+/// The same by the member's number.
+pub fn meetings_of(me: u32, size: u32, order: Order) -> Vec<Meeting> {
+    let rounds = size.ilog2();
+    let (mut low, mut high) = (0, size);
     let meeting = |round| {
         let mask = match order {
             Order::NearFirst => 1_u32 << round,
-            Order::FarFirst => team.size >> (round + 1),
+            Order::FarFirst => size >> (round + 1),
         };
         let middle = u32::midpoint(low, high);
         let (below, above) = ((low, middle), (middle, high));
-        let (kept, given) = if team.me & mask == 0 { (below, above) } else { (above, below) };
+        let (kept, given) = if me & mask == 0 { (below, above) } else { (above, below) };
         (low, high) = kept;
-        Meeting { partner: team.me ^ mask, mask, kept, given }
+        Meeting { partner: me ^ mask, mask, kept, given }
     };
     (0..rounds).map(meeting).collect()
 }
@@ -129,4 +157,28 @@ pub fn around(plan: &mut Plan, team: &Team, offset: u32, at: impl Fn(u32) -> Reg
         plan.exchange(right, at(send), left, other);
         plan.reduce_left(other, keep);
     }
+}
+
+/// The same with the next receive posted before the last one is waited for, and blocking sends.
+pub fn around_ahead(plan: &mut Plan, team: &Team, offset: u32, at: impl Fn(u32) -> Region) {
+    let n = team.size;
+    if n < 2 {
+        return;
+    }
+    let room = (0..n).map(|block| at(block).len).max().unwrap_or(0);
+    let slots = [plan.scratch(room), plan.scratch(room)];
+    let (right, left) = (team.rank(team.ahead(1)), team.rank(team.behind(1)));
+    let block = |step: u32| at((team.behind(step) + offset) % n);
+    let slot = |step: u32| slots[step as usize % 2].part(0, block(step).len);
+    let mut coming = plan.irecv(left, slot(2));
+    plan.send(right, block(1));
+    for step in 2..n {
+        let next = plan.irecv(left, slot(step + 1));
+        plan.wait(&[coming]);
+        plan.reduce_left(slot(step), block(step));
+        plan.send(right, block(step));
+        coming = next;
+    }
+    plan.wait(&[coming]);
+    plan.reduce_left(slot(n), block(n));
 }

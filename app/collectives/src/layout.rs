@@ -14,6 +14,13 @@ pub enum Blocks {
         /// Number of blocks.
         count: u32,
     },
+    /// A vector of `len` elements in `count` blocks of `len / count` elements; the last one has the rest as well.
+    Rest {
+        /// Elements in all.
+        len: u64,
+        /// Number of blocks.
+        count: u32,
+    },
     /// A vector of `len` elements in blocks of `size`; the last ones may be shorter, or empty.
     Cut {
         /// Elements in all.
@@ -44,6 +51,8 @@ impl Blocks {
                 let (size, more) = (len / u64::from(*count), len % u64::from(*count));
                 index * size + index.min(more)
             }
+            Self::Rest { len, count } if block >= *count => *len,
+            Self::Rest { len, count } => index * (len / u64::from(*count)),
             Self::Cut { len, size } => (index * size).min(*len),
             Self::Ends(ends) => {
                 let before = (block as usize).checked_sub(1);

@@ -7,8 +7,10 @@
 //!
 //! Not modelled: what an algorithm costs its library besides messages and reductions (packing,
 //! set-up of communicators); shared memory, which two-level algorithms use within nodes, is messages
-//! here; remainders that do not fill a segment are a shorter segment, where SMPI starts another
-//! collective for them.
+//! here.
+//!
+//! Names are those of SimGrid's SMPI, and mean what SMPI 3.32 does under them; where an MPI library's own algorithm is
+//! another one, it has a name of its own. `validation/simgrid/compare.py` compares.
 
 mod allgather;
 mod allreduce;

@@ -243,6 +243,17 @@ impl Plan {
         if other < me { self.reduce_left(from, into) } else { self.reduce_right(into, from) }
     }
 
+    /// Copies `from` to the start of a longer region, and fills the rest with more of it: what is combined there must be
+    /// something, and is thrown away.
+    pub fn fill(&mut self, from: Region, into: Region) {
+        let mut start = 0;
+        while start < into.len && from.len > 0 {
+            let len = from.len.min(into.len - start);
+            self.copy(from.part(0, len), into.part(start, len));
+            start += len;
+        }
+    }
+
     /// Adds the steps of another plan, whose send and receive buffers are these regions. They begin when what was waited
     /// for is done, and all that follows waits for them.
     pub fn append(&mut self, other: &Self, send: Region, receive: Region) {
@@ -256,6 +267,7 @@ impl Plan {
         let first = self.actions.len() as Handle;
         let before = std::mem::take(&mut self.frontier);
         let mut is_last = vec![true; other.len()];
+        self.blocking.extend(other.blocking.iter().map(|step| first + step));
         for (action, required) in other.steps() {
             if required.is_empty() {
                 self.frontier.extend_from_slice(&before);

@@ -5,10 +5,11 @@
 
 use crate::{
     allgather::{Half, halves, pack},
-    call::{Call, Team},
+    call::{Call, NO_CHOICES, Team},
     gather,
     halving::{self, Order},
     layout::Blocks,
+    names::Collective,
     plan::{Buffer, Plan, Region},
     table::{Entry, Need, Way},
     tree::{self, Reduction, Tree},
@@ -18,7 +19,17 @@ use Way::{Automatic, Run, Select};
 
 /// Algorithms of `reduce_scatter`.
 pub const REDUCE_SCATTER: &[Entry] = &[
-    Entry::new("default", Run(reduce_then_scatter), "binomial reduce to rank 0, linear scatter"),
+    Entry::new(
+        "default",
+        Run(reduce_then_scatter),
+        "`default` reduce to rank 0, which sends to all at once",
+    )
+    .needs(&[(Need::EqualBlocks, "smpi_mpich")]),
+    Entry::new(
+        "openmpi_nonoverlapping",
+        Run(binomial_then_scatter),
+        "binomial reduce to rank 0, linear scatter",
+    ),
     Entry::new("ompi", Select("openmpi"), "as Open MPI chooses"),
     Entry::new("smpi_ompi", Select("smpi_ompi"), "as SMPI chooses under the name `ompi`"),
     Entry::new(
@@ -51,7 +62,17 @@ pub const REDUCE_SCATTER: &[Entry] = &[
 
 /// Algorithms of `reduce_scatter_block`.
 pub const REDUCE_SCATTER_BLOCK: &[Entry] = &[
-    Entry::new("default", Run(reduce_then_scatter), "binomial reduce to rank 0, linear scatter"),
+    Entry::new(
+        "default",
+        Run(reduce_then_scatter),
+        "`default` reduce to rank 0, which sends to all at once",
+    )
+    .needs(&[(Need::EqualBlocks, "smpi_mpich")]),
+    Entry::new(
+        "openmpi_nonoverlapping",
+        Run(binomial_then_scatter),
+        "binomial reduce to rank 0, linear scatter",
+    ),
     Entry::new(
         "recursive_doubling",
         Run(doubling),
@@ -87,16 +108,33 @@ fn result(call: &Call) -> Region {
 }
 
 fn reduce_then_scatter(call: &Call, plan: &mut Plan) {
+    let input = call.whole(Buffer::Send);
+    let sum = plan.scratch(if call.rank == 0 { input.len } else { 0 });
+    let vector = Blocks::Same(input.len);
+    let reduce = Call { root: 0, blocks: &vector, inside: &NO_CHOICES, ..*call };
+    reduce.nested(plan, Collective::Reduce, &reduce, input, sum);
+    if call.rank > 0 {
+        return plan.recv(0, result(call));
+    }
+    for rank in 1..call.ranks {
+        plan.isend(rank, call.blocks.of_region(sum, rank));
+    }
+    plan.copy(call.blocks.of_region(sum, 0), result(call));
+    plan.wait_all();
+}
+
+fn binomial_then_scatter(call: &Call, plan: &mut Plan) {
     let acc = begin(call, plan);
     let (team, commutative) = (call.all(), call.commutative);
-    let reduction = Reduction { root: 0, tree: Tree::Knomial(2), segment: 0, commutative };
+    let reduction =
+        Reduction { root: 0, tree: Tree::Knomial(2), segment: 0, commutative, ahead: true };
     tree::reduce(plan, &team, reduction, acc);
     gather::deal(plan, &team, 0, acc, result(call), call.blocks);
 }
 
 fn ring(call: &Call, plan: &mut Plan) {
     let acc = begin(call, plan);
-    halving::around(plan, &call.all(), 0, |block| call.blocks.of_region(acc, block));
+    halving::around_ahead(plan, &call.all(), 0, |block| call.blocks.of_region(acc, block));
     plan.copy(call.blocks.of_region(acc, call.rank), result(call));
 }
 

@@ -27,7 +27,7 @@ pub enum Need {
     Even,
     /// There are two ranks.
     TwoRanks,
-    /// The number of ranks is x x z with x > 1.
+    /// The number of ranks is x x z for an x from the cube root up to a third of it.
     Cube,
     /// The operation commutes.
     Commutative,
@@ -51,7 +51,7 @@ impl Need {
             Self::PowerOfTwo => ranks.is_power_of_two(),
             Self::Even => ranks.is_multiple_of(2),
             Self::TwoRanks => ranks == 2,
-            Self::Cube => crate::allgather::grid3(ranks)[0] > 1,
+            Self::Cube => crate::allgather::grid3(ranks).iter().product::<u32>() == ranks,
             Self::Commutative => call.commutative,
             Self::ElementPerRank => call.count() >= u64::from(ranks),
             Self::ElementPerPower => call.count() >= 1 << ranks.ilog2(),
@@ -73,7 +73,9 @@ impl Need {
             Self::PowerOfTwo => "a power of two of ranks",
             Self::Even => "an even number of ranks",
             Self::TwoRanks => "two ranks",
-            Self::Cube => "a number of ranks with a square factor up to its cube root",
+            Self::Cube => {
+                "a square factor of the number of ranks between its cube root and a third"
+            }
             Self::Commutative => "an operation that commutes",
             Self::ElementPerRank => "an element per rank",
             Self::ElementPerPower => "an element per rank of the largest power of two",

@@ -154,7 +154,7 @@ pub fn bcast(plan: &mut Plan, team: &Team, root: u32, tree: Tree, data: Region, 
 /// at the end, all others are overwritten. An operation that does not commute is carried out in the
 /// order of members if the tree allows that; the callers see to it.
 pub fn reduce(plan: &mut Plan, team: &Team, reduction: Reduction, acc: Region) {
-    let Reduction { root, tree, segment, commutative } = reduction;
+    let Reduction { root, tree, segment, commutative, ahead } = reduction;
     let n = team.size;
     if n < 2 {
         return;
@@ -184,13 +184,13 @@ pub fn reduce(plan: &mut Plan, team: &Team, reduction: Reduction, acc: Region) {
         let (from, _, slot) = source(input);
         plan.irecv(from, slot)
     };
-    let mut next = (inputs > 0).then(|| post(plan, 0));
+    let mut next = (inputs > 0 && ahead).then(|| post(plan, 0));
     let mut input = 0;
     for index in 0..pieces.count {
         for _ in &place.children {
-            let arrived = next.take();
+            let arrived = next.take().or_else(|| Some(post(plan, input)));
             // The next message has the slot that was read by the reduction before.
-            next = (input + 1 < inputs).then(|| post(plan, input + 1));
+            next = (input + 1 < inputs && ahead).then(|| post(plan, input + 1));
             plan.wait(arrived.as_slice());
             let (_, piece, slot) = source(input);
             if tree == Tree::InOrder {
@@ -224,6 +224,8 @@ pub struct Reduction {
     pub segment: u64,
     /// Whether the operation commutes.
     pub commutative: bool,
+    /// Whether the next receive is posted before the last one is waited for.
+    pub ahead: bool,
 }
 
 /// A region in segments, at least one.
@@ -288,19 +290,22 @@ pub fn gather(
     }
 }
 
-/// Scatters blocks from member `root` along a binomial tree; the reverse of [`gather`]. `all` is
-/// where the root has the blocks in the order of members.
+/// Scatters blocks from member `root` along a binomial tree; the reverse of [`gather`], to the largest subtree first or
+/// to the smallest. `all` is where the root has the blocks in the order of members.
 pub fn scatter(
     plan: &mut Plan,
     team: &Team,
     root: u32,
-    k: u32,
+    small_first: bool,
     all: Region,
     own: Region,
     blocks: &Blocks,
 ) {
     let n = team.size;
-    let (place, turned, held) = subtree(team, root, k, blocks);
+    let (mut place, turned, held) = subtree(team, root, 2, blocks);
+    if small_first {
+        place.children.reverse();
+    }
     let room = if root == 0 && team.me == 0 {
         all
     } else if place.children.is_empty() {
@@ -319,7 +324,7 @@ pub fn scatter(
         plan.copy(blocks.span(all, 0, root), at(n - root, n));
     }
     for &child in &place.children {
-        let end = subtree_end(child, n, k);
+        let end = subtree_end(child, n, 2);
         plan.send(team.rank((child + root) % n), at(child, end));
     }
     let v = (team.me + n - root) % n;

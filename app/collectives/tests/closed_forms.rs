@@ -60,8 +60,11 @@ fn bcast() {
             // The binomial scatter moves m / 2 in each of l rounds.
             "scatter_LR_allgather" => (tree + n * tree, M / 2 * log(n) + all),
             "scatter_rdb_allgather" => (tree + n * log(n), M / 2 * log(n) + all),
-            // Everyone gets one half from above and one from its pair, or two segments from above.
-            "ompi_split_bintree" | "ompi_bintree" => (2 * tree, all),
+            // Everyone gets one half from above, in 32 segments of 1 KiB, and one from its pair.
+            "ompi_split_bintree" => (33 * tree, all),
+            // The same with one segment, or two segments from above.
+            "openmpi_split_bintree" | "ompi_bintree" => (2 * tree, all),
+            // 64 > 3.2118e-6 * 64 KiB + 8.7936 (and so on): 128 KiB. No segments either way.
             _ => (tree, all),
         }
     });
@@ -75,10 +78,16 @@ fn reduce() {
             "NTSL" => (8 * tree, all),
             "arrival_pattern_aware" => (10 * tree, tree * 4097 + all),
             "ompi_binary" => (2 * tree, all),
+            // 64 > 0.0410 * 64 + 9.7128: segments of 1 KiB.
+            "ompi_pipeline" => (64 * tree, all),
+            // 64 > 0.6016 * 64 + 1.3496: segments of 1 KiB.
+            "ompi_binomial" => (64 * tree, all),
             // The tree's root is the last rank, which sends the result to rank 0.
             "ompi_in_order_binary" => (n, n * M),
             // Halving: n messages in each of l rounds, m (n - 1) / n per rank; gather: m / 2 per round.
-            "scatter_gather" | "rab" => (n * log(n) + tree, all + M / 2 * log(n)),
+            "scatter_gather" => (n * log(n) + tree, all + M / 2 * log(n)),
+            // In its gather one of each pair sends in each round: n / 2 (m / n + 2 m / n + ...) bytes.
+            "rab" => (n * log(n) + n / 2 * log(n), all + all / 2),
             _ => (tree, all),
         }
     });
@@ -93,10 +102,18 @@ fn allreduce() {
         let parts = 2 * (n - 1) * M;
         let leaders = inside_bytes + 2 * (nodes - 1) * M;
         match name {
-            "redbcast" | "ompi_nonoverlapping" | "smp_binomial" => (2 * (n - 1), parts),
+            "redbcast" | "openmpi_linear" | "ompi_nonoverlapping" | "smp_binomial" => {
+                (2 * (n - 1), parts)
+            }
             "smp_binomial_pipeline" => (16 * (n - 1), parts),
-            "lr" | "ompi_ring_segmented" | "rab2" => (2 * n * (n - 1), parts),
-            "rab1" | "rab_rdb" | "mvapich2_rs" | "rab" => (2 * n * l, parts),
+            // The alltoall of 64 B among 1024 ranks is `bruck`: l rounds of half of all blocks.
+            "rab2" if n == 1024 => (n * l + n * (n - 1), n * l * M / 2 + parts / 2),
+            "lr" | "ompi_ring_segmented" | "openmpi_ring" | "openmpi_ring_segmented" | "rab2" => {
+                (2 * n * (n - 1), parts)
+            }
+            "rab_rdb" | "rabenseifner" | "mvapich2_rs" | "rab" => (2 * n * l, parts),
+            // Recursive halving, then all messages at once.
+            "rab1" => (n * l + n * (n - 1), parts),
             "rdb" => (n * l, n * l * M),
             "smp_rdb" => {
                 let among = nodes * log(nodes);
@@ -114,18 +131,23 @@ fn allgathers(name: &str, n: u64) -> (u64, u64) {
     // Everyone gets every other block once.
     let all = n * (n - 1) * B;
     match name {
-        "rdb" | "rhv" | "bruck" | "ompi_bruck" | "mpich_rdb" => (n * log(n), all),
+        "rdb" | "bruck" | "ompi_bruck" | "mpich_rdb" => (n * log(n), all),
         // Gather, and a broadcast of all blocks.
-        "GB" => (2 * (n - 1), (n - 1) * B + (n - 1) * n * B),
+        "GB" | "openmpi_default" => (2 * (n - 1), (n - 1) * B + (n - 1) * n * B),
         "2dmesh" => (n * 2 * (n.isqrt() - 1), all),
-        // 4 x 4 x 4 and 8 x 8 x 16.
-        "3dmesh" => (n * if n == 64 { 9 } else { 7 + 7 + 15 }, all),
+        // 4 x 4 x 4 and 4 x 16 x 16: 16 is the first number from the cube root on whose square divides 1024.
+        "3dmesh" => (n * if n == 64 { 9 } else { 3 + 15 + 15 }, all),
         // In nodes three messages per rank; N - 1 node blocks to each leader and, each, three more.
         "SMP_NTS" | "smp_simple" => {
             let blocks = 4 * nodes * (nodes - 1);
             (3 * n + blocks, 3 * n * B + blocks * 4 * B)
         }
-        "ompi_neighborexchange" => (n * n / 2, all),
+        "ompi_neighborexchange" | "openmpi_neighborexchange" => (n * n / 2, all),
+        // Before the rounds, blocks are exchanged but those at numbers whose bits read the same backwards.
+        "rhv" => {
+            let moved = n - (1 << log(n).div_ceil(2));
+            (n * log(n) + moved, all + moved * B)
+        }
         "mvapich2_smp" => (
             3 * nodes + nodes * log(nodes) + 3 * nodes,
             3 * nodes * B + nodes * (nodes - 1) * 4 * B + 3 * nodes * n * B,
@@ -146,7 +168,7 @@ fn gather_and_scatter() {
         let nodes = n / 4;
         match name {
             // Each of l rounds moves half of all blocks.
-            "ompi_binomial" => (n - 1, n / 2 * log(n) * B),
+            "ompi_binomial" | "binomial" => (n - 1, n / 2 * log(n) * B),
             // A question, the block, and an empty second part.
             "ompi_linear_sync" => (3 * (n - 1), (n - 1) * B),
             "mvapich2_two_level" | "mvapich2_two_level_binomial" => {
@@ -175,11 +197,13 @@ fn alltoalls(name: &str, n: u64) -> (u64, u64) {
         "rdb" => (n * log(n), n * (n - 1) * n * B),
         "2dmesh" => mesh(n.isqrt(), 1, n.isqrt()),
         "3dmesh" if n == 64 => mesh(4, 4, 4),
-        "3dmesh" => mesh(8, 8, 16),
+        "3dmesh" => mesh(4, 16, 16),
         // A barrier is 2 (n - 1) empty messages.
         "pair_rma" => (messages + 4 * (n - 1), all),
         "pair_one_barrier" | "ring_one_barrier" => (messages + 2 * (n - 1), all),
-        "pair_mpi_barrier" | "ring_mpi_barrier" => (messages + 2 * (n - 1) * (n - 1), all),
+        "pair_mpi_barrier" | "ring_mpi_barrier" => (messages + 2 * (n - 1) * n, all),
+        // One to the rank itself as well.
+        "mvapich2_scatter_dest" => (n * n, n * n * B),
         // One byte each between all but the last two steps.
         "pair_light_barrier" | "ring_light_barrier" => (messages + n * (n - 2), all + n * (n - 2)),
         _ => (messages, all),
@@ -215,7 +239,7 @@ fn reduce_scatter() {
     let form = |name: &str, n: u64| {
         let all = n * (n - 1) * B;
         match name {
-            "default" => (2 * (n - 1), (n - 1) * n * B + (n - 1) * B),
+            "default" | "openmpi_nonoverlapping" => (2 * (n - 1), (n - 1) * n * B + (n - 1) * B),
             "ompi_ring" | "mpich_pair" => (n * (n - 1), all),
             // Blocks move but those at numbers whose bits read the same backwards: 2^⌈l / 2⌉ of them.
             "ompi_butterfly" => {

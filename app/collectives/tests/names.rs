@@ -152,7 +152,7 @@ fn selections_are_those_of_the_libraries() {
         // Open MPI 4.1.4, coll_tuned_decision_fixed.c: from 64 to 127 ranks recursive doubling below
         // 256 KiB, then Rabenseifner; barriers of 64 to 255 ranks are `bruck`.
         (Collective::Allreduce, "openmpi", 64, 262_143, "rdb"),
-        (Collective::Allreduce, "openmpi", 64, 262_144, "rab_rdb"),
+        (Collective::Allreduce, "openmpi", 64, 262_144, "rabenseifner"),
         (Collective::Barrier, "openmpi", 64, 0, "ompi_bruck"),
         // MPICH 4.0: short broadcasts are below 12288 B, medium ones below 512 KiB.
         (Collective::Bcast, "mpich", 64, 12287, "binomial_tree"),
@@ -160,6 +160,11 @@ fn selections_are_those_of_the_libraries() {
         (Collective::Bcast, "mpich", 63, 12288, "scatter_LR_allgather"),
         (Collective::Alltoall, "mpich", 64, 256, "bruck"),
         (Collective::Alltoall, "mpich", 63, 32769, "ring"),
+        // SMPI: its own algorithms at Open MPI's borders; elements instead of bytes, here of one byte each.
+        (Collective::Allreduce, "smpi_ompi", 64, 262_144, "rab_rdb"),
+        (Collective::Bcast, "smpi_ompi", 8, 65_536, "NTSL"),
+        (Collective::ReduceScatter, "smpi_mpich", 64, 8192, "mpich_rdb"),
+        (Collective::ReduceScatter, "smpi_mpich", 64, 8193, "mpich_pair"),
         // MVAPICH2: recursive doubling up to 1 KiB, two levels, among 16 ranks, then Rabenseifner.
         (Collective::Allreduce, "mvapich2", 16, 1025, "mvapich2_rs"),
         // Intel MPI, one rank per node, up to 2 ranks: algorithm 1 from 7 to 84 bytes.

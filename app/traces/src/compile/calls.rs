@@ -385,7 +385,14 @@ fn shared(class: Class, arguments: &mut Arguments, ranks: u64) -> Shared {
             (blocks(arguments, false), block(arguments, 1))
         }
         C::Allgather | C::NeighborAllgather => (block(arguments, 1), block(arguments, ranks)),
-        C::Allgatherv | C::NeighborAllgatherv => (block(arguments, 1), blocks(arguments, false)),
+        C::Allgatherv | C::NeighborAllgatherv => {
+            let from = block(arguments, 1);
+            // SMPI's choice looks at elements: the datatype stands behind the address and the counts.
+            let mut ahead = *arguments;
+            let _ = (ahead.number(), ahead.list());
+            element = ahead.datatype().size.max(1).cast_unsigned();
+            (from, blocks(arguments, false))
+        }
         C::Alltoall | C::NeighborAlltoall => (block(arguments, ranks), block(arguments, ranks)),
         C::Alltoallv | C::NeighborAlltoallv => (blocks(arguments, false), blocks(arguments, false)),
         C::Alltoallw | C::NeighborAlltoallw => (blocks(arguments, true), blocks(arguments, true)),
