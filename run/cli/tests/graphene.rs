@@ -132,11 +132,15 @@ fn cg(processes: u32) -> String {
         let _ = writeln!(trace, "{me} init");
         for _ in 0..26 {
             compute(&mut trace, 2 * N * 14 * 14);
-            partners.iter().for_each(|&with| exchange(&mut trace, with, 2, part));
+            for &with in &partners {
+                exchange(&mut trace, with, 2, part);
+            }
             exchange(&mut trace, transposed, 3, 8 * N / columns);
             compute(&mut trace, 10 * N);
             for _ in 0..2 {
-                partners.iter().for_each(|&with| exchange(&mut trace, with, 1, 8));
+                for &with in &partners {
+                    exchange(&mut trace, with, 1, 8);
+                }
             }
         }
         let _ = writeln!(trace, "{me} finalize");
