@@ -35,16 +35,9 @@ fn padded_names_and_any_source_of_mpich() {
     let traces = Traces::find(&path.join("t-")).unwrap();
     assert_eq!((traces.form, traces.ranks()), (Form::Allprof, 2));
     // Each receive and the computation before it; the wait, that before it, and the last. Requests lie 4 bytes apart.
-    let calc = |us: u64| (Kind::Calc, 0, us * 1_000_000);
-    let expected = [
-        (Kind::Recv, u32::MAX, 16),
-        calc(2),
-        (Kind::Recv, 1, 16),
-        calc(1),
-        calc(0),
-        calc(1),
-        calc(5),
-    ];
+    let calc = |us: u64| (Calc, 0, us * 1_000_000);
+    let expected =
+        [(Recv, u32::MAX, 16), calc(2), (Recv, 1, 16), calc(1), calc(0), calc(1), calc(5)];
     assert_eq!(ops(&traces, 0), expected);
     let compiled = compile(&traces, &Options::default()).unwrap();
     // The wait needs both receives and the computation before it.
@@ -95,14 +88,14 @@ fn time_independent_traces() {
     assert_eq!((traces.form, traces.ranks()), (Form::Independent, 2));
     let expected = [
         (Kind::Send, 1, 40),
-        (Kind::Calc, 0, 2_000_000_000),
+        (Calc, 0, 2_000_000_000),
         (Kind::Send, 1, 32),
-        (Kind::Recv, 1, 32),
-        (Kind::Calc, 0, 0),
+        (Recv, 1, 32),
+        (Calc, 0, 0),
         // The reduction's thousand operations come behind it.
-        (Kind::Calc, 0, 0),
-        (Kind::Calc, 0, 1_000_000),
-        (Kind::Calc, 0, 0),
+        (Calc, 0, 0),
+        (Calc, 0, 1_000_000),
+        (Calc, 0, 0),
     ];
     assert_eq!(ops(&traces, 0), expected);
 }
