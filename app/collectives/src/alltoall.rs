@@ -138,9 +138,12 @@ pub const ALLTOALLV: &[Entry] = &[
     .needs(&[(Need::PowerOfTwo, "ring_one_barrier")]),
     Entry::new(
         "ring",
-        Run(|call, plan| match call.ranks.is_power_of_two() {
-            true => pairs(call, plan, Pace::Free),
-            false => rings(call, plan, Pace::Free),
+        Run(|call, plan| {
+            if call.ranks.is_power_of_two() {
+                pairs(call, plan, Pace::Free);
+            } else {
+                rings(call, plan, Pace::Free);
+            }
         }),
         "to the rank i ahead, from the one i behind in step i; `pair` among a power of two of ranks",
     ),

@@ -92,7 +92,7 @@ pub const BCAST: &[Entry] = &[
     Entry::new(
         "ompi_split_bintree",
         Run(|call, plan| {
-            split_binary(call, plan, if call.bytes() < 370_728 { 1 << 10 } else { 8 << 10 })
+            split_binary(call, plan, if call.bytes() < 370_728 { 1 << 10 } else { 8 << 10 });
         }),
         "each half of a binary tree gets one half of the vector, then pairs exchange; segments of 1 KiB, from 370728 B on of 8 KiB",
     ),

@@ -101,7 +101,8 @@ fn to_root(call: &Call, plan: &mut Plan) {
 /// Everyone sends its block to the root.
 pub fn linear(plan: &mut Plan, team: &Team, root: u32, own: Region, out: Region, blocks: &Blocks) {
     if team.me != root {
-        return plan.send(team.rank(root), own);
+        let send = plan.isend(team.rank(root), own);
+        return plan.wait(&[send]);
     }
     for member in (0..team.size).filter(|&member| member != root) {
         plan.irecv(team.rank(member), blocks.of_region(out, member));

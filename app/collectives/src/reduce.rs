@@ -176,9 +176,12 @@ fn knomial(call: &Call, plan: &mut Plan) {
     };
     let slots: Vec<_> = place.children.iter().rev().map(receive).collect();
     plan.wait_all();
-    slots.into_iter().for_each(|slot| plan.reduce_right(acc, slot));
+    for slot in slots {
+        plan.reduce_right(acc, slot);
+    }
     if let Some(parent) = place.parent {
-        plan.send(team.rank(parent), acc);
+        let send = plan.isend(team.rank(parent), acc);
+        plan.wait(&[send]);
     }
 }
 
@@ -247,7 +250,8 @@ fn arrival_chain(call: &Call, plan: &mut Plan) {
 pub fn at_once(call: &Call, plan: &mut Plan) {
     let root = call.root;
     if call.rank != root {
-        return plan.send(root, call.input());
+        let send = plan.isend(root, call.input());
+        return plan.wait(&[send]);
     }
     let acc = call.output();
     plan.copy(call.input(), acc);
@@ -256,7 +260,9 @@ pub fn at_once(call: &Call, plan: &mut Plan) {
         plan.irecv(rank, slot);
     }
     plan.wait_all();
-    slots.into_iter().for_each(|slot| plan.reduce_right(acc, slot));
+    for slot in slots {
+        plan.reduce_right(acc, slot);
+    }
 }
 
 /// The root combines from the last rank to the first.

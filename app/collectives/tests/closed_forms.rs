@@ -78,10 +78,8 @@ fn reduce() {
             "NTSL" => (8 * tree, all),
             "arrival_pattern_aware" => (10 * tree, tree * 4097 + all),
             "ompi_binary" => (2 * tree, all),
-            // 64 > 0.0410 * 64 + 9.7128: segments of 1 KiB.
-            "ompi_pipeline" => (64 * tree, all),
-            // 64 > 0.6016 * 64 + 1.3496: segments of 1 KiB.
-            "ompi_binomial" => (64 * tree, all),
+            // 64 > 0.0410 * 64 + 9.7128 and 64 > 0.6016 * 64 + 1.3496: segments of 1 KiB in both.
+            "ompi_pipeline" | "ompi_binomial" => (64 * tree, all),
             // The tree's root is the last rank, which sends the result to rank 0.
             "ompi_in_order_binary" => (n, n * M),
             // Halving: n messages in each of l rounds, m (n - 1) / n per rank; gather: m / 2 per round.
