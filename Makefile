@@ -13,7 +13,7 @@ MDBOOK_VERSION := 0.5.4
 help:
 	@echo "make build        the heddle command, in $(HEDDLE)"
 	@echo "make recorder     the libraries of heddle record, beside it (make build does it too)"
-	@echo "make demo         run it on four examples"
+	@echo "make demo         run it on five examples"
 	@echo "make test         all tests"
 	@echo "make validate     all tests, optimised, with those that take long"
 	@echo "make lint         formatting, clippy, documentation, licences"
@@ -54,6 +54,7 @@ demo: build
 		--set noise.interval=50us --set noise.duration=20us --set noise.distribution=exponential \
 		--set output.directory=$(TARGET)/demo --set output.timeline=perfetto --force
 	$(HEDDLE) run pattern:dissemination --ranks 648 --size 180B --machine examples/machines/fat-tree-648.toml
+	$(HEDDLE) ladder pattern:linear-alltoall --ranks 64 --size 16KiB --machine examples/machines/edr-cluster.toml
 	$(HEDDLE) topology fat-tree:levels=2,radix=8 --draw $(TARGET)/demo/fat-tree.svg
 	@echo "Tables, timeline and a drawing are in $(TARGET)/demo; https://ui.perfetto.dev opens the timeline."
 
@@ -62,6 +63,9 @@ test: setup
 
 validate: setup
 	cargo test --workspace --locked --release -- --include-ignored
+	cargo build --release --locked
+	validation/simgrid/compare.py $(HEDDLE)
+	validation/simgrid/routes.py
 
 lint-light: setup
 	@cargo fmt --version >/dev/null 2>&1 || rustup component add rustfmt
