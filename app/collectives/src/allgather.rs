@@ -16,11 +16,11 @@ use crate::{
     tree::{self, Tree},
 };
 
-use Way::{Automatic, Run, Same, Select};
+use Way::{Automatic, Run, Select};
 
 /// Algorithms of `allgather`.
 pub const ALLGATHER: &[Entry] = &[
-    Entry::new("default", Same("spreading_simple"), "all messages at once"),
+    Entry::new("default", Run(at_once), "all messages at once"),
     Entry::new("2dmesh", Run(mesh2), "rows of a grid, then its columns"),
     Entry::new("3dmesh", Run(mesh3), "lines, planes and layers of a grid")
         .needs(&[(Need::Cube, "2dmesh")]),
@@ -80,7 +80,7 @@ pub const ALLGATHER: &[Entry] = &[
 
 /// Algorithms of `allgatherv`.
 pub const ALLGATHERV: &[Entry] = &[
-    Entry::new("default", Run(spread), "all messages at once"),
+    Entry::new("default", Run(at_once), "all messages at once"),
     Entry::new(
         "GB",
         Run(|call, plan| gather_bcast(call, plan, Collective::Gatherv)),
@@ -167,6 +167,16 @@ fn pair(call: &Call, plan: &mut Plan) {
         let partner = call.rank ^ step;
         plan.exchange(partner, call.own(), partner, call.blocks.of_region(whole, partner));
     }
+}
+
+/// As SMPI's non-blocking form: partner by partner, waited for in that order.
+fn at_once(call: &Call, plan: &mut Plan) {
+    let (whole, team) = (begin(call, plan), call.all());
+    for other in others(&team, false) {
+        plan.isend(other, call.own());
+        plan.irecv(other, call.blocks.of_region(whole, other));
+    }
+    plan.wait_in_order();
 }
 
 fn spread(call: &Call, plan: &mut Plan) {

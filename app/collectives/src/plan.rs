@@ -105,7 +105,7 @@ pub struct Plan {
     since: Handle,
     /// Sends and receives that were not waited for.
     open: Vec<Handle>,
-    /// Sends that are blocking calls.
+    /// Sends that are blocking calls, and receives that are waited for one after the other.
     blocking: Vec<Handle>,
     sent: FxHashMap<u32, u32>,
     received: FxHashMap<u32, u32>,
@@ -136,7 +136,18 @@ impl Plan {
         })
     }
 
-    /// Whether a step is a send that the library makes as a blocking call.
+    /// Waits for all that is under way, one after the other in the order of posting.
+    pub fn wait_in_order(&mut self) {
+        let receives = self.open.iter().copied();
+        let is_receive =
+            |step: &Handle| matches!(self.actions.get(*step as usize), Some(Action::Recv { .. }));
+        self.blocking.extend(receives.filter(is_receive));
+        self.blocking.sort_unstable();
+        self.wait_all();
+    }
+
+    /// Whether a step is a send that the library makes as a blocking call, or a receive that is waited for in the order of
+    /// posting.
     pub fn is_blocking(&self, step: Handle) -> bool {
         self.blocking.binary_search(&step).is_ok()
     }

@@ -24,7 +24,7 @@ struct Rank {
     /// Per operation, where the list of those that require it ends in `dependents`.
     ends: Vec<u32>,
     dependents: Vec<u32>,
-    /// Sends that are blocking calls, in order.
+    /// Operations that are blocking, in order.
     blocking: Vec<u32>,
 }
 

@@ -47,7 +47,7 @@ fn linear(call: &Call, plan: &mut Plan, inclusive: bool) {
     for rank in me + 1..call.ranks {
         plan.isend(rank, call.input());
     }
-    plan.wait_all();
+    plan.wait_in_order();
     let terms = (0..me).map(|rank| others.part(u64::from(rank) * call.count(), call.count()));
     combine(plan, terms.chain(inclusive.then(|| call.input())), out);
 }

@@ -141,7 +141,8 @@ pub trait Program: Sync {
     /// CPU and interface. Within such a group the indices ascend over all runs.
     fn roots(&self, rank: u32, each: &mut impl FnMut(Run));
 
-    /// Whether a send is a blocking one (`MPI_Send`), where the program knows. `None`: what waits for it may tell.
+    /// Whether a send is a blocking one (`MPI_Send`), where the program knows; of a receive, whether those that are waited for with
+    /// it are waited for one after the other. `None`: what waits for a send may tell.
     fn is_blocking(&self, rank: u32, index: u32) -> Option<bool> {
         let _ = (rank, index);
         None

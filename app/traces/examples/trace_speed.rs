@@ -73,12 +73,12 @@ fn main() -> Result<(), Box<dyn Error>> {
             read += 1;
         }
     }
-    let took = (busy(start) - before).as_secs_f64();
+    let took = busy(start).saturating_sub(before).as_secs_f64();
     println!("reading: {:.2} M calls/s on one core; at most {}", read as f64 / took / 1e6, peak());
     for mode in [Mode::Gaps, Mode::Aligned] {
         let before = busy(start);
         let compiled = compile(&traces, &Options { mode, threads: 1, ..Options::default() })?;
-        let took = (busy(start) - before).as_secs_f64();
+        let took = busy(start).saturating_sub(before).as_secs_f64();
         let rate = compiled.calls as f64 / took / 1e6;
         let size = compiled.image.bytes().len() as f64 / 1e6;
         println!(

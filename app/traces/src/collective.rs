@@ -60,9 +60,9 @@ pub trait Sink {
     fn receive(&mut self, from: u32, bytes: u64, after: &[u32]) -> u32;
     /// Computes for so many picoseconds, likewise.
     fn compute(&mut self, time: u64, after: &[u32]) -> u32;
-    /// An operation, a send, is a blocking call of the library.
-    fn blocking(&mut self, send: u32) {
-        let _ = send;
+    /// An operation is blocking: a send by a blocking call, a receive that is waited for in the order of posting.
+    fn blocking(&mut self, op: u32) {
+        let _ = op;
     }
     /// The next message is the how manieth between its two ranks in this collective. Without it, messages match
     /// in the order in which they come.

@@ -101,7 +101,11 @@ fn post(plan: &Plan, element: u64, reduction: TimePerByte, sink: &mut dyn Sink) 
             }
             Action::Recv { from, tag, into } => {
                 sink.number(tag);
-                Some(sink.receive(from, bytes(into), &after))
+                let receive = sink.receive(from, bytes(into), &after);
+                if plan.is_blocking(step) {
+                    sink.blocking(receive);
+                }
+                Some(receive)
             }
             Action::Copy { .. } => None,
             Action::Reduce { into, .. } => match reduction.cost(bytes(into)).ps() {

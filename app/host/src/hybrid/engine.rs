@@ -8,7 +8,7 @@ use kernel::Probe;
 use schedule::{Edge, Kind, Op, Program};
 use units::Time;
 
-use super::mailbox::{Flow, Mailbox, Message, Messages, Open};
+use super::mailbox::{Flow, Mailbox, Message, Messages};
 use super::protocol::{Protocol, Protocols};
 use crate::path::{Clock, Path, Stamp};
 use crate::source::{Progress, START, Scheduled, Source};
@@ -135,7 +135,7 @@ pub fn simulate_flow<P: Program, R: Routes, W: Probe<Load>, B: Probe<Record>>(
         hosts,
         ranks: (0..ranks).map(rank).collect(),
         source,
-        messages: Messages::default(),
+        messages: Messages::with_room(room(program)),
         agenda: BinaryHeap::new(),
         numbers: 0,
         active: VecDeque::new(),
@@ -430,7 +430,8 @@ impl<P: Program, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, P, R, W
         if !self.free_receives {
             let mut successors = Vec::new();
             self.program.dependents(rank, index, Edge::Done, &mut |next| successors.push(next));
-            self.ranks[rank as usize].mailbox.open(index, successors.into());
+            let in_order = self.program.is_blocking(rank, index) == Some(true);
+            self.ranks[rank as usize].mailbox.open(index, successors.into(), in_order);
         }
         let mailbox = &mut self.ranks[rank as usize].mailbox;
         if let Some(number) = mailbox.unexpected.take(op.peer, op.tag) {
@@ -531,7 +532,7 @@ impl<P: Program, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, P, R, W
         let state = &mut self.ranks[rank as usize];
         if let Some(open) = state.mailbox.open.iter_mut().find(|open| open.index == index) {
             // It is under way.
-            *open = Open { index, successors: std::mem::take(&mut open.successors), message: None };
+            open.message = None;
         }
         let clock = &mut state.cpus[usize::from(cpu)].clock;
         if stamp.time >= clock.free {
@@ -565,6 +566,12 @@ impl<P: Program, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, P, R, W
 fn add(cpus: &mut [Cpu], index: u32, op: Op, stamp: &Stamp) {
     let cpu = &mut cpus[usize::from(op.cpu)];
     cpu.ready.push(Reverse(Ready { order: (stamp.time, index), op, path: stamp.path }));
+}
+
+/// For how many messages there is room at first: growing would mean to copy them. Pages that are not used cost nothing.
+fn room(program: &impl Program) -> usize {
+    let ops: u64 = (0..program.ranks()).map(|rank| u64::from(program.ops(rank))).sum();
+    (ops / 2).min(1 << 20) as usize
 }
 
 impl Rank {

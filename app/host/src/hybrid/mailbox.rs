@@ -43,6 +43,10 @@ pub struct Messages {
 }
 
 impl Messages {
+    pub fn with_room(count: usize) -> Self {
+        Self { all: Vec::with_capacity(count), free: Vec::new() }
+    }
+
     pub fn add(&mut self, message: Message) -> u32 {
         if let Some(number) = self.free.pop() {
             self.all[number as usize] = message;
@@ -85,17 +89,19 @@ pub struct Open {
     pub index: u32,
     /// What waits for it.
     pub successors: Box<[u32]>,
+    /// Of those with the same successors, it is waited for in the order of posting.
+    pub in_order: bool,
     /// Its message, once it has arrived.
     pub message: Option<u32>,
 }
 
 impl Mailbox {
     /// A receive is posted.
-    pub fn open(&mut self, index: u32, successors: Box<[u32]>) {
+    pub fn open(&mut self, index: u32, successors: Box<[u32]>, in_order: bool) {
         for successor in &successors {
             *self.waited.entry(*successor).or_default() += 1;
         }
-        self.open.push(Open { index, successors, message: None });
+        self.open.push(Open { index, successors, in_order, message: None });
     }
 
     /// A receive is done.
@@ -118,12 +124,17 @@ impl Mailbox {
     }
 
     /// The first posted receive whose overhead is due: its message has arrived, and the rank has come to an operation
-    /// that waits for nothing but receives, this one among them (`MPI_Waitall` takes what is there).
+    /// that waits for nothing but receives, this one among them. `MPI_Waitall` takes what is there; others wait for one after
+    /// the other.
     /// `missing` tells for how much an operation waits.
     pub fn due(&self, missing: impl Fn(u32) -> u32) -> Option<(u32, u32)> {
         let reached = |successor: &u32| self.waited.get(successor) == Some(&missing(*successor));
-        self.open.iter().find_map(|open| {
+        self.open.iter().enumerate().find_map(|(place, open)| {
             let message = open.message?;
+            let before = |early: &Open| early.in_order && early.successors == open.successors;
+            if open.in_order && self.open[..place].iter().any(before) {
+                return None;
+            }
             let due = open.successors.is_empty() || open.successors.iter().any(reached);
             due.then_some((open.index, message))
         })

@@ -21,7 +21,8 @@ pub struct Image {
     bytes: Bytes,
     ranks: Vec<Blob>,
     waits: Waits,
-    /// By rank, the sends that are known to be blocking, in order; all others are not. No part of the binary form.
+    /// By rank, the operations that are known to be blocking ([`Program::is_blocking`]), in order; all others are not. No part of the
+    /// binary form.
     blocking: Option<Box<[Vec<u32>]>>,
 }
 
@@ -87,7 +88,7 @@ impl Image {
         Self { bytes, ranks, waits, blocking: None }
     }
 
-    /// Says by rank which sends are blocking, in ascending order of their operations; all others then are not.
+    /// Says by rank which operations are blocking ([`Program::is_blocking`]), in ascending order; all others then are not.
     pub fn set_blocking(&mut self, sends: Vec<Vec<u32>>) {
         self.blocking = Some(sends.into());
     }

@@ -40,10 +40,10 @@ impl Compiler<'_> {
         self.message(Kind::Recv, from, communicator, purpose, bytes)
     }
 
-    /// A send is a blocking call.
-    pub fn blocking(&mut self, send: u32) {
-        if self.options.blocking && send != NONE {
-            self.out.blocking.push(send);
+    /// An operation is blocking ([`schedule::Program::is_blocking`]).
+    pub fn blocking(&mut self, op: u32) {
+        if self.options.blocking && op != NONE {
+            self.out.blocking.push(op);
         }
     }
 
@@ -278,8 +278,8 @@ impl Sink for Posting<'_, '_> {
         self.post(op, after)
     }
 
-    fn blocking(&mut self, send: u32) {
-        self.compiler.blocking(send);
+    fn blocking(&mut self, op: u32) {
+        self.compiler.blocking(op);
     }
 
     fn number(&mut self, number: u32) {
