@@ -223,8 +223,8 @@ impl Plan {
 
     /// Sends and receives at once, and waits for both.
     pub fn exchange(&mut self, to: u32, what: Region, from: u32, into: Region) {
-        let receive = self.irecv(from, into);
         let send = self.isend(to, what);
+        let receive = self.irecv(from, into);
         self.wait(&[receive, send]);
     }
 

@@ -45,6 +45,12 @@ struct Plan {
 }
 
 impl Plan {
+    fn flow(&self) -> Flow<'_> {
+        let Self { uses, penalty, bound, factor, work, .. } = self;
+        let (penalty, bound, factor, work) = (*penalty, *bound, *factor, *work);
+        Flow { uses, penalty, bound, factor, latency: Time::from_ps(self.latency), work }
+    }
+
     /// Bytes on a link per byte of the rate.
     fn weight(&self, link: usize, sharing: Sharing) -> f64 {
         let weights =
@@ -232,17 +238,7 @@ fn compare(seed: u64, draw: impl Fn(&mut Dice) -> (Vec<Link>, Vec<Plan>)) {
             }
         }
         while let Some(plan) = plans.get(started).filter(|plan| plan.at == now.ps()) {
-            let latency = Time::from_ps(plan.latency);
-            let Plan { uses, penalty, bound, factor, work, .. } = plan;
-            let flow = Flow {
-                uses,
-                penalty: *penalty,
-                bound: *bound,
-                factor: *factor,
-                latency,
-                work: *work,
-            };
-            ids[started] = Some(fluid.start(now, &flow, started as u32));
+            ids[started] = Some(fluid.start(now, &plan.flow(), started as u32));
             started += 1;
         }
         let active: Vec<usize> = (0..started)

@@ -30,6 +30,7 @@ fn one_message_becomes_one_row_and_three_slices() {
         message,
     };
     let expected = Recorded {
+        links: Vec::new(),
         messages: vec![message],
         slices: vec![
             slice(0, Activity::Compute, 0, 100, None),

@@ -38,8 +38,21 @@ pub fn run(arguments: &Arguments) -> Result<(), Ending> {
             let _ = write!(io::stderr(), "\r\x1b[K{name} …");
         }
     };
-    let climbed: Climbed = match &arguments.over {
-        None => vec![(String::new(), ladder(&request, next)?)],
+    let climbed = climb(arguments, &request, next)?;
+    if shown {
+        let _ = write!(io::stderr(), "\r\x1b[K");
+    }
+    report(arguments, &climbed)
+}
+
+/// Climbs the ladder, or one for each value of a key.
+fn climb(
+    arguments: &Arguments,
+    request: &Request,
+    next: impl FnMut(&str),
+) -> Result<Climbed, Ending> {
+    Ok(match &arguments.over {
+        None => vec![(String::new(), ladder(request, next)?)],
         Some(over) => {
             let (key, values) =
                 over.split_once('=').filter(|(_, values)| !values.is_empty()).ok_or_else(|| {
@@ -49,13 +62,14 @@ pub fn run(arguments: &Arguments) -> Result<(), Ending> {
                     )
                 })?;
             let values: Vec<_> = values.split(',').collect();
-            let found = ladders(&request, (key, &values), next)?;
+            let found = ladders(request, (key, &values), next)?;
             values.iter().map(|value| format!("{key} = {value}")).zip(found).collect()
         }
-    };
-    if shown {
-        let _ = write!(io::stderr(), "\r\x1b[K");
-    }
+    })
+}
+
+/// Prints and draws what was found.
+fn report(arguments: &Arguments, climbed: &Climbed) -> Result<(), Ending> {
     let mut warnings: Vec<_> = climbed
         .iter()
         .flat_map(|(_, ladder)| &ladder.rungs)
@@ -67,7 +81,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Ending> {
         complain(&format!("warning: {warning}"));
     }
     if let Some(file) = &arguments.plot {
-        let drawing = plot(&arguments.source, &climbed).draw();
+        let drawing = plot(&arguments.source, climbed).draw();
         to_file(Path::new(file), |out| out.write_all(drawing.as_bytes()))?;
     }
     match arguments.format {

@@ -52,6 +52,36 @@ impl Plot {
              <text x=\"{LEFT}\" y=\"20\" font-size=\"14\">{}</text>\n",
             escaped(&self.title)
         );
+        svg += &self.axes(step, end, &x, &y);
+        for (index, (line, colour)) in self.lines.iter().zip(COLOURS.iter().cycle()).enumerate() {
+            svg += &shape(line, colour, &x, &y, room);
+            let at = TOP + 14.0 + 18.0 * index as f64;
+            if !line.name.is_empty() {
+                let _ = writeln!(
+                    svg,
+                    "<rect x=\"{:.0}\" y=\"{:.0}\" width=\"12\" height=\"12\" fill=\"{colour}\"/><text x=\"{:.0}\" \
+                     y=\"{at:.0}\">{}</text>",
+                    WIDTH - RIGHT + 14.0,
+                    at - 10.0,
+                    WIDTH - RIGHT + 32.0,
+                    escaped(&line.name)
+                );
+            }
+        }
+        svg += "</svg>\n";
+        svg
+    }
+
+    /// Lines for round values, and what stands at the axes.
+    fn axes(
+        &self,
+        step: f64,
+        end: f64,
+        x: &impl Fn(usize) -> f64,
+        y: &impl Fn(f64) -> f64,
+    ) -> String {
+        let (width, height) = (WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM);
+        let mut svg = String::new();
         let mut value = 0.0;
         while value <= end + step / 2.0 {
             let at = y(value);
@@ -84,22 +114,6 @@ impl Plot {
             TOP + height / 2.0,
             escaped(&self.y)
         );
-        for (index, (line, colour)) in self.lines.iter().zip(COLOURS.iter().cycle()).enumerate() {
-            svg += &shape(line, colour, &x, &y, room);
-            let at = TOP + 14.0 + 18.0 * index as f64;
-            if !line.name.is_empty() {
-                let _ = writeln!(
-                    svg,
-                    "<rect x=\"{:.0}\" y=\"{:.0}\" width=\"12\" height=\"12\" fill=\"{colour}\"/><text x=\"{:.0}\" \
-                     y=\"{at:.0}\">{}</text>",
-                    WIDTH - RIGHT + 14.0,
-                    at - 10.0,
-                    WIDTH - RIGHT + 32.0,
-                    escaped(&line.name)
-                );
-            }
-        }
-        svg += "</svg>\n";
         svg
     }
 }

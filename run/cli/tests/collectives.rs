@@ -18,9 +18,8 @@ l1: recv 8b from 1
 }
 
 rank 1 {
-l1: send 8b to 2
-l2: send 8b to 0
-l2 requires l1
+l1: send 8b to 0
+l2: send 8b to 2
 }
 
 rank 2 {

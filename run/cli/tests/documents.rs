@@ -53,6 +53,10 @@ fn shown(text: &str) -> Vec<Shown> {
 /// A line without what measures the simulator itself.
 fn steady(line: &str) -> &str {
     let name = line.split("  ").next().unwrap_or_default();
+    // A rung of the ladder ends with its wall time.
+    if line.ends_with(" s") && line.matches(" %").count() == 2 {
+        return line.get(..line.len().saturating_sub(12)).unwrap_or(line).trim_end();
+    }
     match name {
         "messages" | "events" => line.rsplit_once(", ").map_or(line, |(count, _)| count),
         "time" | "peak memory" => name,

@@ -131,35 +131,25 @@ impl Plan {
             diagnostic::sort(&mut mistakes);
             return Err(Mistakes(mistakes));
         };
-        if output.as_ref().is_some_and(|output| output.calls)
-            && !matches!(workload, registry::Workload::Traces(_))
-        {
-            let message = "a table of calls needs traces as the workload";
-            return Err(Mistakes(vec![configuration.mistake("output.tables", message)]));
-        }
-        if output.as_ref().is_some_and(|output| !output.network.is_empty()) && machine.is_none() {
-            let message = "tables of the network need a network with switches";
-            let help = "set network.model = \"infiniband\"".to_owned();
-            let mistake = configuration.mistake("output.tables", message).help(help);
-            return Err(Mistakes(vec![mistake]));
-        }
+        let traces = matches!(workload, registry::Workload::Traces(_));
+        tables(&configuration, output.as_ref(), traces, machine.is_some())?;
         let loggopsim = configuration.word("loggops.compat") == "loggopsim";
-        if loggopsim && configuration.count("run.threads") != Some(1) {
-            let reason = "loggops.compat = \"loggopsim\" runs on one thread";
-            warnings.push(format!("run.threads has no effect: {reason}"));
+        let alone = match (loggopsim, &flow) {
+            (true, _) => Some("loggops.compat = \"loggopsim\""),
+            (false, Some(_)) => Some("network.model = \"flow\""),
+            (false, None) => None,
+        };
+        if let Some(alone) = alone.filter(|_| configuration.count("run.threads") != Some(1)) {
+            warnings.push(format!("run.threads has no effect: {alone} runs on one thread"));
         }
         if let Some(machine) = &mut machine {
             warnings.append(&mut machine.warnings);
         }
         if let Some(flow) = &mut flow {
             warnings.append(&mut flow.warnings);
-            if configuration.count("run.threads") != Some(1) {
-                let reason = "network.model = \"flow\" runs on one thread";
-                warnings.push(format!("run.threads has no effect: {reason}"));
-            }
         }
         let mut settings = settings(&configuration, noise);
-        if matches!(workload, registry::Workload::Traces(_)) {
+        if traces {
             // Schedules made of traces count in picoseconds.
             settings.time_unit = Time::from_ps(1);
         }
@@ -188,6 +178,26 @@ impl Plan {
     pub const fn configuration(&self) -> &Configuration {
         &self.configuration
     }
+}
+
+/// Refuses tables that the workload or the network does not have.
+fn tables(
+    configuration: &Configuration,
+    output: Option<&Output>,
+    traces: bool,
+    switches: bool,
+) -> Result<(), Mistakes> {
+    let wrong = |message| configuration.mistake("output.tables", message);
+    let Some(output) = output else { return Ok(()) };
+    if output.calls && !traces {
+        return Err(Mistakes(vec![wrong("a table of calls needs traces as the workload")]));
+    }
+    if !output.network.is_empty() && !switches {
+        let help = "set network.model = \"infiniband\"".to_owned();
+        let mistake = wrong("tables of the network need a network with switches").help(help);
+        return Err(Mistakes(vec![mistake]));
+    }
+    Ok(())
 }
 
 fn settings(configuration: &Configuration, noise: Noise) -> Settings {

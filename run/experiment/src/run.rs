@@ -18,7 +18,7 @@ use traffic::{Watch, Watched};
 
 use crate::{
     diagnostic::Mistakes,
-    flow_machine::Carried,
+    flow_machine::{Carried, FlowMachine},
     goal_input::Input,
     manifest, memory,
     network_tables::{self, Both},
@@ -195,26 +195,7 @@ fn simulate(plan: &Plan, program: &impl Program, schedule: u64) -> Result<Simula
         let tables = plan.output.as_ref().filter(|output| !output.network.is_empty());
         let mut watched = None;
         if let Some(flow) = &plan.flow {
-            let (outcome, recorded, links) = if silent {
-                let (outcome, _, links, _) = flow.simulate(program, settings, Silent, Silent)?;
-                (outcome, Recorded::default(), links)
-            } else if timeline {
-                let watch = Loads::default();
-                let (outcome, probe, links, watch) =
-                    flow.simulate(program, settings, watch, probe())?;
-                (
-                    outcome,
-                    Recorded { links: flow.loads(&watch), ..Collector::merge(vec![probe]) },
-                    links,
-                )
-            } else {
-                let (outcome, probe, links, _) =
-                    flow.simulate(program, settings, Silent, probe())?;
-                (outcome, Collector::merge(vec![probe]), links)
-            };
-            let took = start.elapsed();
-            let (calls, watched) = (Vec::new(), None);
-            return Ok(Simulated { outcome, recorded, calls, watched, links, took });
+            return over_flows(flow, program, settings, wanted, timeline);
         }
         let (outcome, recorded) = match (&network, silent) {
             (Some((network, hosts)), _) if tables.is_some() => {
@@ -247,6 +228,33 @@ fn simulate(plan: &Plan, program: &impl Program, schedule: u64) -> Result<Simula
         let (calls, links) = (Vec::new(), Vec::new());
         Ok(Simulated { outcome, recorded, calls, watched, links, took: start.elapsed() })
     })
+}
+
+/// Simulates a program over flows; a timeline has the loads of links.
+fn over_flows(
+    flow: &FlowMachine,
+    program: &impl Program,
+    settings: &Settings,
+    wanted: Wanted,
+    timeline: bool,
+) -> Result<Simulated, Failure> {
+    let start = Instant::now();
+    let (outcome, recorded, links) = if wanted == Wanted::default() {
+        let (outcome, _, links, _) = flow.simulate(program, settings, Silent, Silent)?;
+        (outcome, Recorded::default(), links)
+    } else if timeline {
+        let probe = Collector::new(wanted);
+        let (outcome, probe, links, loads) =
+            flow.simulate(program, settings, Loads::default(), probe)?;
+        let recorded = Collector::merge(vec![probe]);
+        (outcome, Recorded { links: flow.loads(&loads), ..recorded }, links)
+    } else {
+        let (outcome, probe, links, _) =
+            flow.simulate(program, settings, Silent, Collector::new(wanted))?;
+        (outcome, Collector::merge(vec![probe]), links)
+    };
+    let (calls, watched, took) = (Vec::new(), None, start.elapsed());
+    Ok(Simulated { outcome, recorded, calls, watched, links, took })
 }
 
 fn by_rules<B: Probe<Record>>(

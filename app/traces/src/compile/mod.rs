@@ -160,16 +160,9 @@ fn compile_by(
     }
     onesided::serve(&mut ranked);
     let calls = ranked.iter().map(|rank| rank.calls).sum::<u64>() / u64::from(options.copies);
-    let mut marks = vec![Vec::new(); if options.marks { total as usize } else { 0 }];
-    let mut blocking = vec![Vec::new(); total as usize];
-    for rank in &mut ranked {
-        if let Some(slot) = blocking.get_mut(rank.place as usize) {
-            *slot = std::mem::take(&mut rank.blocking);
-        }
-        if let Some(slot) = marks.get_mut(rank.place as usize) {
-            *slot = std::mem::take(&mut rank.marks);
-        }
-    }
+    let room = |wanted| if wanted { total as usize } else { 0 };
+    let marks = by_place(&mut ranked, room(options.marks), |rank| &mut rank.marks);
+    let blocking = by_place(&mut ranked, room(options.blocking), |rank| &mut rank.blocking);
     for rank in ranked.into_iter().filter(|rank| !rank.kept) {
         assembly.add(rank.place, rank.draft.finish())?;
     }
@@ -178,6 +171,21 @@ fn compile_by(
         image.set_blocking(blocking);
     }
     Ok((Compiled { image, warnings, calls, marks }, late))
+}
+
+/// Takes something of each rank and puts it in the order of the schedule's ranks, of which there are `count`.
+fn by_place<T>(
+    ranked: &mut [Ranked],
+    count: usize,
+    part: impl Fn(&mut Ranked) -> &mut Vec<T>,
+) -> Vec<Vec<T>> {
+    let mut parts: Vec<_> = (0..count).map(|_| Vec::new()).collect();
+    for rank in ranked {
+        if let Some(slot) = parts.get_mut(rank.place as usize) {
+            *slot = std::mem::take(part(rank));
+        }
+    }
+    parts
 }
 
 fn check(options: &Options, total: u64) -> Result<(), Error> {
