@@ -169,14 +169,14 @@ fn pair(call: &Call, plan: &mut Plan) {
     }
 }
 
-/// As SMPI's non-blocking form: partner by partner, waited for in that order.
+/// As SMPI's non-blocking form: posted partner by partner.
 fn at_once(call: &Call, plan: &mut Plan) {
     let (whole, team) = (begin(call, plan), call.all());
     for other in others(&team, false) {
         plan.isend(other, call.own());
         plan.irecv(other, call.blocks.of_region(whole, other));
     }
-    plan.wait_in_order();
+    plan.wait_all();
 }
 
 fn spread(call: &Call, plan: &mut Plan) {

@@ -95,25 +95,20 @@ pub const SCATTERV: &[Entry] = &[Entry::new(
 
 fn to_root(call: &Call, plan: &mut Plan) {
     let out = call.whole(Buffer::Recv);
-    post_linear(plan, &call.all(), call.root, call.own(), out, call.blocks);
-    plan.wait_in_order();
+    linear(plan, &call.all(), call.root, call.own(), out, call.blocks);
 }
 
 /// Everyone sends its block to the root.
 pub fn linear(plan: &mut Plan, team: &Team, root: u32, own: Region, out: Region, blocks: &Blocks) {
-    post_linear(plan, team, root, own, out, blocks);
-    plan.wait_all();
-}
-
-fn post_linear(plan: &mut Plan, team: &Team, root: u32, own: Region, out: Region, blocks: &Blocks) {
     if team.me != root {
-        plan.isend(team.rank(root), own);
-        return;
+        let send = plan.isend(team.rank(root), own);
+        return plan.wait(&[send]);
     }
     for member in (0..team.size).filter(|&member| member != root) {
         plan.irecv(team.rank(member), blocks.of_region(out, member));
     }
     plan.copy(own, blocks.of_region(out, root));
+    plan.wait_all();
 }
 
 fn one_by_one(call: &Call, plan: &mut Plan) {

@@ -259,7 +259,7 @@ pub fn at_once(call: &Call, plan: &mut Plan) {
     for (rank, &slot) in (0..call.ranks).filter(|&rank| rank != root).zip(&slots) {
         plan.irecv(rank, slot);
     }
-    plan.wait_in_order();
+    plan.wait_all();
     for slot in slots {
         plan.reduce_right(acc, slot);
     }

@@ -366,7 +366,7 @@ impl<P: Program, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, P, R, W
             Activity::Send => self.send(rank, index, &op, posted, &stamp),
             Activity::Receive => {
                 self.messages.remove(message);
-                self.complete_receive(rank, index, &stamp);
+                self.close(rank, index, &stamp);
                 Ok(())
             }
         }
@@ -414,6 +414,8 @@ impl<P: Program, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, P, R, W
         });
         if detached {
             self.reached(rank, (index, Edge::Done), stamp);
+        } else {
+            self.open(rank, index);
         }
         let mailbox = &mut self.ranks[destination as usize].mailbox;
         if let Some((receive, room)) = mailbox.posted.take(rank, tag) {
@@ -427,18 +429,32 @@ impl<P: Program, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, P, R, W
     fn post(&mut self, rank: u32, index: u32, op: &Op) -> Result<(), Error> {
         let path = self.ranks[rank as usize].cpus[usize::from(op.cpu)].clock.path;
         let stamp = Stamp { time: self.now, cause: self.now, path };
-        if !self.free_receives {
-            let mut successors = Vec::new();
-            self.program.dependents(rank, index, Edge::Done, &mut |next| successors.push(next));
-            let in_order = self.program.is_blocking(rank, index) == Some(true);
-            self.ranks[rank as usize].mailbox.open(index, successors.into(), in_order);
-        }
+        self.open(rank, index);
         let mailbox = &mut self.ranks[rank as usize].mailbox;
         if let Some(number) = mailbox.unexpected.take(op.peer, op.tag) {
             return self.matched(number, index, op.size, Some(&stamp));
         }
         mailbox.posted.insert(op.peer, op.tag, (index, op.size));
         Ok(())
+    }
+
+    /// A request is under way: a receive, or a send that is done when its message has arrived.
+    fn open(&mut self, rank: u32, index: u32) {
+        if self.free_receives {
+            return;
+        }
+        let mut successors = Vec::new();
+        self.program.dependents(rank, index, Edge::Done, &mut |next| successors.push(next));
+        let in_order = self.program.is_blocking(rank, index) == Some(true);
+        self.ranks[rank as usize].mailbox.open(index, successors.into(), in_order);
+    }
+
+    /// A request is done.
+    fn close(&mut self, rank: u32, index: u32, stamp: &Stamp) {
+        if !self.free_receives {
+            self.ranks[rank as usize].mailbox.close(index);
+        }
+        self.reached(rank, (index, Edge::Done), stamp);
     }
 
     /// A message meets its receive, which was posted just now if it has a stamp.
@@ -502,7 +518,7 @@ impl<P: Program, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, P, R, W
             self.probe.record(Record::Delivered { source, sequence, at: now });
         }
         if !detached {
-            self.reached(source, (send, Edge::Done), &stamp);
+            self.close(source, send, &stamp);
         }
         if receive.is_some() {
             self.received(number);
@@ -522,7 +538,7 @@ impl<P: Program, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, P, R, W
             self.activate(destination);
         } else {
             self.messages.remove(number);
-            self.complete_receive(destination, receive, &stamp);
+            self.close(destination, receive, &stamp);
         }
     }
 
@@ -543,13 +559,6 @@ impl<P: Program, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, P, R, W
         let (activity, since) = (Activity::Receive, self.now);
         let doing = Doing { activity, index, op, since, posted: since, message: number };
         self.occupy(rank, cpu, doing, self.protocol(rank).receive.cost(size))
-    }
-
-    fn complete_receive(&mut self, rank: u32, index: u32, stamp: &Stamp) {
-        if !self.free_receives {
-            self.ranks[rank as usize].mailbox.close(index);
-        }
-        self.reached(rank, (index, Edge::Done), stamp);
     }
 
     /// Tells the source what has started or is done.

@@ -77,13 +77,13 @@ pub struct Mailbox {
     pub posted: Store<(u32, u64)>,
     /// Messages without a receive, by number.
     pub unexpected: Store<u32>,
-    /// Receives of which the overhead may not be due yet, in the order of their posting.
+    /// Requests that are not done, in the order of their posting, if overheads of receives depend on that.
     pub open: Vec<Open>,
-    /// By operation, how many of the receives that it waits for are open.
+    /// By operation, how many of the requests that it waits for are open.
     waited: FxHashMap<u32, u32>,
 }
 
-/// A receive that is not done.
+/// A receive, or a send that is no detached one, that is not done.
 #[derive(Debug)]
 pub struct Open {
     pub index: u32,
@@ -91,12 +91,12 @@ pub struct Open {
     pub successors: Box<[u32]>,
     /// Of those with the same successors, it is waited for in the order of posting.
     pub in_order: bool,
-    /// Its message, once it has arrived.
+    /// Of a receive, its message, once it has arrived.
     pub message: Option<u32>,
 }
 
 impl Mailbox {
-    /// A receive is posted.
+    /// A request is posted.
     pub fn open(&mut self, index: u32, successors: Box<[u32]>, in_order: bool) {
         for successor in &successors {
             *self.waited.entry(*successor).or_default() += 1;
@@ -104,7 +104,7 @@ impl Mailbox {
         self.open.push(Open { index, successors, in_order, message: None });
     }
 
-    /// A receive is done.
+    /// A request is done.
     pub fn close(&mut self, index: u32) {
         let Some(place) = self.open.iter().position(|open| open.index == index) else { return };
         for successor in self.open.remove(place).successors {
@@ -124,7 +124,7 @@ impl Mailbox {
     }
 
     /// The first posted receive whose overhead is due: its message has arrived, and the rank has come to an operation
-    /// that waits for nothing but receives, this one among them. `MPI_Waitall` takes what is there; others wait for one after
+    /// that waits for nothing but open requests, this one among them. `MPI_Waitall` takes what is there; others wait for one after
     /// the other.
     /// `missing` tells for how much an operation waits.
     pub fn due(&self, missing: impl Fn(u32) -> u32) -> Option<(u32, u32)> {
