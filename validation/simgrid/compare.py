@@ -396,6 +396,11 @@ def main():
             difference = max(abs(a - b) / max(a, b, 1e-12) for a, b in zip(theirs, ours))
             slack = all(abs(a - b) <= 2 * PRECISION for a, b in zip(theirs, ours))
             verdict = "" if difference <= TOLERANCE else "  within 2 ns" if slack else "  DIFFERS"
+            if verdict == "  DIFFERS":
+                # By default SimGrid solves again what it thinks a change can reach, and misses some of it with cross traffic.
+                whole = simgrid(folder, ranks, [*cfg, "network/optim:Full"], replayer)
+                difference = max(abs(a - b) / max(a, b, 1e-12) for a, b in zip(whole, ours))
+                verdict = "  as with network/optim:Full" if difference <= TOLERANCE else verdict
             wrong += verdict == "  DIFFERS"
             print(f"{name:<56}{max(theirs):>16.9f}{max(ours):>16.9f}{difference:>20.2e}{verdict}", flush=True)
     more = f"; SimGrid refuses {refused} more" if refused else ""

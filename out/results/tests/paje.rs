@@ -4,7 +4,7 @@ mod common;
 
 use common::{EVERYTHING, busy, collect, ns, of_sender, recorded};
 use host::Activity;
-use results::{Recorded, write_paje};
+use results::{LinkLoad, Recorded, write_paje};
 use units::Time;
 
 fn paje(ranks: u32, recorded: &Recorded) -> String {
@@ -45,7 +45,13 @@ fn one_message() {
 /// Each line has as many fields as its event's definition says.
 #[test]
 fn lines_fit_the_definitions() {
-    let text = paje(2, &recorded());
+    let mut recorded = recorded();
+    let loads = vec![(Time::ZERO, 5), (Time::from_ps(1_600_000), 0)];
+    recorded.links = vec![LinkLoad { name: "up".to_owned(), bandwidth: 20, loads }];
+    let text = paje(2, &recorded);
+    // 5 of 20 B/s, then nothing.
+    assert!(text.contains("\n11 0.000000000000 U k0 0.250000\n"), "{text}");
+    assert!(text.contains("\n11 0.000001600000 U k0 0.000000\n"), "{text}");
     let mut widths = std::collections::BTreeMap::new();
     let mut defining = "";
     for line in text.lines() {
@@ -62,7 +68,7 @@ fn lines_fit_the_definitions() {
             }
         }
     }
-    assert_eq!(widths.len(), 10);
+    assert_eq!(widths.len(), 12);
 }
 
 /// Rank 0 has two CPUs: its states lie in containers of their own.

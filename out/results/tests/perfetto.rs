@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use common::{EVERYTHING, busy, collect, ns, of_receiver, of_sender, recorded};
 use host::{Activity, Record};
-use results::{Recorded, write_perfetto};
+use results::{LinkLoad, Recorded, write_perfetto};
 use units::Time;
 
 /// A field's value in the protobuf wire format.
@@ -266,4 +266,23 @@ fn long_timelines_are_complete() {
         [begin, format!("2 end {}", i + 1)]
     });
     assert_eq!(lines[2..], expected.collect::<Vec<_>>());
+}
+
+/// The use of a link is a counter in percent: 5 of 20 B/s are 25.
+#[test]
+fn links_are_counters() {
+    let loads = vec![(Time::ZERO, 5), (ns(7), 0)];
+    let links = vec![LinkLoad { name: "up".to_owned(), bandwidth: 20, loads }];
+    let mut bytes = Vec::new();
+    write_perfetto(&mut bytes, 0, &Recorded { links, ..Recorded::default() }).expect("memory");
+    let packets = messages(&bytes, 1);
+    let tracks: Vec<_> = packets.iter().flat_map(|packet| messages(packet, 60)).collect();
+    let counter = tracks.iter().find(|track| !messages(track, 8).is_empty()).expect("a counter");
+    assert_eq!(string(counter, 2), "link up");
+    let events: Vec<_> = packets
+        .iter()
+        .flat_map(|packet| messages(packet, 11).into_iter().map(|event| (number(packet, 8), event)))
+        .map(|(at, event)| (at, number(event, 9), number(event, 44).map(f64::from_bits)))
+        .collect();
+    assert_eq!(events, [(Some(0), Some(4), Some(25.0)), (Some(7), Some(4), Some(0.0))]);
 }

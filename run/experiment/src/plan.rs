@@ -142,17 +142,11 @@ impl Plan {
         if let Some(alone) = alone.filter(|_| configuration.count("run.threads") != Some(1)) {
             warnings.push(format!("run.threads has no effect: {alone} runs on one thread"));
         }
-        if let Some(machine) = &mut machine {
-            warnings.append(&mut machine.warnings);
-        }
-        if let Some(flow) = &mut flow {
-            warnings.append(&mut flow.warnings);
-        }
+        warnings.extend(machine.iter_mut().flat_map(|machine| machine.warnings.drain(..)));
+        warnings.extend(flow.iter_mut().flat_map(|flow| flow.warnings.drain(..)));
         let mut settings = settings(&configuration, noise);
-        if traces {
-            // Schedules made of traces count in picoseconds.
-            settings.time_unit = Time::from_ps(1);
-        }
+        // Schedules made of traces count in picoseconds.
+        settings.time_unit = if traces { Time::from_ps(1) } else { settings.time_unit };
         let gantt = configuration.switch("output.gantt");
         Ok(Self {
             workload,
