@@ -270,10 +270,15 @@ impl<P: Program, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, P, R, W
             Kind::Send => {
                 let protocol = self.protocol(rank);
                 let detached = op.size < protocol.detached_below;
-                let cost = match self.is_blocking(rank, index) {
-                    true if detached => protocol.send.cost(op.size),
-                    true => Time::ZERO,
-                    false => protocol.isend.cost(op.size),
+                let free = protocol.send.is_free() && protocol.isend.is_free();
+                let cost = if free {
+                    Time::ZERO
+                } else if !self.is_blocking(rank, index) {
+                    protocol.isend.cost(op.size)
+                } else if detached {
+                    protocol.send.cost(op.size)
+                } else {
+                    Time::ZERO
                 };
                 self.occupy(rank, cpu, doing(Activity::Send), cost)
             }
