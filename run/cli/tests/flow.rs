@@ -135,6 +135,8 @@ fn mistakes() {
          <host id=\"a\" speed=\"1Gf\"/>\n</zone>\n</platform>\n",
     )
     .expect("written");
+    let graphene =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/machines/graphene.xml");
     let network = "--network flow --topology star:hosts=4";
     for (command, wanted) in [
         (
@@ -152,11 +154,34 @@ fn mistakes() {
         ("run pattern:gather --set flow.os=0B:1us".to_owned(), "belongs to the model flow"),
         (format!("run pattern:gather {network} --set host.speed=5"), "10 Gflop/s"),
         ("run pattern:gather --machine bad.xml".to_owned(), "Full"),
+        (
+            format!("run pattern:gather --machine {} --routing min-hop", graphene.display()),
+            "means nothing to the model flow",
+        ),
         ("ladder pattern:gather --over workload.size".to_owned(), "KEY=VALUE,VALUE"),
     ] {
         let shown = folder.heddle(&command);
         assert!(shown.code == 1 || shown.code == 2, "{command}: {}", shown.code);
         assert!(shown.stderr.contains(wanted), "{command}: {}", shown.stderr);
         assert!(shown.stdout.is_empty(), "{command}");
+    }
+}
+
+/// A million operations at 1 Gflop/s (what traces count by), at 4 Gflop/s, and recorded time on a machine a quarter as fast.
+#[test]
+fn computation_is_scaled_to_the_hosts() {
+    let folder = Folder::new("flow-speed");
+    fs::write(folder.path("t.ti"), "0 init\n0 compute 1e6\n0 finalize\n").expect("written");
+    fs::write(folder.path("t.index"), "t.ti\n").expect("written");
+    for (more, microseconds) in [
+        ("", 1000),
+        (" --set host.speed=4Gflop/s", 250),
+        (" --set traces.speed=2000000000", 500),
+        (" --set traces.speed=2000000000 --set host.speed=4Gf", 250),
+    ] {
+        let command =
+            format!("run t.index --network flow --topology star:hosts=2 --format json{more}");
+        let json = folder.heddle(&command).json();
+        assert_eq!(json["makespan_ps"], microseconds * 1_000_000_u64, "{more}");
     }
 }

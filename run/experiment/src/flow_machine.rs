@@ -208,9 +208,26 @@ fn foreign(configuration: &Configuration) -> Mistakes {
         "network.level",
         "network.credit-delay",
     ];
+    // A platform of SimGrid says all of this itself.
+    let of_platform = [
+        "network.routing",
+        "network.tables",
+        "network.fail",
+        "network.preset",
+        "network.link",
+        "network.cable",
+        "network.latency-in",
+        "network.latency-out",
+        "host.speed",
+        "traces.speed",
+    ];
+    let platform =
+        matches!(configuration.topology(), Some(Topology::File(path)) if is_platform(&path));
     let names = crate::keys::KEYS.iter().map(|key| key.name);
     let names = names.filter(|name| {
-        packets.contains(name) || tables.iter().any(|table| name.starts_with(table))
+        packets.contains(name)
+            || platform && of_platform.contains(name)
+            || tables.iter().any(|table| name.starts_with(table))
     });
     let help = "hosts cost what [flow] says, and links what the platform says";
     names
@@ -240,7 +257,10 @@ fn platform(configuration: &Configuration) -> Result<Platform, Mistakes> {
         bandwidth: set.link.bandwidth().bits_per_second() as f64 / 8.0,
         cable: seconds(set.cable),
         switch: seconds(set.latency_in) + seconds(set.latency_out),
-        speed: speed(configuration)?.unwrap_or(1e9),
+        // What traces of operations count by is the speed of the hosts, if nothing else is said.
+        speed: speed(configuration, "host.speed")?
+            .or_else(|| Some(configuration.count("traces.speed")? as f64))
+            .unwrap_or(1e9),
     };
     Ok(Platform::from_topology(&imported.topology, &routes, rates))
 }
@@ -249,14 +269,14 @@ fn is_platform(path: &Path) -> bool {
     path.extension() == Some("xml".as_ref())
 }
 
-fn speed(configuration: &Configuration) -> Result<Option<f64>, Mistakes> {
-    const KEY: &str = "host.speed";
-    let Some(text) = configuration.name(KEY) else { return Ok(None) };
+/// A speed in operations per second.
+fn speed(configuration: &Configuration, key: &str) -> Result<Option<f64>, Mistakes> {
+    let Some(text) = configuration.name(key) else { return Ok(None) };
     let text = text.replace(' ', "");
     let known = text.ends_with("flop/s") || text.ends_with("flops") || text.ends_with('f');
     let found = quantity(&text).ok().filter(|speed| known && *speed > 0.0);
     let message = || format!("expected a speed such as `10 Gflop/s`, found `{text}`");
-    found.map(Some).ok_or_else(|| vec![configuration.mistake(KEY, message())])
+    found.map(Some).ok_or_else(|| vec![configuration.mistake(key, message())])
 }
 
 /// Configuration items in the platform's file.
@@ -370,7 +390,7 @@ fn keys(configuration: &Configuration, items: &mut Items) -> Mistakes {
     time("flow.test", &mut items.calls.test);
     time("flow.iprobe", &mut items.calls.iprobe);
     time("flow.init", &mut items.calls.init);
-    match speed(configuration) {
+    match speed(configuration, "host.recorded-speed") {
         Ok(speed) => items.speed = speed.or(items.speed),
         Err(found) => mistakes.extend(found),
     }

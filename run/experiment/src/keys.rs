@@ -103,7 +103,7 @@ pub const TABLES: &[(&str, &str)] = &[
          do not apply to it. Pieces and factors by size are lists separated by `;`; each holds for messages larger than its \
          size, up to the next.",
     ),
-    ("host", "The hosts of the target machine."),
+    ("host", "The speed of hosts, for the model `flow`."),
     ("placement", "Which host each rank runs on, where the network has a topology."),
     (
         "noise",
@@ -447,8 +447,10 @@ pub const KEYS: &[Key] = &[
         "Items of SimGrid's configuration, `NAME:VALUE` separated by spaces, which override the keys above and those of a \
          platform file. The flag can be repeated."),
 
-    key("host.speed", Kind::Name, Unset("computation takes as long as recorded"), None,
-        "Speed of the machine on which traces were recorded, if that of the hosts of the platform is known: `10 Gflop/s`."),
+    key("host.speed", Kind::Name, Unset("as `traces.speed`"), None,
+        "Speed of the target's hosts, where no platform of SimGrid says it: `10 Gflop/s`."),
+    key("host.recorded-speed", Kind::Name, Unset("computation takes as long as recorded"), None,
+        "Speed of the machine on which traces were recorded; their computation is scaled to the speed of the target's hosts."),
 
     key("placement.kind", Kind::Word(PLACEMENT), Value("linear"), flag("placement", "KIND"),
         "The rule."),

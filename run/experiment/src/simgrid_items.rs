@@ -143,7 +143,7 @@ fn pieces(text: &str) -> Result<Pieces, String> {
 
 /// `SIZE:FACTOR;…`, or one factor for all sizes.
 fn factors(text: &str) -> Result<Factors, String> {
-    if let Ok(factor) = text.parse() {
+    if let Ok(factor) = number(text) {
         return Ok(Factors::new(vec![(0, factor)]));
     }
     let pair = |part: &str| {
@@ -209,12 +209,21 @@ impl Items {
             "smpi/init" => calls.init = seconds(number(value)?),
             "smpi/host-speed" => self.speed = Some(quantity(value)?),
             "smpi/coll-selector" => self.library = Some(library(value)?),
-            "network/bandwidth-factor" => parameters.bandwidth_factors = factors(value)?,
+            "network/bandwidth-factor" => {
+                let found = factors(value)?;
+                if found.pairs().iter().any(|(_, factor)| *factor <= 0.0) {
+                    return Err("a factor of 0 lets nothing through".to_owned());
+                }
+                parameters.bandwidth_factors = found;
+            }
             "network/latency-factor" => parameters.latency_factors = factors(value)?,
             "network/weight-S" => parameters.weight = number(value)?,
             "network/TCP-gamma" => parameters.window = number(value)?,
             "network/crosstraffic" => parameters.cross_traffic = switch(value)?,
-            "network/loopback-bw" => self.loopback.0 = Some(quantity(value)?),
+            "network/loopback-bw" => {
+                let found = Some(quantity(value)?).filter(|bandwidth| *bandwidth > 0.0);
+                self.loopback.0 = Some(found.ok_or("a bandwidth of 0 lets nothing through")?);
+            }
             "network/loopback-lat" => self.loopback.1 = Some(quantity(value)?),
             _ => self.model(value)?,
         }
@@ -325,5 +334,8 @@ mod tests {
         let (message, help) = items.apply("network/crosstrafic:no").unwrap_err();
         assert!(message.contains("network/crosstrafic") && help.contains("network/crosstraffic"));
         assert!(items.apply("network/optim:Full").unwrap_err().0.contains("one solver"));
+        for nothing in ["smpi/bw-factor:0", "smpi/bw-factor:0:1;9:0", "network/loopback-bw:0"] {
+            assert!(items.apply(nothing).unwrap_err().0.contains("lets nothing through"));
+        }
     }
 }
