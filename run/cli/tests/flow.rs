@@ -158,6 +158,7 @@ fn mistakes() {
             format!("run pattern:gather --machine {} --routing min-hop", graphene.display()),
             "means nothing to the model flow",
         ),
+        ("ladder pattern:gather -o out".to_owned(), "is not used by the ladder"),
         ("ladder pattern:gather --over workload.size".to_owned(), "KEY=VALUE,VALUE"),
     ] {
         let shown = folder.heddle(&command);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use units::Time;
 
 use crate::{
-    Carried, Failure, Plan, Report,
+    Carried, Failure, Mistakes, Plan, Report,
     compare::Spent,
     configuration::{Configuration, Request},
     keys::KEYS,
@@ -117,6 +117,19 @@ pub fn ladders(
 fn climb(configuration: &Configuration, next: &mut impl FnMut(&str)) -> Result<Ladder, Failure> {
     let traces = matches!(configuration.workload(), Some(Workload::File(path))
         if traces::source::Traces::names(&path));
+    let outputs =
+        KEYS.iter().filter(|key| key.table() == "output" && configuration.is_said(key.name));
+    let mistakes: Vec<_> = outputs
+        .map(|key| {
+            let message = format!("`{}` is not used by the ladder", key.name);
+            let help = "heddle run writes folders and draws timelines".to_owned();
+            configuration.mistake(key.name, message).help(help)
+        })
+        .collect();
+    if !mistakes.is_empty() {
+        return Err(Mistakes(mistakes).into());
+    }
+    let noise = KEYS.iter().any(|key| key.table() == "noise" && configuration.is_said(key.name));
     let mut ladder = Ladder::default();
     let mut computed = Vec::new();
     for Model { name, settings, missing } in models(configuration) {
@@ -126,7 +139,9 @@ fn climb(configuration: &Configuration, next: &mut impl FnMut(&str)) -> Result<L
         }
         next(name);
         let mut plan = Plan::new(configuration.for_model(&settings)?)?;
-        plan.output = None;
+        if noise && plan.flow.is_some() {
+            plan.warnings.push("[noise] has no part in the model flow".to_owned());
+        }
         plan.calls = traces;
         let report = run(&plan)?;
         if name == NOTHING {
