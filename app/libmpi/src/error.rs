@@ -1,0 +1,54 @@
+//! What a call of MPI may fail with.
+
+use std::ffi::c_int;
+
+use crate::abi::{self, Handle};
+
+/// A failure: an error class of the standard ([`abi`]) or a code that the program made, and what it is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    /// Error code; those of the library are classes.
+    pub code: c_int,
+    /// What was wrong, for error handlers that say so.
+    pub text: String,
+}
+
+/// What the functions of MPI give inside this library.
+pub type Result<T = ()> = std::result::Result<T, Error>;
+
+impl Error {
+    /// An error of a class of [`abi`], such as `ERR_RANK`.
+    pub fn new(code: c_int, text: impl Into<String>) -> Self {
+        Self { code, text: text.into() }
+    }
+
+    /// What is not implemented.
+    pub fn unsupported(text: impl Into<String>) -> Self {
+        Self::new(abi::ERR_UNSUPPORTED_OPERATION, text)
+    }
+}
+
+/// Whose error handler hears of an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum About {
+    /// Nobody's in particular: that of `MPI_COMM_SELF`, or the world's.
+    Nothing,
+    /// A communicator.
+    Comm(Handle),
+    /// A window.
+    Win(Handle),
+    /// A file.
+    File(Handle),
+    /// A session.
+    Session(Handle),
+}
+
+/// An `Err` of a class if a condition does not hold.
+#[macro_export]
+macro_rules! check {
+    ($condition:expr, $class:ident, $($text:tt)*) => {
+        if !$condition {
+            return Err($crate::Error::new($crate::abi::$class, format!($($text)*)));
+        }
+    };
+}

@@ -1,0 +1,64 @@
+//! Handles of what programs make.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use crate::abi::Handle;
+
+/// The first handle that is not predefined.
+pub const FIRST: Handle = 0x1000;
+
+/// Objects by handle. The lowest free number is given out first, so that handles do not depend on chance.
+#[derive(Debug)]
+pub struct Table<T> {
+    slots: RefCell<Slots<T>>,
+}
+
+#[derive(Debug)]
+struct Slots<T> {
+    objects: Vec<Option<Rc<T>>>,
+    free: std::collections::BinaryHeap<std::cmp::Reverse<usize>>,
+}
+
+impl<T> Default for Table<T> {
+    fn default() -> Self {
+        Self { slots: RefCell::new(Slots { objects: Vec::new(), free: std::collections::BinaryHeap::new() }) }
+    }
+}
+
+impl<T> Table<T> {
+    /// Adds an object.
+    pub fn add(&self, object: Rc<T>) -> Handle {
+        let mut slots = self.slots.borrow_mut();
+        let place = match slots.free.pop() {
+            Some(std::cmp::Reverse(place)) => place,
+            None => {
+                slots.objects.push(None);
+                slots.objects.len() - 1
+            }
+        };
+        if let Some(slot) = slots.objects.get_mut(place) {
+            *slot = Some(object);
+        }
+        FIRST + place
+    }
+
+    /// The object of a handle.
+    pub fn get(&self, handle: Handle) -> Option<Rc<T>> {
+        self.slots.borrow().objects.get(handle.checked_sub(FIRST)?)?.clone()
+    }
+
+    /// Gives a handle back. The object lives on as long as others hold it.
+    pub fn remove(&self, handle: Handle) -> Option<Rc<T>> {
+        let mut slots = self.slots.borrow_mut();
+        let place = handle.checked_sub(FIRST)?;
+        let object = slots.objects.get_mut(place)?.take()?;
+        slots.free.push(std::cmp::Reverse(place));
+        Some(object)
+    }
+
+    /// All objects.
+    pub fn all(&self) -> Vec<Rc<T>> {
+        self.slots.borrow().objects.iter().flatten().cloned().collect()
+    }
+}

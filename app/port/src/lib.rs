@@ -1,0 +1,1 @@
+//! The boundary between a live rank and the simulator.
