@@ -20,7 +20,6 @@ pub struct Status {
     pub internal: [c_int; 5],
 }
 
-
 pub const VERSION: c_int = 5;
 pub const SUBVERSION: c_int = 0;
 pub const ABI_VERSION: c_int = 1;

@@ -22,7 +22,12 @@ struct Slots<T> {
 
 impl<T> Default for Table<T> {
     fn default() -> Self {
-        Self { slots: RefCell::new(Slots { objects: Vec::new(), free: std::collections::BinaryHeap::new() }) }
+        Self {
+            slots: RefCell::new(Slots {
+                objects: Vec::new(),
+                free: std::collections::BinaryHeap::new(),
+            }),
+        }
     }
 }
 
