@@ -13,6 +13,7 @@
 pub mod abi;
 pub mod call;
 pub mod error;
+pub mod layer;
 pub mod state;
 pub mod table;
 
