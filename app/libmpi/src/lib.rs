@@ -11,6 +11,7 @@
 #![allow(clippy::missing_safety_doc)]
 
 pub mod abi;
+pub mod argument;
 pub mod call;
 pub mod error;
 pub mod layer;
