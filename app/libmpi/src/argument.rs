@@ -100,6 +100,11 @@ impl<T: Copy> Out<T> {
         self.0
     }
 
+    /// Whether there is nothing.
+    pub fn is_null(self) -> bool {
+        self.0.is_null()
+    }
+
     /// The value that is there.
     pub fn get(self) -> Result<T> {
         In(self.0).get()
@@ -111,6 +116,16 @@ impl<T: Copy> Out<T> {
         // SAFETY: the program's argument.
         unsafe { self.0.write(value) };
         Ok(())
+    }
+
+    /// A number of values that are there. If it is 0, the address may be null.
+    pub fn slice<'a>(self, count: usize) -> Result<&'a mut [T]> {
+        if count == 0 {
+            return Ok(&mut []);
+        }
+        check!(!self.0.is_null(), ERR_ARG, "a null pointer is no array of {count} values");
+        // SAFETY: the program's argument.
+        Ok(unsafe { std::slice::from_raw_parts_mut(self.0, count) })
     }
 
     /// Writes the value at a place of an array.

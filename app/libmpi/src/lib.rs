@@ -9,13 +9,17 @@
 //! called with is checked there; errors go through the error handler of the object they are about ([`call`]).
 #![allow(unsafe_code)]
 #![allow(clippy::missing_safety_doc)]
+// The standard's counts and offsets are signed, those of memory are not; what may be negative is checked where it comes in.
+#![allow(clippy::cast_possible_wrap, clippy::cast_sign_loss)]
 
 pub mod abi;
 pub mod argument;
 pub mod call;
+pub mod datatype;
 pub mod error;
 pub mod layer;
 pub mod state;
+pub mod status;
 pub mod table;
 
 pub use error::{Error, Result};

@@ -15,6 +15,8 @@ use crate::error::{About, Error};
 pub struct Mpi {
     /// The call that is under way, for messages.
     pub call: Cell<&'static str>,
+    /// Datatypes.
+    pub types: crate::datatype::Types,
 }
 
 /// The state of the rank that is running. The holder of several ranks changes it.
