@@ -18,6 +18,7 @@ pub mod call;
 pub mod datatype;
 pub mod error;
 pub mod layer;
+pub mod op;
 pub mod state;
 pub mod status;
 pub mod table;

@@ -17,6 +17,8 @@ pub struct Mpi {
     pub call: Cell<&'static str>,
     /// Datatypes.
     pub types: crate::datatype::Types,
+    /// Operations.
+    pub ops: crate::op::Operations,
 }
 
 /// The state of the rank that is running. The holder of several ranks changes it.
