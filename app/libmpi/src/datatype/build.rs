@@ -9,6 +9,7 @@ use crate::abi;
 use crate::check;
 use crate::error::Result;
 
+#[must_use]
 /// The arguments of a constructor, as they are kept for `MPI_Type_get_contents`.
 pub struct Arguments(Contents);
 

@@ -123,5 +123,5 @@ fn permanent(contents: Contents, shape: Shape, element: Option<Element>) -> Hand
     made.committed.set(true);
     let made = Rc::new(made);
     types.permanent.borrow_mut().push(Rc::clone(&made));
-    types.add_shared(made)
+    types.add_shared(&made)
 }

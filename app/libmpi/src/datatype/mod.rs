@@ -9,7 +9,7 @@ pub mod layout;
 pub mod map;
 
 mod arrays;
-mod build;
+pub mod build;
 mod construct;
 mod external;
 mod f90;
@@ -356,11 +356,11 @@ fn pair(value: Basic, index: Basic) -> Result<(Shape, Option<Element>)> {
 impl Types {
     /// Gives a new datatype a handle.
     pub fn add(&self, datatype: Datatype) -> Handle {
-        self.add_shared(Rc::new(datatype))
+        self.add_shared(&Rc::new(datatype))
     }
 
-    fn add_shared(&self, datatype: Rc<Datatype>) -> Handle {
-        let handle = self.derived.add(Rc::clone(&datatype));
+    fn add_shared(&self, datatype: &Rc<Datatype>) -> Handle {
+        let handle = self.derived.add(Rc::clone(datatype));
         datatype.handle.set(handle);
         handle
     }
@@ -389,7 +389,7 @@ impl Types {
         if self.find(handle).is_some_and(|known| Rc::ptr_eq(&known, datatype)) {
             return (handle, false);
         }
-        (self.add_shared(Rc::clone(datatype)), true)
+        (self.derived.add(Rc::clone(datatype)), true)
     }
 
     /// See [`Self::show`].
