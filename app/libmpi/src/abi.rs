@@ -3,6 +3,8 @@
 
 // What each constant means stands in the standard, under its name.
 #![allow(missing_docs)]
+// The constants stand as the header writes them.
+#![allow(clippy::unreadable_literal)]
 
 use std::ffi::c_int;
 

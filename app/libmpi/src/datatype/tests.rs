@@ -1,0 +1,1 @@
+//! Numbers are derived by hand from the standard's definitions of type maps and bounds.

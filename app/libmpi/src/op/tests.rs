@@ -1,0 +1,1 @@
+//! Results are calculated by hand from the definitions of the operations.
