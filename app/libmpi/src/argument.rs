@@ -7,7 +7,7 @@
 use std::ffi::{CStr, c_char, c_int};
 
 use crate::check;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// The address of values that the call reads.
 #[repr(transparent)]
@@ -70,6 +70,13 @@ impl<T: Copy> In<T> {
     }
 }
 
+impl<T: Copy> In<T> {
+    /// A list whose length is an argument, which must not be negative.
+    pub fn list(self, length: c_int) -> Result<Vec<T>> {
+        Ok(self.slice(count(length)?)?.to_vec())
+    }
+}
+
 impl<T: Number> In<T> {
     /// A number of integers, of whatever width.
     pub fn numbers(self, count: impl TryInto<usize>) -> Result<Vec<i64>> {
@@ -78,6 +85,12 @@ impl<T: Number> In<T> {
 }
 
 impl In<c_char> {
+    /// The bytes of a string, if there is one.
+    pub fn bytes(self) -> Option<Vec<u8>> {
+        // SAFETY: the program's argument.
+        (!self.0.is_null()).then(|| unsafe { CStr::from_ptr(self.0) }.to_bytes().to_vec())
+    }
+
     /// A string; bytes that are no UTF-8 are replaced.
     pub fn string(self) -> Result<String> {
         check!(!self.0.is_null(), ERR_ARG, "a null pointer is no string");
@@ -98,11 +111,6 @@ impl<T: Copy> Out<T> {
     /// The address.
     pub const fn address(self) -> *mut T {
         self.0
-    }
-
-    /// Whether there is nothing.
-    pub fn is_null(self) -> bool {
-        self.0.is_null()
     }
 
     /// The value that is there.
@@ -139,7 +147,22 @@ impl<T: Copy> Out<T> {
     }
 }
 
+impl<T> Out<T> {
+    /// An error if there is no place for a result: asked before something is made that would be lost.
+    pub fn check(self) -> Result {
+        check!(!self.0.is_null(), ERR_ARG, "a null pointer is no place for a result");
+        Ok(())
+    }
+}
+
 impl Out<c_char> {
+    /// Writes bytes with a final 0, as much of them as `room` bytes hold; gives their number.
+    pub fn set_bytes(self, bytes: &[u8], room: usize) -> Result<usize> {
+        let length = bytes.len().min(room.saturating_sub(1));
+        self.set_all(bytes.iter().take(length).copied().chain([0]).map(|byte| byte as c_char))?;
+        Ok(length)
+    }
+
     /// Writes a string with its final 0, as much of it as `room` bytes hold; gives its length.
     pub fn set_string(self, text: &str, room: usize) -> Result<usize> {
         let mut length = text.len().min(room.saturating_sub(1));
@@ -149,6 +172,14 @@ impl Out<c_char> {
         let bytes = text.bytes().take(length).chain([0]);
         self.set_all(bytes.map(|byte| byte as c_char))?;
         Ok(length)
+    }
+}
+
+/// A number of things, which must not be negative.
+pub fn count(number: c_int) -> Result<usize> {
+    match usize::try_from(number) {
+        Ok(count) => Ok(count),
+        Err(_) => Err(Error::new(crate::abi::ERR_ARG, format!("a number of {number}"))),
     }
 }
 

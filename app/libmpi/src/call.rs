@@ -57,7 +57,7 @@ pub fn run(name: &'static str, about: About, body: impl FnOnce() -> Result) -> c
 
 /// Calls the error handler of what an error is about; gives the code that the call returns.
 pub fn raise(name: &'static str, about: About, error: &Error) -> c_int {
-    crate::state::raise(name, about, error)
+    crate::errhandler::raise(name, about, error)
 }
 
 /// Exports functions in both their forms: counts as `int`, and, under the second name, as `MPI_Count`.

@@ -13,15 +13,26 @@
 #![allow(clippy::cast_possible_wrap, clippy::cast_sign_loss)]
 
 pub mod abi;
+pub mod agree;
 pub mod argument;
+pub mod attributes;
 pub mod call;
+pub mod codes;
+pub mod comm;
 pub mod datatype;
+pub mod environment;
+pub mod errhandler;
 pub mod error;
+pub mod group;
+pub mod info;
 pub mod layer;
+pub mod memory;
 pub mod op;
+pub mod session;
 pub mod state;
 pub mod status;
 pub mod table;
+pub mod topology;
 
 pub use error::{Error, Result};
 pub use state::mpi;
