@@ -108,8 +108,8 @@ impl Datatype {
         }
     }
 
-    /// A predefined datatype.
-    fn predefined(handle: Handle) -> Option<Self> {
+    /// A predefined datatype, by its handle.
+    pub fn named(handle: Handle) -> Option<Self> {
         let (name, kind) = basic::predefined(handle)?;
         let contents = Contents { combiner: abi::COMBINER_NAMED, ..Contents::default() };
         let (shape, element) = match kind {
@@ -383,7 +383,7 @@ impl Types {
         if let Some(Some(known)) = self.predefined.borrow().get(place) {
             return Some(Rc::clone(known));
         }
-        let made = Rc::new(Datatype::predefined(handle)?);
+        let made = Rc::new(Datatype::named(handle)?);
         let mut predefined = self.predefined.borrow_mut();
         if predefined.len() <= place {
             predefined.resize(place + 1, None);
