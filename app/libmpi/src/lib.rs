@@ -27,6 +27,7 @@ pub mod error;
 pub mod group;
 pub mod info;
 pub mod layer;
+pub mod memory;
 pub mod op;
 pub mod session;
 pub mod state;
