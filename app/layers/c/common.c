@@ -12,7 +12,6 @@ extern int heddle_Graph_neighbors_count(handle, int, int *) __attribute__((weak)
 extern int heddle_Dist_graph_neighbors_count(handle, int *, int *, int *) __attribute__((weak));
 extern int heddle_Type_get_envelope_c(handle, MPI_Count *, MPI_Count *, MPI_Count *, MPI_Count *, int *)
     __attribute__((weak));
-extern int heddle_Type_get_extent(handle, MPI_Aint *, MPI_Aint *) __attribute__((weak));
 
 /* Constants of the standard interface. */
 enum {
@@ -128,78 +127,3 @@ void contents_out(handle type, int *integers)
         integers[numbers - 1] = order_out(integers[numbers - 1]);
     }
 }
-
-/* Functions that MPI-3.0 removed. */
-PUBLIC int PMPI_Type_extent(MPI_Datatype datatype, MPI_Aint *extent)
-{
-    MPI_Aint lower;
-    return heddle_Type_get_extent ? error_out(heddle_Type_get_extent(type_in(datatype), &lower, extent))
-                                  : missing("MPI_Type_extent");
-}
-ALIAS(MPI_Type_extent, int, (MPI_Datatype datatype, MPI_Aint *extent))
-
-PUBLIC int PMPI_Type_lb(MPI_Datatype datatype, MPI_Aint *displacement)
-{
-    MPI_Aint extent;
-    return heddle_Type_get_extent
-               ? error_out(heddle_Type_get_extent(type_in(datatype), displacement, &extent))
-               : missing("MPI_Type_lb");
-}
-ALIAS(MPI_Type_lb, int, (MPI_Datatype datatype, MPI_Aint *displacement))
-
-PUBLIC int PMPI_Type_ub(MPI_Datatype datatype, MPI_Aint *displacement)
-{
-    MPI_Aint lower = 0, extent = 0;
-    if (!heddle_Type_get_extent)
-        return missing("MPI_Type_ub");
-    int result = heddle_Type_get_extent(type_in(datatype), &lower, &extent);
-    if (!result)
-        *displacement = lower + extent;
-    return error_out(result);
-}
-ALIAS(MPI_Type_ub, int, (MPI_Datatype datatype, MPI_Aint *displacement))
-
-/* Devices whose memory the library could use: none. */
-#define NO_SUPPORT(name)       \
-    PUBLIC int PMPIX_##name(void) \
-    {                          \
-        return 0;              \
-    }                          \
-    PUBLIC int MPIX_##name(void) __attribute__((weak, alias("PMPIX_" #name)));
-NO_SUPPORT(Query_cuda_support)
-NO_SUPPORT(Query_hip_support)
-NO_SUPPORT(Query_ze_support)
-
-/* Numbers for handles (MPI-5.0, section 20.4) are those of Fortran. */
-#define NUMBERS(kind, type, translate)                                    \
-    PUBLIC int PMPI_##kind##_toint(type value)                            \
-    {                                                                     \
-        return translate##_to_fortran(value);                             \
-    }                                                                     \
-    ALIAS(MPI_##kind##_toint, int, (type value))                          \
-    PUBLIC type PMPI_##kind##_fromint(int value)                          \
-    {                                                                     \
-        return translate##_from_fortran(value);                           \
-    }                                                                     \
-    ALIAS(MPI_##kind##_fromint, type, (int value))                        \
-    PUBLIC int PMPI_##kind##_c2f(type value)                              \
-    {                                                                     \
-        return translate##_to_fortran(value);                             \
-    }                                                                     \
-    ALIAS(MPI_##kind##_c2f, int, (type value))                            \
-    PUBLIC type PMPI_##kind##_f2c(int value)                              \
-    {                                                                     \
-        return translate##_from_fortran(value);                           \
-    }                                                                     \
-    ALIAS(MPI_##kind##_f2c, type, (int value))
-NUMBERS(Comm, MPI_Comm, comm)
-NUMBERS(Errhandler, MPI_Errhandler, errh)
-NUMBERS(File, MPI_File, file)
-NUMBERS(Group, MPI_Group, group)
-NUMBERS(Info, MPI_Info, info)
-NUMBERS(Message, MPI_Message, msg)
-NUMBERS(Op, MPI_Op, op)
-NUMBERS(Request, MPI_Request, req)
-NUMBERS(Session, MPI_Session, session)
-NUMBERS(Type, MPI_Datatype, type)
-NUMBERS(Win, MPI_Win, win)

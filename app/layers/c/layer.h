@@ -66,4 +66,23 @@ typedef int MPI_T_source_order;
 /* Raises MPI_ERR_UNSUPPORTED_OPERATION for a function that our library does not have. */
 int missing(const char *name);
 
+/* A function that is never there. */
+#define NOT_HERE(name)                                                        \
+    PUBLIC int P##name(void)                                                  \
+    {                                                                         \
+        return missing(#name);                                                \
+    }                                                                         \
+    PUBLIC int name(void) __attribute__((weak, alias("P" #name)));
+
+/* A conversion between forms of a status that are laid out alike. */
+#define STATUS_COPY(name, from_type, to_type)                                 \
+    PUBLIC int PMPI_Status_##name(const from_type *from, to_type *to)         \
+    {                                                                         \
+        if (from == NULL || to == NULL)                                       \
+            return ERR_ARG;                                                   \
+        memcpy(to, from, sizeof(MPI_Status));                                 \
+        return 0;                                                             \
+    }                                                                         \
+    ALIAS(MPI_Status_##name, int, (const from_type *from, to_type *to))
+
 #endif

@@ -15,15 +15,6 @@ PUBLIC MPI_F08_status *MPI_F08_STATUS_IGNORE = &f08_status, *MPI_F08_STATUSES_IG
 
 enum { ERR_ARG = 12 };
 
-#define STATUS_COPY(name, from_type, to_type)                                      \
-    PUBLIC int PMPI_Status_##name(const from_type *from, to_type *to)              \
-    {                                                                              \
-        if (from == NULL || to == NULL)                                            \
-            return ERR_ARG;                                                        \
-        memcpy(to, from, sizeof(MPI_Status));                                      \
-        return 0;                                                                  \
-    }                                                                              \
-    ALIAS(MPI_Status_##name, int, (const from_type *from, to_type *to))
 STATUS_COPY(c2f, MPI_Status, MPI_Fint)
 STATUS_COPY(f2c, MPI_Fint, MPI_Status)
 STATUS_COPY(c2f08, MPI_Status, MPI_F08_status)
@@ -40,12 +31,6 @@ PUBLIC int MPIR_Dup_fn(MPI_Comm comm, int keyval, void *extra, void *value, void
 }
 
 /* MPICH's own generalised requests. */
-#define NOT_HERE(name)                  \
-    PUBLIC int PMPIX_##name(void)       \
-    {                                   \
-        return missing("MPIX_" #name);  \
-    }                                   \
-    PUBLIC int MPIX_##name(void) __attribute__((weak, alias("PMPIX_" #name)));
-NOT_HERE(Grequest_class_allocate)
-NOT_HERE(Grequest_class_create)
-NOT_HERE(Grequest_start)
+NOT_HERE(MPIX_Grequest_class_allocate)
+NOT_HERE(MPIX_Grequest_class_create)
+NOT_HERE(MPIX_Grequest_start)

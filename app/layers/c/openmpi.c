@@ -61,14 +61,5 @@ PUBLIC MPI_Fint *MPI_F_STATUS_IGNORE = fortran_status, *MPI_F_STATUSES_IGNORE = 
 
 enum { ERR_ARG = 13 };
 
-#define STATUS_COPY(name, from_type, to_type)                              \
-    PUBLIC int PMPI_Status_##name(const from_type *from, to_type *to)      \
-    {                                                                      \
-        if (from == NULL || to == NULL)                                    \
-            return ERR_ARG;                                                \
-        memcpy(to, from, sizeof(MPI_Status));                              \
-        return 0;                                                          \
-    }                                                                      \
-    ALIAS(MPI_Status_##name, int, (const from_type *from, to_type *to))
 STATUS_COPY(c2f, MPI_Status, MPI_Fint)
 STATUS_COPY(f2c, MPI_Fint, MPI_Status)

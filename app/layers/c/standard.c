@@ -1,25 +1,17 @@
-/* Functions of the standard interface that are about numbers for handles (MPI-5.0, section 20.4): the handles themselves. */
+/* What only the standard interface has. */
 #include "layer.h"
 
-#define NUMBERS(kind, type)                                       \
-    PUBLIC int PMPI_##kind##_toint(type value)                    \
-    {                                                             \
-        return (int)value;                                        \
-    }                                                             \
-    ALIAS(MPI_##kind##_toint, int, (type value))                  \
-    PUBLIC type PMPI_##kind##_fromint(int value)                  \
-    {                                                             \
-        return (type)value;                                       \
-    }                                                             \
-    ALIAS(MPI_##kind##_fromint, type, (int value))
-NUMBERS(Comm, MPI_Comm)
-NUMBERS(Errhandler, MPI_Errhandler)
-NUMBERS(File, MPI_File)
-NUMBERS(Group, MPI_Group)
-NUMBERS(Info, MPI_Info)
-NUMBERS(Message, MPI_Message)
-NUMBERS(Op, MPI_Op)
-NUMBERS(Request, MPI_Request)
-NUMBERS(Session, MPI_Session)
-NUMBERS(Type, MPI_Datatype)
-NUMBERS(Win, MPI_Win)
+/* Statuses in Fortran: the struct as integers. */
+static MPI_Fint fortran_status[8], fortran_statuses[8];
+PUBLIC MPI_Fint *MPI_F_STATUS_IGNORE = fortran_status, *MPI_F_STATUSES_IGNORE = fortran_statuses;
+
+enum { ERR_ARG = 13 };
+STATUS_COPY(c2f, MPI_Status, MPI_Fint)
+STATUS_COPY(f2c, MPI_Fint, MPI_Status)
+
+/* Handlers and operations with a state, an extension of MPICH 5. */
+NOT_HERE(MPIX_Comm_create_errhandler_x)
+NOT_HERE(MPIX_File_create_errhandler_x)
+NOT_HERE(MPIX_Op_create_x)
+NOT_HERE(MPIX_Session_create_errhandler_x)
+NOT_HERE(MPIX_Win_create_errhandler_x)

@@ -7,3 +7,30 @@ UNUSED int error_out(int code)
 {
     return code;
 }
+
+UNUSED handle type_in(MPI_Datatype type)
+{
+    return type;
+}
+
+/* Handles are the same numbers in Fortran. */
+#define SAME(kind)                                   \
+    UNUSED int kind##_to_fortran(handle value)       \
+    {                                                \
+        return (int)value;                           \
+    }                                                \
+    UNUSED handle kind##_from_fortran(int value)     \
+    {                                                \
+        return (handle)value;                        \
+    }
+SAME(comm)
+SAME(type)
+SAME(op)
+SAME(group)
+SAME(win)
+SAME(file)
+SAME(info)
+SAME(req)
+SAME(msg)
+SAME(errh)
+SAME(session)

@@ -7,7 +7,7 @@ use std::process::Command;
 use std::{env, fs, io};
 
 use crate::interface::Interface;
-use crate::{values, wrappers};
+use crate::{header, values, wrappers};
 
 /// The library under the layers.
 pub const CORE: &str = "libheddle_mpi.so";
@@ -22,6 +22,8 @@ const PARTS: &[(&str, &str)] = &[
     ("standard.c", include_str!("../c/standard.c")),
     ("mpich.c", include_str!("../c/mpich.c")),
     ("openmpi.c", include_str!("../c/openmpi.c")),
+    ("removed.c", include_str!("../c/removed.c")),
+    ("numbers.c", include_str!("../c/numbers.c")),
     ("common.c", include_str!("../c/common.c")),
     ("callbacks.c", include_str!("../c/callbacks.c")),
     ("missing.c", include_str!("../c/missing.c")),
@@ -62,8 +64,9 @@ fn file(path: &Path) -> impl FnOnce(io::Error) -> Error + '_ {
 /// The hand-written C files of an interface's library.
 fn parts(interface: Interface) -> Vec<String> {
     let own = format!("{}.c", interface.stem());
-    let common = ["missing.c", "common.c", "callbacks.c"].map(str::to_owned);
-    let taken = if interface == Interface::Standard { 1 } else { 3 };
+    let common =
+        ["missing.c", "removed.c", "numbers.c", "common.c", "callbacks.c"].map(str::to_owned);
+    let taken = if interface == Interface::Standard { 3 } else { 5 };
     common.into_iter().take(taken).chain([own]).collect()
 }
 
@@ -141,6 +144,10 @@ pub fn all(core: &Path, folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let beside = libraries.join(CORE);
     fs::rename(&unfinished, &beside).map_err(file(&beside))?;
     let mut made = vec![beside];
+    let include = folder.join("include");
+    fs::create_dir_all(&include).map_err(file(&include))?;
+    let header = include.join("mpi.h");
+    fs::write(&header, header::text()).map_err(file(&header))?;
     for interface in Interface::ALL {
         made.extend(build(interface, &folder)?);
     }

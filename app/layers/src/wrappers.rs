@@ -25,10 +25,10 @@ pub fn parameters(function: &Function, interface: Interface) -> String {
     if all.is_empty() { "void".to_owned() } else { all.join(", ") }
 }
 
-/// Whether the library of an interface has a function: those of the standard all, extensions where they are at home.
+/// Whether the library of an interface has a function: those of the standard all, even removed ones; extensions where they
+/// are at home.
 pub fn has(function: &Function, interface: Interface) -> bool {
-    function.is_in(interface)
-        || (interface != Interface::Standard && function.name.starts_with("MPI_"))
+    function.is_in(interface) || function.name.starts_with("MPI_")
 }
 
 /// The functions of an interface, as definitions in C: `functions.c`.
@@ -95,6 +95,10 @@ fn wrapper(out: &mut String, function: &Function, interface: Interface) {
 pub fn jumps() -> String {
     let mut out = String::from("/* Generated from functions.csv. */\n#include \"layer.h\"\n");
     let all = table::all();
+    for function in all.iter().filter(|function| declares(function, &all)) {
+        let parameters = parameters(function, Interface::Standard);
+        let _ = writeln!(out, "WEAK {} heddle_{}({parameters});", result(function), function.core);
+    }
     for function in all.iter().filter(|function| has(function, Interface::Standard)) {
         let Function { name, core, .. } = function;
         let gives = result(function);
@@ -104,8 +108,8 @@ pub fn jumps() -> String {
         let missing = if gives == "int" { format!("missing(\"{name}\")") } else { "0".to_owned() };
         let _ = write!(
             out,
-            "\nWEAK {gives} heddle_{core}({parameters});\nPUBLIC {gives} P{name}({parameters})\n{{\n    \
-             return heddle_{core} ? heddle_{core}({}) : {missing};\n}}\nALIAS({name}, {gives}, ({parameters}))\n",
+            "\nPUBLIC {gives} P{name}({parameters})\n{{\n    return heddle_{core} ? heddle_{core}({}) : \
+             {missing};\n}}\nALIAS({name}, {gives}, ({parameters}))\n",
             names.join(", ")
         );
     }
