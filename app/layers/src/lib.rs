@@ -13,6 +13,7 @@ pub mod constants;
 pub mod header;
 pub mod interface;
 pub mod libraries;
+pub mod scripts;
 pub mod table;
 pub mod values;
 pub mod wrappers;

@@ -7,7 +7,7 @@ use std::process::Command;
 use std::{env, fs, io};
 
 use crate::interface::Interface;
-use crate::{header, values, wrappers};
+use crate::{header, scripts, values, wrappers};
 
 /// The library under the layers.
 pub const CORE: &str = "libheddle_mpi.so";
@@ -105,6 +105,19 @@ fn compiler() -> Command {
     Command::new(env::var_os("CC").unwrap_or_else(|| "cc".into()))
 }
 
+/// A name for the linker, `libX.so` for `libX.so.1`.
+fn linkable(library: &Path) -> Result<(), Error> {
+    let link = library.with_extension("");
+    let _ = fs::remove_file(&link);
+    #[cfg(unix)]
+    let name = library.file_name().unwrap_or_default();
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(name, &link).map_err(file(&link))?;
+    #[cfg(not(unix))]
+    fs::copy(library, &link).map_err(file(&link))?;
+    Ok(())
+}
+
 /// Builds the libraries of an interface; gives their files.
 fn build(interface: Interface, folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let sources = folder.join("src").join(interface.stem());
@@ -129,6 +142,9 @@ fn build(interface: Interface, folder: &Path) -> Result<Vec<PathBuf>, Error> {
         command.arg("-L").arg(&libraries).arg(format!("-l:{CORE}"));
         run(&mut command)?;
         fs::rename(&unfinished, &path).map_err(file(&path))?;
+        if interface == Interface::Standard {
+            linkable(&path)?;
+        }
         made.push(path);
     }
     Ok(made)
@@ -148,6 +164,7 @@ pub fn all(core: &Path, folder: &Path) -> Result<Vec<PathBuf>, Error> {
     fs::create_dir_all(&include).map_err(file(&include))?;
     let header = include.join("mpi.h");
     fs::write(&header, header::text()).map_err(file(&header))?;
+    scripts::write(&folder).map_err(file(&folder))?;
     for interface in Interface::ALL {
         made.extend(build(interface, &folder)?);
     }
