@@ -136,6 +136,9 @@ pub fn in_use() -> bool {
 pub fn close() -> Result {
     let environment = &mpi().environment;
     environment.open.set(environment.open.get().saturating_sub(1));
+    if environment.open.get() == 0 {
+        agree::leave();
+    }
     Ok(())
 }
 

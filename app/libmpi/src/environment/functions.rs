@@ -39,7 +39,6 @@ mpi_functions! {
         own.attributes.clear(abi::COMM_SELF)?;
         let world = mpi().comm(abi::COMM_WORLD)?;
         world.attributes.clear(abi::COMM_WORLD)?;
-        agree::exchange(&world, &[])?;
         mpi().comms.end();
         environment.phase.set(Phase::Finalised);
         super::close()
