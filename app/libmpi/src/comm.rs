@@ -24,6 +24,8 @@ mod from_groups;
 mod functions;
 mod inter;
 mod split;
+#[cfg(test)]
+mod tests;
 
 /// The context of the world's messages.
 pub const WORLD: u32 = 0;

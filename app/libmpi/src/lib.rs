@@ -13,6 +13,7 @@
 #![allow(clippy::cast_possible_wrap, clippy::cast_sign_loss)]
 
 pub mod abi;
+#[cfg_attr(test, path = "agree/threads.rs")]
 pub mod agree;
 pub mod argument;
 pub mod attributes;

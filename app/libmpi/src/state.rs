@@ -50,17 +50,32 @@ pub struct Mpi {
 }
 
 /// The state of the rank that is running. The holder of several ranks changes it.
+#[cfg(not(test))]
 static CURRENT: AtomicPtr<Mpi> = AtomicPtr::new(std::ptr::null_mut());
+
+// Where ranks are threads.
+#[cfg(test)]
+thread_local! {
+    static CURRENT: AtomicPtr<Mpi> = const { AtomicPtr::new(std::ptr::null_mut()) };
+}
+
+/// The place of the pointer to the running rank's state.
+fn current() -> &'static AtomicPtr<Mpi> {
+    #[cfg(not(test))]
+    return &CURRENT;
+    // SAFETY: tests use it within their thread only.
+    #[cfg(test)]
+    return CURRENT.with(|current| unsafe { &*std::ptr::from_ref(current) });
+}
 
 /// The state of the calling rank.
 pub fn mpi() -> &'static Mpi {
-    let current = CURRENT.load(Ordering::Acquire);
     // SAFETY: null, or a state that lives as long as its rank.
-    if let Some(state) = unsafe { current.as_ref() } {
+    if let Some(state) = unsafe { current().load(Ordering::Acquire).as_ref() } {
         return state;
     }
     let made = Box::into_raw(Box::<Mpi>::default());
-    CURRENT.store(made, Ordering::Release);
+    current().store(made, Ordering::Release);
     // SAFETY: made above, and never freed.
     unsafe { &*made }
 }
