@@ -144,7 +144,7 @@ static PREDEFINED: &[(Handle, &str, Predefined)] = &[
     (abi::UNSIGNED_LONG, "MPI_UNSIGNED_LONG", Predefined::One(Basic::new(Class::Unsigned, 8).external(4))),
     (abi::UNSIGNED_LONG_LONG, "MPI_UNSIGNED_LONG_LONG", unsigned(8)),
     (abi::FLOAT, "MPI_FLOAT", float(Float::Single)),
-    (abi::C_FLOAT_COMPLEX, "MPI_C_FLOAT_COMPLEX", complex(Float::Single)),
+    (abi::C_FLOAT_COMPLEX, "MPI_C_COMPLEX", complex(Float::Single)),
     (abi::CXX_FLOAT_COMPLEX, "MPI_CXX_FLOAT_COMPLEX", complex(Float::Single)),
     (abi::DOUBLE, "MPI_DOUBLE", float(Float::Double)),
     (abi::C_DOUBLE_COMPLEX, "MPI_C_DOUBLE_COMPLEX", complex(Float::Double)),
