@@ -113,11 +113,6 @@ impl<T: Copy> Out<T> {
         self.0
     }
 
-    /// Whether there is nothing.
-    pub fn is_null(self) -> bool {
-        self.0.is_null()
-    }
-
     /// The value that is there.
     pub fn get(self) -> Result<T> {
         In(self.0).get()

@@ -14,6 +14,7 @@ use crate::errhandler::{Errhandler, Handled};
 use crate::error::{Error, Result};
 use crate::group::Group;
 use crate::info::Info;
+use crate::memory::Owner;
 use crate::state::Mpi;
 use crate::table::Table;
 use crate::topology::Topology;
@@ -151,6 +152,7 @@ impl Drop for Comm {
     /// When the last operation on it has ended as well, its number may be used again.
     fn drop(&mut self) {
         if self.context > OWN {
+            crate::state::mpi().memory.forget(Owner::Comm(self.context));
             crate::agree::release(self.context);
         }
     }

@@ -28,6 +28,7 @@ pub mod group;
 pub mod handle;
 pub mod info;
 pub mod layer;
+pub mod memory;
 pub mod op;
 pub mod session;
 pub mod state;

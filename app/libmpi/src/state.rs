@@ -9,10 +9,13 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use crate::attributes::Keyvals;
 use crate::codes::Codes;
 use crate::comm::Comms;
+use crate::datatype::Types;
 use crate::environment::{Environment, check_phase};
 use crate::errhandler::Errhandlers;
 use crate::group::Group;
 use crate::info::Infos;
+use crate::memory::Memory;
+use crate::op::Operations;
 use crate::session::Session;
 use crate::table::Table;
 
@@ -39,9 +42,11 @@ pub struct Mpi {
     /// How far the program is, and where it runs.
     pub environment: Environment,
     /// Datatypes.
-    pub types: crate::datatype::Types,
+    pub types: Types,
     /// Operations.
-    pub ops: crate::op::Operations,
+    pub ops: Operations,
+    /// Memory and buffers.
+    pub memory: Memory,
 }
 
 /// The state of the rank that is running. The holder of several ranks changes it.

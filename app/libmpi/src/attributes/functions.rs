@@ -66,6 +66,11 @@ attribute_functions!(
     Keyval_create, Keyval_free, Attr_put, Attr_get, Attr_delete
 );
 
+attribute_functions!(
+    Datatype, datatype:
+    Type_create_keyval, Type_free_keyval, Type_set_attr, Type_get_attr, Type_delete_attr
+);
+
 /// An error unless a keyval is one of the program, or was when an attribute of it was set.
 fn known(kind: Kind, attributes: &Attributes, keyval: c_int) -> Result {
     match attributes.find(keyval) {

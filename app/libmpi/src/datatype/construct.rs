@@ -13,7 +13,7 @@ use crate::{both_forms, check, mpi, mpi_functions};
 
 /// Gives a new datatype a handle and writes that.
 pub fn register(new: Out<Handle>, datatype: Datatype) -> Result {
-    check!(!new.is_null(), ERR_ARG, "a null pointer is no place for a datatype");
+    new.check()?;
     new.set(mpi().types.add(datatype))
 }
 
@@ -193,7 +193,9 @@ fn shares(
 
 mpi_functions! {
     fn Type_dup(old: Handle, new: Out<Handle>) {
-        register(new, build::duplicate(&mpi().datatype(old)?))
+        let found = mpi().datatype(old)?;
+        let attributes = found.attributes.copies(old)?;
+        register(new, Datatype { attributes, ..build::duplicate(&found) })
     }
 
     fn Type_commit(datatype: Out<Handle>) {
@@ -207,6 +209,7 @@ mpi_functions! {
         let handle = datatype.get()?;
         let found = mpi().datatype(handle)?;
         check!(!found.permanent, ERR_TYPE, "a predefined datatype cannot be freed");
+        found.attributes.clear(handle)?;
         mpi().types.derived.remove(handle);
         datatype.set(abi::DATATYPE_NULL)
     }

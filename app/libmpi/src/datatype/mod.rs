@@ -28,6 +28,7 @@ use self::basic::{Basic, Predefined};
 use self::layout::{Layout, copy_run};
 use self::map::{Block, Bounds, Map, Shape};
 use crate::abi::{self, Handle};
+use crate::attributes::{Annotated, Attributes};
 use crate::check;
 use crate::error::{Error, Result};
 use crate::state::Mpi;
@@ -69,8 +70,16 @@ pub struct Datatype {
     committed: Cell<bool>,
     /// Made by the library for the program, which must not free it.
     permanent: bool,
-    name: RefCell<Box<str>>,
+    name: RefCell<Box<[u8]>>,
     contents: Contents,
+    /// What the program attached.
+    pub attributes: Attributes,
+}
+
+impl Annotated for Datatype {
+    fn attributes(&self) -> &Attributes {
+        &self.attributes
+    }
 }
 
 /// A rank's datatypes.
@@ -95,11 +104,12 @@ impl Datatype {
             permanent: false,
             name: RefCell::default(),
             contents,
+            attributes: Attributes::default(),
         }
     }
 
-    /// A predefined datatype.
-    fn predefined(handle: Handle) -> Option<Self> {
+    /// A predefined datatype, by its handle.
+    pub fn named(handle: Handle) -> Option<Self> {
         let (name, kind) = basic::predefined(handle)?;
         let contents = Contents { combiner: abi::COMBINER_NAMED, ..Contents::default() };
         let (shape, element) = match kind {
@@ -113,7 +123,7 @@ impl Datatype {
             element,
             committed: Cell::new(true),
             permanent: true,
-            name: RefCell::new(name.into()),
+            name: RefCell::new(name.as_bytes().into()),
             ..Self::new(shape, contents)
         })
     }
@@ -373,7 +383,7 @@ impl Types {
         if let Some(Some(known)) = self.predefined.borrow().get(place) {
             return Some(Rc::clone(known));
         }
-        let made = Rc::new(Datatype::predefined(handle)?);
+        let made = Rc::new(Datatype::named(handle)?);
         let mut predefined = self.predefined.borrow_mut();
         if predefined.len() <= place {
             predefined.resize(place + 1, None);

@@ -41,6 +41,7 @@ both_forms! {
     fn Pack | Pack_c (
         from: *const u8, count: Count, datatype: Handle, into: Out<u8>, size: Count, position: Out<Count>, comm: Handle,
     ) about Comm(comm) {
+        mpi().comm(comm)?;
         let (datatype, count) = (mpi().committed(datatype)?, count.wide());
         let place = room(position.get()?.wide(), size.wide(), bytes(count, &datatype)?)?;
         datatype.check_buffer(from, count as u64)?;
@@ -53,6 +54,7 @@ both_forms! {
     fn Unpack | Unpack_c (
         from: In<u8>, size: Count, position: Out<Count>, into: *mut u8, count: Count, datatype: Handle, comm: Handle,
     ) about Comm(comm) {
+        mpi().comm(comm)?;
         let (datatype, count) = (mpi().committed(datatype)?, count.wide());
         let place = room(position.get()?.wide(), size.wide(), bytes(count, &datatype)?)?;
         datatype.check_buffer(into, count as u64)?;
@@ -63,6 +65,7 @@ both_forms! {
     }
 
     fn Pack_size | Pack_size_c (count: Count, datatype: Handle, comm: Handle, size: Out<Count>) about Comm(comm) {
+        mpi().comm(comm)?;
         let datatype = mpi().committed(datatype)?;
         size.set(Count::narrow(bytes(count.wide(), &datatype)? as i64))
     }

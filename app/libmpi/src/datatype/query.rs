@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_int};
 
 use crate::abi::{self, Handle};
 use crate::argument::{In, Number, Out};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::{both_forms, check, mpi, mpi_functions};
 
 both_forms! {
@@ -79,14 +79,22 @@ mpi_functions! {
     }
 
     fn Type_get_name(datatype: Handle, name: Out<c_char>, length: Out<c_int>) {
-        let datatype = mpi().datatype(datatype)?;
-        let written = name.set_string(&datatype.name.borrow(), abi::MAX_OBJECT_NAME as usize)?;
+        let known = match datatype {
+            // Its name can be asked, though nothing else.
+            abi::DATATYPE_NULL => b"MPI_DATATYPE_NULL".as_slice().into(),
+            _ => mpi().datatype(datatype)?.name.borrow().clone(),
+        };
+        let written = name.set_bytes(&known, abi::MAX_OBJECT_NAME as usize)?;
         length.set(written as c_int)
     }
 
     fn Type_set_name(datatype: Handle, name: In<c_char>) {
-        let name = name.string()?;
-        *mpi().datatype(datatype)?.name.borrow_mut() = name.into();
+        let datatype = mpi().datatype(datatype)?;
+        let Some(mut given) = name.bytes() else {
+            return Err(Error::new(abi::ERR_ARG, "the name is a null pointer"));
+        };
+        given.truncate(abi::MAX_OBJECT_NAME as usize - 1);
+        *datatype.name.borrow_mut() = given.into();
         Ok(())
     }
 }

@@ -218,7 +218,7 @@ unsafe fn call(
 
 fn create(function: Function, commutes: c_int, large: bool, new: Out<Handle>) -> Result {
     check!(!function.is_null(), ERR_ARG, "an operation needs a function");
-    check!(!new.is_null(), ERR_ARG, "a null pointer is no place for an operation");
+    new.check()?;
     let function = Callback::new(function);
     let operation = Operation::User { function, commutes: commutes != 0, large };
     new.set(mpi().ops.user.add(Rc::new(operation)))

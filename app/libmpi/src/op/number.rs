@@ -1,5 +1,7 @@
 //! Numbers of a program's buffers that Rust has no type for, and what reductions need of any number.
 
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::__m128i;
 use std::ops::{BitAnd, BitOr, BitXor};
 
 /// Numbers that can be added and multiplied.
@@ -197,29 +199,36 @@ const QUAD_INFINITY: u128 = 0x7fff << 112;
 const QUAD_ONE: u128 = 0x3fff << 112;
 
 #[cfg(target_arch = "x86_64")]
+fn bits(number: u128) -> __m128i {
+    // SAFETY: both are any 128 bits.
+    unsafe { std::mem::transmute(number) }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn number(bits: __m128i) -> u128 {
+    // SAFETY: as above.
+    unsafe { std::mem::transmute(bits) }
+}
+
+#[cfg(target_arch = "x86_64")]
 macro_rules! quad_by {
     ($function:ident, $one:expr, $other:expr) => {{
         unsafe extern "C" {
             // Its arguments and result are of a type that Rust does not have yet.
             fn $function();
         }
-        let (one, other) = ($one, $other);
-        let mut result = one;
-        // SAFETY: the function takes two numbers in the first vector registers and gives one there.
+        let mut result: __m128i = bits($one.0);
+        // SAFETY: the function takes two numbers in the first vector registers and gives one in the first of them.
         unsafe {
             std::arch::asm!(
-                "movdqu xmm0, [{one}]",
-                "movdqu xmm1, [{other}]",
                 "call {function}",
-                "movdqu [{result}], xmm0",
-                one = in(reg) &raw const one,
-                other = in(reg) &raw const other,
-                result = in(reg) &raw mut result,
                 function = sym $function,
+                inout("xmm0") result,
+                inout("xmm1") bits($other.0) => _,
                 clobber_abi("C"),
             );
         }
-        result
+        Quad(number(result))
     }};
 }
 
