@@ -34,6 +34,7 @@ pub mod session;
 pub mod state;
 pub mod status;
 pub mod table;
+pub mod tools;
 pub mod topology;
 
 pub use error::{Error, Result};
