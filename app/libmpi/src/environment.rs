@@ -9,6 +9,7 @@ use crate::agree;
 use crate::error::Result;
 use crate::state::mpi;
 
+mod fortran;
 mod functions;
 mod phase;
 

@@ -170,16 +170,32 @@ impl Mpi {
     }
 
     /// Who hears of errors about nothing in particular. The standard names `MPI_COMM_SELF` since version 4, `MPI_COMM_WORLD`
-    /// before; so that programs of either age are heard, it is the first of the two that the program gave a handler.
+    /// before; so that programs of either age are heard, it is the first of the two that the program gave a handler. Where
+    /// there is neither, it is the first session.
     fn hearer_of_all(&self) -> Hearer {
-        for handle in [abi::COMM_SELF, abi::COMM_WORLD] {
-            let handler = self.comm(handle).map(|comm| comm.errhandler().borrow().clone());
-            match handler {
-                Ok(Errhandler::Fatal) | Err(_) => {}
-                Ok(handler) => return Hearer { kind: Kind::Comm, handle, title: None, handler },
+        let comms = [abi::COMM_SELF, abi::COMM_WORLD].into_iter().filter_map(|handle| {
+            let handler = self.comm(handle).ok()?.errhandler().borrow().clone();
+            Some(Hearer { kind: Kind::Comm, handle, title: None, handler })
+        });
+        let mut fatal = None;
+        for hearer in comms {
+            match hearer.handler {
+                Errhandler::Fatal => fatal = Some(hearer),
+                _ => return hearer,
             }
         }
-        Hearer { kind: Kind::Comm, handle: abi::COMM_SELF, title: None, handler: Errhandler::Fatal }
+        let session = self.sessions.all().first().map(|session| Hearer {
+            kind: Kind::Session,
+            handle: session.handle(),
+            title: None,
+            handler: session.errhandler().borrow().clone(),
+        });
+        fatal.or(session).unwrap_or(Hearer {
+            kind: Kind::Comm,
+            handle: abi::COMM_NULL,
+            title: None,
+            handler: Errhandler::Fatal,
+        })
     }
 }
 

@@ -82,7 +82,8 @@ fn a_meter_counts_while_it_runs() {
         assert_eq!(heddle_T_pvar_stop(session, handle), 0);
         counters.sent(7);
         assert_eq!((heddle_T_pvar_read(session, handle, &raw mut bytes), bytes), (0, 5));
-        assert_eq!(heddle_T_pvar_write(session, handle, &raw const (*&100)), 0);
+        bytes = 100;
+        assert_eq!(heddle_T_pvar_write(session, handle, &raw const bytes), 0);
         // All of the session.
         assert_eq!(heddle_T_pvar_start(session, 1), 0);
         counters.sent(9);
