@@ -30,6 +30,8 @@ pub struct Rules<'a> {
 /// A communicator as a rank knows it.
 #[derive(Debug)]
 struct Communicator {
+    /// Where it is in the tags of messages.
+    slot: u32,
     me: u32,
     local: Members,
     remote: Members,
@@ -87,7 +89,8 @@ pub enum Want {
 
 impl Rank {
     pub fn new(rank: u32, ranks: u32) -> Self {
-        let group = |first, count| Communicator {
+        let group = |slot, first, count| Communicator {
+            slot,
             me: rank - first,
             local: Members::Range { first, stride: 1, count },
             remote: Members::List(Vec::new()),
@@ -98,7 +101,7 @@ impl Rank {
             graph: Graph::default(),
             tickets: FxHashMap::default(),
             next: 0,
-            communicators: [(0, group(0, ranks)), (1, group(rank, 1))].into_iter().collect(),
+            communicators: [(0, group(0, 0, ranks)), (1, group(1, rank, 1))].into_iter().collect(),
             call: Call::default(),
             chain: None,
             computed: 0,
@@ -125,7 +128,8 @@ impl Rank {
             }
             Command::Sleep(time) => self.computed = self.computed.saturating_add(time),
             Command::Send { to, tag, bytes, contents } => {
-                let op = self.message(Kind::Send, to, rules.shared.tag(tag), bytes);
+                let key = rules.shared.tag(self.slot(tag.context)?, tag.tag);
+                let op = self.message(Kind::Send, to, key, bytes);
                 self.ticket(&[op]);
                 let tag = tag.tag.unwrap_or(0);
                 rules.shared.send(self.rank, op, Envelope { tag, contents });
@@ -133,7 +137,8 @@ impl Rank {
                 self.call.ends.push(op);
             }
             Command::Receive { from, tag, room, at_once } => {
-                let op = self.message(Kind::Recv, from, rules.shared.tag(tag), room);
+                let key = rules.shared.tag(self.slot(tag.context)?, tag.tag);
+                let op = self.message(Kind::Recv, from, key, room);
                 self.ticket(&[op]);
                 if at_once {
                     self.graph.at_once(op);
@@ -153,23 +158,13 @@ impl Rank {
             }
             Command::Cancel(ticket) => self.cancel(ticket),
             Command::Forget(ticket) => self.forget(ticket),
-            Command::Communicator { context, me, local, remote, neighbours } => {
-                let places = |members: &Members| {
-                    let all = (0..members.len()).filter_map(|place| members.get(place));
-                    all.map(|rank| if rank == port::ANY { -2 } else { i64::from(rank) }).collect()
-                };
-                let neighbours = neighbours.map(|(sources, destinations)| Neighbours {
-                    sources: places(&sources),
-                    destinations: places(&destinations),
-                });
-                self.communicators.insert(context, Communicator { me, local, remote, neighbours });
-            }
+            Command::Communicator { .. } => self.communicator(command, rules)?,
             Command::Release(context) => {
                 self.communicators.remove(&context);
                 rules.shared.release(context);
             }
-            Command::Context { key, members } => {
-                return Ok(Want::Now(u64::from(rules.shared.context(key, members))));
+            Command::Context(key) => {
+                return Ok(Want::Now(u64::from(rules.shared.context(key))));
             }
             Command::In(name) => self.inside = name,
             Command::Exit(_) => {
@@ -180,6 +175,27 @@ impl Rank {
             }
         }
         Ok(Want::Now(u64::MAX))
+    }
+
+    fn slot(&self, context: u32) -> Result<u32, String> {
+        let known = self.communicators.get(&context);
+        known.map(|known| known.slot).ok_or_else(|| "it uses a communicator that it has not told of".to_owned())
+    }
+
+    fn communicator(&mut self, command: Command, rules: &Rules) -> Result<(), String> {
+        let Command::Communicator { context, me, local, remote, neighbours } = command else { return Ok(()) };
+        let places = |members: &Members| {
+            let all = (0..members.len()).filter_map(|place| members.get(place));
+            all.map(|rank| if rank == port::ANY { -2 } else { i64::from(rank) }).collect()
+        };
+        let neighbours = neighbours.map(|(sources, destinations)| Neighbours {
+            sources: places(&sources),
+            destinations: places(&destinations),
+        });
+        let members = local.len() + remote.len();
+        let slot = rules.shared.slot(context, members).ok_or("it has too many communicators")?;
+        self.communicators.insert(context, Communicator { slot, me, local, remote, neighbours });
+        Ok(())
     }
 
     /// Whether the last call is over, and when that was.
@@ -468,7 +484,6 @@ const fn translated(class: Class) -> table::Class {
 struct Posting<'a> {
     rank: &'a mut Rank,
     known: &'a Communicator,
-    context: u32,
     number: u64,
     message: u32,
     /// Operations that nothing else of the collective waits for.
@@ -500,7 +515,7 @@ impl Posting<'_> {
     }
 
     fn message(&mut self, kind: Kind, place: u32, bytes: u64, after: &[u32]) -> u32 {
-        let tag = Shared::tag_of_collective(self.context, self.number, self.message);
+        let tag = Shared::tag_of_collective(self.known.slot, self.number, self.message);
         let op = self.rank.message(kind, self.member(place), tag, bytes);
         self.post(op, after)
     }

@@ -31,6 +31,8 @@ pub struct Envelope {
 pub const TAG_BITS: u8 = 18;
 /// Communicators at a time.
 const CONTEXTS: u32 = 1 << 13;
+/// 0 is the world, 1 is each rank alone.
+const FIRST_CONTEXT: u32 = 2;
 /// Any tag of a context.
 const WILD: u32 = (1 << TAG_BITS) - 1;
 /// Tags below this stand for themselves.
@@ -64,23 +66,11 @@ struct Board {
 #[derive(Debug, Default)]
 struct Contexts {
     known: FxHashMap<Vec<u64>, u32>,
-    /// By context, its key, and how many have yet to ask for it and to release it.
-    users: FxHashMap<u32, (Vec<u64>, u32)>,
+    /// By context, where it is in the tags of messages, and how many of its members have yet to release it.
+    slots: FxHashMap<u32, (u32, u32)>,
     free: BTreeSet<u32>,
+    next_slot: u32,
     next: u32,
-}
-
-impl Contexts {
-    /// One member has asked for a number, or released it. What all have released can be given out again.
-    fn count(&mut self, context: u32) {
-        let Some((key, missing)) = self.users.get_mut(&context) else { return };
-        *missing = missing.saturating_sub(1);
-        if *missing == 0 {
-            self.known.remove(key);
-            self.users.remove(&context);
-            self.free.insert(context);
-        }
-    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -93,8 +83,11 @@ impl Shared {
         Self {
             envelopes: (0..ranks).map(|_| Mutex::default()).collect(),
             boards: Mutex::new(Boards { arena, open: FxHashMap::default() }),
-            // 0 is the world, 1 is each rank alone.
-            contexts: Mutex::new(Contexts { next: 2, ..Contexts::default() }),
+            contexts: Mutex::new(Contexts {
+                next: FIRST_CONTEXT,
+                next_slot: FIRST_CONTEXT,
+                ..Contexts::default()
+            }),
             tags: Mutex::default(),
             ended: Mutex::default(),
         }
@@ -111,8 +104,8 @@ impl Shared {
     }
 
     /// The tag of a message among the hosts: 0, 13 bits of context, 18 bits of tag.
-    pub fn tag(&self, tag: port::Tag) -> u32 {
-        let low = match tag.tag {
+    pub fn tag(&self, slot: u32, tag: Option<u32>) -> u32 {
+        let low = match tag {
             None => WILD,
             Some(tag) if tag < PLAIN => tag,
             Some(tag) => {
@@ -121,12 +114,12 @@ impl Shared {
                 *tags.entry(tag).or_insert(next)
             }
         };
-        (tag.context % CONTEXTS) << TAG_BITS | low
+        (slot % CONTEXTS) << TAG_BITS | low
     }
 
     /// The tag of a collective's message: 1, 13 bits of context, 6 of the collective, 12 of the message.
-    pub const fn tag_of_collective(context: u32, number: u64, message: u32) -> u32 {
-        COLLECTIVE | (context % CONTEXTS) << TAG_BITS | (number as u32 % 64) << 12 | message % 4096
+    pub const fn tag_of_collective(slot: u32, number: u64, message: u32) -> u32 {
+        COLLECTIVE | (slot % CONTEXTS) << TAG_BITS | (number as u32 % 64) << 12 | message % 4096
     }
 
     /// A member contributes to a collective; gives the list.
@@ -158,29 +151,44 @@ impl Shared {
         Ok(place)
     }
 
-    /// The number for a key for which so many ask; `u32::MAX` if there is none left.
-    pub fn context(&self, key: Vec<u64>, members: u32) -> u32 {
+    /// The number for a key.
+    pub fn context(&self, key: Vec<u64>) -> u32 {
         let contexts = &mut *lock(&self.contexts);
-        if let Some(known) = contexts.known.get(&key).copied() {
-            contexts.count(known);
-            return known;
-        }
-        let free = contexts.free.pop_first();
-        let fresh = free.or_else(|| {
-            let next = contexts.next;
+        let next = contexts.next;
+        let context = *contexts.known.entry(key).or_insert(next);
+        if context == next {
             contexts.next += 1;
-            (next < CONTEXTS).then_some(next)
-        });
-        let Some(fresh) = fresh else { return u32::MAX };
-        contexts.known.insert(key.clone(), fresh);
-        contexts.users.insert(fresh, (key, 2 * members));
-        contexts.count(fresh);
-        fresh
+        }
+        context
     }
 
-    /// A rank no longer uses a number.
+    /// Where a context is in the tags of messages; `None` if there are too many.
+    pub fn slot(&self, context: u32, members: u32) -> Option<u32> {
+        if context < FIRST_CONTEXT {
+            return Some(context);
+        }
+        let contexts = &mut *lock(&self.contexts);
+        if let Some((slot, _)) = contexts.slots.get(&context) {
+            return Some(*slot);
+        }
+        let slot = contexts.free.pop_first().or_else(|| {
+            contexts.next_slot += 1;
+            (contexts.next_slot <= CONTEXTS).then_some(contexts.next_slot - 1)
+        })?;
+        contexts.slots.insert(context, (slot, members));
+        Some(slot)
+    }
+
+    /// A member no longer uses a context.
     pub fn release(&self, context: u32) {
-        lock(&self.contexts).count(context);
+        let contexts = &mut *lock(&self.contexts);
+        let Some((slot, members)) = contexts.slots.get_mut(&context) else { return };
+        *members = members.saturating_sub(1);
+        if *members == 0 {
+            let slot = *slot;
+            contexts.slots.remove(&context);
+            contexts.free.insert(slot);
+        }
     }
 
     /// The program ends early; the first to say so counts.

@@ -248,12 +248,7 @@ pub enum Command {
     /// The communicator is no longer used by this rank.
     Release(u32),
     /// It asks for a number: the same for all who say the same, another than all others in use.
-    Context {
-        /// What they say.
-        key: Vec<u64>,
-        /// How many will ask, and later release it.
-        members: u32,
-    },
+    Context(Vec<u64>),
     /// It is in a function of MPI, for messages.
     In(String),
     /// It is done, with an exit code.
@@ -359,8 +354,8 @@ impl Encoder {
                 }
             }
             Command::Release(context) => self.words.extend([11, u64::from(*context)]),
-            Command::Context { key, members } => {
-                self.words.extend([12, u64::from(*members)]);
+            Command::Context(key) => {
+                self.words.push(12);
                 self.list(key.iter().copied());
             }
             Command::In(name) => {
@@ -482,7 +477,7 @@ impl Iterator for Decoder<'_> {
             9 => Command::Forget(self.word()?),
             10 => self.communicator()?,
             11 => Command::Release(self.small()?),
-            12 => Command::Context { members: self.small()?, key: self.list()?.to_vec() },
+            12 => Command::Context(self.list()?.to_vec()),
             13 => {
                 let bytes: Vec<u8> = self.list()?.iter().map(|byte| *byte as u8).collect();
                 Command::In(String::from_utf8_lossy(&bytes).into_owned())

@@ -134,9 +134,9 @@ impl Port {
         self.now.get()
     }
 
-    /// A number: the same for all `members` who ask with the same key. No time passes.
-    pub fn context(&self, key: &[u64], members: u32) -> u32 {
-        self.say(&Command::Context { key: key.to_vec(), members });
+    /// A number: the same for all who ask with the same key, now or later. No time passes.
+    pub fn context(&self, key: &[u64]) -> u32 {
+        self.say(&Command::Context(key.to_vec()));
         self.turn() as u32
     }
 
