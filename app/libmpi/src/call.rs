@@ -1,6 +1,6 @@
 //! How the exported functions are made, and what becomes of their errors.
 
-use std::ffi::c_int;
+use std::ffi::{CStr, c_char, c_int};
 
 use crate::abi;
 use crate::error::{About, Error, Result};
@@ -98,4 +98,13 @@ macro_rules! both_forms {
             $crate::mpi_functions! { fn $name $($function)* }
         };
     };
+}
+
+/// What the layers call for a function that this library does not export: fails as such. The name lives as long as the process.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn heddle_unsupported(name: *const c_char) -> c_int {
+    // SAFETY: the layers give a literal.
+    let name: &'static CStr = unsafe { CStr::from_ptr(name) };
+    let name = name.to_str().unwrap_or("MPI");
+    run(name, About::Nothing, || Err(Error::unsupported(format!("{name} is not implemented"))))
 }

@@ -25,6 +25,7 @@ pub mod environment;
 pub mod errhandler;
 pub mod error;
 pub mod group;
+pub mod handle;
 pub mod info;
 pub mod layer;
 pub mod memory;
@@ -33,6 +34,7 @@ pub mod session;
 pub mod state;
 pub mod status;
 pub mod table;
+pub mod tools;
 pub mod topology;
 
 pub use error::{Error, Result};

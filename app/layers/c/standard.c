@@ -1,0 +1,17 @@
+/* What only the standard interface has. */
+#include "layer.h"
+
+/* Statuses in Fortran: the struct as integers. */
+static MPI_Fint fortran_status[8], fortran_statuses[8];
+PUBLIC MPI_Fint *MPI_F_STATUS_IGNORE = fortran_status, *MPI_F_STATUSES_IGNORE = fortran_statuses;
+
+enum { ERR_ARG = 13 };
+STATUS_COPY(c2f, MPI_Status, MPI_Fint)
+STATUS_COPY(f2c, MPI_Fint, MPI_Status)
+
+/* Handlers and operations with a state, an extension of MPICH 5. */
+NOT_HERE(MPIX_Comm_create_errhandler_x)
+NOT_HERE(MPIX_File_create_errhandler_x)
+NOT_HERE(MPIX_Op_create_x)
+NOT_HERE(MPIX_Session_create_errhandler_x)
+NOT_HERE(MPIX_Win_create_errhandler_x)

@@ -1,0 +1,44 @@
+//! The binary interfaces there are.
+
+/// A binary interface: what a program was compiled and linked with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Interface {
+    /// The standard one of MPI 5.0.
+    Standard,
+    /// That of MPICH 4 and its relatives.
+    Mpich,
+    /// That of Open MPI 4.
+    OpenMpi,
+}
+
+impl Interface {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Standard, Self::Mpich, Self::OpenMpi];
+
+    /// The letter that stands for it in `functions.csv`.
+    pub fn letter(self) -> char {
+        match self {
+            Self::Standard => 'a',
+            Self::Mpich => 'm',
+            Self::OpenMpi => 'o',
+        }
+    }
+
+    /// What its hand-written C files are called.
+    pub fn stem(self) -> &'static str {
+        match self {
+            Self::Standard => "standard",
+            Self::Mpich => "mpich",
+            Self::OpenMpi => "openmpi",
+        }
+    }
+
+    /// The names under which programs ask for its library in C.
+    pub fn libraries(self) -> &'static [&'static str] {
+        match self {
+            Self::Standard => &["libmpi_abi.so.1"],
+            Self::Mpich => &["libmpich.so.12", "libmpi.so.12"],
+            Self::OpenMpi => &["libmpi.so.40"],
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Builds the layers, with the C compiler: `FOLDER/mpi/lib`.
+//!
+//! `CC` names the compiler. The library under the layers, `libheddle_mpi.so`, is copied beside them, so that the folder can be moved.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs, io};
+
+use crate::interface::Interface;
+use crate::{header, scripts, values, wrappers};
+
+/// The library under the layers.
+pub const CORE: &str = "libheddle_mpi.so";
+
+/// The parts that are written by hand.
+const PARTS: &[(&str, &str)] = &[
+    ("layer.h", include_str!("../c/layer.h")),
+    ("translate.h", include_str!("../c/translate.h")),
+    ("standard.h", include_str!("../c/standard.h")),
+    ("mpich.h", include_str!("../c/mpich.h")),
+    ("openmpi.h", include_str!("../c/openmpi.h")),
+    ("standard.c", include_str!("../c/standard.c")),
+    ("mpich.c", include_str!("../c/mpich.c")),
+    ("openmpi.c", include_str!("../c/openmpi.c")),
+    ("removed.c", include_str!("../c/removed.c")),
+    ("numbers.c", include_str!("../c/numbers.c")),
+    ("common.c", include_str!("../c/common.c")),
+    ("callbacks.c", include_str!("../c/callbacks.c")),
+    ("missing.c", include_str!("../c/missing.c")),
+];
+
+const FLAGS: &[&str] = &[
+    "-std=gnu11",
+    "-O2",
+    "-fPIC",
+    "-fno-strict-aliasing",
+    "-fvisibility=hidden",
+    "-Wall",
+    "-Wextra",
+    // Functions of the program are called as what it says they are.
+    "-Wno-cast-function-type",
+];
+
+/// Why the layers could not be built.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A file could not be read or written, or the compiler not be started.
+    #[error("{path}: {source}")]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The compiler refused.
+    #[error("the compiler failed: {0}")]
+    Compiler(String),
+}
+
+fn file(path: &Path) -> impl FnOnce(io::Error) -> Error + '_ {
+    move |source| Error::File { path: path.to_owned(), source }
+}
+
+/// The hand-written C files of an interface's library.
+fn parts(interface: Interface) -> Vec<String> {
+    let own = format!("{}.c", interface.stem());
+    let common =
+        ["missing.c", "removed.c", "numbers.c", "common.c", "callbacks.c"].map(str::to_owned);
+    let taken = if interface == Interface::Standard { 3 } else { 5 };
+    common.into_iter().take(taken).chain([own]).collect()
+}
+
+/// Writes the C sources of an interface into a folder; gives the names of those to compile.
+pub fn write_sources(interface: Interface, folder: &Path) -> Result<Vec<String>, Error> {
+    fs::create_dir_all(folder).map_err(file(folder))?;
+    let put = |name: &str, text: &str| {
+        let path = folder.join(name);
+        fs::write(&path, text).map_err(file(&path))
+    };
+    for (name, text) in PARTS {
+        put(name, text)?;
+    }
+    put("interface.h", &format!("#include \"{}.h\"\n", interface.stem()))?;
+    let mut sources = parts(interface);
+    if interface == Interface::Standard {
+        put("functions.c", &wrappers::jumps())?;
+    } else {
+        put("values.h", &values::header(interface))?;
+        put("functions.c", &wrappers::source(interface))?;
+    }
+    sources.push("functions.c".to_owned());
+    Ok(sources)
+}
+
+fn run(command: &mut Command) -> Result<(), Error> {
+    let program = PathBuf::from(command.get_program());
+    let output = command.output().map_err(file(&program))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    Err(Error::Compiler(format!("{command:?}\n{}", String::from_utf8_lossy(&output.stderr))))
+}
+
+fn compiler() -> Command {
+    Command::new(env::var_os("CC").unwrap_or_else(|| "cc".into()))
+}
+
+/// A name for the linker, `libX.so` for `libX.so.1`.
+fn linkable(library: &Path) -> Result<(), Error> {
+    let link = library.with_extension("");
+    let _ = fs::remove_file(&link);
+    #[cfg(unix)]
+    let name = library.file_name().unwrap_or_default();
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(name, &link).map_err(file(&link))?;
+    #[cfg(not(unix))]
+    fs::copy(library, &link).map_err(file(&link))?;
+    Ok(())
+}
+
+/// Builds the libraries of an interface; gives their files.
+fn build(interface: Interface, folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    let sources = folder.join("src").join(interface.stem());
+    let libraries = folder.join("lib");
+    let mut objects = Vec::new();
+    for source in write_sources(interface, &sources)? {
+        let object = sources.join(&source).with_extension("o");
+        let mut command = compiler();
+        command.args(FLAGS).arg(format!("-DLAYER_NAME=\"{}\"", interface.stem()));
+        command.arg("-c").arg(sources.join(&source)).arg("-o").arg(&object);
+        run(&mut command)?;
+        objects.push(object);
+    }
+    let mut made = Vec::new();
+    for name in interface.libraries() {
+        let path = libraries.join(name);
+        // Under its final name only when it is whole: a program may be loading the old one.
+        let unfinished = libraries.join(format!(".{name}.{}", std::process::id()));
+        let mut command = compiler();
+        command.args(["-shared", "-Wl,--no-as-needed", "-Wl,-rpath,$ORIGIN", "-Wl,-z,now"]);
+        command.arg(format!("-Wl,-soname,{name}")).arg("-o").arg(&unfinished).args(&objects);
+        command.arg("-L").arg(&libraries).arg(format!("-l:{CORE}"));
+        run(&mut command)?;
+        fs::rename(&unfinished, &path).map_err(file(&path))?;
+        if interface == Interface::Standard {
+            linkable(&path)?;
+        }
+        made.push(path);
+    }
+    Ok(made)
+}
+
+/// Builds all libraries into `FOLDER/mpi/lib`, beside a copy of the library under them; gives their files.
+pub fn all(core: &Path, folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    let folder = folder.join("mpi");
+    let libraries = folder.join("lib");
+    fs::create_dir_all(&libraries).map_err(file(&libraries))?;
+    let unfinished = libraries.join(format!(".{CORE}.{}", std::process::id()));
+    fs::copy(core, &unfinished).map_err(file(core))?;
+    let beside = libraries.join(CORE);
+    fs::rename(&unfinished, &beside).map_err(file(&beside))?;
+    let mut made = vec![beside];
+    let include = folder.join("include");
+    fs::create_dir_all(&include).map_err(file(&include))?;
+    let header = include.join("mpi.h");
+    fs::write(&header, header::text()).map_err(file(&header))?;
+    scripts::write(&folder).map_err(file(&folder))?;
+    for interface in Interface::ALL {
+        made.extend(build(interface, &folder)?);
+    }
+    Ok(made)
+}

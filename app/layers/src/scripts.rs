@@ -1,0 +1,75 @@
+//! What users and build systems call: compilers with the flags for our library, `mpirun`, files of pkg-config.
+//!
+//! `-show` and `-showme:…` are those of MPICH's and Open MPI's compilers, as CMake's FindMPI asks them.
+
+use std::path::Path;
+use std::{fs, io};
+
+const COMPILER: &str = include_str!("../scripts/compiler");
+const MPIRUN: &str = include_str!("../scripts/mpirun");
+const PKG_CONFIG: &str = include_str!("../scripts/mpi.pc");
+
+/// What is linked for C and for Fortran.
+const C: &[&str] = &["mpi_abi"];
+const FORTRAN: &[&str] = &["mpi_abi_fort", "mpi_abi"];
+
+/// A compiler: the names it is found under, the variable that names it, what it is otherwise, its libraries.
+type Compiler = (&'static [&'static str], &'static str, &'static str, &'static [&'static str]);
+
+const COMPILERS: &[Compiler] = &[
+    (&["mpicc"], "HEDDLE_CC", "cc", C),
+    (&["mpicxx", "mpic++", "mpiCC"], "HEDDLE_CXX", "c++", C),
+    (&["mpifort", "mpif77", "mpif90"], "HEDDLE_FC", "gfortran", FORTRAN),
+];
+
+fn flags(libraries: &[&str]) -> String {
+    let all: Vec<String> = libraries.iter().map(|name| format!("-l{name}")).collect();
+    all.join(" ")
+}
+
+fn filled(text: &str, libraries: &[&str]) -> String {
+    text.replace("@LIBRARIES@", &flags(libraries))
+        .replace("@NAMES@", &libraries.join(" "))
+        .replace("@VERSION@", env!("CARGO_PKG_VERSION"))
+}
+
+#[cfg(unix)]
+fn executable(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755))
+}
+
+#[cfg(not(unix))]
+fn executable(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// Writes the scripts into `FOLDER/bin`, the files of pkg-config into `FOLDER/lib/pkgconfig`.
+pub fn write(folder: &Path) -> io::Result<()> {
+    let (bin, descriptions) = (folder.join("bin"), folder.join("lib/pkgconfig"));
+    fs::create_dir_all(&bin)?;
+    fs::create_dir_all(&descriptions)?;
+    let put = |name: &str, text: &str| {
+        let path = bin.join(name);
+        fs::write(&path, text)?;
+        executable(&path)
+    };
+    for (names, variable, default, libraries) in COMPILERS {
+        for name in *names {
+            let text = filled(COMPILER, libraries)
+                .replace("@NAME@", name)
+                .replace("@VARIABLE@", variable)
+                .replace("@DEFAULT@", default);
+            put(name, &text)?;
+        }
+    }
+    for name in ["mpirun", "mpiexec"] {
+        put(name, MPIRUN)?;
+    }
+    for (name, libraries) in
+        [("mpi", C), ("mpi-c", C), ("mpi-cxx", C), ("mpi-fort", FORTRAN), ("mpich", C), ("ompi", C)]
+    {
+        fs::write(descriptions.join(name).with_extension("pc"), filled(PKG_CONFIG, libraries))?;
+    }
+    Ok(())
+}
