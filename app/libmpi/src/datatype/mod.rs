@@ -18,6 +18,8 @@ mod query;
 mod removed;
 
 #[cfg(test)]
+mod call_tests;
+#[cfg(test)]
 mod tests;
 
 use std::cell::{Cell, OnceCell, RefCell};
@@ -220,16 +222,12 @@ impl Datatype {
 
     /// Calls a function with the runs of some of the bytes of several of it, in order.
     fn visit(&self, count: u64, skip: u64, bytes: u64, visit: &mut impl FnMut(Runs)) {
-        match self.run(count) {
-            Some((offset, _)) => {
-                let offset = offset.wrapping_add(skip as i64);
-                visit(Runs { offset, count: 1, stride: 0, bytes });
-            }
-            None => {
-                let several = Layout::repeat(0, count, self.extent(), self.layout());
-                several.visit(skip, bytes, visit);
-            }
+        if let Some((offset, _)) = self.run(count) {
+            let offset = offset.wrapping_add(skip as i64);
+            return visit(Runs { offset, count: 1, stride: 0, bytes });
         }
+        let several = Layout::repeat(0, count, self.extent(), self.layout());
+        several.visit(skip, bytes, visit);
     }
 
     /// Copies the data of several of it from a program's buffer, after `skip` bytes of it, as much as `into` holds; gives
