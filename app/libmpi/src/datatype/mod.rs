@@ -197,7 +197,7 @@ impl Datatype {
         match **self.layout() {
             Layout::Run { bytes: 0, .. } => Some((0, 0)),
             Layout::Run { offset, bytes } if count <= 1 || self.extent() == bytes as i64 => {
-                Some((offset, bytes * count))
+                Some((offset, bytes.saturating_mul(count)))
             }
             _ => None,
         }
