@@ -26,6 +26,7 @@ pub mod environment;
 pub mod errhandler;
 pub mod error;
 pub mod group;
+pub mod handle;
 pub mod info;
 pub mod layer;
 pub mod memory;
@@ -37,6 +38,7 @@ pub mod simulator;
 pub mod state;
 pub mod status;
 pub mod table;
+pub mod tools;
 pub mod topology;
 
 pub use error::{Error, Result};

@@ -18,6 +18,7 @@ use crate::memory::Memory;
 use crate::op::Operations;
 use crate::session::Session;
 use crate::table::Table;
+use crate::tools::Tools;
 
 /// A rank's state. Each module keeps what it needs in a field of its own, with interior mutability; nothing stays borrowed
 /// while a function of the program is called.
@@ -39,6 +40,8 @@ pub struct Mpi {
     pub infos: Infos,
     /// Sessions.
     pub sessions: Table<Session>,
+    /// What tools ask.
+    pub tools: Tools,
     /// How far the program is, and where it runs.
     pub environment: Environment,
     /// Datatypes.

@@ -151,3 +151,14 @@ pub fn register(comm: &Comm) {
 
 /// See the other `agree`.
 pub fn leave() {}
+
+/// See the other `agree`.
+#[allow(clippy::unnecessary_wraps)]
+pub fn wait_sent(_: &crate::memory::Buffer) -> Result {
+    Ok(())
+}
+
+/// See the other `agree`.
+pub fn when_sent(_: &crate::memory::Buffer) -> Handle {
+    done()
+}

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_int};
 
-use super::{Phase, open};
+use super::{Phase, TICK, open};
 use crate::abi::{self, Handle};
 use crate::agree;
 use crate::argument::Out;
@@ -125,13 +125,13 @@ pub extern "C" fn heddle_Pcontrol(level: c_int) -> c_int {
 /// Simulated time, in seconds.
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_Wtime() -> f64 {
-    agree::now() as f64 * 1e-12
+    agree::now() as f64 * TICK
 }
 
 /// The clock's resolution, in seconds.
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_Wtick() -> f64 {
-    1e-12
+    TICK
 }
 
 /// `MPI_Init` and `MPI_Init_thread`.
