@@ -105,6 +105,7 @@ impl Group {
     }
 
     /// The group of the first members.
+    #[must_use]
     pub fn first(&self, number: u32) -> Self {
         match &*self.members {
             _ if number >= self.size() => self.clone(),
