@@ -106,18 +106,19 @@ impl Errhandlers {
 }
 
 impl Mpi {
-    /// The error handler of a handle.
+    /// The error handler of a handle. A wrong one is a wrong argument, since the class `ERR_ERRHANDLER` is younger than most
+    /// programs.
     pub fn errhandler(&self, handle: Handle) -> Result<Errhandler> {
         match handle {
             abi::ERRORS_ARE_FATAL => Ok(Errhandler::Fatal),
             abi::ERRORS_ABORT => Ok(Errhandler::Abort),
             abi::ERRORS_RETURN => Ok(Errhandler::Return),
             abi::ERRHANDLER_NULL => {
-                Err(Error::new(abi::ERR_ERRHANDLER, "the error handler is MPI_ERRHANDLER_NULL"))
+                Err(Error::new(abi::ERR_ARG, "the error handler is MPI_ERRHANDLER_NULL"))
             }
             _ => match self.errhandlers.made.get(handle) {
                 Some(user) => Ok(Errhandler::User(user)),
-                None => Err(Error::new(abi::ERR_ERRHANDLER, "no such error handler (freed?)")),
+                None => Err(Error::new(abi::ERR_ARG, "no such error handler (freed?)")),
             },
         }
     }
@@ -126,11 +127,7 @@ impl Mpi {
     fn errhandler_for(&self, kind: Kind, handle: Handle) -> Result<Errhandler> {
         let handler = self.errhandler(handle)?;
         if let Errhandler::User(user) = &handler {
-            check!(
-                user.kind == kind,
-                ERR_ERRHANDLER,
-                "the error handler is for another kind of object"
-            );
+            check!(user.kind == kind, ERR_ARG, "the error handler is for another kind of object");
         }
         Ok(handler)
     }

@@ -158,7 +158,6 @@ mpi_functions! {
         let Some(value) = value.bytes() else {
             return Err(Error::new(abi::ERR_INFO_VALUE, "the value is a null pointer"));
         };
-        check!(!value.is_empty(), ERR_INFO_VALUE, "the value is empty");
         check!(
             value.len() < abi::MAX_INFO_VAL as usize,
             ERR_INFO_VALUE,

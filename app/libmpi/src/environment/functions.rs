@@ -105,12 +105,9 @@ mpi_functions! {
     }
 
     fn Abort(comm: Handle, errorcode: c_int) about Comm(comm) {
-        let comm = mpi().comm(comm)?;
-        eprintln!(
-            "heddle: rank {}: MPI_Abort on {} with code {errorcode}",
-            mpi().comms.me(),
-            comm.display_name()
-        );
+        // Whatever the handle, the program is to end.
+        let on = mpi().comm(comm).map(|comm| format!(" on {}", comm.display_name())).unwrap_or_default();
+        eprintln!("heddle: rank {}: MPI_Abort{on} with code {errorcode}", mpi().comms.me());
         super::abort(errorcode)
     }
 }

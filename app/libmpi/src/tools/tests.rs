@@ -1,3 +1,5 @@
+// SAFETY, of all blocks here that say nothing else: what a call takes by address lives until it returns.
+
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr::null_mut;
 
