@@ -41,4 +41,15 @@ impl Interface {
             Self::OpenMpi => &["libmpi.so.40"],
         }
     }
+
+    /// The names under which programs ask for its library in Fortran.
+    pub fn fortran_libraries(self) -> &'static [&'static str] {
+        match self {
+            Self::Standard => &["libmpi_abi_fort.so.1"],
+            Self::Mpich => &["libmpichfort.so.12", "libmpifort.so.12"],
+            Self::OpenMpi => {
+                &["libmpi_mpifh.so.40", "libmpi_usempif08.so.40", "libmpi_usempi_ignore_tkr.so.40"]
+            }
+        }
+    }
 }

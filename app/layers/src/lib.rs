@@ -10,6 +10,7 @@
 
 pub mod arguments;
 pub mod constants;
+pub mod fortran;
 pub mod header;
 pub mod interface;
 pub mod libraries;

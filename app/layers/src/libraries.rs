@@ -7,7 +7,7 @@ use std::process::Command;
 use std::{env, fs, io};
 
 use crate::interface::Interface;
-use crate::{header, scripts, values, wrappers};
+use crate::{fortran, header, scripts, values, wrappers};
 
 /// The library under the layers.
 pub const CORE: &str = "libheddle_mpi.so";
@@ -25,6 +25,11 @@ const PARTS: &[(&str, &str)] = &[
     ("removed.c", include_str!("../c/removed.c")),
     ("numbers.c", include_str!("../c/numbers.c")),
     ("common.c", include_str!("../c/common.c")),
+    ("lengths.c", include_str!("../c/lengths.c")),
+    ("callbacks.h", include_str!("../c/callbacks.h")),
+    ("fortran.h", include_str!("../c/fortran.h")),
+    ("fortran.c", include_str!("../c/fortran.c")),
+    ("fortran_callbacks.c", include_str!("../c/fortran_callbacks.c")),
     ("callbacks.c", include_str!("../c/callbacks.c")),
     ("missing.c", include_str!("../c/missing.c")),
 ];
@@ -64,9 +69,9 @@ fn file(path: &Path) -> impl FnOnce(io::Error) -> Error + '_ {
 /// The hand-written C files of an interface's library.
 fn parts(interface: Interface) -> Vec<String> {
     let own = format!("{}.c", interface.stem());
-    let common =
-        ["missing.c", "removed.c", "numbers.c", "common.c", "callbacks.c"].map(str::to_owned);
-    let taken = if interface == Interface::Standard { 3 } else { 5 };
+    let common = ["missing.c", "removed.c", "numbers.c", "lengths.c", "common.c", "callbacks.c"]
+        .map(str::to_owned);
+    let taken = if interface == Interface::Standard { 3 } else { 6 };
     common.into_iter().take(taken).chain([own]).collect()
 }
 
@@ -89,8 +94,13 @@ pub fn write_sources(interface: Interface, folder: &Path) -> Result<Vec<String>,
         put("functions.c", &wrappers::source(interface))?;
     }
     sources.push("functions.c".to_owned());
+    put("prototypes.h", &fortran::prototypes(interface))?;
+    put("fortran_functions.c", &fortran::source(interface))?;
     Ok(sources)
 }
+
+/// The C files of an interface's library for Fortran.
+const FORTRAN: &[&str] = &["fortran.c", "fortran_callbacks.c", "fortran_functions.c", "lengths.c"];
 
 fn run(command: &mut Command) -> Result<(), Error> {
     let program = PathBuf::from(command.get_program());
@@ -118,34 +128,63 @@ fn linkable(library: &Path) -> Result<(), Error> {
     Ok(())
 }
 
+/// Compiles C files of a folder; gives the object files.
+fn compile(interface: Interface, folder: &Path, sources: &[String]) -> Result<Vec<PathBuf>, Error> {
+    let mut objects = Vec::new();
+    for source in sources {
+        let object = folder.join(source).with_extension("o");
+        let mut command = compiler();
+        command.args(FLAGS).arg(format!("-DLAYER_NAME=\"{}\"", interface.stem()));
+        command.arg("-c").arg(folder.join(source)).arg("-o").arg(&object);
+        run(&mut command)?;
+        objects.push(object);
+    }
+    Ok(objects)
+}
+
+/// Links a library from object files, over others of the same folder.
+fn link(path: &Path, objects: &[PathBuf], over: &[&str]) -> Result<(), Error> {
+    let (folder, name) = (path.parent().unwrap_or(path), path.file_name().unwrap_or_default());
+    let name = name.to_string_lossy();
+    // Under its final name only when it is whole: a program may be loading the old one.
+    let unfinished = folder.join(format!(".{name}.{}", std::process::id()));
+    let mut command = compiler();
+    command.args(["-shared", "-Wl,--no-as-needed", "-Wl,-rpath,$ORIGIN", "-Wl,-z,now"]);
+    command.arg(format!("-Wl,-soname,{name}")).arg("-o").arg(&unfinished).args(objects);
+    command.arg("-L").arg(folder).args(over.iter().map(|other| format!("-l:{other}")));
+    run(&mut command)?;
+    fs::rename(&unfinished, path).map_err(file(path))
+}
+
 /// Builds the libraries of an interface; gives their files.
 fn build(interface: Interface, folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let sources = folder.join("src").join(interface.stem());
     let libraries = folder.join("lib");
-    let mut objects = Vec::new();
-    for source in write_sources(interface, &sources)? {
-        let object = sources.join(&source).with_extension("o");
-        let mut command = compiler();
-        command.args(FLAGS).arg(format!("-DLAYER_NAME=\"{}\"", interface.stem()));
-        command.arg("-c").arg(sources.join(&source)).arg("-o").arg(&object);
-        run(&mut command)?;
-        objects.push(object);
-    }
+    let in_c = write_sources(interface, &sources)?;
+    let in_c = compile(interface, &sources, &in_c)?;
     let mut made = Vec::new();
     for name in interface.libraries() {
-        let path = libraries.join(name);
-        // Under its final name only when it is whole: a program may be loading the old one.
-        let unfinished = libraries.join(format!(".{name}.{}", std::process::id()));
-        let mut command = compiler();
-        command.args(["-shared", "-Wl,--no-as-needed", "-Wl,-rpath,$ORIGIN", "-Wl,-z,now"]);
-        command.arg(format!("-Wl,-soname,{name}")).arg("-o").arg(&unfinished).args(&objects);
-        command.arg("-L").arg(&libraries).arg(format!("-l:{CORE}"));
-        run(&mut command)?;
-        fs::rename(&unfinished, &path).map_err(file(&path))?;
-        if interface == Interface::Standard {
-            linkable(&path)?;
+        made.push(libraries.join(name));
+        link(&libraries.join(name), &in_c, &[CORE])?;
+    }
+    let under = interface.libraries().first().copied().unwrap_or(CORE);
+    let fortran = FORTRAN.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
+    let fortran = compile(interface, &sources, &fortran)?;
+    let mut first = None;
+    for &name in interface.fortran_libraries() {
+        // One has the functions; the others find them there.
+        let (objects, over) = match first {
+            None => (fortran.as_slice(), vec![under, CORE]),
+            Some(first) => (&[][..], vec![first, under, CORE]),
+        };
+        link(&libraries.join(name), objects, &over)?;
+        made.push(libraries.join(name));
+        first = first.or(Some(name));
+    }
+    if interface == Interface::Standard {
+        for path in &made {
+            linkable(path)?;
         }
-        made.push(path);
     }
     Ok(made)
 }
