@@ -52,7 +52,19 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'t, S, N, B> {
         }
         self.crew.events += 1;
         self.started(index, at, start);
+        if let Some(receive) = self.engine.source.cancels(&self.rank.source, index) {
+            self.withdraw(receive, &Stamp { time: at, cause: at, path: start });
+        }
         self.reached_rarely(index, Edge::Done, &done);
+    }
+
+    /// A receive is withdrawn, if it still waits for a message.
+    #[inline(never)]
+    fn withdraw(&mut self, receive: u32, at: &Stamp) {
+        if self.rank.matching().posted.remove(|posted| *posted == receive) > 0 {
+            self.engine.source.cancelled(&mut self.rank.source, receive);
+            self.reached_rarely(receive, Edge::Done, at);
+        }
     }
 
     /// An operation has started.
@@ -190,7 +202,10 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'t, S, N, B> {
         self.started(index, at, task.at.path);
         let matching = self.rank.matching();
         let Some(message) = matching.take_unexpected(op.peer, op.tag) else {
-            matching.posted.insert(op.peer, op.tag, index);
+            if self.engine.source.takes_none(&mut self.rank.source, index) {
+                return self.reached_rarely(index, Edge::Done, &Stamp { cause: at, ..task.at });
+            }
+            self.rank.matching().posted.insert(op.peer, op.tag, index);
             return;
         };
         let identity = (message.source, message.sequence);
@@ -214,7 +229,7 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'t, S, N, B> {
             self.release(message.source, message.send, here);
         }
         let sent = (message.source, message.sequence, message.size);
-        self.matched(index, sent, at, &done);
+        self.matched((index, message.send), sent, at, &done);
     }
 
     /// Decides what a message that has just arrived is charged to.
@@ -310,7 +325,8 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'t, S, N, B> {
         if message.kind == Kind::Rendezvous {
             self.release(source, message.send, start);
         }
-        self.matched(receive, (source, event.sequence, message.size), at, &charge.end);
+        let sent = (source, event.sequence, message.size);
+        self.matched((receive, message.send), sent, at, &charge.end);
     }
 
     /// The receive of a message, taken from those that wait.
@@ -336,8 +352,14 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'t, S, N, B> {
 
     /// A receive has got its message.
     #[inline(always)]
-    fn matched(&mut self, receive: u32, sent: (u32, u32, u64), at: Time, done: &Stamp) {
-        let (source, sequence, size) = sent;
+    fn matched(
+        &mut self,
+        (receive, send): (u32, u32),
+        (source, sequence, size): (u32, u32, u64),
+        at: Time,
+        done: &Stamp,
+    ) {
+        self.engine.source.matched(&mut self.rank.source, receive, (source, send), size);
         self.check_room(receive, (source, size), at);
         self.rank.received_messages = self.rank.received_messages.wrapping_add(1);
         self.rank.received_bytes = self.rank.received_bytes.saturating_add(size);
@@ -461,7 +483,8 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'t, S, N, B> {
         let Some((_, sequence)) = self.identity(event) else { return };
         self.rank.matching().rare().cleared.retain(|entry| entry.0 != receive);
         self.record_delivered(event.source, sequence, event.time);
-        self.matched(receive, (event.source, sequence, event.message.size), end.cause, end);
+        let sent = (event.source, sequence, event.message.size);
+        self.matched((receive, event.message.send), sent, end.cause, end);
     }
 
     /// The message whose payload an event brings: source and number. Data that follows a request

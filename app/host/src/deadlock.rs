@@ -47,6 +47,9 @@ impl Stuck {
         started.sort_unstable();
         let pending = &mut self.deadlock.pending;
         let room = LISTED.saturating_sub(pending.len());
+        if let Some(place) = source.waits_in(state) {
+            self.deadlock.places.push((rank, place));
+        }
         if started.is_empty()
             && room > 0
             && let Some(index) = source.first_blocked(state, rank)

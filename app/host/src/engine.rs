@@ -144,7 +144,10 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Model for Watched<'_, S
             Some(ranks) => return Process::Host(Box::new(Host::new(engine, id, ranks))),
         };
         let end = End::new(engine.network, id, false);
-        Process::Rank(Rank::new(engine.source.state(rank), Clocks::new(engine.shape)), end)
+        Process::Rank(
+            Rank::new(engine.source.state(rank), Clocks::new(engine.shape), engine.source.tags()),
+            end,
+        )
     }
 
     fn weight(&self, id: u32) -> u32 {

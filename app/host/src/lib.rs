@@ -34,5 +34,7 @@ pub use kernel::Transport;
 pub use loggopsim::simulate_loggopsim;
 pub use noise::{Duration, Noise};
 pub use outcome::{Activity, CriticalPath, Deadlock, Outcome, PendingOp, RankTotals, Record};
+pub use path::{Path, Stamp};
 pub use settings::{Meter, Rendezvous, Settings};
 pub use simulate::{Error, simulate, simulate_over};
+pub use source::{START, Source, Work};

@@ -60,6 +60,8 @@ pub struct Deadlock {
     /// The stuck ranks' operations that started but cannot finish, or, for a rank with none of
     /// those, the first that waits; ordered by rank and index; at most a thousand.
     pub pending: Vec<PendingOp>,
+    /// Where live ranks wait: the function that each is in.
+    pub places: Vec<(u32, String)>,
     /// Ranks of which each waits for the next, the last for the first; empty if there is none.
     pub cycle: Vec<u32>,
 }

@@ -1,6 +1,6 @@
 //! The state of a rank.
 
-use mpi::Store;
+use mpi::{Store, Tags};
 use rustc_hash::FxHashMap;
 use units::Time;
 
@@ -19,6 +19,7 @@ pub struct Rank<S> {
     pub waiting: Waiting,
     /// What is matched by search, once there is any.
     pub matching: Option<Box<Matching>>,
+    tags: Tags,
     /// Postings so far.
     pub batches: u32,
     /// Messages to other processes so far.
@@ -39,6 +40,7 @@ pub enum Waiting {
 /// What waits for a partner.
 #[derive(Default)]
 pub struct Matching {
+    tags: Tags,
     /// Posted receives: their operations.
     pub posted: Store<u32>,
     /// Messages by abstract rendezvous that have arrived but not met their receive, over a direct network.
@@ -68,8 +70,15 @@ pub struct Rare {
 }
 
 impl Matching {
+    pub fn new(tags: Tags) -> Self {
+        Self { tags, posted: Store::new(tags), ..Self::default() }
+    }
+
     pub fn rare(&mut self) -> &mut Rare {
-        self.rare.get_or_insert_default()
+        let tags = self.tags;
+        self.rare.get_or_insert_with(|| {
+            Box::new(Rare { unexpected: Store::new(tags), ..Rare::default() })
+        })
     }
 
     /// The same, if there is any of it.
@@ -110,12 +119,13 @@ pub struct Unreleased {
 }
 
 impl<S> Rank<S> {
-    pub fn new(source: S, clocks: Clocks) -> Self {
+    pub fn new(source: S, clocks: Clocks, tags: Tags) -> Self {
         Self {
             source,
             clocks,
             waiting: Waiting::Nothing,
             matching: None,
+            tags,
             batches: 0,
             sequence: 0,
             received_messages: 0,
@@ -141,7 +151,8 @@ impl<S> Rank<S> {
     }
 
     pub fn matching(&mut self) -> &mut Matching {
-        self.matching.get_or_insert_default()
+        let tags = self.tags;
+        self.matching.get_or_insert_with(|| Box::new(Matching::new(tags)))
     }
 
     /// The number of the next message.

@@ -39,7 +39,11 @@ impl<S: Source, N: Network> Host<S, N> {
     pub fn new(engine: &Engine<'_, S, N>, host: u32, ranks: &[u32]) -> Self {
         let seat = |&id: &u32| Seat {
             id,
-            rank: Rank::new(engine.source.state(id), Clocks::new(engine.shape)),
+            rank: Rank::new(
+                engine.source.state(id),
+                Clocks::new(engine.shape),
+                engine.source.tags(),
+            ),
             queues: None,
             next: Time::MAX,
         };

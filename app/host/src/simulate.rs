@@ -4,7 +4,6 @@ use std::marker::PhantomData;
 
 use kernel::{Config, Finished, Model, Probe, execute};
 use network::Network;
-use schedule::Program;
 use units::Time;
 
 use crate::clocks::Shape;
@@ -13,7 +12,7 @@ use crate::engine::{Crew, Engine, Process, Watched};
 use crate::path::Clock;
 use crate::places::Places;
 use crate::rank::Rank;
-use crate::source::{Scheduled, Source};
+use crate::source::{Source, Work};
 use crate::{CriticalPath, Noise, Outcome, RankTotals, Record, Rendezvous, Settings};
 
 /// Why a simulation could not be carried out.
@@ -88,7 +87,7 @@ pub enum Error {
 }
 
 /// Simulates a program. `probe` makes the probe of each worker; they come back with the outcome.
-pub fn simulate<P: Program, B: Probe<Record>>(
+pub fn simulate<P: Work, B: Probe<Record>>(
     program: &P,
     settings: &Settings,
     probe: impl Fn() -> B,
@@ -100,7 +99,7 @@ pub fn simulate<P: Program, B: Probe<Record>>(
 /// `hosts`, and always on a direct network, it is alone on host r. The hosts' costs are those of the
 /// settings; L belongs to the network. Messages between ranks of one host do not enter it: they cost
 /// `settings.parameters.local`.
-pub fn simulate_over<N: Network, P: Program, B: Probe<Record<N::Record>>>(
+pub fn simulate_over<N: Network, P: Work, B: Probe<Record<N::Record>>>(
     network: &N,
     hosts: Option<&[u32]>,
     program: &P,
@@ -119,7 +118,7 @@ pub fn simulate_over<N: Network, P: Program, B: Probe<Record<N::Record>>>(
     };
     let places = || hosts.map(|hosts| Places::new(hosts, count)).transpose();
     let shape = Shape { cpus: program.cpus().max(1), nics: program.nics().max(1) };
-    let run = |source: Scheduled<_>| {
+    let run = |source: P::Source<'_>| {
         let plain = N::DIRECT
             && !B::LISTENS
             && !shape.several()
@@ -130,16 +129,18 @@ pub fn simulate_over<N: Network, P: Program, B: Probe<Record<N::Record>>>(
         let engine = Engine { source, network, settings, ranks, hosts, places, shape, plain };
         run(engine, settings, &probe)
     };
-    let (mut outcome, probes) = run(Scheduled::new(program))?;
-    if outcome.deadlock.is_some() && program.claims() {
+    let (mut outcome, probes) = run(program.source())?;
+    if outcome.deadlock.is_some()
+        && let Some(source) = program.posting_all()
+    {
         // Claimed receives leave no trace; posted ones can be named.
-        outcome.deadlock = run(Scheduled::posting_all(program))?.0.deadlock;
+        outcome.deadlock = run(source)?.0.deadlock;
     }
     Ok((outcome, probes))
 }
 
-fn run<'a, N: Network, P: Program, B: Probe<Record<N::Record>>>(
-    engine: Engine<'a, Scheduled<'a, P>, N>,
+fn run<N: Network, S: Source, B: Probe<Record<N::Record>>>(
+    engine: Engine<'_, S, N>,
     settings: &Settings,
     probe: &impl Fn() -> B,
 ) -> Result<(Outcome, Vec<B>), Error> {

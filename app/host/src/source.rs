@@ -1,9 +1,12 @@
 //! Where operations come from.
 
+use kernel::Probe;
+use mpi::Tags;
 use schedule::{Edge, Follow, Op, Program, Run};
 use units::Time;
 
 use crate::path::Stamp;
+use crate::{Error, Outcome, Record, Settings};
 
 /// What supplies a rank's operations. Whatever it is, it hears of starts and ends and answers with
 /// operations that may start from some moment on; nothing below assumes that it knows more than
@@ -70,6 +73,136 @@ pub trait Source: Sync {
 
     /// The first operation that can never start because it waits, through others, for itself.
     fn first_blocked(&self, state: &Self::State, rank: u32) -> Option<u32>;
+
+    /// What tags mean.
+    fn tags(&self) -> Tags {
+        Tags::PLAIN
+    }
+
+    /// A receive meets a message: that of a send of another rank, of so many bytes.
+    fn matched(&self, state: &mut Self::State, receive: u32, send: (u32, u32), bytes: u64) {
+        let _ = (state, receive, send, bytes);
+    }
+
+    /// No message is there for a receive that is posted now: whether it is done for that, without one.
+    fn takes_none(&self, state: &mut Self::State, receive: u32) -> bool {
+        let _ = (state, receive);
+        false
+    }
+
+    /// The receive that is withdrawn when a computation starts.
+    fn cancels(&self, state: &Self::State, index: u32) -> Option<u32> {
+        let _ = (state, index);
+        None
+    }
+
+    /// A receive was withdrawn, and will be told to be done.
+    fn cancelled(&self, state: &mut Self::State, receive: u32) {
+        let _ = (state, receive);
+    }
+
+    /// Whether a send is a blocking one.
+    fn is_blocking(&self, state: &Self::State, rank: u32, index: u32) -> bool;
+
+    /// Whether the receives that are waited for with this one are waited for one after the other.
+    fn is_in_order(&self, state: &Self::State, rank: u32, index: u32) -> bool;
+
+    /// Whether more operations may come to wait for one that has been posted.
+    fn grows(&self) -> bool {
+        false
+    }
+
+    /// Calls `each` with every operation that waits for the end of another, as far as is known.
+    fn dependents(&self, state: &Self::State, rank: u32, index: u32, each: &mut dyn FnMut(u32));
+
+    /// Where a rank that is not finished waits, in words, if it can tell.
+    fn waits_in(&self, state: &Self::State) -> Option<String> {
+        let _ = state;
+        None
+    }
+}
+
+/// Something that hosts can work off: how many ranks it has, and where their operations come from.
+pub trait Work: Sync {
+    /// Where they come from.
+    type Source<'s>: Source
+    where
+        Self: 's;
+
+    /// Number of ranks.
+    fn ranks(&self) -> u32;
+
+    /// Number of CPUs per rank.
+    fn cpus(&self) -> u32 {
+        1
+    }
+
+    /// Number of network interfaces per rank.
+    fn nics(&self) -> u32 {
+        1
+    }
+
+    /// How many operations it has in all, if that is known.
+    fn operations(&self) -> Option<u64> {
+        None
+    }
+
+    /// Simulates it exactly as `LogGOPSim` does, if it can be; see [`crate::simulate_loggopsim`].
+    fn by_loggopsim<B: Probe<Record>>(
+        &self,
+        settings: &Settings,
+        probe: B,
+    ) -> Option<Result<(Outcome, B), Error>> {
+        let _ = (settings, probe);
+        None
+    }
+
+    /// The source of a run.
+    fn source(&self) -> Self::Source<'_>;
+
+    /// The same with every receive posted, if that would tell more of a deadlock.
+    fn posting_all(&self) -> Option<Self::Source<'_>> {
+        None
+    }
+}
+
+impl<P: Program> Work for P {
+    type Source<'s>
+        = Scheduled<'s, P>
+    where
+        Self: 's;
+
+    fn ranks(&self) -> u32 {
+        Program::ranks(self)
+    }
+
+    fn cpus(&self) -> u32 {
+        Program::cpus(self)
+    }
+
+    fn nics(&self) -> u32 {
+        Program::nics(self)
+    }
+
+    fn operations(&self) -> Option<u64> {
+        Some((0..Program::ranks(self)).map(|rank| u64::from(self.ops(rank))).sum())
+    }
+
+    fn by_loggopsim<B: Probe<Record>>(
+        &self,
+        settings: &Settings,
+        probe: B,
+    ) -> Option<Result<(Outcome, B), Error>> {
+        Some(crate::simulate_loggopsim(self, settings, probe))
+    }
+
+    fn source(&self) -> Scheduled<'_, P> {
+        Scheduled::new(self)
+    }
+
+    fn posting_all(&self) -> Option<Scheduled<'_, P>> {
+        self.claims().then(|| Scheduled::posting_all(self))
+    }
 }
 
 /// A static program as a source, and what it says of itself, asked once.
@@ -234,6 +367,28 @@ impl<P: Program> Source for Scheduled<'_, P> {
 
     fn unfinished(&self, state: &Progress, rank: u32) -> bool {
         state.done < self.program.ops(rank)
+    }
+
+    /// If the program does not know, whether what follows waits for it and nothing else.
+    fn is_blocking(&self, state: &Progress, rank: u32, index: u32) -> bool {
+        if let Some(known) = self.program.is_blocking(rank, index) {
+            return known;
+        }
+        let (mut any, mut only) = (false, true);
+        if self.program.has_send_edges() {
+            self.program.successors(state.role, index, Edge::Done, &mut |_, dependencies, _| {
+                (any, only) = (true, only && dependencies == 1);
+            });
+        }
+        any && only
+    }
+
+    fn is_in_order(&self, _: &Progress, rank: u32, index: u32) -> bool {
+        self.program.is_blocking(rank, index) == Some(true)
+    }
+
+    fn dependents(&self, _: &Progress, rank: u32, index: u32, each: &mut dyn FnMut(u32)) {
+        self.program.dependents(rank, index, Edge::Done, &mut |next| each(next));
     }
 
     fn first_blocked(&self, _: &Progress, rank: u32) -> Option<u32> {

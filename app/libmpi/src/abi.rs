@@ -3,6 +3,8 @@
 
 // What each constant means stands in the standard, under its name.
 #![allow(missing_docs)]
+// The constants stand as the header writes them.
+#![allow(clippy::unreadable_literal)]
 
 use std::ffi::c_int;
 
@@ -19,7 +21,6 @@ pub struct Status {
     /// Bytes received, low and high half; whether it was cancelled; nothing.
     pub internal: [c_int; 5],
 }
-
 
 pub const VERSION: c_int = 5;
 pub const SUBVERSION: c_int = 0;

@@ -57,7 +57,47 @@ pub fn run(name: &'static str, about: About, body: impl FnOnce() -> Result) -> c
 
 /// Calls the error handler of what an error is about; gives the code that the call returns.
 pub fn raise(name: &'static str, about: About, error: &Error) -> c_int {
-    crate::state::raise(name, about, error)
+    crate::errhandler::raise(name, about, error)
+}
+
+/// Exports functions in both their forms: counts as `int`, and, under the second name, as `MPI_Count`.
+///
+/// ```ignore
+/// both_forms! {
+///     fn Type_size | Type_size_c (datatype: Handle, size: Out<Count>) {
+///         size.set(Count::narrow(mpi().datatype(datatype)?.size() as i64))
+///     }
+/// }
+/// ```
+///
+/// In arguments and body, `Count` is `int` or `MPI_Count`, `Aint` is `MPI_Aint` or `MPI_Count`, `Displacement` is `int` or
+/// `MPI_Aint`, and `LARGE` tells the forms apart.
+#[macro_export]
+macro_rules! both_forms {
+    () => {};
+    (fn $small:ident | $large:ident ( $($argument:ident : $type:ty),* $(,)? ) about $kind:ident ( $handle:expr ) $body:block $($rest:tt)*) => {
+        $crate::both_forms!(@two $small, $large, { ( $($argument: $type),* ) about $kind($handle) $body });
+        $crate::both_forms!($($rest)*);
+    };
+    (fn $small:ident | $large:ident ( $($argument:ident : $type:ty),* $(,)? ) $body:block $($rest:tt)*) => {
+        $crate::both_forms!(@two $small, $large, { ( $($argument: $type),* ) $body });
+        $crate::both_forms!($($rest)*);
+    };
+    (@two $small:ident, $large:ident, $function:tt) => {
+        $crate::both_forms!(@one $small, std::ffi::c_int, isize, std::ffi::c_int, false, $function);
+        $crate::both_forms!(@one $large, i64, i64, isize, true, $function);
+    };
+    (@one $name:ident, $count:ty, $aint:ty, $displacement:ty, $is_large:expr, { $($function:tt)* }) => {
+        // Not every function uses all of these.
+        #[allow(dead_code, clippy::useless_conversion)]
+        const _: () = {
+            type Count = $count;
+            type Aint = $aint;
+            type Displacement = $displacement;
+            const LARGE: bool = $is_large;
+            $crate::mpi_functions! { fn $name $($function)* }
+        };
+    };
 }
 
 /// What the layers call for a function that this library does not export: fails as such. The name lives as long as the process.

@@ -9,12 +9,31 @@
 //! called with is checked there; errors go through the error handler of the object they are about ([`call`]).
 #![allow(unsafe_code)]
 #![allow(clippy::missing_safety_doc)]
+// The standard's counts and offsets are signed, those of memory are not; what may be negative is checked where it comes in.
+#![allow(clippy::cast_possible_wrap, clippy::cast_sign_loss)]
 
 pub mod abi;
+#[cfg_attr(test, path = "agree/threads.rs")]
+pub mod agree;
+pub mod argument;
+pub mod attributes;
 pub mod call;
+pub mod codes;
+pub mod comm;
+pub mod datatype;
+pub mod environment;
+pub mod errhandler;
 pub mod error;
+pub mod group;
+pub mod info;
+pub mod layer;
+pub mod memory;
+pub mod op;
+pub mod session;
 pub mod state;
+pub mod status;
 pub mod table;
+pub mod topology;
 
 pub use error::{Error, Result};
 pub use state::mpi;

@@ -4,10 +4,20 @@
 //! the simulator gives it up.
 
 use std::cell::Cell;
-use std::ffi::c_int;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use crate::error::{About, Error};
+use crate::attributes::Keyvals;
+use crate::codes::Codes;
+use crate::comm::Comms;
+use crate::datatype::Types;
+use crate::environment::{Environment, check_phase};
+use crate::errhandler::Errhandlers;
+use crate::group::Group;
+use crate::info::Infos;
+use crate::memory::Memory;
+use crate::op::Operations;
+use crate::session::Session;
+use crate::table::Table;
 
 /// A rank's state. Each module keeps what it needs in a field of its own, with interior mutability; nothing stays borrowed
 /// while a function of the program is called.
@@ -15,19 +25,58 @@ use crate::error::{About, Error};
 pub struct Mpi {
     /// The call that is under way, for messages.
     pub call: Cell<&'static str>,
+    /// Groups.
+    pub groups: Table<Group>,
+    /// Communicators.
+    pub comms: Comms,
+    /// Keyvals of attributes.
+    pub keyvals: Keyvals,
+    /// Error handlers.
+    pub errhandlers: Errhandlers,
+    /// Error classes and codes that the program added.
+    pub codes: Codes,
+    /// Info objects.
+    pub infos: Infos,
+    /// Sessions.
+    pub sessions: Table<Session>,
+    /// How far the program is, and where it runs.
+    pub environment: Environment,
+    /// Datatypes.
+    pub types: Types,
+    /// Operations.
+    pub ops: Operations,
+    /// Memory and buffers.
+    pub memory: Memory,
 }
 
 /// The state of the rank that is running. The holder of several ranks changes it.
+#[cfg(not(test))]
 static CURRENT: AtomicPtr<Mpi> = AtomicPtr::new(std::ptr::null_mut());
+
+// Where ranks are threads.
+#[cfg(test)]
+thread_local! {
+    static CURRENT: AtomicPtr<Mpi> = const { AtomicPtr::new(std::ptr::null_mut()) };
+}
+
+/// The place of the pointer to the running rank's state.
+fn current() -> &'static AtomicPtr<Mpi> {
+    #[cfg(not(test))]
+    return &CURRENT;
+    // SAFETY: tests use it within their thread only.
+    #[cfg(test)]
+    return CURRENT.with(|current| unsafe { &*std::ptr::from_ref(current) });
+}
 
 /// The state of the calling rank.
 pub fn mpi() -> &'static Mpi {
-    let current = CURRENT.load(Ordering::Acquire);
-    if let Some(state) = unsafe { current.as_ref() } {
+    // SAFETY: null, or a state that lives as long as its rank.
+    if let Some(state) = unsafe { current().load(Ordering::Acquire).as_ref() } {
         return state;
     }
     let made = Box::into_raw(Box::<Mpi>::default());
-    CURRENT.store(made, Ordering::Release);
+    current().store(made, Ordering::Release);
+    // SAFETY: made above, and never freed.
     unsafe { &*made }
 }
 
@@ -38,11 +87,6 @@ pub struct Inside;
 /// A call begins.
 pub fn enter(name: &'static str) -> Inside {
     mpi().call.set(name);
+    check_phase(name);
     Inside
-}
-
-/// See [`crate::call::raise`].
-pub fn raise(name: &'static str, about: About, error: &Error) -> c_int {
-    let _ = (name, about);
-    error.code
 }

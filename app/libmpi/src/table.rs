@@ -22,7 +22,12 @@ struct Slots<T> {
 
 impl<T> Default for Table<T> {
     fn default() -> Self {
-        Self { slots: RefCell::new(Slots { objects: Vec::new(), free: std::collections::BinaryHeap::new() }) }
+        Self {
+            slots: RefCell::new(Slots {
+                objects: Vec::new(),
+                free: std::collections::BinaryHeap::new(),
+            }),
+        }
     }
 }
 
@@ -30,12 +35,11 @@ impl<T> Table<T> {
     /// Adds an object.
     pub fn add(&self, object: Rc<T>) -> Handle {
         let mut slots = self.slots.borrow_mut();
-        let place = match slots.free.pop() {
-            Some(std::cmp::Reverse(place)) => place,
-            None => {
-                slots.objects.push(None);
-                slots.objects.len() - 1
-            }
+        let place = if let Some(std::cmp::Reverse(place)) = slots.free.pop() {
+            place
+        } else {
+            slots.objects.push(None);
+            slots.objects.len() - 1
         };
         if let Some(slot) = slots.objects.get_mut(place) {
             *slot = Some(object);

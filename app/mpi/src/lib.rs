@@ -8,4 +8,4 @@
 mod index;
 mod store;
 
-pub use store::{ANY, Store};
+pub use store::{ANY, Store, Tags};

@@ -1,1 +1,31 @@
 //! The boundary between a live rank and the simulator.
+//!
+//! A rank runs, says what it did ([`Command`]s), and gives the simulator its turn when it must know something: when an
+//! operation is done, or what time it is. The simulator answers with what has become of the rank's operations
+//! ([`Completion`]s) and the simulated time. The two never run at once, so that a rank's lane of shared memory needs no lock but whose turn
+//! it is.
+//!
+//! Messages carry their contents in blocks of memory that all ranks can read ([`arena`]): the sender fills one, the receiver empties it.
+//!
+//! Not here: what a message means to MPI (that is the library's), when anything happens (the simulator's).
+#![allow(unsafe_code)]
+
+pub mod arena;
+mod command;
+mod lane;
+mod memory;
+mod rank;
+
+pub use command::{Amount, Class, Command, Decoder, Encoder, Members, Poll, Shape, Tag};
+pub use lane::{Completion, Lane, RANKS_TURN, Reply, SIMULATORS_TURN, WORDS};
+pub use memory::{ENVIRONMENT, Layout, Memory};
+pub use rank::{Died, Port, Switch};
+
+/// Any source, or any tag.
+pub const ANY: u32 = u32::MAX;
+
+/// Names a send, a receive or a collective of a rank: they are counted from 0 in the order of their commands.
+pub type Ticket = u64;
+
+/// A place in the memory of all ranks: bytes from its start. 0 is none.
+pub type Place = u64;

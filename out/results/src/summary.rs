@@ -88,6 +88,21 @@ pub struct Pending {
 }
 
 impl Pending {
+    /// Describes the operation for which a live rank waits in a call.
+    pub fn of_call(pending: &PendingOp, call: &str) -> Self {
+        Self {
+            rank: pending.rank,
+            index: pending.index,
+            kind: "call",
+            peer: None,
+            tag: None,
+            size: 0,
+            started: pending.started,
+            line: None,
+            text: Some(call.to_owned()),
+        }
+    }
+
     /// Describes a pending operation. Line and text of its statement can be added to the result.
     pub fn new(pending: &PendingOp, op: &Op) -> Self {
         let message = op.kind != Kind::Calc;

@@ -29,6 +29,8 @@ pub enum Command {
     Convert(Convert),
     /// Record the MPI calls of a program, unmodified
     Record(Record),
+    /// Run an MPI program, unmodified, on the simulated network
+    Mpirun(Mpirun),
     /// Compare two runs call by call: traces and simulated runs
     Compare(Compare),
     /// Run a workload at every fidelity that its machine supports, and show where they disagree
@@ -90,6 +92,46 @@ pub enum Format {
     Table,
     /// One JSON object
     Json,
+}
+
+const MPIRUN_EXAMPLES: &str = "\
+Examples:
+  heddle mpirun -n 64 --machine examples/machines/fat-tree-648.toml ./app input
+  heddle mpirun -n 8 --machine platform.xml --compute-time off python3 stencil.py
+  heddle mpirun -n 4 ./master : -n 12 ./worker";
+
+#[derive(Debug, Args)]
+#[command(after_help = format!("{MPIRUN_EXAMPLES}\n\nThe exit code is the program's; 3 if it can never finish."))]
+pub struct Mpirun {
+    /// Number of ranks
+    #[arg(short = 'n', long = "np", value_name = "RANKS", default_value_t = 1)]
+    pub ranks: u32,
+    /// A machine: an experiment file without a workload, or a platform of SimGrid
+    #[arg(long, value_name = "FILE.toml|.xml")]
+    pub machine: Option<String>,
+    /// Where the program runs
+    #[arg(long = "wdir", value_name = "FOLDER")]
+    pub directory: Option<String>,
+    /// Set a variable of the program's environment; can be repeated
+    #[arg(short = 'x', value_name = "NAME[=VALUE]")]
+    pub variables: Vec<String>,
+    /// Set a key of the experiment, such as loggops.L=2500ns; can be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Print the summary as JSON, on standard output
+    #[arg(long, value_enum, help_heading = "Output")]
+    pub format: Option<Format>,
+    /// Print nothing but what the program prints, and errors
+    #[arg(short, long, help_heading = "Output")]
+    pub quiet: bool,
+    /// Print every setting and where it comes from, and do not run
+    #[arg(long)]
+    pub print_config: bool,
+    #[command(flatten)]
+    pub flags: AllFlags,
+    /// The program and its arguments; a colon comes before a further program with options -n, -wdir and -x of its own
+    #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM")]
+    pub command: Vec<OsString>,
 }
 
 #[derive(Debug, Args)]

@@ -72,7 +72,10 @@ impl From<Failure> for Ending {
     fn from(failure: Failure) -> Self {
         let exit = match &failure {
             Failure::Mistakes(mistakes) if mistakes.are_usage() => Exit::Usage,
-            Failure::Mistakes(_) | Failure::Input(_) | Failure::Simulation(_) => Exit::Input,
+            Failure::Mistakes(_)
+            | Failure::Input(_)
+            | Failure::Simulation(_)
+            | Failure::Ended(_) => Exit::Input,
             Failure::Output(_) => Exit::Output,
         };
         Self::new(exit, failure)

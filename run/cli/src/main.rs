@@ -6,6 +6,7 @@ mod exit;
 mod files;
 mod flags;
 mod ladder;
+mod mpirun;
 mod plot;
 mod record;
 mod simulate;
@@ -26,12 +27,14 @@ use exit::Exit;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let exit = match Arguments::parse_from(flags::joined(std::env::args_os())).command {
+    let line = mpirun::adapted(std::env::args_os());
+    let exit = match Arguments::parse_from(flags::joined(line)).command {
         Command::Run(arguments) => simulate::run(&arguments),
         Command::Check(arguments) => files::check(&arguments),
         Command::Gen(arguments) => files::generate(&arguments),
         Command::Convert(arguments) => files::convert(&arguments),
         Command::Record(arguments) => return record::record(&arguments),
+        Command::Mpirun(arguments) => return mpirun::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Ladder(arguments) => ladder::run(&arguments),
         Command::Topology(arguments) => topology::describe(&arguments),

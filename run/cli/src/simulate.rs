@@ -56,10 +56,7 @@ fn show(arguments: &Run, gantt: bool, report: &Report, out: &mut impl Write) -> 
     match arguments.format {
         Format::Json => results::write_json(out, &report.summary, &report.performance, ranks),
         Format::Table => {
-            results::write_terminal(out, &report.summary, &report.performance)?;
-            if gantt {
-                draw(report, out)?;
-            }
+            describe(report, gantt, out)?;
             let Some(ranks) = ranks else {
                 return Ok(());
             };
@@ -70,6 +67,12 @@ fn show(arguments: &Run, gantt: bool, report: &Report, out: &mut impl Write) -> 
             Ok(())
         }
     }
+}
+
+/// Writes what people want to know of a run.
+pub fn describe(report: &Report, gantt: bool, out: &mut impl Write) -> io::Result<()> {
+    results::write_terminal(out, &report.summary, &report.performance)?;
+    if gantt { draw(report, out) } else { Ok(()) }
 }
 
 /// Draws the timeline, below an empty line.

@@ -100,6 +100,11 @@ impl Configuration {
         matches!(self.workload(), Some(Workload::Traffic(_)))
     }
 
+    /// Whether the workload is a live program.
+    pub fn is_program(&self) -> bool {
+        matches!(self.workload(), Some(Workload::Program(_)))
+    }
+
     /// Whether the workload is traces.
     pub(crate) fn is_traces(&self) -> bool {
         matches!(self.workload(), Some(Workload::File(path)) if Traces::names(&path))

@@ -7,7 +7,6 @@ use host::{Outcome, Piece, Pieces, Protocols, Record, Settings, simulate_flow};
 use kernel::Probe;
 use platform::{Platform, Rates};
 use results::LinkLoad;
-use schedule::Program;
 use topology::place;
 use units::{Bytes, Time, TimePerByte};
 
@@ -139,7 +138,7 @@ impl FlowMachine {
     }
 
     /// Simulates a program; also gives the bytes that each link had to carry. `watch` hears of loads over time.
-    pub fn simulate<P: Program, W: Probe<Load>, B: Probe<Record>>(
+    pub fn simulate<P: host::Work, W: Probe<Load>, B: Probe<Record>>(
         &self,
         program: &P,
         settings: &Settings,

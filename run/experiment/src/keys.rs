@@ -8,8 +8,8 @@ use std::path::Path;
 use crate::{
     value::{self, Kind},
     words::{
-        ARRIVALS, CLOCKS, COMPAT, CONGESTION, DISTRIBUTION, INJECT, MODE, MODEL, PLACEMENT,
-        PRESETS, RECORDED_ON, RENDEZVOUS, TABLE_NAMES, TIMELINE, TRANSPORT, VARIANT,
+        ARRIVALS, CLOCKS, COMPAT, COMPUTE, CONGESTION, DISTRIBUTION, INJECT, MODE, MODEL,
+        PLACEMENT, PRESETS, RECORDED_ON, RENDEZVOUS, TABLE_NAMES, TIMELINE, TRANSPORT, VARIANT,
     },
 };
 
@@ -65,6 +65,10 @@ pub const TABLES: &[(&str, &str)] = &[
         "traces.algorithms",
         "Algorithms of single collectives of traces, by the names of the chapter \"Collective operations\"; what is not set is \
          as `workload.collectives` says. Non-blocking and persistent forms follow the blocking one, `alltoallw` follows `alltoallv`.",
+    ),
+    (
+        "live",
+        "How a program runs whose ranks are simulated (`heddle mpirun`). Chapter \"Live programs\" explains it.",
     ),
     (
         "traffic",
@@ -195,6 +199,16 @@ pub const KEYS: &[Key] = &[
         "Size of an element of a collective's vectors, which are not cut within one."),
     key("workload.reduce-cost", Kind::TimePerByte, Value("0 ns/B"), flag("reduce-cost", "RATE"),
         "Computation per byte that a collective combines; rounded to the time unit."),
+
+    key("live.compute", Kind::Word(COMPUTE), Value("measured"), flag("compute-time", "HOW"),
+        "How much time the program's own computation takes."),
+    key("live.scale", Kind::Factor, Value("1"), flag("scale-compute", "FACTOR"),
+        "By how much computation takes longer than measured; with 0.5 it is twice as fast."),
+    key("live.poll", Kind::Time, Value("100 ns"), None,
+        "What a call that only looks costs (`MPI_Test`, `MPI_Iprobe` and their kin); of several in a row the n-th costs n times as \
+         much, so that time goes on for a program that polls. Over flows, `smpi/test` and `smpi/iprobe` say it."),
+    key("live.clock", Kind::Time, Value("10 ns"), None,
+        "What `MPI_Wtime` costs. Over flows, `smpi/wtime` says it."),
 
     key("traces.mode", Kind::Word(MODE), Value("gaps"), None,
         "How recorded time becomes time in the schedule."),

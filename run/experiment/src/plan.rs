@@ -13,6 +13,7 @@ use crate::{
     flow_machine::{self, FlowMachine},
     goal_input::Source,
     keys::KEYS,
+    live_run,
     machine::{self, Machine},
     noise, registry, trace_input,
     value::{Topology, Workload},
@@ -37,6 +38,21 @@ const PATTERN_KEYS: &[&str] = &[
     "workload.per-node",
     "workload.element",
     "workload.reduce-cost",
+];
+
+/// Keys of traces that a live program has not: all but the algorithms.
+const OTHER_TRACE_KEYS: &[&str] = &[
+    "traces.mode",
+    "traces.clocks",
+    "traces.recorded-on",
+    "traces.scale",
+    "traces.speed",
+    "traces.map",
+    "traces.copies",
+    "traces.from",
+    "traces.to",
+    "traces.pin",
+    "traces.connect",
 ];
 
 /// An experiment that can be run.
@@ -116,7 +132,13 @@ impl Plan {
         take(compatible(&configuration));
         take(without("traffic.", &configuration, "set the workload to traffic:NAME"));
         if !configuration.is_traces() {
-            take(without("traces.", &configuration, "set the workload to the traces of a run"));
+            let keys = if configuration.is_program() { OTHER_TRACE_KEYS } else { &["traces."] };
+            for table in keys {
+                take(without(table, &configuration, "set the workload to the traces of a run"));
+            }
+        }
+        if !configuration.is_program() {
+            take(without("live.", &configuration, "heddle mpirun runs a program"));
         }
         let mut machine = None;
         take(machine::resolve(&configuration).map(|found| machine = found));
@@ -132,6 +154,7 @@ impl Plan {
             return Err(Mistakes(mistakes));
         };
         let traces = matches!(workload, registry::Workload::Traces(_));
+        let live = matches!(workload, registry::Workload::Programs(_));
         tables(&configuration, output.as_ref(), traces, machine.is_some())?;
         let loggopsim = configuration.word("loggops.compat") == "loggopsim";
         let alone = match (loggopsim, &flow) {
@@ -145,8 +168,8 @@ impl Plan {
         warnings.extend(machine.iter_mut().flat_map(|machine| machine.warnings.drain(..)));
         warnings.extend(flow.iter_mut().flat_map(|flow| flow.warnings.drain(..)));
         let mut settings = settings(&configuration, noise);
-        // Schedules made of traces count in picoseconds.
-        settings.time_unit = if traces { Time::from_ps(1) } else { settings.time_unit };
+        // Schedules made of traces count in picoseconds, and so do programs.
+        settings.time_unit = if traces || live { Time::from_ps(1) } else { settings.time_unit };
         let gantt = configuration.switch("output.gantt");
         Ok(Self {
             workload,
@@ -280,6 +303,15 @@ fn workload_of(configuration: &Configuration) -> Result<registry::Workload, Vec<
                 return Ok(registry::Workload::Automatic(operation));
             }
             registry::collective(&name, configuration).map(registry::Workload::Collective)
+        }
+        Some(Workload::Program(text)) => {
+            let programs = live_run::check(&text, configuration)?;
+            without_pattern_keys(
+                configuration,
+                &trace_input::SHARED_KEYS,
+                "the workload is a program",
+            )?;
+            Ok(registry::Workload::Programs(programs))
         }
         Some(Workload::File(path)) => goal(Source::File(path), configuration),
         Some(Workload::Standard) => {

@@ -13,11 +13,10 @@ use schedule::{Kind, Program};
 /// How many ranks, and operations of each, are looked at to estimate the work.
 const SAMPLE: u32 = 64;
 
-/// Does `work` by these settings. If standard error is a terminal, it shows how far it is. Of a network with switches
-/// it gets the host of each rank.
+/// Does `work` by these settings. If standard error is a terminal, it shows how far it is of the work that
+/// `total` expects.
 pub(crate) fn during<T>(
-    program: &impl Program,
-    network: Option<&(Infiniband, Vec<u32>)>,
+    total: impl FnOnce() -> Option<Work>,
     settings: &Settings,
     work: impl FnOnce(&Settings) -> T,
 ) -> T {
@@ -30,7 +29,7 @@ pub(crate) fn during<T>(
         operations: &meter.events,
         signals: &meter.signals,
         simulated_ps: &meter.time_ps,
-        total: Some(estimate(program, network)),
+        total: total(),
     };
     progress.during(|| work(&settings))
 }

@@ -27,6 +27,8 @@ pub(crate) enum Workload {
     Collective(Scheduled),
     /// A collective by the best of its algorithms.
     Automatic(Operation),
+    /// Live programs.
+    Programs(Vec<live::Launch>),
 }
 
 /// A program that is made from settings alone.

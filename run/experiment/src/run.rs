@@ -7,7 +7,7 @@ use std::{
 
 use collectives::program::Scheduled;
 use flow::Loads;
-use host::{Outcome, RankTotals, Record, Settings};
+use host::{Outcome, RankTotals, Record, Settings, Work};
 use infiniband::Infiniband;
 use kernel::{Probe, Silent};
 use results::{
@@ -20,7 +20,7 @@ use crate::{
     diagnostic::Mistakes,
     flow_machine::{Carried, FlowMachine},
     goal_input::Input,
-    manifest, memory,
+    live_run, manifest, memory,
     network_tables::{self, Both},
     plan::{Output, Plan, Timeline},
     progress,
@@ -45,6 +45,30 @@ pub struct Report {
     pub calls: Vec<Call>,
     /// What links had to carry, where the model tells.
     pub links: Vec<Carried>,
+    /// The exit code of a live program.
+    pub code: i32,
+}
+
+/// How a live program ended before its time.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("error: rank {rank} at {time}: {how}")]
+pub struct Ending {
+    /// The rank that ended it.
+    pub rank: u32,
+    /// When.
+    pub time: units::Time,
+    /// How, in words.
+    pub how: String,
+    /// The exit code.
+    pub code: i32,
+}
+
+impl Ending {
+    fn new(ended: &live::Ended) -> Self {
+        let aborted = || format!("MPI_Abort with code {}", ended.code);
+        let how = ended.how.clone().unwrap_or_else(aborted);
+        Self { rank: ended.rank, time: units::Time::from_ps(ended.time), how, code: ended.code }
+    }
 }
 
 /// Why there is no report.
@@ -62,6 +86,9 @@ pub enum Failure {
     /// Results could not be written.
     #[error("error: {0}")]
     Output(#[from] results::Error),
+    /// A live program ended before its time.
+    #[error("{0}")]
+    Ended(Ending),
 }
 
 /// A simulation that was carried out.
@@ -99,6 +126,26 @@ pub fn run(plan: &Plan) -> Result<Report, Failure> {
             let mut report =
                 finish(plan, start, directory, simulated, None, |op| describe(image, op))?;
             report.warnings.extend(compiled.warnings);
+            Ok(report)
+        }
+        Workload::Programs(programs) => {
+            let (simulated, ended, code) = live_run::with(
+                programs,
+                &plan.configuration,
+                plan.flow.as_ref(),
+                |live| carry_out(plan, live, 0, |_| None),
+                |simulated| simulated.outcome.deadlock.is_some(),
+            )?;
+            let stuck = simulated.outcome.deadlock.as_ref();
+            let places = stuck.map_or_else(Vec::new, |stuck| stuck.places.clone());
+            if let Some(ended) = ended {
+                return Err(Failure::Ended(Ending::new(&ended)));
+            }
+            let mut report = finish(plan, start, directory, simulated, None, |op| {
+                let place = places.iter().find(|(rank, _)| *rank == op.rank);
+                Pending::of_call(op, place.map_or("", |(_, name)| name.as_str()))
+            })?;
+            report.code = code;
             Ok(report)
         }
         Workload::Automatic(operation) => {
@@ -173,6 +220,16 @@ fn alone(plan: &Plan, program: &impl Program) -> Result<Outcome, Failure> {
 
 /// Simulates a program of which `schedule` bytes are in memory already.
 fn simulate(plan: &Plan, program: &impl Program, schedule: u64) -> Result<Simulated, Failure> {
+    carry_out(plan, program, schedule, |network| Some(progress::estimate(program, network)))
+}
+
+/// Simulates something; `expected` estimates the work.
+fn carry_out(
+    plan: &Plan,
+    program: &impl Work,
+    schedule: u64,
+    expected: impl FnOnce(Option<&(Infiniband, Vec<u32>)>) -> Option<results::Work>,
+) -> Result<Simulated, Failure> {
     memory::suffices(program.ranks(), schedule)
         .map_err(|message| Failure::Input(format!("error: {message}")))?;
     let timeline = plan.output.as_ref().is_some_and(|output| output.timeline.is_some());
@@ -188,7 +245,8 @@ fn simulate(plan: &Plan, program: &impl Program, schedule: u64) -> Result<Simula
         Some(machine) => Some(machine.with(program.ranks()).map_err(Failure::Input)?),
         None => None,
     };
-    progress::during(program, network.as_ref(), &plan.settings, |settings| {
+    let total = || expected(network.as_ref());
+    progress::during(total, &plan.settings, |settings| {
         let start = Instant::now();
         let probe = || Collector::new(wanted);
         let silent = wanted == Wanted::default();
@@ -233,7 +291,7 @@ fn simulate(plan: &Plan, program: &impl Program, schedule: u64) -> Result<Simula
 /// Simulates a program over flows; a timeline has the loads of links.
 fn over_flows(
     flow: &FlowMachine,
-    program: &impl Program,
+    program: &impl Work,
     settings: &Settings,
     wanted: Wanted,
     timeline: bool,
@@ -259,12 +317,15 @@ fn over_flows(
 
 fn by_rules<B: Probe<Record>>(
     loggopsim: bool,
-    program: &impl Program,
+    program: &impl Work,
     settings: &Settings,
     probe: impl Fn() -> B,
 ) -> Result<(Outcome, Vec<B>), host::Error> {
     if loggopsim {
-        let (outcome, probe) = host::simulate_loggopsim(program, settings, probe())?;
+        let imitated = program
+            .by_loggopsim(settings, probe())
+            .unwrap_or_else(|| Err(host::Error::Compat("a program that is known in advance")));
+        let (outcome, probe) = imitated?;
         Ok((outcome, vec![probe]))
     } else {
         host::simulate(program, settings, probe)
@@ -329,6 +390,7 @@ fn finish(
         warnings: Vec::new(),
         calls,
         links,
+        code: 0,
     })
 }
 

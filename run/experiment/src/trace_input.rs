@@ -218,17 +218,11 @@ fn algorithms(
     if mistakes.is_empty() { Ok(found) } else { Err(mistakes) }
 }
 
-/// Reads traces and makes a schedule of them.
-/// With it comes, if `marks` is set, where its calls are.
-pub(crate) fn compile(
-    path: &Path,
+/// How collectives of traces and of live programs are carried out.
+pub(crate) fn library_of(
     configuration: &Configuration,
     flow: Option<&FlowMachine>,
-    marks: bool,
-) -> Result<Compiled, Failure> {
-    let found = Traces::find(path).map_err(|error| Failure::Input(format!("error: {error}")))?;
-    let speed = configuration.count("traces.speed").unwrap_or(found.speed);
-    let traces = Traces { speed, ..found };
+) -> Result<Library, Failure> {
     let name = configuration.name("workload.collectives").unwrap_or_default();
     let named = library(configuration).map_err(|mistake| Mistakes(vec![*mistake]))?;
     let usual = if flow.is_some() { SMPI } else { OPEN_MPI };
@@ -240,6 +234,21 @@ pub(crate) fn compile(
     let mut library = Library::new(chooser, &chosen);
     library.nodes = Nodes::Consecutive(per_node);
     library.reduction = configuration.per_byte("workload.reduce-cost").unwrap_or(TimePerByte::ZERO);
+    Ok(library)
+}
+
+/// Reads traces and makes a schedule of them.
+/// With it comes, if `marks` is set, where its calls are.
+pub(crate) fn compile(
+    path: &Path,
+    configuration: &Configuration,
+    flow: Option<&FlowMachine>,
+    marks: bool,
+) -> Result<Compiled, Failure> {
+    let found = Traces::find(path).map_err(|error| Failure::Input(format!("error: {error}")))?;
+    let speed = configuration.count("traces.speed").unwrap_or(found.speed);
+    let traces = Traces { speed, ..found };
+    let library = library_of(configuration, flow)?;
     let mut options =
         Options { marks, blocking: flow.is_some(), expand: &library, ..options(configuration) };
     if let Some(flow) = flow {

@@ -56,6 +56,8 @@ pub enum Workload {
     Collective(String),
     /// Synthetic traffic of this name.
     Traffic(String),
+    /// Live programs: the command line of `mpirun`.
+    Program(String),
     /// A GOAL file, text or binary; or traces.
     File(PathBuf),
     /// The same from standard input.
@@ -265,6 +267,9 @@ fn workload(text: &str, base: &Path) -> Workload {
     if let Some(name) = text.strip_prefix("traffic:") {
         return Workload::Traffic(name.to_owned());
     }
+    if let Some(line) = text.strip_prefix("program:") {
+        return Workload::Program(line.to_owned());
+    }
     match text.strip_prefix("pattern:") {
         None if text == STANDARD => Workload::Standard,
         Some(name) => Workload::Pattern(name.to_owned()),
@@ -346,6 +351,7 @@ impl Workload {
             Self::Pattern(name) => format!("pattern:{name}"),
             Self::Collective(name) => format!("collective:{name}"),
             Self::Traffic(name) => format!("traffic:{name}"),
+            Self::Program(line) => format!("program:{line}"),
             Self::File(path) => path_text(path, base),
             Self::Standard => STANDARD.to_owned(),
         }

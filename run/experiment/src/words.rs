@@ -41,6 +41,10 @@ pub const RENDEZVOUS: Words = &[
     ),
     ("rts-cts", "a request and a clear-to-send cross the network before the data does"),
 ];
+pub const COMPUTE: Words = &[
+    ("measured", "what the rank's CPU clock says between two calls of MPI"),
+    ("off", "none: the program's data is right, and only its communication takes time"),
+];
 pub const MODEL: Words = &[
     ("loggops", "messages take L and do not meet"),
     ("infiniband", "packets through switches, flit by flit: contention, lanes, credits"),

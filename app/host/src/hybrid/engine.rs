@@ -5,13 +5,13 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use flow::{Load, Network, Routes};
 use kernel::Probe;
-use schedule::{Edge, Kind, Op, Program};
+use schedule::{Edge, Kind, Op};
 use units::Time;
 
 use super::mailbox::{Flow, Mailbox, Message, Messages};
 use super::protocol::{Protocol, Protocols};
 use crate::path::{Clock, Path, Stamp};
-use crate::source::{Progress, START, Scheduled, Source};
+use crate::source::{START, Source, Work};
 use crate::{Activity, Error, Outcome, RankTotals, Record, Settings};
 
 /// The bit that tells computations from messages among what the network knows by number.
@@ -20,8 +20,8 @@ const COMPUTES: u32 = 1 << 31;
 const TOLD: u64 = 1 << 12;
 
 /// A rank.
-pub struct Rank {
-    pub source: Progress,
+pub struct Rank<S> {
+    pub source: S,
     pub cpus: Box<[Cpu]>,
     pub mailbox: Mailbox,
     pub totals: RankTotals,
@@ -78,14 +78,15 @@ struct Doing {
 }
 
 /// A simulation.
-pub struct Engine<'a, P, R, W, B> {
-    pub source: Scheduled<'a, P>,
-    program: &'a P,
+pub struct Engine<'a, S: Source, R, W, B> {
+    pub source: S,
     network: &'a mut Network<R, W>,
     protocols: &'a Protocols,
     pub settings: &'a Settings,
     hosts: &'a [u32],
-    pub ranks: Vec<Rank>,
+    pub ranks: Vec<Rank<S::State>>,
+    /// CPUs of a rank.
+    cpus: u32,
     pub messages: Messages,
     /// When CPUs are done: time, number of the event, rank, CPU.
     agenda: BinaryHeap<Reverse<(Time, u64, u32, u8)>>,
@@ -105,7 +106,7 @@ pub struct Engine<'a, P, R, W, B> {
 ///
 /// # Errors
 /// A message larger than its receive, hosts between which there is no route, an overflow of time, a rank without a host.
-pub fn simulate_flow<P: Program, R: Routes, W: Probe<Load>, B: Probe<Record>>(
+pub fn simulate_flow<P: Work, R: Routes, W: Probe<Load>, B: Probe<Record>>(
     network: &mut Network<R, W>,
     hosts: &[u32],
     protocols: &Protocols,
@@ -117,18 +118,19 @@ pub fn simulate_flow<P: Program, R: Routes, W: Probe<Load>, B: Probe<Record>>(
     if hosts.len() != ranks as usize {
         return Err(Error::Placed { ranks, placed: hosts.len() as u32 });
     }
-    let source = Scheduled::posting_all(program);
+    let source = program.posting_all().unwrap_or_else(|| program.source());
+    let cpus = program.cpus().max(1);
     let rank = |rank| Rank {
         source: source.state(rank),
-        cpus: (0..program.cpus().max(1)).map(|_| Cpu::default()).collect(),
-        mailbox: Mailbox::default(),
+        cpus: (0..cpus).map(|_| Cpu::default()).collect(),
+        mailbox: Mailbox::new(source.tags()),
         totals: RankTotals::default(),
         last: Clock::default(),
         sequence: 0,
         queued: false,
     };
     let mut engine = Engine {
-        program,
+        cpus,
         network,
         protocols,
         settings,
@@ -149,16 +151,18 @@ pub fn simulate_flow<P: Program, R: Routes, W: Probe<Load>, B: Probe<Record>>(
     Ok(engine.finish())
 }
 
-impl<P: Program, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, P, R, W, B> {
+impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W, B> {
     fn run(&mut self) -> Result<(), Error> {
         for rank in 0..self.ranks.len() as u32 {
-            let (program, state) = (self.program, &mut self.ranks[rank as usize]);
-            program.roots(rank, &mut |run| {
+            let state = &mut self.ranks[rank as usize];
+            let mut roots = Vec::new();
+            self.source.start(&mut state.source, rank, |run, _| roots.push(run));
+            for run in roots {
                 for index in (0..run.count).map(|k| run.first + k * run.stride) {
-                    let op = program.op(rank, index);
+                    let op = self.source.op(&state.source, rank, index);
                     state.ready(index, op, &START);
                 }
-            });
+            }
             self.look(rank)?;
         }
         let mut done = Vec::new();
@@ -183,8 +187,7 @@ impl<P: Program, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, P, R, W
                     self.arrive(number);
                 } else {
                     let number = number & !COMPUTES;
-                    let cpus = self.program.cpus().max(1);
-                    self.done(number / cpus, (number % cpus) as u8)?;
+                    self.done(number / self.cpus, (number % self.cpus) as u8)?;
                 }
             }
             while let Some(Reverse((at, _, rank, cpu))) = self.agenda.peek().copied() {
@@ -242,7 +245,7 @@ impl<P: Program, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, P, R, W
         }
         let missing = |index| self.source.missing(&state.source, rank, index);
         let due = state.mailbox.due(missing)?;
-        (self.program.op(rank, due.0).cpu == cpu).then_some(due)
+        (self.op(rank, due.0).cpu == cpu).then_some(due)
     }
 
     /// Starts an operation.
@@ -289,19 +292,13 @@ impl<P: Program, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, P, R, W
         self.protocols.of(self.hosts[rank as usize])
     }
 
-    /// Whether a send is blocking: if the program does not know, whether what follows waits for it and nothing else.
+    /// Whether a send is blocking.
     fn is_blocking(&self, rank: u32, index: u32) -> bool {
-        if let Some(known) = self.program.is_blocking(rank, index) {
-            return known;
-        }
-        let (mut any, mut only) = (false, true);
-        let role = self.program.role(rank);
-        if self.program.has_send_edges() {
-            self.program.successors(role, index, Edge::Done, &mut |_, dependencies, _| {
-                (any, only) = (true, only && dependencies == 1);
-            });
-        }
-        any && only
+        self.source.is_blocking(&self.ranks[rank as usize].source, rank, index)
+    }
+
+    fn op(&self, rank: u32, index: u32) -> Op {
+        self.source.op(&self.ranks[rank as usize].source, rank, index)
     }
 
     /// Keeps a CPU busy for some time.
@@ -311,7 +308,7 @@ impl<P: Program, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, P, R, W
             return self.done(rank, cpu);
         }
         let host = self.hosts[rank as usize];
-        let number = COMPUTES | (rank * self.program.cpus().max(1) + u32::from(cpu));
+        let number = COMPUTES | (rank * self.cpus + u32::from(cpu));
         let computes = doing.activity == Activity::Compute;
         if computes && self.network.compute(self.now, host, time, number) {
             return Ok(());
@@ -364,6 +361,10 @@ impl<P: Program, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, P, R, W
                         start: since,
                         end: self.now,
                     });
+                }
+                if let Some(receive) = self.source.cancels(&self.ranks[rank as usize].source, index)
+                {
+                    self.withdraw(rank, receive, &stamp);
                 }
                 self.reached(rank, (index, Edge::Done), &stamp);
                 Ok(())
@@ -439,8 +440,22 @@ impl<P: Program, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, P, R, W
         if let Some(number) = mailbox.unexpected.take(op.peer, op.tag) {
             return self.matched(number, index, op.size, Some(&stamp));
         }
+        if self.source.takes_none(&mut self.ranks[rank as usize].source, index) {
+            self.close(rank, index, &stamp);
+            return Ok(());
+        }
+        let mailbox = &mut self.ranks[rank as usize].mailbox;
         mailbox.posted.insert(op.peer, op.tag, (index, op.size));
         Ok(())
+    }
+
+    /// A receive is withdrawn, if it still waits for a message.
+    fn withdraw(&mut self, rank: u32, receive: u32, stamp: &Stamp) {
+        let state = &mut self.ranks[rank as usize];
+        if state.mailbox.posted.remove(|(posted, _)| *posted == receive) > 0 {
+            self.source.cancelled(&mut state.source, receive);
+            self.close(rank, receive, stamp);
+        }
     }
 
     /// A request is under way: a receive, or a send that is done when its message has arrived.
@@ -448,10 +463,10 @@ impl<P: Program, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, P, R, W
         if self.free_receives {
             return;
         }
-        let mut successors = Vec::new();
-        self.program.dependents(rank, index, Edge::Done, &mut |next| successors.push(next));
-        let in_order = self.program.is_blocking(rank, index) == Some(true);
-        self.ranks[rank as usize].mailbox.open(index, successors.into(), in_order);
+        let state = &mut self.ranks[rank as usize];
+        let successors = successors(&self.source, &state.source, rank, index);
+        let in_order = self.source.is_in_order(&state.source, rank, index);
+        state.mailbox.open(index, successors, in_order);
     }
 
     /// A request is done.
@@ -473,8 +488,10 @@ impl<P: Program, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, P, R, W
         let now = self.now;
         let message = self.messages.at(number);
         message.receive = Some(receive);
-        let Message { source, destination, sequence, size, flow, .. } = *message;
-        if size > room {
+        let Message { source, destination, send, sequence, size, flow, .. } = *message;
+        let state = &mut self.ranks[destination as usize].source;
+        self.source.matched(state, receive, (source, send), size);
+        if size > room && !self.source.fits() {
             let (rank, sender) = (destination, source);
             return Err(Error::Truncated { rank, receive, sender, size, room });
         }
@@ -560,7 +577,7 @@ impl<P: Program, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, P, R, W
             clock.path = stamp.path;
         }
         clock.free = self.now;
-        let op = self.program.op(rank, index);
+        let op = self.op(rank, index);
         let (activity, since) = (Activity::Receive, self.now);
         let doing = Doing { activity, index, op, since, posted: since, message: number };
         self.occupy(rank, cpu, doing, self.protocol(rank).receive.cost(size))
@@ -568,11 +585,14 @@ impl<P: Program, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, P, R, W
 
     /// Tells the source what has started or is done.
     fn reached(&mut self, rank: u32, event: (u32, Edge), stamp: &Stamp) {
-        let Rank { source, cpus, last, .. } = &mut self.ranks[rank as usize];
+        let Rank { source, cpus, mailbox, last, .. } = &mut self.ranks[rank as usize];
         *last = Clock { free: self.now, path: stamp.path };
         self.source.reached(source, rank, event, stamp, |index, op, stamp| {
             add(cpus, index, op, stamp);
         });
+        if self.source.grows() && !self.free_receives {
+            mailbox.renew(|index| successors(&self.source, source, rank, index));
+        }
         self.activate(rank);
     }
 }
@@ -582,13 +602,19 @@ fn add(cpus: &mut [Cpu], index: u32, op: Op, stamp: &Stamp) {
     cpu.ready.push(Reverse(Ready { order: (stamp.time, index), op, path: stamp.path }));
 }
 
-/// For how many messages there is room at first: growing would mean to copy them. Pages that are not used cost nothing.
-fn room(program: &impl Program) -> usize {
-    let ops: u64 = (0..program.ranks()).map(|rank| u64::from(program.ops(rank))).sum();
-    (ops / 2).min(1 << 20) as usize
+/// What waits for the end of an operation.
+fn successors<S: Source>(source: &S, state: &S::State, rank: u32, index: u32) -> Box<[u32]> {
+    let mut successors = Vec::new();
+    source.dependents(state, rank, index, &mut |next| successors.push(next));
+    successors.into()
 }
 
-impl Rank {
+/// For how many messages there is room at first: growing would mean to copy them. Pages that are not used cost nothing.
+fn room(program: &impl Work) -> usize {
+    (program.operations().unwrap_or(0) / 2).min(1 << 20) as usize
+}
+
+impl<S> Rank<S> {
     fn ready(&mut self, index: u32, op: Op, stamp: &Stamp) {
         add(&mut self.cpus, index, op, stamp);
     }

@@ -2,7 +2,6 @@
 
 use flow::{Load, Routes};
 use kernel::Probe;
-use schedule::Program;
 
 use super::engine::Engine;
 use super::mailbox::Flow;
@@ -13,7 +12,7 @@ use crate::simulate::critical_path;
 use crate::source::Source;
 use crate::{Outcome, Record};
 
-impl<P: Program, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, P, R, W, B> {
+impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W, B> {
     pub fn finish(mut self) -> (Outcome, B) {
         if let Some(meter) = &self.settings.progress {
             meter.advance(self.events - self.told, 0, self.now);

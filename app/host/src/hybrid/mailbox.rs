@@ -1,6 +1,6 @@
 //! Messages of a rank, and receives whose overhead is due.
 
-use mpi::Store;
+use mpi::{Store, Tags};
 use rustc_hash::FxHashMap;
 use units::Time;
 
@@ -96,6 +96,22 @@ pub struct Open {
 }
 
 impl Mailbox {
+    /// An empty one, for tags of this meaning.
+    pub fn new(tags: Tags) -> Self {
+        Self { posted: Store::new(tags), unexpected: Store::new(tags), ..Self::default() }
+    }
+
+    /// Asks anew what waits for each request.
+    pub fn renew(&mut self, successors: impl Fn(u32) -> Box<[u32]>) {
+        self.waited.clear();
+        for open in &mut self.open {
+            open.successors = successors(open.index);
+            for successor in &open.successors {
+                *self.waited.entry(*successor).or_default() += 1;
+            }
+        }
+    }
+
     /// A request is posted.
     pub fn open(&mut self, index: u32, successors: Box<[u32]>, in_order: bool) {
         for successor in &successors {

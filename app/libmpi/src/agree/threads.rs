@@ -1,0 +1,145 @@
+//! The same for tests: a world whose ranks are threads, without a simulator.
+
+// A test that goes wrong panics.
+#![allow(clippy::missing_panics_doc)]
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::ffi::c_int;
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
+
+use crate::abi::{self, Handle};
+use crate::comm::Comm;
+use crate::error::Result;
+
+/// What the threads of a world share.
+#[derive(Debug, Default)]
+struct Hub {
+    shared: Mutex<Shared>,
+    news: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    said: HashMap<Meeting, HashMap<u32, Vec<u8>>>,
+    contexts: HashMap<Vec<u64>, u32>,
+    last: u32,
+}
+
+/// Context, one of those who meet, tag, and the how manieth time.
+type Meeting = (u32, u32, c_int, u64);
+
+thread_local! {
+    static WORLD: RefCell<(Arc<Hub>, u32, u32)> = RefCell::new((Arc::default(), 0, 1));
+    static MET: RefCell<HashMap<(u32, u32, c_int), u64>> = RefCell::default();
+    static NOW: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Runs a test as the program of each rank of a world.
+pub fn ranks(size: u32, program: impl Fn(u32) + Sync) {
+    let hub = Arc::<Hub>::default();
+    std::thread::scope(|scope| {
+        for rank in 0..size {
+            let (hub, program) = (Arc::clone(&hub), &program);
+            scope.spawn(move || {
+                WORLD.set((hub, rank, size));
+                program(rank);
+            });
+        }
+    });
+}
+
+/// See the other `agree`.
+#[allow(clippy::unnecessary_wraps)]
+pub fn connect() -> Result<(u32, u32)> {
+    Ok(WORLD.with_borrow(|(_, rank, size)| (*rank, *size)))
+}
+
+/// Says something at a meeting and waits until as many as `number` have, there or at another.
+fn meet(
+    (context, who, tag): (u32, u32, c_int),
+    own: (u32, &[u8]),
+    (there, number): (u32, u32),
+) -> Vec<Vec<u8>> {
+    let time = MET.with_borrow_mut(|met| {
+        let time = met.entry((context, who, tag)).or_default();
+        *time += 1;
+        *time
+    });
+    let hub = WORLD.with_borrow(|(hub, ..)| Arc::clone(hub));
+    let mut shared = hub.shared.lock().unwrap();
+    let said = shared.said.entry((context, who, tag, time)).or_default();
+    assert!(said.insert(own.0, own.1.to_vec()).is_none(), "a rank said it twice");
+    hub.news.notify_all();
+    loop {
+        if let Some(said) = shared.said.get(&(context, there, tag, time))
+            && said.len() == number as usize
+        {
+            let mut said: Vec<_> = said.iter().collect();
+            said.sort();
+            return said.into_iter().map(|(_, bytes)| bytes.clone()).collect();
+        }
+        let (again, timeout) = hub.news.wait_timeout(shared, Duration::from_secs(20)).unwrap();
+        assert!(!timeout.timed_out(), "a rank waits for others who do not come");
+        shared = again;
+    }
+}
+
+/// See the other `agree`.
+#[allow(clippy::unnecessary_wraps)]
+pub fn exchange(comm: &Comm, mine: &[u8]) -> Result<Vec<Vec<u8>>> {
+    let who = comm.local.world(0).unwrap();
+    Ok(meet((comm.context, who, -1), (comm.rank(), mine), (who, comm.size())))
+}
+
+/// See the other `agree`.
+#[allow(clippy::unnecessary_wraps)]
+pub fn exchange_remote(comm: &Comm, mine: &[u8]) -> Result<Vec<Vec<u8>>> {
+    let (who, there) = (comm.local.world(0).unwrap(), comm.peers().world(0).unwrap());
+    Ok(meet((comm.context, who, -2), (comm.rank(), mine), (there, comm.peers().size())))
+}
+
+/// See the other `agree`.
+#[allow(clippy::unnecessary_wraps)]
+pub fn exchange_pair(comm: &Comm, peer: u32, tag: c_int, mine: &[u8]) -> Result<Vec<u8>> {
+    let (me, there) = (comm.local.world(comm.rank()).unwrap(), comm.world_rank(peer).unwrap());
+    let context = comm.context ^ 0x8000_0000;
+    Ok(meet((context, me, tag), (0, mine), (there, 1)).remove(0))
+}
+
+/// See the other `agree`.
+pub fn context(key: &[u64]) -> u32 {
+    let hub = WORLD.with_borrow(|(hub, ..)| Arc::clone(hub));
+    let mut shared = hub.shared.lock().unwrap();
+    if let Some(&known) = shared.contexts.get(key) {
+        return known;
+    }
+    shared.last += 1;
+    let fresh = crate::comm::OWN + shared.last;
+    shared.contexts.insert(key.to_vec(), fresh);
+    fresh
+}
+
+/// See the other `agree`.
+pub fn release(_: u32) {}
+
+/// Two ranks to a host.
+pub fn host(world: u32) -> u32 {
+    world / 2
+}
+
+/// See the other `agree`.
+pub fn done() -> Handle {
+    abi::REQUEST_NULL
+}
+
+/// See the other `agree`.
+pub fn now() -> u64 {
+    NOW.get()
+}
+
+/// See the other `agree`.
+pub fn abort(code: i32) -> ! {
+    panic!("ended with code {code}")
+}

@@ -1,0 +1,101 @@
+//! The functions of MPI on attributes, for each kind of object that has them.
+
+use std::ffi::{c_int, c_void};
+
+use super::{Annotated, Attributes, FIRST};
+use crate::abi::{self, Handle};
+use crate::argument::Out;
+use crate::error::Result;
+use crate::layer::{Callback, Function, Kind};
+use crate::state::mpi;
+use crate::{check, mpi_functions};
+
+/// The five functions on attributes of a kind of object, `$find` gives the object of a handle.
+macro_rules! attribute_functions {
+    (
+        $kind:ident $(about $about:ident)?, $find:ident:
+        $create:ident, $free:ident, $set:ident, $get:ident, $delete:ident
+    ) => {
+        mpi_functions! {
+            fn $create(
+                copy_attr_fn: Function, delete_attr_fn: Function, keyval: Out<c_int>, extra_state: *mut c_void,
+            ) {
+                keyval.check()?;
+                let (copy, delete) = (Callback::new(copy_attr_fn), Callback::new(delete_attr_fn));
+                keyval.set(mpi().keyvals.add(Kind::$kind, copy, delete, extra_state))
+            }
+
+            fn $free(keyval: Out<c_int>) {
+                let number = keyval.get()?;
+                mpi().keyval(Kind::$kind, number)?;
+                mpi().keyvals.live.borrow_mut().remove(&number);
+                keyval.set(abi::KEYVAL_INVALID)
+            }
+
+            fn $set(object: Handle, keyval: c_int, attribute_val: *mut c_void) $(about $about(object))? {
+                let annotated = mpi().$find(object)?;
+                let keyval = mpi().keyval(Kind::$kind, keyval)?;
+                annotated.attributes().set(object, keyval, attribute_val)
+            }
+
+            fn $get(
+                object: Handle, keyval: c_int, attribute_val: Out<*mut c_void>, flag: Out<c_int>,
+            ) $(about $about(object))? {
+                attribute_val.check()?;
+                let value = value(Kind::$kind, &*mpi().$find(object)?, keyval)?;
+                flag.set(c_int::from(value.is_some()))?;
+                value.map_or(Ok(()), |value| attribute_val.set(value))
+            }
+
+            fn $delete(object: Handle, keyval: c_int) $(about $about(object))? {
+                let annotated = mpi().$find(object)?;
+                known(Kind::$kind, annotated.attributes(), keyval)?;
+                annotated.attributes().delete(object, keyval)
+            }
+        }
+    };
+}
+
+attribute_functions!(
+    Comm about Comm, comm:
+    Comm_create_keyval, Comm_free_keyval, Comm_set_attr, Comm_get_attr, Comm_delete_attr
+);
+// The names of MPI-1.
+attribute_functions!(
+    Comm about Comm, comm:
+    Keyval_create, Keyval_free, Attr_put, Attr_get, Attr_delete
+);
+
+attribute_functions!(
+    Datatype, datatype:
+    Type_create_keyval, Type_free_keyval, Type_set_attr, Type_get_attr, Type_delete_attr
+);
+
+/// An error unless a keyval is one of the program, or was when an attribute of it was set.
+fn known(kind: Kind, attributes: &Attributes, keyval: c_int) -> Result {
+    match attributes.find(keyval) {
+        Some(_) => Ok(()),
+        None => mpi().keyval(kind, keyval).map(|_| ()),
+    }
+}
+
+/// The value of an attribute of an object, predefined or set by the program.
+fn value(kind: Kind, object: &impl Annotated, keyval: c_int) -> Result<Option<*mut c_void>> {
+    check!(keyval != abi::KEYVAL_INVALID, ERR_KEYVAL, "the keyval is MPI_KEYVAL_INVALID");
+    if keyval < FIRST {
+        let place = predefined_of(keyval);
+        check!(place == Some(kind), ERR_KEYVAL, "{keyval} is not a keyval for this kind of object");
+        return Ok(object.predefined(keyval));
+    }
+    known(kind, object.attributes(), keyval)?;
+    Ok(object.attributes().get(keyval))
+}
+
+/// The kind of object that has a predefined attribute.
+fn predefined_of(keyval: c_int) -> Option<Kind> {
+    match keyval {
+        abi::TAG_UB..=abi::UNIVERSE_SIZE => Some(Kind::Comm),
+        abi::WIN_BASE..=abi::WIN_MODEL => Some(Kind::Win),
+        _ => None,
+    }
+}

@@ -1,0 +1,282 @@
+//! Communicators (MPI 4.1, chapter 7): a context in which messages travel and the group, or the two groups, of those who use
+//! it.
+
+use std::cell::{Cell, OnceCell, RefCell};
+use std::ffi::{c_int, c_void};
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+
+use crate::abi::{self, Handle};
+use crate::attributes::{Annotated, Attributes};
+use crate::check;
+use crate::errhandler::{Errhandler, Handled};
+use crate::error::{Error, Result};
+use crate::group::Group;
+use crate::info::Info;
+use crate::memory::Owner;
+use crate::state::Mpi;
+use crate::table::Table;
+use crate::topology::Topology;
+
+mod create;
+mod from_groups;
+mod functions;
+mod inter;
+mod split;
+#[cfg(test)]
+mod tests;
+
+/// The context of the world's messages.
+pub const WORLD: u32 = 0;
+/// The context of messages of a rank to itself, which every rank has for its own.
+pub const OWN: u32 = 1;
+
+/// A communicator.
+#[derive(Debug)]
+pub struct Comm {
+    /// The number by which messages of this communicator are told from others, the same at all its ranks.
+    pub context: u32,
+    /// The group that this rank is in.
+    pub local: Group,
+    /// The other group of an inter-communicator: the ranks that messages go to and come from.
+    pub remote: Option<Group>,
+    /// This rank's number in its group.
+    pub rank: u32,
+    /// What the program attached.
+    pub attributes: Attributes,
+    errhandler: RefCell<Errhandler>,
+    name: RefCell<Vec<u8>>,
+    info: RefCell<Info>,
+    topology: OnceCell<Topology>,
+    handle: Cell<Handle>,
+    collectives: Cell<u64>,
+    agreements: Cell<u64>,
+}
+
+impl Comm {
+    /// A communicator of which this process is a member; nothing if it is not.
+    fn new(context: u32, local: Group, remote: Option<Group>, me: u32) -> Option<Self> {
+        let rank = local.rank_of(me)?;
+        Some(Self {
+            context,
+            local,
+            remote,
+            rank,
+            attributes: Attributes::default(),
+            errhandler: RefCell::new(Errhandler::Fatal),
+            name: RefCell::default(),
+            info: RefCell::default(),
+            topology: OnceCell::new(),
+            handle: Cell::new(abi::COMM_NULL),
+            collectives: Cell::new(0),
+            agreements: Cell::new(0),
+        })
+    }
+
+    /// Number of ranks in the local group.
+    pub fn size(&self) -> u32 {
+        self.local.size()
+    }
+
+    /// This rank's number in its group.
+    pub fn rank(&self) -> u32 {
+        self.rank
+    }
+
+    /// The ranks that messages go to and come from: the remote group of an inter-communicator, else the group.
+    pub fn peers(&self) -> &Group {
+        self.remote.as_ref().unwrap_or(&self.local)
+    }
+
+    /// The rank in the world of a peer.
+    pub fn world_rank(&self, rank: u32) -> Option<u32> {
+        self.peers().world(rank)
+    }
+
+    /// The rank among the peers of a rank of the world.
+    pub fn rank_of_world(&self, world: u32) -> Option<u32> {
+        self.peers().rank_of(world)
+    }
+
+    /// Whether it joins two groups.
+    pub fn is_inter(&self) -> bool {
+        self.remote.is_some()
+    }
+
+    /// The number of this collective operation among those of the communicator; the same at all ranks, since they call in
+    /// the same order.
+    pub fn next_collective(&self) -> u64 {
+        self.collectives.replace(self.collectives.get() + 1)
+    }
+
+    /// The same for operations that make something of the communicator, of which a program makes few. A number of their own
+    /// keeps the context keys of communicators apart from the tags of collectives.
+    pub fn next_agreement(&self) -> u64 {
+        self.agreements.replace(self.agreements.get() + 1)
+    }
+
+    /// The handle by which the program knows it.
+    pub fn handle(&self) -> Handle {
+        self.handle.get()
+    }
+
+    /// The name, for messages.
+    pub fn display_name(&self) -> String {
+        let name = self.name.borrow();
+        if name.is_empty() {
+            format!("communicator of {} ranks (context {})", self.size(), self.context)
+        } else {
+            String::from_utf8_lossy(&name).into_owned()
+        }
+    }
+
+    /// The process topology, if it has one.
+    pub fn topology(&self) -> Option<&Topology> {
+        self.topology.get()
+    }
+
+    /// The ranks that a neighbourhood collective receives from and sends to, in the order of its buffers; nothing if there is
+    /// no topology. `PROC_NULL` stands for a neighbour beyond the edge of a grid.
+    pub fn neighbours(&self) -> Option<(Vec<c_int>, Vec<c_int>)> {
+        self.topology().map(|topology| topology.neighbours(self.rank))
+    }
+
+    /// The value of a hint that the program gave.
+    pub fn hint(&self, key: &[u8]) -> Option<Vec<u8>> {
+        self.info.borrow().get(key).map(<[u8]>::to_vec)
+    }
+}
+
+impl Drop for Comm {
+    /// When the last operation on it has ended as well, its number may be used again.
+    fn drop(&mut self) {
+        if self.context > OWN {
+            crate::state::mpi().memory.forget(Owner::Comm(self.context));
+            crate::agree::release(self.context);
+        }
+    }
+}
+
+impl Handled for Comm {
+    fn errhandler(&self) -> &RefCell<Errhandler> {
+        &self.errhandler
+    }
+}
+
+impl Annotated for Comm {
+    fn attributes(&self) -> &Attributes {
+        &self.attributes
+    }
+
+    fn predefined(&self, keyval: c_int) -> Option<*mut c_void> {
+        crate::environment::attribute(keyval)
+    }
+}
+
+/// The communicators of a rank.
+#[derive(Debug, Default)]
+pub struct Comms {
+    table: Table<Comm>,
+    world: RefCell<Option<Rc<Comm>>>,
+    own: RefCell<Option<Rc<Comm>>>,
+    me: Cell<u32>,
+    size: Cell<u32>,
+    /// How often something was made outside of any communicator's order, by what was said then.
+    made: RefCell<FxHashMap<Vec<u64>, u64>>,
+}
+
+impl Comms {
+    /// This process's rank in the world, also before there is a communicator of the world.
+    pub fn me(&self) -> u32 {
+        self.me.get()
+    }
+
+    /// Number of ranks of the world.
+    pub fn world_size(&self) -> u32 {
+        self.size.get()
+    }
+
+    /// All communicators that the program has not freed, for messages.
+    pub fn all(&self) -> Vec<Rc<Comm>> {
+        let predefined = [self.world.borrow().clone(), self.own.borrow().clone()];
+        predefined.into_iter().flatten().chain(self.table.all()).collect()
+    }
+
+    /// The group of a process set that the library knows by name.
+    pub fn process_set(&self, name: &[u8]) -> Option<Group> {
+        match name {
+            b"mpi://WORLD" => Some(Group::range(0, self.size.get())),
+            b"mpi://SELF" => Some(Group::range(self.me(), 1)),
+            _ => None,
+        }
+    }
+
+    /// Learns this process's place in the world.
+    pub fn place(&self, rank: u32, size: u32) {
+        self.me.set(rank);
+        self.size.set(size);
+    }
+
+    /// Makes the communicators of the world and of the rank itself.
+    pub fn start(&self) {
+        let predefined = |context, group, handle, name: &str| {
+            let comm = Comm::new(context, group, None, self.me())?;
+            comm.handle.set(handle);
+            *comm.name.borrow_mut() = name.into();
+            Some(Rc::new(comm))
+        };
+        let world = Group::range(0, self.size.get());
+        self.world.replace(predefined(WORLD, world, abi::COMM_WORLD, "MPI_COMM_WORLD"));
+        let own = Group::range(self.me(), 1);
+        self.own.replace(predefined(OWN, own, abi::COMM_SELF, "MPI_COMM_SELF"));
+    }
+
+    /// Forgets the predefined communicators.
+    pub fn end(&self) {
+        self.world.take();
+        self.own.take();
+    }
+
+    /// How often this key was asked for before.
+    fn again(&self, key: &[u64]) -> u64 {
+        let mut made = self.made.borrow_mut();
+        let times = made.entry(key.to_vec()).or_default();
+        *times += 1;
+        *times - 1
+    }
+
+    /// A handle for a new communicator.
+    fn add(&self, comm: Comm) -> Handle {
+        let comm = Rc::new(comm);
+        let handle = self.table.add(Rc::clone(&comm));
+        comm.handle.set(handle);
+        handle
+    }
+}
+
+impl Mpi {
+    /// The communicator of a handle.
+    pub fn comm(&self, handle: Handle) -> Result<Rc<Comm>> {
+        let found = match handle {
+            abi::COMM_WORLD => self.comms.world.borrow().clone(),
+            abi::COMM_SELF => self.comms.own.borrow().clone(),
+            abi::COMM_NULL => {
+                return Err(Error::new(abi::ERR_COMM, "the communicator is MPI_COMM_NULL"));
+            }
+            _ => self.comms.table.get(handle),
+        };
+        found.ok_or_else(|| Error::new(abi::ERR_COMM, "no such communicator (freed?)"))
+    }
+
+    /// The same, if it has one group only.
+    pub fn intracomm(&self, handle: Handle) -> Result<Rc<Comm>> {
+        let comm = self.comm(handle)?;
+        check!(
+            !comm.is_inter(),
+            ERR_COMM,
+            "an inter-communicator where one with one group is meant"
+        );
+        Ok(comm)
+    }
+}

@@ -1,0 +1,426 @@
+//! Datatypes (MPI 4.1, chapter 5).
+//!
+//! A datatype is a type map ([`map`]) with bounds; from the map follows, at the first use, how its bytes lie in memory
+//! ([`layout`]). Predefined ones are made when they are first asked for, because a process may hold thousands of ranks that
+//! use three of them each.
+
+pub mod basic;
+pub mod layout;
+pub mod map;
+
+mod arrays;
+pub mod build;
+mod construct;
+mod external;
+mod f90;
+mod pack;
+mod query;
+mod removed;
+
+#[cfg(test)]
+mod tests;
+
+use std::cell::{Cell, OnceCell, RefCell};
+use std::ffi::c_int;
+use std::rc::Rc;
+
+use self::basic::{Basic, Predefined};
+use self::layout::{Layout, copy_run};
+use self::map::{Block, Bounds, Map, Shape};
+use crate::abi::{self, Handle};
+use crate::attributes::{Annotated, Attributes};
+use crate::check;
+use crate::error::{Error, Result};
+use crate::state::Mpi;
+use crate::table::{FIRST, Table};
+
+/// What a predefined reduction can combine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Element {
+    /// One basic element.
+    One(Basic),
+    /// A value and, at an offset in bytes, an index.
+    Pair(Basic, Basic, usize),
+}
+
+/// How a datatype was made, with the arguments in the order of `MPI_Type_get_contents`.
+#[derive(Clone, Debug, Default)]
+pub struct Contents {
+    /// `COMBINER_NAMED` and so on.
+    pub combiner: c_int,
+    /// A function with large counts made it.
+    pub large: bool,
+    /// Arguments of type `int`.
+    pub integers: Vec<c_int>,
+    /// Of type `MPI_Aint`.
+    pub addresses: Vec<isize>,
+    /// Of type `MPI_Count`.
+    pub counts: Vec<i64>,
+    /// Of type `MPI_Datatype`.
+    pub types: Vec<Rc<Datatype>>,
+}
+
+/// A datatype.
+#[derive(Debug)]
+pub struct Datatype {
+    handle: Cell<Handle>,
+    shape: Shape,
+    layout: OnceCell<Rc<Layout>>,
+    element: Option<Element>,
+    committed: Cell<bool>,
+    /// Made by the library for the program, which must not free it.
+    permanent: bool,
+    name: RefCell<Box<[u8]>>,
+    contents: Contents,
+    /// What the program attached.
+    pub attributes: Attributes,
+}
+
+impl Annotated for Datatype {
+    fn attributes(&self) -> &Attributes {
+        &self.attributes
+    }
+}
+
+/// A rank's datatypes.
+#[derive(Debug, Default)]
+pub struct Types {
+    /// Those asked for yet, by handle minus [`abi::DATATYPE_NULL`].
+    predefined: RefCell<Vec<Option<Rc<Datatype>>>>,
+    derived: Table<Datatype>,
+    /// Those that functions give for the same arguments again, by combiner and arguments.
+    permanent: RefCell<Vec<Rc<Datatype>>>,
+}
+
+impl Datatype {
+    /// A new datatype that a constructor made.
+    fn new(shape: Shape, contents: Contents) -> Self {
+        Self {
+            handle: Cell::new(abi::DATATYPE_NULL),
+            shape,
+            layout: OnceCell::new(),
+            element: None,
+            committed: Cell::new(false),
+            permanent: false,
+            name: RefCell::default(),
+            contents,
+            attributes: Attributes::default(),
+        }
+    }
+
+    /// A predefined datatype, by its handle.
+    pub fn named(handle: Handle) -> Option<Self> {
+        let (name, kind) = basic::predefined(handle)?;
+        let contents = Contents { combiner: abi::COMBINER_NAMED, ..Contents::default() };
+        let (shape, element) = match kind {
+            Predefined::One(basic) => (Shape::basic(basic), Some(Element::One(basic))),
+            Predefined::Pair(value, index) => pair(value, index).ok()?,
+            Predefined::LowerBound => (mark(Bounds { lb_set: true, ..Bounds::EMPTY })?, None),
+            Predefined::UpperBound => (mark(Bounds { ub_set: true, ..Bounds::EMPTY })?, None),
+        };
+        Some(Self {
+            handle: Cell::new(handle),
+            element,
+            committed: Cell::new(true),
+            permanent: true,
+            name: RefCell::new(name.as_bytes().into()),
+            ..Self::new(shape, contents)
+        })
+    }
+
+    /// Another with the same data, without name and attributes.
+    fn duplicate(&self, contents: Contents) -> Self {
+        Self {
+            layout: self.layout.clone(),
+            element: self.element,
+            committed: self.committed.clone(),
+            ..Self::new(self.shape.clone(), contents)
+        }
+    }
+
+    /// The handle under which a program's functions may be shown it; the datatype may have been freed since.
+    pub fn handle(&self) -> Handle {
+        self.handle.get()
+    }
+
+    /// Bytes of data.
+    pub fn size(&self) -> u64 {
+        self.shape.map.size()
+    }
+
+    /// From one of several to the next, in bytes.
+    pub fn extent(&self) -> i64 {
+        self.shape.bounds.extent()
+    }
+
+    /// Lower bound, in bytes.
+    pub fn lb(&self) -> i64 {
+        self.shape.bounds.lb
+    }
+
+    /// Where its data begins, in bytes from the buffer's address.
+    pub fn true_lb(&self) -> i64 {
+        self.shape.bounds.true_lb
+    }
+
+    /// From the beginning of its data to the end, in bytes.
+    pub fn true_extent(&self) -> i64 {
+        self.shape.bounds.true_ub.saturating_sub(self.shape.bounds.true_lb)
+    }
+
+    /// Its bounds.
+    pub fn bounds(&self) -> &Bounds {
+        &self.shape.bounds
+    }
+
+    /// Its type map.
+    pub fn map(&self) -> &Map {
+        &self.shape.map
+    }
+
+    /// What predefined reductions take it for, if they may.
+    pub fn element(&self) -> Option<Element> {
+        self.element
+    }
+
+    /// Whether any number of it, from the buffer's address on, are bytes without a gap.
+    pub fn is_contiguous(&self) -> bool {
+        self.extent() == self.size() as i64
+            && matches!(**self.layout(), Layout::Run { offset: 0, .. })
+    }
+
+    /// Offset and number of the bytes of several of it, if they are without a gap. An address of 0 is allowed, so the
+    /// offset may be large.
+    pub fn run(&self, count: u64) -> Option<(i64, u64)> {
+        match **self.layout() {
+            Layout::Run { bytes: 0, .. } => Some((0, 0)),
+            Layout::Run { offset, bytes } if count <= 1 || self.extent() == bytes as i64 => {
+                Some((offset, bytes * count))
+            }
+            _ => None,
+        }
+    }
+
+    /// Memory that several of it span: offset of the first byte, and number of bytes, gaps included.
+    pub fn span(&self, count: u64) -> (i64, u64) {
+        let Ok(bounds) = self.shape.bounds.repeat(0, count, self.extent()) else { return (0, 0) };
+        (bounds.true_lb, bounds.true_ub.saturating_sub(bounds.true_lb).max(0) as u64)
+    }
+
+    /// An error, `ERR_BUFFER`, if several of it would begin at a null address.
+    pub fn check_buffer(&self, buffer: *const u8, count: u64) -> Result {
+        let null = buffer.wrapping_offset(self.true_lb() as isize).is_null();
+        check!(!null || count == 0 || self.size() == 0, ERR_BUFFER, "the buffer is a null pointer");
+        Ok(())
+    }
+
+    fn layout(&self) -> &Rc<Layout> {
+        self.layout.get_or_init(|| Rc::new(Layout::of(&self.shape.map)))
+    }
+
+    /// Where several of it lie.
+    fn several(&self, count: u64) -> Layout {
+        Layout::repeat(0, count, self.extent(), self.layout())
+    }
+
+    /// Copies the data of several of it from a program's buffer, after `skip` bytes of it, as much as `into` holds; gives
+    /// how many bytes that were.
+    ///
+    /// # Safety
+    /// The buffer has so many of this datatype.
+    pub unsafe fn pack_part(
+        &self,
+        buffer: *const u8,
+        count: u64,
+        skip: u64,
+        into: &mut [u8],
+    ) -> usize {
+        let total = self.size().saturating_mul(count).saturating_sub(skip);
+        let bytes = total.min(into.len() as u64);
+        let mut to = into.as_mut_ptr();
+        let mut copy = |offset: i64, length: u64| {
+            // SAFETY: the caller's; and of all runs together there are no more bytes than `into` has.
+            unsafe {
+                copy_run(buffer.wrapping_offset(offset as isize), to, length);
+                to = to.add(length as usize);
+            }
+        };
+        match self.run(count) {
+            Some((offset, _)) => copy(offset.wrapping_add(skip as i64), bytes),
+            None => self.several(count).visit(skip, bytes, &mut copy),
+        }
+        bytes as usize
+    }
+
+    /// Copies data into a program's buffer for several of this datatype, after `skip` bytes of data that are there already.
+    /// The data may be shorter than that, and end within an element; gives how many bytes were copied.
+    ///
+    /// # Safety
+    /// The buffer has room for so many of this datatype.
+    pub unsafe fn unpack_part(&self, from: &[u8], buffer: *mut u8, count: u64, skip: u64) -> usize {
+        let total = self.size().saturating_mul(count).saturating_sub(skip);
+        let bytes = total.min(from.len() as u64);
+        let mut at = from.as_ptr();
+        let mut copy = |offset: i64, length: u64| {
+            // SAFETY: the caller's; and of all runs together there are no more bytes than `from` has.
+            unsafe {
+                copy_run(at, buffer.wrapping_offset(offset as isize), length);
+                at = at.add(length as usize);
+            }
+        };
+        match self.run(count) {
+            Some((offset, _)) => copy(offset.wrapping_add(skip as i64), bytes),
+            None => self.several(count).visit(skip, bytes, &mut copy),
+        }
+        bytes as usize
+    }
+
+    /// [`Self::pack_part`] from the beginning.
+    ///
+    /// # Safety
+    /// As there.
+    pub unsafe fn pack(&self, buffer: *const u8, count: u64, into: &mut [u8]) -> usize {
+        // SAFETY: the caller's.
+        unsafe { self.pack_part(buffer, count, 0, into) }
+    }
+
+    /// [`Self::unpack_part`] from the beginning.
+    ///
+    /// # Safety
+    /// As there.
+    pub unsafe fn unpack(&self, from: &[u8], buffer: *mut u8, count: u64) -> usize {
+        // SAFETY: the caller's.
+        unsafe { self.unpack_part(from, buffer, count, 0) }
+    }
+
+    /// How many basic elements so many bytes of data are; `None` if they end within one.
+    pub fn elements_in(&self, bytes: u64) -> Option<u64> {
+        if self.size() == 0 {
+            return (bytes == 0).then_some(0);
+        }
+        let whole = bytes / self.size();
+        Some(whole * self.shape.map.elements() + self.shape.map.elements_in(bytes % self.size())?)
+    }
+
+    /// How many bytes the first so many basic elements are, of as many of this datatype as they fill.
+    pub fn bytes_of(&self, elements: u64) -> u64 {
+        let each = self.shape.map.elements();
+        if each == 0 {
+            return 0;
+        }
+        (elements / each).saturating_mul(self.size()) + self.shape.map.bytes_of(elements % each)
+    }
+}
+
+/// Copies data from one program's buffer into another, as a message to the same process does; gives the number of bytes.
+///
+/// # Safety
+/// The buffers have so many of the datatypes, and do not overlap.
+pub unsafe fn copy(
+    (from, from_count, from_type): (*const u8, u64, &Datatype),
+    (into, into_count, into_type): (*mut u8, u64, &Datatype),
+) -> usize {
+    // SAFETY: the caller's; runs are where the datatypes have data.
+    unsafe {
+        if let Some((offset, bytes)) = from_type.run(from_count) {
+            let bytes = bytes.min(into_type.size().saturating_mul(into_count));
+            if bytes == 0 {
+                return 0;
+            }
+            let data =
+                std::slice::from_raw_parts(from.wrapping_offset(offset as isize), bytes as usize);
+            return into_type.unpack(data, into, into_count);
+        }
+        if let Some((offset, bytes)) = into_type.run(into_count) {
+            let bytes = bytes.min(from_type.size().saturating_mul(from_count));
+            if bytes == 0 {
+                return 0;
+            }
+            let data = std::slice::from_raw_parts_mut(
+                into.wrapping_offset(offset as isize),
+                bytes as usize,
+            );
+            return from_type.pack(from, from_count, data);
+        }
+        let mut between = vec![0; from_type.size().saturating_mul(from_count) as usize];
+        from_type.pack(from, from_count, &mut between);
+        into_type.unpack(&between, into, into_count)
+    }
+}
+
+/// Bounds without data.
+fn mark(bounds: Bounds) -> Option<Shape> {
+    Some(Shape { map: Map::pieces([]).ok()?, bounds })
+}
+
+/// A value and an index, as a C structure has them.
+fn pair(value: Basic, index: Basic) -> Result<(Shape, Option<Element>)> {
+    let offset = usize::from(value.size).next_multiple_of(index.align.into());
+    let (first, second) = (Shape::basic(value), Shape::basic(index));
+    let mut shape =
+        Shape::of([Block::new(0, 1, &first), Block::new(offset as i64, 1, &second)].into_iter())?;
+    shape.bounds = shape.bounds.padded()?;
+    Ok((shape, Some(Element::Pair(value, index, offset))))
+}
+
+impl Types {
+    /// Gives a new datatype a handle.
+    pub fn add(&self, datatype: Datatype) -> Handle {
+        self.add_shared(&Rc::new(datatype))
+    }
+
+    fn add_shared(&self, datatype: &Rc<Datatype>) -> Handle {
+        let handle = self.derived.add(Rc::clone(datatype));
+        datatype.handle.set(handle);
+        handle
+    }
+
+    fn find(&self, handle: Handle) -> Option<Rc<Datatype>> {
+        if handle >= FIRST {
+            return self.derived.get(handle);
+        }
+        let place = handle.checked_sub(abi::DATATYPE_NULL)?;
+        if let Some(Some(known)) = self.predefined.borrow().get(place) {
+            return Some(Rc::clone(known));
+        }
+        let made = Rc::new(Datatype::named(handle)?);
+        let mut predefined = self.predefined.borrow_mut();
+        if predefined.len() <= place {
+            predefined.resize(place + 1, None);
+        }
+        *predefined.get_mut(place)? = Some(Rc::clone(&made));
+        Some(made)
+    }
+
+    /// The handle under which a program's function is shown a datatype during a call: its own, or, if it has been freed, a
+    /// new one, which `forget` must be called with afterwards.
+    pub fn show(&self, datatype: &Rc<Datatype>) -> (Handle, bool) {
+        let handle = datatype.handle();
+        if self.find(handle).is_some_and(|known| Rc::ptr_eq(&known, datatype)) {
+            return (handle, false);
+        }
+        (self.derived.add(Rc::clone(datatype)), true)
+    }
+
+    /// See [`Self::show`].
+    pub fn forget(&self, handle: Handle) {
+        self.derived.remove(handle);
+    }
+}
+
+impl Mpi {
+    /// The datatype of a handle.
+    pub fn datatype(&self, handle: Handle) -> Result<Rc<Datatype>> {
+        check!(handle != abi::DATATYPE_NULL, ERR_TYPE, "the datatype is MPI_DATATYPE_NULL");
+        self.types
+            .find(handle)
+            .ok_or_else(|| Error::new(abi::ERR_TYPE, "this is no datatype, or it has been freed"))
+    }
+
+    /// The datatype of a handle, for communication: it must be committed.
+    pub fn committed(&self, handle: Handle) -> Result<Rc<Datatype>> {
+        let datatype = self.datatype(handle)?;
+        check!(datatype.committed.get(), ERR_TYPE, "the datatype has not been committed");
+        Ok(datatype)
+    }
+}

@@ -1,0 +1,145 @@
+//! The beginning and the end of MPI, and what a program asks of where it runs (MPI 4.1, chapters 9 and 11).
+
+use std::cell::{Cell, RefCell};
+use std::ffi::{c_int, c_void};
+use std::thread::ThreadId;
+
+use crate::abi;
+use crate::agree;
+use crate::error::Result;
+use crate::state::mpi;
+
+mod functions;
+mod phase;
+
+pub use phase::{Phase, check_phase};
+
+/// The largest tag.
+pub const TAG_UB: c_int = c_int::MAX;
+
+/// What the library knows about the program's run.
+#[derive(Debug)]
+pub struct Environment {
+    phase: Cell<Phase>,
+    /// Uses of the library that began and have not ended: by `MPI_Init` and by sessions.
+    open: Cell<u32>,
+    connected: Cell<bool>,
+    thread_level: Cell<c_int>,
+    main_thread: Cell<Option<ThreadId>>,
+    /// Values of predefined attributes. Programs keep their addresses, so the box stays where it is.
+    values: RefCell<Box<Values>>,
+}
+
+#[derive(Debug)]
+struct Values {
+    tag_ub: c_int,
+    io: c_int,
+    host: c_int,
+    wtime_is_global: c_int,
+    universe_size: c_int,
+    appnum: c_int,
+    last_used_code: c_int,
+}
+
+impl Default for Environment {
+    fn default() -> Self {
+        Self {
+            phase: Cell::default(),
+            open: Cell::default(),
+            connected: Cell::default(),
+            thread_level: Cell::new(abi::THREAD_SINGLE),
+            main_thread: Cell::default(),
+            values: RefCell::new(Box::new(Values {
+                tag_ub: TAG_UB,
+                io: abi::ANY_SOURCE,
+                host: abi::PROC_NULL,
+                wtime_is_global: 1,
+                universe_size: 0,
+                appnum: 0,
+                last_used_code: abi::ERR_LASTCODE,
+            })),
+        }
+    }
+}
+
+/// The address of the value of a predefined attribute of communicators.
+pub fn attribute(keyval: c_int) -> Option<*mut c_void> {
+    let mut values = mpi().environment.values.borrow_mut();
+    let value = match keyval {
+        abi::TAG_UB => &raw mut values.tag_ub,
+        abi::IO => &raw mut values.io,
+        abi::HOST => &raw mut values.host,
+        abi::WTIME_IS_GLOBAL => &raw mut values.wtime_is_global,
+        abi::APPNUM => &raw mut values.appnum,
+        abi::LASTUSEDCODE => &raw mut values.last_used_code,
+        abi::UNIVERSE_SIZE => &raw mut values.universe_size,
+        _ => return None,
+    };
+    Some(value.cast())
+}
+
+/// The program added an error class or code.
+pub fn last_used_code(code: c_int) {
+    mpi().environment.values.borrow_mut().last_used_code = code;
+}
+
+/// Which of several programs that were started together this process belongs to.
+pub fn set_program_number(number: c_int) {
+    mpi().environment.values.borrow_mut().appnum = number;
+}
+
+/// The level of thread support.
+pub fn thread_level() -> c_int {
+    mpi().environment.thread_level.get()
+}
+
+/// Its name in C.
+pub fn thread_level_name() -> &'static str {
+    match thread_level() {
+        abi::THREAD_FUNNELED => "MPI_THREAD_FUNNELED",
+        abi::THREAD_SERIALIZED => "MPI_THREAD_SERIALIZED",
+        abi::THREAD_MULTIPLE => "MPI_THREAD_MULTIPLE",
+        _ => "MPI_THREAD_SINGLE",
+    }
+}
+
+/// The name of the host that this rank is on.
+pub fn processor_name() -> String {
+    format!("host{}", agree::host(mpi().comms.me()))
+}
+
+/// The program begins to use MPI: `MPI_Init` with the level of thread support it asked for, or a session.
+pub fn open(thread_level: Option<c_int>) -> Result {
+    let environment = &mpi().environment;
+    if !environment.connected.replace(true) {
+        let (rank, size) = agree::connect()?;
+        mpi().comms.place(rank, size);
+        environment.values.borrow_mut().universe_size = size as c_int;
+        environment.main_thread.set(Some(std::thread::current().id()));
+        environment.thread_level.set(abi::THREAD_MULTIPLE);
+    }
+    environment.open.set(environment.open.get() + 1);
+    if let Some(level) = thread_level {
+        environment.thread_level.set(level);
+        mpi().comms.start();
+        environment.phase.set(Phase::Initialised);
+    }
+    Ok(())
+}
+
+/// Whether the program uses MPI now: a rank that ends meanwhile ended without `MPI_Finalize`.
+pub fn in_use() -> bool {
+    mpi().environment.open.get() > 0
+}
+
+/// The program ends a use of MPI.
+pub fn close() -> Result {
+    let environment = &mpi().environment;
+    environment.open.set(environment.open.get().saturating_sub(1));
+    Ok(())
+}
+
+/// Ends the program.
+pub fn abort(code: c_int) -> ! {
+    agree::abort(code)
+}

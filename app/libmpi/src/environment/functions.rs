@@ -1,0 +1,147 @@
+//! The functions of MPI on its beginning and end, versions, names and clocks.
+
+use std::ffi::{c_char, c_int};
+
+use super::{Phase, open};
+use crate::abi::{self, Handle};
+use crate::agree;
+use crate::argument::Out;
+use crate::error::{Error, Result};
+use crate::info::Info;
+use crate::state::mpi;
+use crate::{check, mpi_functions};
+
+/// The version of MPI that is spoken: 4.1, not that of the binary interface.
+const VERSION: (c_int, c_int) = (4, 1);
+
+mpi_functions! {
+    fn Init(argc: Out<c_int>, argv: Out<Out<Out<c_char>>>) {
+        // The starter passes the program's own arguments alone.
+        let _ = (argc, argv);
+        init(abi::THREAD_SINGLE)
+    }
+
+    fn Init_thread(argc: Out<c_int>, argv: Out<Out<Out<c_char>>>, required: c_int, provided: Out<c_int>) {
+        let _ = (argc, argv);
+        let levels = [
+            abi::THREAD_SINGLE, abi::THREAD_FUNNELED, abi::THREAD_SERIALIZED, abi::THREAD_MULTIPLE,
+        ];
+        check!(levels.contains(&required), ERR_ARG, "thread level {required}");
+        provided.check()?;
+        init(required)?;
+        provided.set(required)
+    }
+
+    fn Finalize() {
+        let environment = &mpi().environment;
+        check!(environment.phase.get() == Phase::Initialised, ERR_OTHER, "MPI was not initialised by MPI_Init");
+        let own = mpi().comm(abi::COMM_SELF)?;
+        own.attributes.clear(abi::COMM_SELF)?;
+        let world = mpi().comm(abi::COMM_WORLD)?;
+        world.attributes.clear(abi::COMM_WORLD)?;
+        agree::exchange(&world, &[])?;
+        mpi().comms.end();
+        environment.phase.set(Phase::Finalised);
+        super::close()
+    }
+
+    fn Initialized(flag: Out<c_int>) {
+        flag.set(c_int::from(mpi().environment.phase.get() != Phase::Before))
+    }
+
+    fn Finalized(flag: Out<c_int>) {
+        flag.set(c_int::from(mpi().environment.phase.get() == Phase::Finalised))
+    }
+
+    fn Query_thread(provided: Out<c_int>) {
+        provided.set(super::thread_level())
+    }
+
+    fn Is_thread_main(flag: Out<c_int>) {
+        let main = mpi().environment.main_thread.get() == Some(std::thread::current().id());
+        flag.set(c_int::from(main))
+    }
+
+    fn Get_version(version: Out<c_int>, subversion: Out<c_int>) {
+        version.set(VERSION.0)?;
+        subversion.set(VERSION.1)
+    }
+
+    fn Abi_get_version(abi_major: Out<c_int>, abi_minor: Out<c_int>) {
+        abi_major.set(abi::ABI_VERSION)?;
+        abi_minor.set(abi::ABI_SUBVERSION)
+    }
+
+    fn Abi_get_info(info: Out<Handle>) {
+        info.check()?;
+        let mut sizes = Info::default();
+        for (key, size) in [
+            ("mpi_aint_size", size_of::<isize>()),
+            ("mpi_count_size", size_of::<i64>()),
+            ("mpi_offset_size", size_of::<i64>()),
+        ] {
+            sizes.set(key.as_bytes(), size.to_string().as_bytes());
+        }
+        info.set(mpi().add_info(sizes))
+    }
+
+    fn Get_library_version(version: Out<c_char>, resultlen: Out<c_int>) {
+        let text = concat!("Heddle ", env!("CARGO_PKG_VERSION"), " (simulated network)");
+        let length = version.set_bytes(text.as_bytes(), abi::MAX_LIBRARY_VERSION_STRING as usize)?;
+        resultlen.set(length as c_int)
+    }
+
+    fn Get_processor_name(name: Out<c_char>, resultlen: Out<c_int>) {
+        let text = super::processor_name();
+        let length = name.set_bytes(text.as_bytes(), abi::MAX_PROCESSOR_NAME as usize)?;
+        resultlen.set(length as c_int)
+    }
+
+    fn Get_hw_resource_info(hw_info: Out<Handle>) {
+        hw_info.check()?;
+        // Every rank is restricted to its host.
+        let mut resources = Info::default();
+        resources.set(b"mpi_shared_memory", b"true");
+        hw_info.set(mpi().add_info(resources))
+    }
+
+    fn Abort(comm: Handle, errorcode: c_int) about Comm(comm) {
+        let comm = mpi().comm(comm)?;
+        eprintln!(
+            "heddle: rank {}: MPI_Abort on {} with code {errorcode}",
+            mpi().comms.me(),
+            comm.display_name()
+        );
+        super::abort(errorcode)
+    }
+}
+
+/// `MPI_Pcontrol`, which is variadic and has no meaning here.
+#[unsafe(no_mangle)]
+pub extern "C" fn heddle_Pcontrol(level: c_int) -> c_int {
+    let _ = level;
+    abi::SUCCESS
+}
+
+/// Simulated time, in seconds.
+#[unsafe(no_mangle)]
+pub extern "C" fn heddle_Wtime() -> f64 {
+    agree::now() as f64 * 1e-12
+}
+
+/// The clock's resolution, in seconds.
+#[unsafe(no_mangle)]
+pub extern "C" fn heddle_Wtick() -> f64 {
+    1e-12
+}
+
+/// `MPI_Init` and `MPI_Init_thread`.
+fn init(level: c_int) -> Result {
+    match mpi().environment.phase.get() {
+        Phase::Before => open(Some(level)),
+        Phase::Initialised => Err(Error::new(abi::ERR_OTHER, "MPI is initialised already")),
+        Phase::Finalised => {
+            Err(Error::new(abi::ERR_OTHER, "MPI cannot be initialised a second time"))
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Error handlers (MPI 4.1, section 9.3): what happens when a call fails.
+
+use std::cell::{Cell, RefCell};
+use std::ffi::c_int;
+use std::rc::Rc;
+
+use crate::abi::{self, Handle};
+use crate::check;
+use crate::codes::class_name;
+use crate::error::{About, Error, Result};
+use crate::layer::{Callback, Kind};
+use crate::state::{Mpi, mpi};
+use crate::table::Table;
+
+mod functions;
+
+/// An error handler.
+#[derive(Clone, Debug)]
+pub enum Errhandler {
+    /// Ends the program.
+    Fatal,
+    /// Ends the ranks of the communicator; here, as the standard allows, the program.
+    Abort,
+    /// Gives the code to the caller.
+    Return,
+    /// Calls a function of the program.
+    User(Rc<UserHandler>),
+}
+
+/// A function of the program that handles errors. A program frees its handle as often as it was given one: by making it, and
+/// by asking for an object's handler.
+#[derive(Debug)]
+pub struct UserHandler {
+    kind: Kind,
+    function: Callback,
+    handle: Cell<Handle>,
+    given: Cell<u32>,
+}
+
+/// What has an error handler.
+pub trait Handled {
+    /// Its error handler.
+    fn errhandler(&self) -> &RefCell<Errhandler>;
+}
+
+/// The error handlers of a rank.
+#[derive(Debug)]
+pub struct Errhandlers {
+    made: Table<UserHandler>,
+    /// What files get that are opened, and what hears of errors when there is no file.
+    files: RefCell<Errhandler>,
+}
+
+impl Default for Errhandlers {
+    fn default() -> Self {
+        Self { made: Table::default(), files: RefCell::new(Errhandler::Return) }
+    }
+}
+
+impl Handled for Errhandlers {
+    /// That of no file in particular.
+    fn errhandler(&self) -> &RefCell<Errhandler> {
+        &self.files
+    }
+}
+
+impl Errhandlers {
+    /// The error handler that a file gets when it is opened.
+    pub fn of_new_files(&self) -> Errhandler {
+        self.files.borrow().clone()
+    }
+
+    /// A handle for a handler, which the program frees.
+    fn give(&self, handler: &Errhandler) -> Handle {
+        let user = match handler {
+            Errhandler::Fatal => return abi::ERRORS_ARE_FATAL,
+            Errhandler::Abort => return abi::ERRORS_ABORT,
+            Errhandler::Return => return abi::ERRORS_RETURN,
+            Errhandler::User(user) => user,
+        };
+        if user.given.get() == 0 {
+            user.handle.set(self.made.add(Rc::clone(user)));
+        }
+        user.given.set(user.given.get() + 1);
+        user.handle.get()
+    }
+
+    /// Takes a handle back.
+    fn take(&self, handle: Handle) {
+        let Some(user) = self.made.get(handle) else { return };
+        user.given.set(user.given.get() - 1);
+        if user.given.get() == 0 {
+            self.made.remove(handle);
+        }
+    }
+}
+
+impl Mpi {
+    /// The error handler of a handle.
+    pub fn errhandler(&self, handle: Handle) -> Result<Errhandler> {
+        match handle {
+            abi::ERRORS_ARE_FATAL => Ok(Errhandler::Fatal),
+            abi::ERRORS_ABORT => Ok(Errhandler::Abort),
+            abi::ERRORS_RETURN => Ok(Errhandler::Return),
+            abi::ERRHANDLER_NULL => {
+                Err(Error::new(abi::ERR_ERRHANDLER, "the error handler is MPI_ERRHANDLER_NULL"))
+            }
+            _ => match self.errhandlers.made.get(handle) {
+                Some(user) => Ok(Errhandler::User(user)),
+                None => Err(Error::new(abi::ERR_ERRHANDLER, "no such error handler (freed?)")),
+            },
+        }
+    }
+
+    /// The same, for an object of a kind.
+    fn errhandler_for(&self, kind: Kind, handle: Handle) -> Result<Errhandler> {
+        let handler = self.errhandler(handle)?;
+        if let Errhandler::User(user) = &handler {
+            check!(
+                user.kind == kind,
+                ERR_ERRHANDLER,
+                "the error handler is for another kind of object"
+            );
+        }
+        Ok(handler)
+    }
+
+    /// Whoever hears of an error: a kind of object, its handle, its name, its handler.
+    fn hearer(&self, about: About) -> Hearer {
+        let found = match about {
+            About::Comm(handle) => self.comm(handle).ok().map(|comm| Hearer {
+                kind: Kind::Comm,
+                handle,
+                name: Some(comm.display_name()),
+                handler: comm.errhandler().borrow().clone(),
+            }),
+            About::Session(handle) => self.session(handle).ok().map(|session| Hearer {
+                kind: Kind::Session,
+                handle,
+                name: None,
+                handler: session.errhandler().borrow().clone(),
+            }),
+            About::File(_) => Some(Hearer {
+                kind: Kind::File,
+                handle: abi::FILE_NULL,
+                name: None,
+                handler: self.errhandlers.of_new_files(),
+            }),
+            About::Win(_) | About::Nothing => None,
+        };
+        found.unwrap_or_else(|| self.hearer_of_all())
+    }
+
+    /// Who hears of errors about nothing in particular. The standard names `MPI_COMM_SELF` since version 4, `MPI_COMM_WORLD`
+    /// before; so that programs of either age are heard, it is the first of the two that the program gave a handler.
+    fn hearer_of_all(&self) -> Hearer {
+        for handle in [abi::COMM_SELF, abi::COMM_WORLD] {
+            let handler = self.comm(handle).map(|comm| comm.errhandler().borrow().clone());
+            match handler {
+                Ok(Errhandler::Fatal) | Err(_) => {}
+                Ok(handler) => return Hearer { kind: Kind::Comm, handle, name: None, handler },
+            }
+        }
+        Hearer { kind: Kind::Comm, handle: abi::COMM_SELF, name: None, handler: Errhandler::Fatal }
+    }
+}
+
+/// Who hears of an error.
+struct Hearer {
+    kind: Kind,
+    handle: Handle,
+    name: Option<String>,
+    handler: Errhandler,
+}
+
+/// Handles an error that a call ended with; gives the code that the call returns.
+pub fn raise(name: &'static str, about: About, error: &Error) -> c_int {
+    let hearer = mpi().hearer(about);
+    match &hearer.handler {
+        Errhandler::Return => error.code,
+        Errhandler::Fatal | Errhandler::Abort => {
+            let on = hearer.name.map(|name| format!(" on {name}")).unwrap_or_default();
+            end(name, &on, error)
+        }
+        Errhandler::User(user) => {
+            let mut code = error.code;
+            // SAFETY: the program handed it in as a handler for this kind of object; the code lives until it returns.
+            unsafe { user.function.handle_error(hearer.kind, hearer.handle, &mut code) };
+            code
+        }
+    }
+}
+
+/// Says what went wrong and ends the program.
+fn end(name: &str, on: &str, error: &Error) -> ! {
+    let rank = mpi().comms.me();
+    let class = class_name(crate::codes::class(error.code).unwrap_or(abi::ERR_UNKNOWN));
+    eprintln!("heddle: rank {rank}: {name}{on}: {} ({class})", error.text);
+    crate::environment::abort(error.code)
+}

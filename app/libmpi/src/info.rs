@@ -1,0 +1,220 @@
+//! Info objects: keys and values, in the order they were set (MPI 4.1, chapter 10).
+
+use std::cell::RefCell;
+use std::ffi::{c_char, c_int};
+use std::rc::Rc;
+
+use crate::abi::{self, Handle};
+use crate::argument::{In, Out};
+use crate::error::{Error, Result};
+use crate::state::{Mpi, mpi};
+use crate::table::Table;
+use crate::{check, mpi_functions};
+
+mod environment;
+
+/// Keys and values.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Info {
+    pairs: Vec<(Vec<u8>, Vec<u8>)>,
+}
+
+/// The info objects of a rank.
+#[derive(Debug, Default)]
+pub struct Infos {
+    made: Table<Shared>,
+}
+
+/// What a handle stands for.
+type Shared = RefCell<Info>;
+
+/// Hints about communicators that the standard defines. Programs may rely on their being kept; others are ignored, as it says
+/// they may be.
+const HINTS: [&[u8]; 4] = [
+    b"mpi_assert_no_any_tag",
+    b"mpi_assert_no_any_source",
+    b"mpi_assert_exact_length",
+    b"mpi_assert_allow_overtaking",
+];
+
+impl Info {
+    /// The value of a key.
+    pub fn get(&self, key: &[u8]) -> Option<&[u8]> {
+        self.pairs.iter().find(|(its, _)| its == key).map(|(_, value)| value.as_slice())
+    }
+
+    /// The value of a key, as one's own.
+    pub fn value(&self, key: &[u8]) -> Option<Vec<u8>> {
+        self.get(key).map(<[u8]>::to_vec)
+    }
+
+    /// Sets a value.
+    pub fn set(&mut self, key: &[u8], value: &[u8]) {
+        match self.pairs.iter_mut().find(|(its, _)| its == key) {
+            Some((_, old)) => *old = value.to_vec(),
+            None => self.pairs.push((key.to_vec(), value.to_vec())),
+        }
+    }
+
+    /// The hints about communicators in it.
+    #[must_use]
+    pub fn hints(&self) -> Self {
+        let known = |(key, _): &&(Vec<u8>, Vec<u8>)| HINTS.contains(&key.as_slice());
+        Self { pairs: self.pairs.iter().filter(known).cloned().collect() }
+    }
+
+    /// Sets all that another sets.
+    pub fn take_over(&mut self, other: Self) {
+        for (key, value) in other.pairs {
+            self.set(&key, &value);
+        }
+    }
+}
+
+impl Mpi {
+    /// What an info object contains now.
+    pub fn info(&self, handle: Handle) -> Result<Info> {
+        if handle == abi::INFO_ENV {
+            return Ok(environment::of_start());
+        }
+        Ok(self.own_info(handle)?.borrow().clone())
+    }
+
+    /// What an info object contains now; nothing if there is none, as where a call takes hints.
+    pub fn info_or_none(&self, handle: Handle) -> Result<Info> {
+        if handle == abi::INFO_NULL { Ok(Info::default()) } else { self.info(handle) }
+    }
+
+    /// A handle for a new info object.
+    pub fn add_info(&self, info: Info) -> Handle {
+        self.infos.made.add(Rc::new(RefCell::new(info)))
+    }
+
+    /// An info object that the program may change.
+    fn own_info(&self, handle: Handle) -> Result<Rc<Shared>> {
+        match handle {
+            abi::INFO_NULL => Err(Error::new(abi::ERR_INFO, "the info object is MPI_INFO_NULL")),
+            abi::INFO_ENV => Err(Error::new(abi::ERR_INFO, "MPI_INFO_ENV cannot be changed")),
+            _ => match self.infos.made.get(handle) {
+                Some(info) => Ok(info),
+                None => Err(Error::new(abi::ERR_INFO, "no such info object (freed?)")),
+            },
+        }
+    }
+}
+
+/// A key, of allowed length.
+fn key(text: In<c_char>) -> Result<Vec<u8>> {
+    let Some(key) = text.bytes() else {
+        return Err(Error::new(abi::ERR_INFO_KEY, "the key is a null pointer"));
+    };
+    check!(!key.is_empty(), ERR_INFO_KEY, "the key is empty");
+    check!(
+        key.len() < abi::MAX_INFO_KEY as usize,
+        ERR_INFO_KEY,
+        "a key of {} characters; at most {} are allowed",
+        key.len(),
+        abi::MAX_INFO_KEY - 1
+    );
+    Ok(key)
+}
+
+mpi_functions! {
+    fn Info_create(info: Out<Handle>) {
+        info.check()?;
+        info.set(mpi().add_info(Info::default()))
+    }
+
+    fn Info_create_env(argc: c_int, argv: In<In<c_char>>, info: Out<Handle>) {
+        info.check()?;
+        let arguments = if argv.address().is_null() { Vec::new() } else { argv.list(argc.max(0))? };
+        let arguments: Vec<_> = arguments.into_iter().filter_map(In::bytes).collect();
+        info.set(mpi().add_info(environment::of(&arguments)))
+    }
+
+    fn Info_dup(info: Handle, newinfo: Out<Handle>) {
+        let copy = mpi().info(info)?;
+        newinfo.check()?;
+        newinfo.set(mpi().add_info(copy))
+    }
+
+    fn Info_free(info: Out<Handle>) {
+        let handle = info.get()?;
+        mpi().own_info(handle)?;
+        mpi().infos.made.remove(handle);
+        info.set(abi::INFO_NULL)
+    }
+
+    fn Info_set(info: Handle, key_text: In<c_char>, value: In<c_char>) {
+        let info = mpi().own_info(info)?;
+        let key = key(key_text)?;
+        let Some(value) = value.bytes() else {
+            return Err(Error::new(abi::ERR_INFO_VALUE, "the value is a null pointer"));
+        };
+        check!(!value.is_empty(), ERR_INFO_VALUE, "the value is empty");
+        check!(
+            value.len() < abi::MAX_INFO_VAL as usize,
+            ERR_INFO_VALUE,
+            "a value of {} characters; at most {} are allowed",
+            value.len(),
+            abi::MAX_INFO_VAL - 1
+        );
+        info.borrow_mut().set(&key, &value);
+        Ok(())
+    }
+
+    fn Info_delete(info: Handle, key_text: In<c_char>) {
+        let info = mpi().own_info(info)?;
+        let key = key(key_text)?;
+        let there = info.borrow().get(&key).is_some();
+        check!(there, ERR_INFO_NOKEY, "no key {}", String::from_utf8_lossy(&key));
+        info.borrow_mut().pairs.retain(|(its, _)| *its != key);
+        Ok(())
+    }
+
+    fn Info_get(info: Handle, key_text: In<c_char>, valuelen: c_int, value: Out<c_char>, flag: Out<c_int>) {
+        let info = mpi().info(info)?;
+        let key = key(key_text)?;
+        check!(valuelen >= 0, ERR_ARG, "a value of {valuelen} characters");
+        let found = info.get(&key);
+        flag.set(c_int::from(found.is_some()))?;
+        let Some(found) = found else { return Ok(()) };
+        value.set_bytes(found, valuelen as usize + 1).map(|_| ())
+    }
+
+    fn Info_get_string(info: Handle, key_text: In<c_char>, buflen: Out<c_int>, value: Out<c_char>, flag: Out<c_int>) {
+        let info = mpi().info(info)?;
+        let key = key(key_text)?;
+        let room = buflen.get()?;
+        check!(room >= 0, ERR_ARG, "a buffer of {room} characters");
+        let found = info.get(&key);
+        flag.set(c_int::from(found.is_some()))?;
+        let Some(found) = found else { return Ok(()) };
+        if room > 0 {
+            value.set_bytes(found, room as usize)?;
+        }
+        // What it would take, with the final zero.
+        buflen.set(found.len() as c_int + 1)
+    }
+
+    fn Info_get_valuelen(info: Handle, key_text: In<c_char>, valuelen: Out<c_int>, flag: Out<c_int>) {
+        let info = mpi().info(info)?;
+        let key = key(key_text)?;
+        let found = info.get(&key);
+        flag.set(c_int::from(found.is_some()))?;
+        found.map_or(Ok(()), |found| valuelen.set(found.len() as c_int))
+    }
+
+    fn Info_get_nkeys(info: Handle, nkeys: Out<c_int>) {
+        nkeys.set(mpi().info(info)?.pairs.len() as c_int)
+    }
+
+    fn Info_get_nthkey(info: Handle, n: c_int, key_place: Out<c_char>) {
+        let info = mpi().info(info)?;
+        let pair = usize::try_from(n).ok().and_then(|n| info.pairs.get(n));
+        let Some((key, _)) = pair else {
+            return Err(Error::new(abi::ERR_ARG, format!("key {n} of {}", info.pairs.len())));
+        };
+        key_place.set_bytes(key, abi::MAX_INFO_KEY as usize).map(|_| ())
+    }
+}

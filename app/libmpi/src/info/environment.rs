@@ -1,0 +1,38 @@
+//! What info objects tell about how the program was started.
+
+use std::os::unix::ffi::OsStrExt;
+
+use super::Info;
+use crate::abi;
+use crate::state::mpi;
+
+/// `MPI_INFO_ENV`: what the program was started with.
+pub(super) fn of_start() -> Info {
+    let arguments: Vec<Vec<u8>> =
+        std::env::args_os().map(|argument| argument.as_bytes().to_vec()).collect();
+    of(&arguments)
+}
+
+/// The same, with the arguments that the program says.
+pub(super) fn of(arguments: &[Vec<u8>]) -> Info {
+    let mut info = Info::default();
+    let mut set = |key: &str, value: &[u8]| {
+        let room = abi::MAX_INFO_VAL as usize - 1;
+        info.set(key.as_bytes(), value.get(..room).unwrap_or(value));
+    };
+    if let Some((command, rest)) = arguments.split_first() {
+        set("command", command);
+        set("argv", &rest.join(&b' '));
+    }
+    let world = mpi().comms.world_size();
+    if world > 0 {
+        set("maxprocs", world.to_string().as_bytes());
+    }
+    set("arch", std::env::consts::ARCH.as_bytes());
+    set("host", crate::environment::processor_name().as_bytes());
+    if let Ok(folder) = std::env::current_dir() {
+        set("wdir", folder.as_os_str().as_bytes());
+    }
+    set("thread_level", crate::environment::thread_level_name().as_bytes());
+    info
+}

@@ -1,0 +1,261 @@
+//! Reduction operations (MPI 4.1, sections 6.9.2 to 6.9.7).
+
+mod kernel;
+mod number;
+
+#[cfg(test)]
+mod tests;
+
+use std::ffi::{c_int, c_void};
+use std::rc::Rc;
+
+use crate::abi::{self, Handle};
+use crate::argument::{Number, Out};
+use crate::datatype::{self, Datatype, Element};
+use crate::error::{Error, Result};
+use crate::layer::{Callback, Function};
+use crate::state::Mpi;
+use crate::table::Table;
+use crate::{both_forms, check, mpi, mpi_functions};
+
+/// The predefined operations.
+#[allow(missing_docs)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Builtin {
+    Sum,
+    Min,
+    Max,
+    Prod,
+    Band,
+    Bor,
+    Bxor,
+    Land,
+    Lor,
+    Lxor,
+    Minloc,
+    Maxloc,
+    Replace,
+    NoOp,
+}
+
+/// A reduction operation.
+#[derive(Clone, Copy, Debug)]
+pub enum Operation {
+    /// A predefined one.
+    Builtin(Builtin),
+    /// A function of the program.
+    User {
+        /// The function.
+        function: Callback,
+        /// The order of its operands does not matter.
+        commutes: bool,
+        /// It takes a large count.
+        large: bool,
+    },
+}
+
+/// A rank's operations that the program made.
+#[derive(Debug, Default)]
+pub struct Operations {
+    user: Table<Operation>,
+}
+
+fn builtin(handle: Handle) -> Option<Builtin> {
+    Some(match handle {
+        abi::SUM => Builtin::Sum,
+        abi::MIN => Builtin::Min,
+        abi::MAX => Builtin::Max,
+        abi::PROD => Builtin::Prod,
+        abi::BAND => Builtin::Band,
+        abi::BOR => Builtin::Bor,
+        abi::BXOR => Builtin::Bxor,
+        abi::LAND => Builtin::Land,
+        abi::LOR => Builtin::Lor,
+        abi::LXOR => Builtin::Lxor,
+        abi::MINLOC => Builtin::Minloc,
+        abi::MAXLOC => Builtin::Maxloc,
+        abi::REPLACE => Builtin::Replace,
+        abi::NO_OP => Builtin::NoOp,
+        _ => return None,
+    })
+}
+
+impl Mpi {
+    /// The operation of a handle.
+    pub fn op(&self, handle: Handle) -> Result<Operation> {
+        check!(handle != abi::OP_NULL, ERR_OP, "the operation is MPI_OP_NULL");
+        if let Some(builtin) = builtin(handle) {
+            return Ok(Operation::Builtin(builtin));
+        }
+        let user = self.ops.user.get(handle);
+        user.map(|known| *known)
+            .ok_or_else(|| Error::new(abi::ERR_OP, "this is no operation, or it has been freed"))
+    }
+}
+
+impl Operation {
+    /// Whether the order of its operands does not matter.
+    pub fn commutes(&self) -> bool {
+        match self {
+            Self::Builtin(builtin) => *builtin != Builtin::Replace,
+            Self::User { commutes, .. } => *commutes,
+        }
+    }
+
+    /// An error, `ERR_OP`, unless a reduction may combine elements of a datatype with this operation.
+    pub fn check_allowed(&self, datatype: &Datatype) -> Result {
+        let Self::Builtin(builtin) = *self else { return Ok(()) };
+        let defined = datatype.element().and_then(|element| kernel::kernel(builtin, element));
+        check!(defined.is_some(), ERR_OP, "{builtin:?} is not defined for the datatype");
+        Ok(())
+    }
+
+    /// An error, `ERR_OP`, unless an accumulation may combine data of a datatype at the target with this operation: a
+    /// predefined one, on basic elements all alike.
+    pub fn check_accumulate(&self, datatype: &Datatype) -> Result {
+        let Self::Builtin(builtin) = *self else {
+            return Err(Error::new(abi::ERR_OP, "an operation of the program does not accumulate"));
+        };
+        let anything = matches!(builtin, Builtin::Replace | Builtin::NoOp);
+        let element = datatype.element().or_else(|| datatype.map().uniform().map(Element::One));
+        let defined = element.and_then(|element| kernel::kernel(builtin, element));
+        check!(
+            anything || defined.is_some(),
+            ERR_OP,
+            "{builtin:?} is not defined for the datatype"
+        );
+        Ok(())
+    }
+
+    /// Combines several of a datatype: `into = from op into`.
+    ///
+    /// # Safety
+    /// Both buffers have so many of the datatype, and do not overlap.
+    pub unsafe fn apply(
+        &self,
+        from: *const u8,
+        into: *mut u8,
+        count: u64,
+        datatype: &Rc<Datatype>,
+    ) -> Result {
+        if count == 0 {
+            return Ok(());
+        }
+        match *self {
+            Self::Builtin(Builtin::NoOp) => {}
+            // SAFETY: the caller's.
+            Self::Builtin(Builtin::Replace) => unsafe {
+                datatype::copy((from, count, datatype), (into, count, datatype));
+            },
+            Self::Builtin(builtin) => {
+                let kernel =
+                    datatype.element().and_then(|element| kernel::kernel(builtin, element));
+                let missing = || {
+                    Error::new(abi::ERR_OP, format!("{builtin:?} is not defined for the datatype"))
+                };
+                let kernel = kernel.ok_or_else(missing)?;
+                // SAFETY: the caller's.
+                unsafe { kernel(from, into, count) };
+            }
+            // SAFETY: the caller's.
+            Self::User { function, large, .. } => unsafe {
+                call(function, large, (from, into, count), datatype);
+            },
+        }
+        Ok(())
+    }
+
+    /// Combines data that is packed, of basic elements all alike: `into = from op into`, as accumulations do with what
+    /// the origin sent and what the target has.
+    pub fn apply_packed(&self, from: &[u8], into: &mut [u8], datatype: &Datatype) -> Result {
+        self.check_accumulate(datatype)?;
+        let bytes = from.len().min(into.len());
+        match (*self, datatype.map().uniform()) {
+            (Self::Builtin(Builtin::Replace), _) => {
+                into.iter_mut().zip(from).for_each(|(into, from)| *into = *from);
+            }
+            (Self::Builtin(builtin), Some(basic)) => {
+                let count = bytes / usize::from(basic.size);
+                if let Some(kernel) = kernel::kernel(builtin, Element::One(basic)) {
+                    // SAFETY: so many elements are there, and slices do not overlap.
+                    unsafe { kernel(from.as_ptr(), into.as_mut_ptr(), count as u64) };
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// Calls a program's function, as often as its count is too small for all elements.
+///
+/// # Safety
+/// As for [`Operation::apply`]; the function is a reduction.
+unsafe fn call(
+    function: Callback,
+    large: bool,
+    (mut from, mut into, mut count): (*const u8, *mut u8, u64),
+    datatype: &Rc<Datatype>,
+) {
+    let most = if large { i64::MAX as u64 } else { c_int::MAX as u64 };
+    let types = &mpi().types;
+    let (handle, is_new) = types.show(datatype);
+    while count > 0 {
+        let some = count.min(most);
+        // SAFETY: the caller's. What is read is not changed by a function that keeps the standard's rules.
+        unsafe {
+            let (from, into) = (from.cast_mut().cast::<c_void>(), into.cast::<c_void>());
+            function.reduce(large, from, into, some as i64, handle);
+        }
+        let step = (datatype.extent() as isize).wrapping_mul(some as isize);
+        (from, into) = (from.wrapping_offset(step), into.wrapping_offset(step));
+        count -= some;
+    }
+    if is_new {
+        types.forget(handle);
+    }
+}
+
+fn create(function: Function, commutes: c_int, large: bool, new: Out<Handle>) -> Result {
+    check!(!function.is_null(), ERR_ARG, "an operation needs a function");
+    new.check()?;
+    let function = Callback::new(function);
+    let operation = Operation::User { function, commutes: commutes != 0, large };
+    new.set(mpi().ops.user.add(Rc::new(operation)))
+}
+
+both_forms! {
+    fn Op_create | Op_create_c (function: Function, commutes: c_int, new: Out<Handle>) {
+        create(function, commutes, LARGE, new)
+    }
+
+    fn Reduce_local | Reduce_local_c (from: *const u8, into: *mut u8, count: Count, datatype: Handle, op: Handle) {
+        let (count, op) = (datatype::build::count(count.wide())?, mpi().op(op)?);
+        let datatype = mpi().committed(datatype)?;
+        op.check_allowed(&datatype)?;
+        if count == 0 {
+            return Ok(());
+        }
+        let in_place = [from.addr(), into.addr()].contains(&abi::IN_PLACE);
+        check!(!in_place, ERR_BUFFER, "MPI_IN_PLACE is no buffer here");
+        check!(!std::ptr::eq(from, into), ERR_BUFFER, "both operands are the same buffer");
+        datatype.check_buffer(from, count)?;
+        datatype.check_buffer(into, count)?;
+        // SAFETY: the program's buffers.
+        unsafe { op.apply(from, into, count, &datatype) }
+    }
+}
+
+mpi_functions! {
+    fn Op_free(op: Out<Handle>) {
+        let handle = op.get()?;
+        check!(builtin(handle).is_none(), ERR_OP, "a predefined operation cannot be freed");
+        mpi().op(handle)?;
+        mpi().ops.user.remove(handle);
+        op.set(abi::OP_NULL)
+    }
+
+    fn Op_commutative(op: Handle, commutes: Out<c_int>) {
+        commutes.set(c_int::from(mpi().op(op)?.commutes()))
+    }
+}

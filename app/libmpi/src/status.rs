@@ -1,0 +1,119 @@
+//! What is known of a message that has been received (MPI 4.1, sections 3.2.5 and 5.1.11).
+
+use std::ffi::c_int;
+
+use crate::abi::{self, Handle, Status};
+use crate::argument::{In, Number, Out};
+use crate::error::Result;
+use crate::{both_forms, check, mpi, mpi_functions};
+
+impl Status {
+    /// That of no message.
+    pub fn empty() -> Self {
+        Self { source: abi::ANY_SOURCE, tag: abi::ANY_TAG, error: abi::SUCCESS, internal: [0; 5] }
+    }
+
+    /// Bytes received.
+    pub fn bytes(&self) -> u64 {
+        let [low, high, ..] = self.internal;
+        u64::from(high as u32) << 32 | u64::from(low as u32)
+    }
+
+    /// Says how many bytes were received.
+    pub fn set_bytes(&mut self, bytes: u64) {
+        let [low, high, ..] = &mut self.internal;
+        (*low, *high) = (bytes as c_int, (bytes >> 32) as c_int);
+    }
+
+    /// Whether the operation was cancelled.
+    pub fn cancelled(&self) -> bool {
+        self.internal[2] != 0
+    }
+
+    /// Says whether the operation was cancelled.
+    pub fn set_cancelled(&mut self, cancelled: bool) {
+        self.internal[2] = c_int::from(cancelled);
+    }
+}
+
+/// How many of a datatype a message has, if they are whole.
+fn count(status: &Status, datatype: Handle) -> Result<i64> {
+    let size = mpi().datatype(datatype)?.size();
+    let bytes = status.bytes();
+    Ok(match bytes.checked_rem(size) {
+        Some(0) => (bytes / size) as i64,
+        None if bytes == 0 => 0,
+        _ => abi::UNDEFINED.into(),
+    })
+}
+
+/// How many basic elements a message has, if they are whole.
+fn elements(status: &Status, datatype: Handle) -> Result<i64> {
+    let elements = mpi().datatype(datatype)?.elements_in(status.bytes());
+    Ok(elements.map_or(abi::UNDEFINED.into(), |elements| elements as i64))
+}
+
+fn set_elements(status: Out<Status>, datatype: Handle, elements: i64) -> Result {
+    check!(elements >= 0, ERR_COUNT, "a count is negative: {elements}");
+    let mut changed = status.get()?;
+    changed.set_bytes(mpi().datatype(datatype)?.bytes_of(elements as u64));
+    status.set(changed)
+}
+
+both_forms! {
+    fn Get_count | Get_count_c (status: In<Status>, datatype: Handle, result: Out<Count>) {
+        result.set(Count::narrow(count(&status.get()?, datatype)?))
+    }
+
+    fn Get_elements | Get_elements_c (status: In<Status>, datatype: Handle, result: Out<Count>) {
+        result.set(Count::narrow(elements(&status.get()?, datatype)?))
+    }
+
+    fn Status_set_elements | Status_set_elements_c (status: Out<Status>, datatype: Handle, count: Count) {
+        set_elements(status, datatype, count.wide())
+    }
+}
+
+mpi_functions! {
+    fn Get_elements_x(status: In<Status>, datatype: Handle, result: Out<i64>) {
+        result.set(elements(&status.get()?, datatype)?)
+    }
+
+    fn Status_set_elements_x(status: Out<Status>, datatype: Handle, count: i64) {
+        set_elements(status, datatype, count)
+    }
+
+    fn Status_set_cancelled(status: Out<Status>, flag: c_int) {
+        let mut changed = status.get()?;
+        changed.set_cancelled(flag != 0);
+        status.set(changed)
+    }
+
+    fn Test_cancelled(status: In<Status>, flag: Out<c_int>) {
+        flag.set(c_int::from(status.get()?.cancelled()))
+    }
+
+    fn Status_get_source(status: In<Status>, source: Out<c_int>) {
+        source.set(status.get()?.source)
+    }
+
+    fn Status_get_tag(status: In<Status>, tag: Out<c_int>) {
+        tag.set(status.get()?.tag)
+    }
+
+    fn Status_get_error(status: In<Status>, error: Out<c_int>) {
+        error.set(status.get()?.error)
+    }
+
+    fn Status_set_source(status: Out<Status>, source: c_int) {
+        status.set(Status { source, ..status.get()? })
+    }
+
+    fn Status_set_tag(status: Out<Status>, tag: c_int) {
+        status.set(Status { tag, ..status.get()? })
+    }
+
+    fn Status_set_error(status: Out<Status>, error: c_int) {
+        status.set(Status { error, ..status.get()? })
+    }
+}

@@ -1,0 +1,38 @@
+//! Who holds the ranks.
+
+use port::Memory;
+
+/// Runs ranks.
+pub trait Holder: Sync {
+    /// The memory that ranks and simulator share.
+    fn memory(&self) -> &Memory;
+
+    /// Gives a rank its turn for good: it will not come back.
+    fn release(&self, rank: u32);
+
+    /// Gives a rank its turn and returns when it is the simulator's again.
+    fn turn(&self, rank: u32) -> Result<(), Lost>;
+}
+
+/// A rank has ended without a word.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{how}")]
+pub struct Lost {
+    /// How it ended, in words.
+    pub how: String,
+    /// The exit code that the whole program gets.
+    pub code: i32,
+}
+
+/// Why a program ended early.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// The rank that ended it.
+    pub rank: u32,
+    /// When, in picoseconds of simulated time.
+    pub time: u64,
+    /// How, in words; `None` if the rank asked for it (`MPI_Abort`).
+    pub how: Option<String>,
+    /// The exit code.
+    pub code: i32,
+}

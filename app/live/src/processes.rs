@@ -1,0 +1,181 @@
+//! A process for each rank.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus};
+use std::sync::atomic::Ordering;
+use std::sync::{Mutex, PoisonError};
+
+use port::{ENVIRONMENT, Memory, RANKS_TURN, SIMULATORS_TURN};
+use rustix::fs::Timespec;
+use rustix::io::Errno;
+use rustix::thread::futex;
+
+use crate::{Holder, Lost};
+
+/// So often it is looked whether a rank that says nothing is still there.
+const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+
+/// A program that some ranks run.
+#[derive(Clone, Debug, Default)]
+pub struct Launch {
+    /// Name or path of the executable.
+    pub program: OsString,
+    /// Its arguments.
+    pub arguments: Vec<OsString>,
+    /// How many ranks run it.
+    pub ranks: u32,
+    /// Where it runs; the current directory if nothing is said.
+    pub directory: Option<PathBuf>,
+    /// Further variables of its environment.
+    pub environment: Vec<(OsString, OsString)>,
+}
+
+/// The processes of all ranks. They are ended when this goes.
+#[derive(Debug)]
+pub struct Processes {
+    memory: Memory,
+    children: Vec<Mutex<Child>>,
+}
+
+impl Processes {
+    /// Starts them. `libraries` is the folder of our libraries of MPI.
+    pub fn start(programs: &[Launch], libraries: &std::path::Path) -> io::Result<Self> {
+        let ranks = programs.iter().map(|program| program.ranks).sum();
+        let (memory, file) = Memory::new(ranks)?;
+        let mut started = Self { memory, children: Vec::with_capacity(ranks as usize) };
+        for program in programs {
+            for _ in 0..program.ranks {
+                let rank = started.children.len() as u32;
+                let child = command(program, libraries, (&file, ranks, rank)).spawn()?;
+                started.children.push(Mutex::new(child));
+            }
+        }
+        Ok(started)
+    }
+
+    /// How a rank's process has ended, if it has.
+    fn status(&self, rank: u32) -> Option<ExitStatus> {
+        let child = self.children.get(rank as usize)?;
+        child.lock().unwrap_or_else(PoisonError::into_inner).try_wait().ok().flatten()
+    }
+
+    /// Waits for all processes to end; gives the exit code of the first that failed, and how it did.
+    pub fn wait(&mut self) -> (i32, Vec<(u32, String)>) {
+        let mut failed = Vec::new();
+        let mut code = 0;
+        for (rank, child) in (0..).zip(&mut self.children) {
+            let child = child.get_mut().unwrap_or_else(PoisonError::into_inner);
+            let Ok(status) = child.wait() else { continue };
+            if !status.success() {
+                code = if code == 0 { exit_code(status) } else { code };
+                failed.push((rank, described(status)));
+            }
+        }
+        (code, failed)
+    }
+
+    /// Ends all that are still there.
+    pub fn kill(&mut self) {
+        for child in &mut self.children {
+            let child = child.get_mut().unwrap_or_else(PoisonError::into_inner);
+            // It may have ended by itself.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+impl Drop for Processes {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+impl Holder for Processes {
+    fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    fn turn(&self, rank: u32) -> Result<(), Lost> {
+        let lost = |how: &str| Lost { how: how.to_owned(), code: 1 };
+        let lane = self.memory.lane(rank).ok_or_else(|| lost("it has no lane"))?;
+        self.release(rank);
+        loop {
+            if lane.turn.load(Ordering::Acquire) == SIMULATORS_TURN {
+                return Ok(());
+            }
+            match futex::wait(&lane.turn, futex::Flags::empty(), RANKS_TURN, Some(&LOOK)) {
+                Err(Errno::TIMEDOUT) => {}
+                _ => continue,
+            }
+            if let Some(status) = self.status(rank)
+                && lane.turn.load(Ordering::Acquire) != SIMULATORS_TURN
+            {
+                return Err(Lost { how: described(status), code: exit_code(status) });
+            }
+        }
+    }
+
+    fn release(&self, rank: u32) {
+        if let Some(lane) = self.memory.lane(rank) {
+            lane.turn.store(RANKS_TURN, Ordering::Release);
+            // Nobody may be waiting yet.
+            let _ = futex::wake(&lane.turn, futex::Flags::empty(), 1);
+        }
+    }
+}
+
+fn command(
+    program: &Launch,
+    libraries: &std::path::Path,
+    (file, ranks, rank): (&OwnedFd, u32, u32),
+) -> Command {
+    let mut command = Command::new(&program.program);
+    command.args(&program.arguments);
+    let mut paths = vec![libraries.to_owned()];
+    if let Some(others) = std::env::var_os("LD_LIBRARY_PATH") {
+        paths.extend(std::env::split_paths(&others));
+    }
+    if let Ok(paths) = std::env::join_paths(paths) {
+        command.env("LD_LIBRARY_PATH", paths);
+    }
+    command.env(ENVIRONMENT, format!("{},{ranks},{rank}", file.as_raw_fd()));
+    command.envs(program.environment.iter().map(|(name, value)| (name, value)));
+    if let Some(directory) = &program.directory {
+        command.current_dir(directory);
+    }
+    command
+}
+
+/// The exit code that a shell would give.
+fn exit_code(status: ExitStatus) -> i32 {
+    status.code().or(status.signal().map(|signal| 128 + signal)).unwrap_or(1)
+}
+
+fn described(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(0), _) => "it exited without MPI_Finalize".to_owned(),
+        (Some(code), _) => format!("it exited with code {code} before MPI_Finalize"),
+        (None, Some(signal)) => format!("it was ended by signal {signal} ({})", name(signal)),
+        (None, None) => "it ended".to_owned(),
+    }
+}
+
+/// What signals are called.
+fn name(signal: i32) -> &'static str {
+    match signal {
+        2 => "interrupt",
+        4 => "illegal instruction",
+        6 => "abort",
+        7 => "bus error",
+        8 => "arithmetic error",
+        9 => "killed, perhaps for lack of memory",
+        11 => "segmentation fault",
+        15 => "terminated",
+        _ => "signal",
+    }
+}

@@ -1,0 +1,202 @@
+//! What the simulator knows across ranks.
+
+use std::collections::BTreeSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use port::arena::{Arena, Full};
+use port::{Memory, Place};
+use rustc_hash::FxHashMap;
+
+use crate::Ended;
+
+/// What calls that move no data cost, in picoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Costs {
+    /// A call of the family of `MPI_Test`. Of several in a row the n-th costs n times as much, so that a program that polls does not stop the clock.
+    pub test: u64,
+    /// `MPI_Iprobe` and its kin, likewise.
+    pub probe: u64,
+    /// A look at the clock.
+    pub clock: u64,
+}
+
+/// What a message is called by its receiver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Envelope {
+    pub tag: u32,
+    pub contents: Place,
+}
+
+/// Tags of messages have so many bits, of which the highest one is that of collectives.
+pub const TAG_BITS: u8 = 18;
+/// Communicators at a time.
+const CONTEXTS: u32 = 1 << 13;
+/// 0 is the world, 1 is each rank alone.
+const FIRST_CONTEXT: u32 = 2;
+/// Any tag of a context.
+const WILD: u32 = (1 << TAG_BITS) - 1;
+/// Tags below this stand for themselves.
+const PLAIN: u32 = 1 << 17;
+const COLLECTIVE: u32 = 1 << 31;
+
+#[derive(Debug)]
+pub struct Shared {
+    /// By sending rank and operation.
+    envelopes: Box<[Mutex<FxHashMap<u32, Envelope>>]>,
+    boards: Mutex<Boards>,
+    contexts: Mutex<Contexts>,
+    tags: Mutex<FxHashMap<u32, u32>>,
+    ended: Mutex<Option<Ended>>,
+}
+
+/// Lists of what the members of a communicator contribute to a collective.
+#[derive(Debug)]
+struct Boards {
+    arena: Arena,
+    open: FxHashMap<(u32, u64), Board>,
+}
+
+#[derive(Debug)]
+struct Board {
+    place: Place,
+    /// How many have yet to contribute.
+    missing: u32,
+}
+
+#[derive(Debug, Default)]
+struct Contexts {
+    known: FxHashMap<Vec<u64>, u32>,
+    /// By context, where it is in the tags of messages, and how many of its members have yet to release it.
+    slots: FxHashMap<u32, (u32, u32)>,
+    free: BTreeSet<u32>,
+    next_slot: u32,
+    next: u32,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Shared {
+    pub fn new(memory: Memory, ranks: u32) -> Self {
+        let arena = Arena::new(memory, ranks);
+        Self {
+            envelopes: (0..ranks).map(|_| Mutex::default()).collect(),
+            boards: Mutex::new(Boards { arena, open: FxHashMap::default() }),
+            contexts: Mutex::new(Contexts {
+                next: FIRST_CONTEXT,
+                next_slot: FIRST_CONTEXT,
+                ..Contexts::default()
+            }),
+            tags: Mutex::default(),
+            ended: Mutex::default(),
+        }
+    }
+
+    pub fn send(&self, rank: u32, index: u32, envelope: Envelope) {
+        if let Some(envelopes) = self.envelopes.get(rank as usize) {
+            lock(envelopes).insert(index, envelope);
+        }
+    }
+
+    pub fn receive(&self, rank: u32, index: u32) -> Option<Envelope> {
+        lock(self.envelopes.get(rank as usize)?).remove(&index)
+    }
+
+    /// The tag of a message among the hosts: 0, 13 bits of context, 18 bits of tag.
+    pub fn tag(&self, slot: u32, tag: Option<u32>) -> u32 {
+        let low = match tag {
+            None => WILD,
+            Some(tag) if tag < PLAIN => tag,
+            Some(tag) => {
+                let mut tags = lock(&self.tags);
+                let next = PLAIN + tags.len() as u32 % (WILD - PLAIN);
+                *tags.entry(tag).or_insert(next)
+            }
+        };
+        (slot % CONTEXTS) << TAG_BITS | low
+    }
+
+    /// The tag of a collective's message: 1, 13 bits of context, 6 of the collective, 12 of the message.
+    pub const fn tag_of_collective(slot: u32, number: u64, message: u32) -> u32 {
+        COLLECTIVE | (slot % CONTEXTS) << TAG_BITS | (number as u32 % 64) << 12 | message % 4096
+    }
+
+    /// A member contributes to a collective; gives the list.
+    pub fn contribute(
+        &self,
+        key: (u32, u64),
+        members: u32,
+        me: u32,
+        contents: Place,
+        memory: &Memory,
+    ) -> Result<Place, Full> {
+        let boards = &mut *lock(&self.boards);
+        if !boards.open.contains_key(&key) {
+            let bytes = 8 * (2 + u64::from(members));
+            let place = boards.arena.allocate(bytes)?;
+            for word in 0..2 + u64::from(members) {
+                memory.word(place + 8 * word).store(0, std::sync::atomic::Ordering::Relaxed);
+            }
+            boards.open.insert(key, Board { place, missing: members });
+        }
+        let Some(board) = boards.open.get_mut(&key) else { return Ok(0) };
+        let place = board.place;
+        let slot = place + 8 * (2 + u64::from(me));
+        memory.word(slot).store(contents, std::sync::atomic::Ordering::Release);
+        board.missing -= 1;
+        if board.missing == 0 {
+            boards.open.remove(&key);
+        }
+        Ok(place)
+    }
+
+    /// The number for a key.
+    pub fn context(&self, key: Vec<u64>) -> u32 {
+        let contexts = &mut *lock(&self.contexts);
+        let next = contexts.next;
+        let context = *contexts.known.entry(key).or_insert(next);
+        if context == next {
+            contexts.next += 1;
+        }
+        context
+    }
+
+    /// Where a context is in the tags of messages; `None` if there are too many.
+    pub fn slot(&self, context: u32, members: u32) -> Option<u32> {
+        if context < FIRST_CONTEXT {
+            return Some(context);
+        }
+        let contexts = &mut *lock(&self.contexts);
+        if let Some((slot, _)) = contexts.slots.get(&context) {
+            return Some(*slot);
+        }
+        let slot = contexts.free.pop_first().or_else(|| {
+            contexts.next_slot += 1;
+            (contexts.next_slot <= CONTEXTS).then_some(contexts.next_slot - 1)
+        })?;
+        contexts.slots.insert(context, (slot, members));
+        Some(slot)
+    }
+
+    /// A member no longer uses a context.
+    pub fn release(&self, context: u32) {
+        let contexts = &mut *lock(&self.contexts);
+        let Some((slot, members)) = contexts.slots.get_mut(&context) else { return };
+        *members = members.saturating_sub(1);
+        if *members == 0 {
+            let slot = *slot;
+            contexts.slots.remove(&context);
+            contexts.free.insert(slot);
+        }
+    }
+
+    /// The program ends early; the first to say so counts.
+    pub fn end(&self, ended: Ended) {
+        lock(&self.ended).get_or_insert(ended);
+    }
+
+    pub fn ended(&self) -> Option<Ended> {
+        lock(&self.ended).clone()
+    }
+}

@@ -1,0 +1,293 @@
+//! Live ranks as a source of operations.
+
+use host::{Source, Stamp, Work};
+use port::{Command, Decoder, Reply, SIMULATORS_TURN};
+use schedule::{Edge, Follow, Op, Run};
+use traces::collective::Expand;
+
+use crate::frame::{Rank, Rules, Want};
+use crate::shared::{Costs, Shared};
+use crate::{Ended, Holder};
+
+/// Live ranks, as a program for [`host::simulate_over`] and [`host::simulate_flow`].
+pub struct Live<'a, H> {
+    holder: &'a H,
+    rules: Rules<'a>,
+    ranks: u32,
+}
+
+/// A rank that cannot go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// Which.
+    pub rank: u32,
+    /// The function of MPI that it is in.
+    pub inside: String,
+}
+
+impl<H> std::fmt::Debug for Live<'_, H> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Live").field("ranks", &self.ranks).finish_non_exhaustive()
+    }
+}
+
+/// What is kept for a rank.
+pub struct State {
+    rank: Box<Rank>,
+    /// Whether it waits for its last call to be over.
+    waits: bool,
+    words: Vec<u64>,
+}
+
+impl<'a, H: Holder> Live<'a, H> {
+    /// So many ranks. `expand` chooses the algorithms of collectives; `scale` is the time of a second of their computation.
+    pub fn new(
+        holder: &'a H,
+        ranks: u32,
+        expand: &'a dyn Expand,
+        costs: Costs,
+        scale: f64,
+    ) -> Self {
+        let memory = *holder.memory();
+        let shared = Shared::new(memory, ranks);
+        let rules = Rules { shared, memory, expand, costs, scale: scale * 1000.0 };
+        Self { holder, rules, ranks }
+    }
+
+    /// How the program ended, if it was before its time.
+    pub fn ended(&self) -> Option<Ended> {
+        self.rules.shared.ended()
+    }
+
+    /// The rank runs from a moment on, until it waits.
+    fn run(&self, state: &mut State, at: &Stamp) {
+        let mut now = at.time.ps();
+        let mut value = 0;
+        state.waits = false;
+        while self.rules.shared.ended().is_none() {
+            match self.turn(state, now, value) {
+                Ok(Want::Now(number)) => value = number,
+                Ok(Want::Never) => return self.release(state, now),
+                Ok(Want::Reached) => match state.rank.reached() {
+                    Some(stamp) => now = now.max(stamp.time.ps()),
+                    None => {
+                        state.waits = true;
+                        return;
+                    }
+                },
+                Err(ended) => {
+                    self.rules.shared.end(Ended { rank: state.rank.rank, time: now, ..ended })
+                }
+            }
+        }
+    }
+
+    /// One turn of a rank: it hears what has become of its operations, and says what it does next.
+    fn turn(&self, state: &mut State, now: u64, value: u64) -> Result<Want, Ended> {
+        let failed = |how: String| Ended { rank: 0, time: 0, how: Some(how), code: 1 };
+        let rank = &mut state.rank;
+        self.reply(rank, &mut state.words, now, value, None)?;
+        let lane =
+            self.rules.memory.lane(rank.rank).ok_or_else(|| failed("it has no lane".to_owned()))?;
+        state.words.clear();
+        loop {
+            self.holder
+                .turn(rank.rank)
+                .map_err(|lost| Ended { code: lost.code, ..failed(lost.how) })?;
+            if !lane.read(SIMULATORS_TURN, &mut state.words) {
+                break;
+            }
+        }
+        let mut want = Want::Now(u64::MAX);
+        for command in Decoder::new(&state.words) {
+            if let Command::Exit(code @ 1..) = command {
+                return Err(Ended { rank: 0, time: 0, how: None, code });
+            }
+            want = rank.take(command, &self.rules).map_err(failed)?;
+        }
+        Ok(want)
+    }
+
+    /// Writes what a rank is to hear. What does not fit, it hears in turns of their own.
+    fn reply(
+        &self,
+        rank: &mut Rank,
+        words: &mut Vec<u64>,
+        now: u64,
+        value: u64,
+        end: Option<i32>,
+    ) -> Result<(), Ended> {
+        let Some(lane) = self.rules.memory.lane(rank.rank) else { return Ok(()) };
+        let completions = std::mem::take(&mut rank.completions);
+        words.clear();
+        Reply { now, value, end, completions }.encode(words);
+        let mut rest = words.as_slice();
+        loop {
+            rest = lane.write(SIMULATORS_TURN, rest);
+            if rest.is_empty() {
+                return Ok(());
+            }
+            let failed = |lost: crate::Lost| Ended {
+                rank: 0,
+                time: 0,
+                how: Some(lost.how),
+                code: lost.code,
+            };
+            self.holder.turn(rank.rank).map_err(failed)?;
+        }
+    }
+
+    /// The rank has said goodbye: it runs on without the simulator.
+    fn release(&self, state: &mut State, now: u64) {
+        let State { rank, words, .. } = state;
+        if self.reply(rank, words, now, 0, None).is_ok() {
+            self.holder.release(rank.rank);
+        }
+    }
+}
+
+impl<H: Holder> Work for Live<'_, H> {
+    type Source<'s>
+        = &'s Self
+    where
+        Self: 's;
+
+    fn ranks(&self) -> u32 {
+        self.ranks
+    }
+
+    fn source(&self) -> &Self {
+        self
+    }
+}
+
+impl<H: Holder> Source for &Live<'_, H> {
+    type State = State;
+
+    fn state(&self, rank: u32) -> State {
+        State { rank: Box::new(Rank::new(rank, self.ranks)), waits: false, words: Vec::new() }
+    }
+
+    fn op(&self, state: &State, _: u32, index: u32) -> Op {
+        let nothing = Op { kind: schedule::Kind::Calc, peer: 0, tag: 0, size: 0, cpu: 0, nic: 0 };
+        state.rank.graph.node(index).map_or(nothing, |node| node.op)
+    }
+
+    fn start(&self, state: &mut State, _: u32, mut post: impl FnMut(Run, Op)) {
+        self.run(state, &host::START);
+        state.rank.graph.post(|index, op, _| post(Run::one(index), op));
+    }
+
+    fn reached(
+        &self,
+        state: &mut State,
+        _: u32,
+        (index, edge): (u32, Edge),
+        at: &Stamp,
+        post: impl FnMut(u32, Op, &Stamp),
+    ) {
+        if edge == Edge::Done {
+            state.rank.ended(index, at);
+        }
+        state.rank.graph.reached(index, edge, at);
+        if state.waits && state.rank.reached().is_some() {
+            self.run(state, at);
+        }
+        state.rank.graph.post(post);
+    }
+
+    fn follow(&self, _: &State, _: u32, _: u32) -> Follow {
+        Follow::Several
+    }
+
+    fn missing(&self, state: &State, _: u32, index: u32) -> u32 {
+        state.rank.graph.missing(index)
+    }
+
+    fn answer(&self, _: &mut State, _: u32, _: u32) -> Option<(u32, Follow)> {
+        None
+    }
+
+    fn ended(&self, _: &mut State) {}
+
+    fn soon(&self, _: &State, _: u32, _: usize) {}
+
+    fn wants_starts(&self) -> bool {
+        true
+    }
+
+    fn wants_sends(&self) -> bool {
+        true
+    }
+
+    fn sent(&self, _: &mut State) -> bool {
+        false
+    }
+
+    fn claims(&self) -> bool {
+        false
+    }
+
+    /// What is too large is found out by the rank.
+    fn fits(&self) -> bool {
+        true
+    }
+
+    fn claim(&self, _: &mut State, _: u32, _: u32, _: u32) -> Option<u32> {
+        None
+    }
+
+    fn unfinished(&self, state: &State, _: u32) -> bool {
+        !state.rank.finished
+    }
+
+    fn first_blocked(&self, _: &State, _: u32) -> Option<u32> {
+        None
+    }
+
+    fn waits_in(&self, state: &State) -> Option<String> {
+        (!state.rank.finished).then(|| state.rank.inside.clone())
+    }
+
+    fn tags(&self) -> mpi::Tags {
+        mpi::Tags::in_contexts(crate::shared::TAG_BITS)
+    }
+
+    fn matched(&self, state: &mut State, receive: u32, (sender, send): (u32, u32), bytes: u64) {
+        if let Some(envelope) = self.rules.shared.receive(sender, send) {
+            state.rank.met(receive, sender, bytes, envelope);
+        }
+    }
+
+    fn takes_none(&self, state: &mut State, receive: u32) -> bool {
+        let at_once = state.rank.graph.node(receive).is_some_and(|node| node.at_once);
+        if at_once {
+            state.rank.void(receive);
+        }
+        at_once
+    }
+
+    fn cancels(&self, state: &State, index: u32) -> Option<u32> {
+        state.rank.graph.node(index)?.cancels
+    }
+
+    fn cancelled(&self, state: &mut State, receive: u32) {
+        state.rank.void(receive);
+    }
+
+    fn is_blocking(&self, state: &State, _: u32, index: u32) -> bool {
+        state.rank.graph.node(index).is_some_and(|node| node.blocking)
+    }
+
+    fn is_in_order(&self, state: &State, rank: u32, index: u32) -> bool {
+        self.is_blocking(state, rank, index)
+    }
+
+    fn grows(&self) -> bool {
+        true
+    }
+
+    fn dependents(&self, state: &State, _: u32, index: u32, each: &mut dyn FnMut(u32)) {
+        state.rank.graph.after(index).for_each(each);
+    }
+}

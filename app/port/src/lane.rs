@@ -1,0 +1,121 @@
+//! The memory that one rank shares with the simulator.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::{Place, Ticket};
+
+/// Whose turn it is, in [`Lane::turn`].
+pub const SIMULATORS_TURN: u32 = 0;
+/// The rank's.
+pub const RANKS_TURN: u32 = 1;
+
+/// Words of a lane, for commands or for a reply; what is longer goes in parts.
+pub const WORDS: usize = 1022;
+/// More words follow when this part has been read.
+const MORE: u32 = 1 << 31;
+/// Words that the reply takes before the completions.
+const HEAD: usize = 4;
+/// Words of a completion.
+const EACH: usize = 6;
+
+/// A rank's lane.
+#[repr(C, align(4096))]
+#[derive(Debug)]
+pub struct Lane {
+    /// Whose turn it is; the other waits for it to change.
+    pub turn: AtomicU32,
+    /// How many words there are.
+    length: AtomicU32,
+    words: std::cell::UnsafeCell<[u64; WORDS]>,
+}
+
+/// What has become of an operation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Completion {
+    /// Of which.
+    pub ticket: Ticket,
+    /// When it is done, in picoseconds; that may lie ahead.
+    pub time: u64,
+    /// Of a receive, who sent the message, by rank of the world.
+    pub source: u32,
+    /// The message's tag.
+    pub tag: u32,
+    /// Bytes of the message.
+    pub bytes: u64,
+    /// Contents of the message; of a collective, the list of what all members contribute.
+    pub contents: Place,
+    /// It was withdrawn, or met no message when there had to be one at once.
+    pub void: bool,
+}
+
+/// What the simulator answers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reply {
+    /// The simulated time, in picoseconds.
+    pub now: u64,
+    /// The number that was asked for.
+    pub value: u64,
+    /// The rank is to end, with this exit code.
+    pub end: Option<i32>,
+    /// What has become of operations since the last reply.
+    pub completions: Vec<Completion>,
+}
+
+impl Lane {
+    /// Adds the words that the other side has written to a list; tells whether there are more. Does nothing
+    /// unless it is `side`'s turn, which is the caller's.
+    pub fn read(&self, side: u32, into: &mut Vec<u64>) -> bool {
+        if self.turn.load(Ordering::Acquire) != side {
+            return false;
+        }
+        let length = self.length.load(Ordering::Acquire);
+        // SAFETY: only the side whose turn it is touches the words, and it gives its turn away only after this.
+        let words = unsafe { &*self.words.get() };
+        into.extend(words.iter().take((length & !MORE) as usize));
+        length & MORE != 0
+    }
+
+    /// Writes words for the other side, as many as there is room for; gives those that are left. Does nothing
+    /// unless it is `side`'s turn, which is the caller's.
+    pub fn write<'w>(&self, side: u32, words: &'w [u64]) -> &'w [u64] {
+        if self.turn.load(Ordering::Acquire) != side {
+            return words;
+        }
+        let (first, rest) = words.split_at(words.len().min(WORDS));
+        // SAFETY: as in `read`.
+        let room = unsafe { &mut *self.words.get() };
+        for (place, word) in room.iter_mut().zip(first) {
+            *place = *word;
+        }
+        let more = if rest.is_empty() { 0 } else { MORE };
+        self.length.store(first.len() as u32 | more, Ordering::Release);
+        rest
+    }
+}
+
+impl Reply {
+    /// As words.
+    pub fn encode(&self, words: &mut Vec<u64>) {
+        let end = self.end.map_or(0, |code| 1 << 32 | u64::from(code.cast_unsigned()));
+        words.extend([self.now, self.value, end, self.completions.len() as u64]);
+        for done in &self.completions {
+            let who = u64::from(done.source) << 32 | u64::from(done.tag);
+            let void = u64::from(done.void);
+            words.extend([done.ticket, done.time, who, done.bytes, done.contents, void]);
+        }
+    }
+
+    /// From words; what is not there is left out.
+    pub fn decode(words: &[u64]) -> Self {
+        let Some((&[now, value, end, _], rest)) = words.split_first_chunk::<HEAD>() else {
+            return Self::default();
+        };
+        let completion = |&[ticket, time, who, bytes, contents, void]: &[u64; EACH]| {
+            let (source, tag) = ((who >> 32) as u32, who as u32);
+            Completion { ticket, time, source, tag, bytes, contents, void: void != 0 }
+        };
+        let completions = rest.as_chunks::<EACH>().0.iter().map(completion).collect();
+        let end = (end >> 32 != 0).then_some((end as u32).cast_signed());
+        Self { now, value, end, completions }
+    }
+}

@@ -1,0 +1,119 @@
+//! The memory that all ranks and the simulator share.
+
+use std::ffi::c_void;
+use std::io;
+use std::os::fd::{AsFd, FromRawFd, OwnedFd};
+use std::ptr::{self, NonNull};
+use std::sync::atomic::AtomicU64;
+
+use rustix::fs::MemfdFlags;
+use rustix::mm::{MapFlags, ProtFlags};
+
+use crate::{Place, lane::Lane};
+
+/// The environment variable that tells a rank's process where it is: file descriptor, number of ranks, rank.
+pub const ENVIRONMENT: &str = "HEDDLE_PORT";
+
+/// Memory for contents of messages, for each rank and for the simulator. Only what is used takes memory.
+const ARENA: u64 = 1 << 36;
+
+/// Where things are in the memory of so many ranks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    ranks: u32,
+}
+
+impl Layout {
+    /// For so many ranks.
+    pub const fn new(ranks: u32) -> Self {
+        Self { ranks }
+    }
+
+    const fn lane(rank: u32) -> u64 {
+        // The first page stays empty: place 0 is none.
+        4096 + rank as u64 * size_of::<Lane>() as u64
+    }
+
+    /// Where an arena begins and ends: that of a rank, or behind them that of the simulator.
+    pub const fn arena(self, number: u32) -> (Place, Place) {
+        // So much that a few hundred thousand ranks still fit into the address space.
+        let each = if self.ranks < 1024 { ARENA } else { ARENA / 1024 };
+        let start = Self::lane(self.ranks) + number as u64 * each;
+        (start, start + each)
+    }
+
+    const fn length(self) -> u64 {
+        self.arena(self.ranks).1
+    }
+}
+
+/// The memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Memory {
+    base: NonNull<u8>,
+    layout: Layout,
+}
+
+// SAFETY: it is a place and a size; what is there is shared by the rules of lanes and blocks.
+unsafe impl Send for Memory {}
+// SAFETY: as above.
+unsafe impl Sync for Memory {}
+
+impl Memory {
+    /// New memory, and the file that other processes map it by.
+    pub fn new(ranks: u32) -> io::Result<(Self, OwnedFd)> {
+        let layout = Layout::new(ranks);
+        let file = rustix::fs::memfd_create("heddle", MemfdFlags::empty())?;
+        rustix::fs::ftruncate(&file, layout.length())?;
+        Ok((Self::map(layout, &file)?, file))
+    }
+
+    /// The memory behind a file descriptor that [`Memory::new`] made.
+    ///
+    /// # Safety
+    /// The descriptor must be open and belong to nobody else.
+    pub unsafe fn open(descriptor: i32, ranks: u32) -> io::Result<Self> {
+        // SAFETY: by contract.
+        let file = unsafe { OwnedFd::from_raw_fd(descriptor) };
+        Self::map(Layout::new(ranks), &file)
+    }
+
+    fn map(layout: Layout, file: impl AsFd) -> io::Result<Self> {
+        let (protection, flags) =
+            (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED | MapFlags::NORESERVE);
+        let length = layout.length() as usize;
+        // SAFETY: a new mapping, at a place of the kernel's choice.
+        let base = unsafe {
+            rustix::mm::mmap(ptr::null_mut::<c_void>(), length, protection, flags, file, 0)
+        }?;
+        let base = NonNull::new(base.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
+        Ok(Self { base, layout })
+    }
+
+    /// Where things are.
+    pub const fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    /// A rank's lane.
+    pub fn lane(&self, rank: u32) -> Option<&Lane> {
+        if rank >= self.layout.ranks {
+            return None;
+        }
+        // SAFETY: it lies within the mapping, which is never unmapped, is aligned, and any bytes are a lane.
+        Some(unsafe { &*self.base.as_ptr().add(Layout::lane(rank) as usize).cast() })
+    }
+
+    /// The address of a place. It must be within the memory.
+    pub fn at(&self, place: Place) -> *mut u8 {
+        debug_assert!(place < self.layout.length(), "a place of the memory");
+        self.base.as_ptr().wrapping_add(place as usize)
+    }
+
+    /// A word of a block; it must lie in one.
+    pub fn word(&self, place: Place) -> &AtomicU64 {
+        debug_assert!(place.is_multiple_of(8), "words are aligned");
+        // SAFETY: by contract a block's word, in a mapping that is never unmapped.
+        unsafe { &*self.at(place).cast() }
+    }
+}

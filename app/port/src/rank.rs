@@ -1,0 +1,200 @@
+//! A rank's end of the boundary.
+
+use std::cell::{Cell, RefCell};
+
+use rustc_hash::FxHashMap;
+
+use crate::arena::{self, Arena, Full};
+use crate::command::{Command, Encoder, Poll, Shape};
+use crate::lane::{Completion, Lane, RANKS_TURN, Reply};
+use crate::{Memory, Place, Ticket};
+
+/// How a rank gives the simulator its turn, and gets it back.
+pub trait Switch: std::fmt::Debug {
+    /// Returns when it is the rank's turn again.
+    fn switch(&self, lane: &Lane) -> Result<(), Died>;
+}
+
+/// The simulator is gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the simulator is gone")]
+pub struct Died;
+
+/// Calls that a rank makes before it lets the others go on.
+const AHEAD: u32 = 512;
+/// Bytes that it sends before it does.
+const AHEAD_BYTES: u64 = 64 << 20;
+
+/// A rank's end. It belongs to one thread at a time.
+#[derive(Debug)]
+pub struct Port {
+    rank: u32,
+    ranks: u32,
+    memory: Memory,
+    arena: RefCell<Arena>,
+    encoder: RefCell<Encoder>,
+    tickets: Cell<Ticket>,
+    /// What has become of operations.
+    done: RefCell<FxHashMap<Ticket, Completion>>,
+    now: Cell<u64>,
+    ahead: Cell<(u32, u64)>,
+    switch: Box<dyn Switch>,
+    /// What is called if the rank is to end.
+    end: fn(i32) -> !,
+}
+
+impl Port {
+    /// The end of a rank. `end` is called when the simulator wants it to end, with an exit code.
+    pub fn new(
+        memory: Memory,
+        rank: u32,
+        ranks: u32,
+        switch: Box<dyn Switch>,
+        end: fn(i32) -> !,
+    ) -> Self {
+        Self {
+            rank,
+            ranks,
+            memory,
+            arena: RefCell::new(Arena::new(memory, rank)),
+            encoder: RefCell::default(),
+            tickets: Cell::new(0),
+            done: RefCell::default(),
+            now: Cell::new(0),
+            ahead: Cell::new((0, 0)),
+            switch,
+            end,
+        }
+    }
+
+    /// Its number.
+    pub const fn rank(&self) -> u32 {
+        self.rank
+    }
+
+    /// How many there are.
+    pub const fn ranks(&self) -> u32 {
+        self.ranks
+    }
+
+    /// The memory that all share.
+    pub const fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    /// A block for contents.
+    pub fn allocate(&self, bytes: u64) -> Result<Place, Full> {
+        self.arena.borrow_mut().allocate(bytes)
+    }
+
+    /// Gives back a block that somebody has allocated.
+    pub fn give_back(&self, place: Place) {
+        arena::give_back(&self.memory, place);
+    }
+
+    /// Says something.
+    pub fn say(&self, command: &Command) {
+        self.encoder.borrow_mut().add(command);
+    }
+
+    /// Starts an operation: a send, a receive or a collective.
+    pub fn start(&self, command: &Command) -> Ticket {
+        let bytes = match command {
+            Command::Send { bytes, .. } => *bytes,
+            _ => 0,
+        };
+        let (calls, ahead) = self.ahead.get();
+        self.ahead.set((calls, ahead.saturating_add(bytes)));
+        self.say(command);
+        let ticket = self.tickets.get();
+        self.tickets.set(ticket + 1);
+        ticket
+    }
+
+    /// A call is over; it may be that the others go on before this returns.
+    pub fn called(&self, shape: Shape) {
+        self.say(&Command::Called(shape));
+        let (calls, bytes) = self.ahead.get();
+        self.ahead.set((calls + 1, bytes));
+        if calls >= AHEAD || bytes >= AHEAD_BYTES {
+            self.poll(Poll::Nothing);
+        }
+    }
+
+    /// Waits for operations to be done: for all, or for the first.
+    pub fn wait(&self, all: bool, tickets: &[Ticket]) {
+        self.say(&Command::Wait { all, tickets: tickets.to_vec() });
+        self.turn();
+    }
+
+    /// Finds out how things stand.
+    pub fn poll(&self, what: Poll) -> u64 {
+        self.say(&Command::Poll(what));
+        self.turn();
+        self.now.get()
+    }
+
+    /// A number: the same for all who ask with the same key, now or later. No time passes.
+    pub fn context(&self, key: &[u64]) -> u32 {
+        self.say(&Command::Context(key.to_vec()));
+        self.turn() as u32
+    }
+
+    /// What has become of an operation, if it is done by now. It stays known until it is forgotten.
+    pub fn done(&self, ticket: Ticket) -> Option<Completion> {
+        let done = self.done.borrow().get(&ticket).copied()?;
+        (done.time <= self.now.get()).then_some(done)
+    }
+
+    /// An operation will not be asked for again.
+    pub fn forget(&self, ticket: Ticket) {
+        self.done.borrow_mut().remove(&ticket);
+        self.say(&Command::Forget(ticket));
+    }
+
+    /// The time of the last reply, in picoseconds.
+    pub fn time(&self) -> u64 {
+        self.now.get()
+    }
+
+    /// The rank is done.
+    pub fn exit(&self, code: i32) {
+        self.say(&Command::Exit(code));
+        self.turn();
+    }
+
+    /// Gives the simulator what was said and waits for its answer; gives the number in it.
+    fn turn(&self) -> u64 {
+        self.ahead.set((0, 0));
+        let words = std::mem::take(&mut self.encoder.borrow_mut().words);
+        let reply = match self.exchange(&words) {
+            Ok(words) => Reply::decode(&words),
+            Err(Died) => (self.end)(1),
+        };
+        let mut words = words;
+        words.clear();
+        self.encoder.borrow_mut().words = words;
+        self.now.set(reply.now);
+        let completions = reply.completions.into_iter().map(|done| (done.ticket, done));
+        self.done.borrow_mut().extend(completions);
+        if let Some(code) = reply.end {
+            (self.end)(code);
+        }
+        reply.value
+    }
+
+    fn exchange(&self, mut words: &[u64]) -> Result<Vec<u64>, Died> {
+        let lane = self.memory.lane(self.rank).ok_or(Died)?;
+        let mut reply = Vec::new();
+        loop {
+            words = lane.write(RANKS_TURN, words);
+            self.switch.switch(lane)?;
+            if !words.is_empty() {
+                continue;
+            }
+            if !lane.read(RANKS_TURN, &mut reply) {
+                return Ok(reply);
+            }
+        }
+    }
+}

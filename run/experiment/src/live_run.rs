@@ -1,0 +1,127 @@
+//! Live programs as a workload.
+//!
+//! `program:` and what stands behind it is the command line of `mpirun`, quoted as for a shell: for each program `-n RANKS`, `-wdir FOLDER`,
+//! `-x NAME=VALUE`, the program and its arguments; a `:` by itself comes between two programs.
+
+use std::{env, path::PathBuf};
+
+use live::{Costs, Launch, Live, Processes};
+use traces::library::Library;
+
+use crate::{
+    configuration::Configuration,
+    diagnostic::{Diagnostic, reason},
+    flow_machine::FlowMachine,
+    run::Failure,
+    trace_input,
+};
+
+/// The environment variable that names the folder of our libraries of MPI.
+const FOLDER: &str = "HEDDLE_MPI";
+/// Tells ranks how their computation counts.
+const COMPUTE: &str = "HEDDLE_COMPUTE";
+
+/// The programs that a workload names.
+pub(crate) fn programs(text: &str) -> Result<Vec<Launch>, String> {
+    let words = shell_words::split(text).map_err(|error| format!("{error} in `{text}`"))?;
+    words.split(|word| word == ":").map(program).collect()
+}
+
+fn program(words: &[String]) -> Result<Launch, String> {
+    let mut launch = Launch { ranks: 1, ..Launch::default() };
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        let mut value = || words.next().ok_or_else(|| format!("`{word}` wants a value"));
+        match word.as_str() {
+            "-n" => {
+                let count = value()?;
+                let ranks = count.parse().ok().filter(|ranks| (1..1 << 24).contains(ranks));
+                launch.ranks =
+                    ranks.ok_or_else(|| format!("expected a number of ranks, found `{count}`"))?;
+            }
+            "-wdir" => launch.directory = Some(PathBuf::from(value()?)),
+            "-x" => {
+                let said = value()?;
+                let (name, text) = said.split_once('=').unwrap_or((said, ""));
+                launch.environment.push((name.into(), text.into()));
+            }
+            _ => {
+                launch.program = word.into();
+                launch.arguments = words.by_ref().map(Into::into).collect();
+            }
+        }
+    }
+    if launch.program.is_empty() { Err("there is no program".to_owned()) } else { Ok(launch) }
+}
+
+/// Checks the workload `program:`.
+pub(crate) fn check(
+    text: &str,
+    configuration: &Configuration,
+) -> Result<Vec<Launch>, Vec<Diagnostic>> {
+    let programs = programs(text)
+        .map_err(|message| vec![configuration.mistake("workload.source", message)])?;
+    if configuration.word("loggops.compat") == "loggopsim" {
+        let message = "LogGOPSim runs schedules, not programs";
+        return Err(vec![configuration.mistake("loggops.compat", message)]);
+    }
+    Ok(programs)
+}
+
+/// The folder of our libraries of MPI: what the environment says, or `mpi/lib` beside this program.
+fn libraries() -> Result<PathBuf, Failure> {
+    if let Some(folder) = env::var_os(FOLDER) {
+        return Ok(folder.into());
+    }
+    let beside = || Some(env::current_exe().ok()?.canonicalize().ok()?.parent()?.join("mpi/lib"));
+    beside().filter(|folder| folder.is_dir()).ok_or_else(|| {
+        let help = "help: make build makes them; or set HEDDLE_MPI to their folder";
+        Failure::Input(format!(
+            "error: the libraries of MPI for programs are not beside this command\n  {help}"
+        ))
+    })
+}
+
+/// Starts the programs and lets `simulate` run them; gives its result, and the exit code of the program.
+pub(crate) fn with<T>(
+    programs: &[Launch],
+    configuration: &Configuration,
+    flow: Option<&FlowMachine>,
+    simulate: impl FnOnce(&Live<'_, Processes>) -> Result<T, Failure>,
+    is_stuck: impl Fn(&T) -> bool,
+) -> Result<(T, Option<live::Ended>, i32), Failure> {
+    let libraries = libraries()?;
+    let ranks = programs.iter().map(|program| program.ranks).sum();
+    let mut programs = programs.to_vec();
+    let compute = configuration.word("live.compute");
+    for program in &mut programs {
+        program.environment.push((COMPUTE.into(), compute.into()));
+    }
+    let chosen: Library = trace_input::library_of(configuration, flow)?;
+    let time = |key| configuration.time(key).unwrap_or_default().ps();
+    let costs = match flow {
+        None => {
+            Costs { test: time("live.poll"), probe: time("live.poll"), clock: time("live.clock") }
+        }
+        Some(flow) => {
+            let calls = &flow.items.calls;
+            Costs { test: calls.test.ps(), probe: calls.iprobe.ps(), clock: calls.wtime.ps() }
+        }
+    };
+    let scale = configuration.factor("live.scale").unwrap_or(1.0);
+    let mut processes = Processes::start(&programs, &libraries).map_err(|error| {
+        let named: Vec<_> =
+            programs.iter().map(|program| program.program.to_string_lossy()).collect();
+        Failure::Input(format!("error: {}: {}", named.join(", "), reason(&error)))
+    })?;
+    let live = Live::new(&processes, ranks, &chosen, costs, scale);
+    let outcome = simulate(&live);
+    let ended = live.ended();
+    let outcome = outcome?;
+    if ended.is_some() || is_stuck(&outcome) {
+        processes.kill();
+        return Ok((outcome, ended, 1));
+    }
+    let (code, _) = processes.wait();
+    Ok((outcome, ended, code))
+}
