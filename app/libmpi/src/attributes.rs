@@ -13,6 +13,8 @@ use crate::layer::{Callback, Kind};
 use crate::state::Mpi;
 
 mod functions;
+#[cfg(test)]
+mod tests;
 
 /// The first keyval of a program; the predefined ones are below.
 const FIRST: c_int = 0x1000;

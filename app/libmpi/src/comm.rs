@@ -162,6 +162,10 @@ impl Handled for Comm {
     fn errhandler(&self) -> &RefCell<Errhandler> {
         &self.errhandler
     }
+
+    fn title(&self) -> Option<String> {
+        Some(self.display_name())
+    }
 }
 
 impl Annotated for Comm {

@@ -13,6 +13,8 @@ use crate::state::{Mpi, mpi};
 use crate::table::Table;
 
 mod functions;
+#[cfg(test)]
+mod tests;
 
 /// An error handler.
 #[derive(Clone, Debug)]
@@ -41,33 +43,41 @@ pub struct UserHandler {
 pub trait Handled {
     /// Its error handler.
     fn errhandler(&self) -> &RefCell<Errhandler>;
+
+    /// What it is called in messages.
+    fn title(&self) -> Option<String> {
+        None
+    }
+}
+
+/// What stands for files where there is no file.
+#[derive(Debug)]
+struct NoFile(RefCell<Errhandler>);
+
+impl Handled for NoFile {
+    fn errhandler(&self) -> &RefCell<Errhandler> {
+        &self.0
+    }
 }
 
 /// The error handlers of a rank.
 #[derive(Debug)]
 pub struct Errhandlers {
     made: Table<UserHandler>,
-    /// What files get that are opened, and what hears of errors when there is no file.
-    files: RefCell<Errhandler>,
+    no_file: Rc<NoFile>,
 }
 
 impl Default for Errhandlers {
     fn default() -> Self {
-        Self { made: Table::default(), files: RefCell::new(Errhandler::Return) }
-    }
-}
-
-impl Handled for Errhandlers {
-    /// That of no file in particular.
-    fn errhandler(&self) -> &RefCell<Errhandler> {
-        &self.files
+        let no_file = NoFile(RefCell::new(Errhandler::Return));
+        Self { made: Table::default(), no_file: Rc::new(no_file) }
     }
 }
 
 impl Errhandlers {
     /// The error handler that a file gets when it is opened.
     pub fn of_new_files(&self) -> Errhandler {
-        self.files.borrow().clone()
+        self.no_file.0.borrow().clone()
     }
 
     /// A handle for a handler, which the program frees.
@@ -125,30 +135,38 @@ impl Mpi {
         Ok(handler)
     }
 
-    /// Whoever hears of an error: a kind of object, its handle, its name, its handler.
+    /// The object that something is about, for its error handler.
+    fn handled(&self, about: About) -> Result<Rc<dyn Handled>> {
+        match about {
+            About::Comm(handle) => Ok(self.comm(handle)?),
+            About::Session(handle) => Ok(self.session(handle)?),
+            About::File(abi::FILE_NULL) => Ok(Rc::clone(&self.errhandlers.no_file) as Rc<_>),
+            About::File(_) => Err(Error::new(abi::ERR_FILE, "no such file")),
+            About::Win(_) => Err(Error::new(abi::ERR_WIN, "no such window")),
+            About::Nothing => Err(Error::new(abi::ERR_ARG, "nothing has no error handler")),
+        }
+    }
+
+    /// Whoever hears of an error.
     fn hearer(&self, about: About) -> Hearer {
-        let found = match about {
-            About::Comm(handle) => self.comm(handle).ok().map(|comm| Hearer {
-                kind: Kind::Comm,
-                handle,
-                name: Some(comm.display_name()),
-                handler: comm.errhandler().borrow().clone(),
-            }),
-            About::Session(handle) => self.session(handle).ok().map(|session| Hearer {
-                kind: Kind::Session,
-                handle,
-                name: None,
-                handler: session.errhandler().borrow().clone(),
-            }),
-            About::File(_) => Some(Hearer {
-                kind: Kind::File,
-                handle: abi::FILE_NULL,
-                name: None,
-                handler: self.errhandlers.of_new_files(),
-            }),
-            About::Win(_) | About::Nothing => None,
+        let (kind, handle) = match about {
+            About::Comm(handle) => (Kind::Comm, handle),
+            About::Session(handle) => (Kind::Session, handle),
+            About::File(handle) => (Kind::File, handle),
+            About::Win(handle) => (Kind::Win, handle),
+            About::Nothing => return self.hearer_of_all(),
         };
-        found.unwrap_or_else(|| self.hearer_of_all())
+        match self.handled(about) {
+            Ok(object) => {
+                let handler = object.errhandler().borrow().clone();
+                Hearer { kind, handle, title: object.title(), handler }
+            }
+            Err(_) if kind == Kind::File => {
+                let handler = self.errhandlers.of_new_files();
+                Hearer { kind, handle: abi::FILE_NULL, title: None, handler }
+            }
+            Err(_) => self.hearer_of_all(),
+        }
     }
 
     /// Who hears of errors about nothing in particular. The standard names `MPI_COMM_SELF` since version 4, `MPI_COMM_WORLD`
@@ -158,10 +176,10 @@ impl Mpi {
             let handler = self.comm(handle).map(|comm| comm.errhandler().borrow().clone());
             match handler {
                 Ok(Errhandler::Fatal) | Err(_) => {}
-                Ok(handler) => return Hearer { kind: Kind::Comm, handle, name: None, handler },
+                Ok(handler) => return Hearer { kind: Kind::Comm, handle, title: None, handler },
             }
         }
-        Hearer { kind: Kind::Comm, handle: abi::COMM_SELF, name: None, handler: Errhandler::Fatal }
+        Hearer { kind: Kind::Comm, handle: abi::COMM_SELF, title: None, handler: Errhandler::Fatal }
     }
 }
 
@@ -169,7 +187,7 @@ impl Mpi {
 struct Hearer {
     kind: Kind,
     handle: Handle,
-    name: Option<String>,
+    title: Option<String>,
     handler: Errhandler,
 }
 
@@ -179,7 +197,7 @@ pub fn raise(name: &'static str, about: About, error: &Error) -> c_int {
     match &hearer.handler {
         Errhandler::Return => error.code,
         Errhandler::Fatal | Errhandler::Abort => {
-            let on = hearer.name.map(|name| format!(" on {name}")).unwrap_or_default();
+            let on = hearer.title.map(|title| format!(" on {title}")).unwrap_or_default();
             end(name, &on, error)
         }
         Errhandler::User(user) => {

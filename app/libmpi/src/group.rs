@@ -14,6 +14,8 @@ use crate::state::Mpi;
 
 mod functions;
 mod ranges;
+#[cfg(test)]
+mod tests;
 
 /// A group. Copies share the list.
 #[derive(Clone, Debug)]

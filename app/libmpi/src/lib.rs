@@ -25,6 +25,7 @@ pub mod environment;
 pub mod errhandler;
 pub mod error;
 pub mod group;
+pub mod handle;
 pub mod info;
 pub mod layer;
 pub mod memory;
