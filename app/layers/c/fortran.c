@@ -12,8 +12,9 @@ PUBLIC MPI_Fint MPIR_F08_MPI_BOTTOM, MPIR_F08_MPI_IN_PLACE;
 PUBLIC MPI_Fint MPIR_F08_MPI_STATUS_IGNORE_OBJ[5], MPIR_F08_MPI_STATUSES_IGNORE_OBJ[5];
 #else
 PUBLIC MPI_Fint mpi_fortran_bottom_, mpi_fortran_in_place_, mpi_fortran_unweighted_,
-    mpi_fortran_weights_empty_, mpi_fortran_errcodes_ignore_, mpi_fortran_status_ignore_[8],
-    mpi_fortran_statuses_ignore_[8];
+    mpi_fortran_weights_empty_, mpi_fortran_errcodes_ignore_,
+    mpi_fortran_status_ignore_[sizeof(MPI_Status) / sizeof(MPI_Fint)],
+    mpi_fortran_statuses_ignore_[sizeof(MPI_Status) / sizeof(MPI_Fint)];
 PUBLIC char mpi_fortran_argv_null_, mpi_fortran_argvs_null_;
 #endif
 

@@ -22,7 +22,6 @@ const PARTS: &[(&str, &str)] = &[
     ("standard.c", include_str!("../c/standard.c")),
     ("mpich.c", include_str!("../c/mpich.c")),
     ("openmpi.c", include_str!("../c/openmpi.c")),
-    ("removed.c", include_str!("../c/removed.c")),
     ("numbers.c", include_str!("../c/numbers.c")),
     ("common.c", include_str!("../c/common.c")),
     ("lengths.c", include_str!("../c/lengths.c")),
@@ -69,9 +68,9 @@ fn file(path: &Path) -> impl FnOnce(io::Error) -> Error + '_ {
 /// The hand-written C files of an interface's library.
 fn parts(interface: Interface) -> Vec<String> {
     let own = format!("{}.c", interface.stem());
-    let common = ["missing.c", "removed.c", "numbers.c", "lengths.c", "common.c", "callbacks.c"]
-        .map(str::to_owned);
-    let taken = if interface == Interface::Standard { 3 } else { 6 };
+    let common =
+        ["missing.c", "numbers.c", "lengths.c", "common.c", "callbacks.c"].map(str::to_owned);
+    let taken = if interface == Interface::Standard { 2 } else { 5 };
     common.into_iter().take(taken).chain([own]).collect()
 }
 
