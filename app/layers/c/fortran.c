@@ -92,7 +92,7 @@ void texts_free(char **texts)
 enum { TAG_UB = 501, UNIVERSE_SIZE = 507, WIN_DISP_UNIT = 602, WIN_SIZE, WIN_CREATE_FLAVOR, WIN_MODEL };
 MPI_Aint attribute_to_fortran(int keyval, void *value)
 {
-    int key = keyval_in(keyval);
+    int key = keyval_in(keyval_f(keyval));
     if (value == NULL)
         return 0;
     if (key == WIN_SIZE)
@@ -183,7 +183,7 @@ PUBLIC void pmpi_attr_get_(MPI_Fint *comm, MPI_Fint *keyval, MPI_Fint *value, MP
                            MPI_Fint *ierror)
 {
     void *found = NULL;
-    *ierror = PMPI_Attr_get(comm_from_fortran(*comm), *keyval, &found, flag);
+    *ierror = PMPI_Attr_get(comm_from_fortran(*comm), keyval_f(*keyval), &found, flag);
     if (!*ierror && *flag)
         *value = (MPI_Fint)attribute_to_fortran(*keyval, found);
 }

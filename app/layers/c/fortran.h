@@ -39,6 +39,13 @@ extern MPI_Fint MPIR_F08_MPI_STATUS_IGNORE_OBJ[5], MPIR_F08_MPI_STATUSES_IGNORE_
 #define IS_ARGV_NULL(p) ((p) == &mpiprivc_.argv_null)
 #define IS_UNWEIGHTED(p) ((p) == &mpifcmb5_)
 #define IS_WEIGHTS_EMPTY(p) ((p) == &mpifcmb9_)
+
+/* Fortran's keyvals of predefined attributes follow those of C, which are odd. */
+UNUSED int keyval_f(MPI_Fint keyval)
+{
+    int predefined = (keyval & ~0xff) == 0x64400000 || (keyval & ~0xff) == 0x66000000;
+    return predefined && keyval % 2 == 0 ? keyval - 1 : keyval;
+}
 #else
 extern MPI_Fint mpi_fortran_bottom_, mpi_fortran_in_place_, mpi_fortran_unweighted_,
     mpi_fortran_weights_empty_, mpi_fortran_errcodes_ignore_, mpi_fortran_status_ignore_[],
@@ -52,6 +59,11 @@ extern char mpi_fortran_argv_null_, mpi_fortran_argvs_null_;
 #define IS_ARGV_NULL(p) ((p) == &mpi_fortran_argv_null_)
 #define IS_UNWEIGHTED(p) ((p) == &mpi_fortran_unweighted_)
 #define IS_WEIGHTS_EMPTY(p) ((p) == &mpi_fortran_weights_empty_)
+
+UNUSED int keyval_f(MPI_Fint keyval)
+{
+    return keyval;
+}
 #endif
 
 UNUSED void *buffer_f(void *buffer)

@@ -28,7 +28,7 @@ const BY_HAND: &[&str] = &[
 ];
 
 /// Whether a function is generated.
-fn generated(function: &Function, interface: Interface) -> bool {
+pub fn generated(function: &Function, interface: Interface) -> bool {
     !BY_HAND.contains(&function.name.as_str())
         && !function.name.starts_with("MPI_T_")
         && !function.name.starts_with("MPI_Abi_")
@@ -59,7 +59,7 @@ fn dereferenced(argument: &Argument, of: &str) -> Passed {
 }
 
 /// Whether an argument is a buffer of any type.
-fn choice(argument: &Argument) -> bool {
+pub fn choice(argument: &Argument) -> bool {
     let name = argument.name.as_str();
     match argument.kind.as_str() {
         "in" | "out" | "buffer" => true,
@@ -217,6 +217,9 @@ fn passed(argument: &Argument, function: &Function) -> Passed {
         "int-pointer" | "argv" => Passed { pass: "NULL".to_owned(), ..Passed::default() },
         "index" => index(argument, function),
         "status" => status(argument),
+        "keyval" if argument.flow == Flow::In => {
+            Passed { pass: format!("keyval_f(*{name})"), ..pointer(argument, "MPI_Fint") }
+        }
         "attribute" => attribute(argument, function),
         // A buffer's address cannot be given back to a Fortran variable of any type.
         "address" if name == "buffer_addr" => Passed {

@@ -14,6 +14,7 @@ pub mod fortran;
 pub mod header;
 pub mod interface;
 pub mod libraries;
+pub mod modules;
 pub mod scripts;
 pub mod table;
 pub mod values;

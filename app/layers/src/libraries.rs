@@ -7,7 +7,7 @@ use std::process::Command;
 use std::{env, fs, io};
 
 use crate::interface::Interface;
-use crate::{fortran, header, scripts, values, wrappers};
+use crate::{fortran, header, modules, scripts, values, wrappers};
 
 /// The library under the layers.
 pub const CORE: &str = "libheddle_mpi.so";
@@ -88,6 +88,7 @@ pub fn write_sources(interface: Interface, folder: &Path) -> Result<Vec<String>,
     let mut sources = parts(interface);
     if interface == Interface::Standard {
         put("functions.c", &wrappers::jumps())?;
+        put(MODULES, &modules::functions())?;
     } else {
         put("values.h", &values::header(interface))?;
         put("functions.c", &wrappers::source(interface))?;
@@ -97,6 +98,9 @@ pub fn write_sources(interface: Interface, folder: &Path) -> Result<Vec<String>,
     put("fortran_functions.c", &fortran::source(interface))?;
     Ok(sources)
 }
+
+/// What the modules of the standard interface need.
+const MODULES: &str = "fortran_modules.c";
 
 /// The C files of an interface's library for Fortran.
 const FORTRAN: &[&str] = &["fortran.c", "fortran_callbacks.c", "fortran_functions.c", "lengths.c"];
@@ -167,7 +171,10 @@ fn build(interface: Interface, folder: &Path) -> Result<Vec<PathBuf>, Error> {
         link(&libraries.join(name), &in_c, &[CORE])?;
     }
     let under = interface.libraries().first().copied().unwrap_or(CORE);
-    let fortran = FORTRAN.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
+    let mut fortran = FORTRAN.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
+    if interface == Interface::Standard {
+        fortran.push(MODULES.to_owned());
+    }
     let fortran = compile(interface, &sources, &fortran)?;
     let mut first = None;
     for &name in interface.fortran_libraries() {
@@ -188,6 +195,27 @@ fn build(interface: Interface, folder: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(made)
 }
 
+/// What programs are compiled with. The modules need gfortran (or what `FC` names); without it there is only `mpif.h`.
+fn headers(folder: &Path) -> Result<(), Error> {
+    fs::create_dir_all(folder).map_err(file(folder))?;
+    let put = |name: &str, text: &str| {
+        let path = folder.join(name);
+        fs::write(&path, text).map_err(file(&path))
+    };
+    put("mpi.h", &header::text())?;
+    put("mpif.h", &modules::mpif())?;
+    let compiler = env::var_os("FC").unwrap_or_else(|| "gfortran".into());
+    for (name, text) in [("mpi.f90", modules::mpi()), ("mpi_f08.f90", modules::mpi_f08())] {
+        put(name, &text)?;
+        let mut command = Command::new(&compiler);
+        command.args(["-fsyntax-only", "-J"]).arg(folder).arg(folder.join(name));
+        if Command::new(&compiler).arg("--version").output().is_ok() {
+            run(&mut command)?;
+        }
+    }
+    Ok(())
+}
+
 /// Builds all libraries into `FOLDER/mpi/lib`, beside a copy of the library under them; gives their files.
 pub fn all(core: &Path, folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let folder = folder.join("mpi");
@@ -198,10 +226,7 @@ pub fn all(core: &Path, folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let beside = libraries.join(CORE);
     fs::rename(&unfinished, &beside).map_err(file(&beside))?;
     let mut made = vec![beside];
-    let include = folder.join("include");
-    fs::create_dir_all(&include).map_err(file(&include))?;
-    let header = include.join("mpi.h");
-    fs::write(&header, header::text()).map_err(file(&header))?;
+    headers(&folder.join("include"))?;
     scripts::write(&folder).map_err(file(&folder))?;
     for interface in Interface::ALL {
         made.extend(build(interface, &folder)?);
