@@ -24,6 +24,15 @@ impl Interface {
         }
     }
 
+    /// What it is called in messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Standard => "standard (MPI 5.0)",
+            Self::Mpich => "MPICH",
+            Self::OpenMpi => "Open MPI",
+        }
+    }
+
     /// What its hand-written C files are called.
     pub fn stem(self) -> &'static str {
         match self {
