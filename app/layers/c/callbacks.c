@@ -1,21 +1,5 @@
-/* How a program's functions are called back: the struct is that of app/libmpi/src/layer.rs. */
-#include "layer.h"
-
-struct layer {
-    size_t version;
-    const char *name;
-    void (*reduce)(function, int, void *, void *, int64_t, handle);
-    int (*copy_attribute)(int, function, handle, int, void *, void *, void **, int *);
-    int (*delete_attribute)(int, function, handle, int, void *, void *);
-    void (*handle_error)(int, function, handle, int *);
-    int (*query)(function, void *, status_t *);
-    int (*free)(function, void *);
-    int (*cancel)(function, void *, int);
-    int (*extent)(function, handle, MPI_Aint *, void *);
-    int (*convert)(function, int, void *, handle, int64_t, void *, int64_t, void *);
-};
-enum { VERSION = 1 };
-enum about { ABOUT_COMM, ABOUT_TYPE, ABOUT_WIN, ABOUT_FILE, ABOUT_SESSION };
+/* How a program's functions in C are called back. */
+#include "callbacks.h"
 
 extern int heddle_set_layer(const struct layer *) __attribute__((weak));
 

@@ -152,3 +152,13 @@ SAME(req, MPI_Request)
 SAME(msg, MPI_Message)
 SAME(errh, MPI_Errhandler)
 SAME(session, MPI_Session)
+
+/* As Fortran hands them on to C. */
+#define THEIR_IN_PLACE ((void *)-1)
+#define THEIR_STATUS_IGNORE ((MPI_Status *)1)
+#define THEIR_UNWEIGHTED ((int *)MPI_UNWEIGHTED)
+#define THEIR_WEIGHTS_EMPTY ((int *)MPI_WEIGHTS_EMPTY)
+#define THEIR_DUP_FN ((function)MPIR_Dup_fn)
+#define THEIR_NULL_COPY_FN ((function)0)
+#define THEIR_NULL_DELETE_FN ((function)0)
+#define MPICH_SENTINELS

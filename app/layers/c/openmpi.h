@@ -130,3 +130,15 @@ UNUSED void status_out(const status_t *ours, MPI_Status *theirs)
     if (ours->error != UNTOUCHED)
         theirs->MPI_ERROR = error_out(ours->error);
 }
+
+/* As Fortran hands them on to C. */
+#define THEIR_IN_PLACE ((void *)1)
+#define THEIR_STATUS_IGNORE ((MPI_Status *)0)
+#define THEIR_UNWEIGHTED ((int *)2)
+#define THEIR_WEIGHTS_EMPTY ((int *)3)
+#ifndef DEFINE_OBJECTS
+void OMPI_C_MPI_COMM_DUP_FN(void), OMPI_C_MPI_COMM_NULL_COPY_FN(void), OMPI_C_MPI_COMM_NULL_DELETE_FN(void);
+#endif
+#define THEIR_DUP_FN OMPI_C_MPI_COMM_DUP_FN
+#define THEIR_NULL_COPY_FN OMPI_C_MPI_COMM_NULL_COPY_FN
+#define THEIR_NULL_DELETE_FN OMPI_C_MPI_COMM_NULL_DELETE_FN

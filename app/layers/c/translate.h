@@ -70,7 +70,7 @@ UNUSED void length_out(int *length, int limit)
         *length = limit - 1;
 }
 
-/* Lengths of arguments that the call does not say (common.c). */
+/* Lengths of arguments that the call does not say (lengths.c). */
 int peers(handle comm);
 int in_degree(handle comm);
 int out_degree(handle comm);

@@ -24,6 +24,15 @@ impl Interface {
         }
     }
 
+    /// What it is called in messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Standard => "standard (MPI 5.0)",
+            Self::Mpich => "MPICH",
+            Self::OpenMpi => "Open MPI",
+        }
+    }
+
     /// What its hand-written C files are called.
     pub fn stem(self) -> &'static str {
         match self {
@@ -39,6 +48,17 @@ impl Interface {
             Self::Standard => &["libmpi_abi.so.1"],
             Self::Mpich => &["libmpich.so.12", "libmpi.so.12"],
             Self::OpenMpi => &["libmpi.so.40"],
+        }
+    }
+
+    /// The names under which programs ask for its library in Fortran.
+    pub fn fortran_libraries(self) -> &'static [&'static str] {
+        match self {
+            Self::Standard => &["libmpi_abi_fort.so.1"],
+            Self::Mpich => &["libmpichfort.so.12", "libmpifort.so.12"],
+            Self::OpenMpi => {
+                &["libmpi_mpifh.so.40", "libmpi_usempif08.so.40", "libmpi_usempi_ignore_tkr.so.40"]
+            }
         }
     }
 }

@@ -9,10 +9,13 @@
 //! Sources: the headers of MPICH 4.0 and Open MPI 4.1; MPI: A Message-Passing Interface Standard, 5.0, chapter 20 and annex A.
 
 pub mod arguments;
+pub mod check;
 pub mod constants;
+pub mod fortran;
 pub mod header;
 pub mod interface;
 pub mod libraries;
+pub mod modules;
 pub mod scripts;
 pub mod table;
 pub mod values;

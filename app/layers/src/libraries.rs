@@ -7,7 +7,7 @@ use std::process::Command;
 use std::{env, fs, io};
 
 use crate::interface::Interface;
-use crate::{header, scripts, values, wrappers};
+use crate::{fortran, header, modules, scripts, values, wrappers};
 
 /// The library under the layers.
 pub const CORE: &str = "libheddle_mpi.so";
@@ -22,9 +22,13 @@ const PARTS: &[(&str, &str)] = &[
     ("standard.c", include_str!("../c/standard.c")),
     ("mpich.c", include_str!("../c/mpich.c")),
     ("openmpi.c", include_str!("../c/openmpi.c")),
-    ("removed.c", include_str!("../c/removed.c")),
     ("numbers.c", include_str!("../c/numbers.c")),
     ("common.c", include_str!("../c/common.c")),
+    ("lengths.c", include_str!("../c/lengths.c")),
+    ("callbacks.h", include_str!("../c/callbacks.h")),
+    ("fortran.h", include_str!("../c/fortran.h")),
+    ("fortran.c", include_str!("../c/fortran.c")),
+    ("fortran_callbacks.c", include_str!("../c/fortran_callbacks.c")),
     ("callbacks.c", include_str!("../c/callbacks.c")),
     ("missing.c", include_str!("../c/missing.c")),
 ];
@@ -65,8 +69,8 @@ fn file(path: &Path) -> impl FnOnce(io::Error) -> Error + '_ {
 fn parts(interface: Interface) -> Vec<String> {
     let own = format!("{}.c", interface.stem());
     let common =
-        ["missing.c", "removed.c", "numbers.c", "common.c", "callbacks.c"].map(str::to_owned);
-    let taken = if interface == Interface::Standard { 3 } else { 5 };
+        ["missing.c", "numbers.c", "lengths.c", "common.c", "callbacks.c"].map(str::to_owned);
+    let taken = if interface == Interface::Standard { 2 } else { 5 };
     common.into_iter().take(taken).chain([own]).collect()
 }
 
@@ -84,13 +88,22 @@ pub fn write_sources(interface: Interface, folder: &Path) -> Result<Vec<String>,
     let mut sources = parts(interface);
     if interface == Interface::Standard {
         put("functions.c", &wrappers::jumps())?;
+        put(MODULES, &modules::functions())?;
     } else {
         put("values.h", &values::header(interface))?;
         put("functions.c", &wrappers::source(interface))?;
     }
     sources.push("functions.c".to_owned());
+    put("prototypes.h", &fortran::prototypes(interface))?;
+    put("fortran_functions.c", &fortran::source(interface))?;
     Ok(sources)
 }
+
+/// What the modules of the standard interface need.
+const MODULES: &str = "fortran_modules.c";
+
+/// The C files of an interface's library for Fortran.
+const FORTRAN: &[&str] = &["fortran.c", "fortran_callbacks.c", "fortran_functions.c", "lengths.c"];
 
 fn run(command: &mut Command) -> Result<(), Error> {
     let program = PathBuf::from(command.get_program());
@@ -118,36 +131,89 @@ fn linkable(library: &Path) -> Result<(), Error> {
     Ok(())
 }
 
+/// Compiles C files of a folder; gives the object files.
+fn compile(interface: Interface, folder: &Path, sources: &[String]) -> Result<Vec<PathBuf>, Error> {
+    let mut objects = Vec::new();
+    for source in sources {
+        let object = folder.join(source).with_extension("o");
+        let mut command = compiler();
+        command.args(FLAGS).arg(format!("-DLAYER_NAME=\"{}\"", interface.stem()));
+        command.arg("-c").arg(folder.join(source)).arg("-o").arg(&object);
+        run(&mut command)?;
+        objects.push(object);
+    }
+    Ok(objects)
+}
+
+/// Links a library from object files, over others of the same folder.
+fn link(path: &Path, objects: &[PathBuf], over: &[&str]) -> Result<(), Error> {
+    let (folder, name) = (path.parent().unwrap_or(path), path.file_name().unwrap_or_default());
+    let name = name.to_string_lossy();
+    // Under its final name only when it is whole: a program may be loading the old one.
+    let unfinished = folder.join(format!(".{name}.{}", std::process::id()));
+    let mut command = compiler();
+    command.args(["-shared", "-Wl,--no-as-needed", "-Wl,-rpath,$ORIGIN", "-Wl,-z,now"]);
+    command.arg(format!("-Wl,-soname,{name}")).arg("-o").arg(&unfinished).args(objects);
+    command.arg("-L").arg(folder).args(over.iter().map(|other| format!("-l:{other}")));
+    run(&mut command)?;
+    fs::rename(&unfinished, path).map_err(file(path))
+}
+
 /// Builds the libraries of an interface; gives their files.
 fn build(interface: Interface, folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let sources = folder.join("src").join(interface.stem());
     let libraries = folder.join("lib");
-    let mut objects = Vec::new();
-    for source in write_sources(interface, &sources)? {
-        let object = sources.join(&source).with_extension("o");
-        let mut command = compiler();
-        command.args(FLAGS).arg(format!("-DLAYER_NAME=\"{}\"", interface.stem()));
-        command.arg("-c").arg(sources.join(&source)).arg("-o").arg(&object);
-        run(&mut command)?;
-        objects.push(object);
-    }
+    let in_c = write_sources(interface, &sources)?;
+    let in_c = compile(interface, &sources, &in_c)?;
     let mut made = Vec::new();
     for name in interface.libraries() {
-        let path = libraries.join(name);
-        // Under its final name only when it is whole: a program may be loading the old one.
-        let unfinished = libraries.join(format!(".{name}.{}", std::process::id()));
-        let mut command = compiler();
-        command.args(["-shared", "-Wl,--no-as-needed", "-Wl,-rpath,$ORIGIN", "-Wl,-z,now"]);
-        command.arg(format!("-Wl,-soname,{name}")).arg("-o").arg(&unfinished).args(&objects);
-        command.arg("-L").arg(&libraries).arg(format!("-l:{CORE}"));
-        run(&mut command)?;
-        fs::rename(&unfinished, &path).map_err(file(&path))?;
-        if interface == Interface::Standard {
-            linkable(&path)?;
+        made.push(libraries.join(name));
+        link(&libraries.join(name), &in_c, &[CORE])?;
+    }
+    let under = interface.libraries().first().copied().unwrap_or(CORE);
+    let mut fortran = FORTRAN.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
+    if interface == Interface::Standard {
+        fortran.push(MODULES.to_owned());
+    }
+    let fortran = compile(interface, &sources, &fortran)?;
+    let mut first = None;
+    for &name in interface.fortran_libraries() {
+        // One has the functions; the others find them there.
+        let (objects, over) = match first {
+            None => (fortran.as_slice(), vec![under, CORE]),
+            Some(first) => (&[][..], vec![first, under, CORE]),
+        };
+        link(&libraries.join(name), objects, &over)?;
+        made.push(libraries.join(name));
+        first = first.or(Some(name));
+    }
+    if interface == Interface::Standard {
+        for path in &made {
+            linkable(path)?;
         }
-        made.push(path);
     }
     Ok(made)
+}
+
+/// What programs are compiled with. The modules need gfortran (or what `FC` names); without it there is only `mpif.h`.
+fn headers(folder: &Path) -> Result<(), Error> {
+    fs::create_dir_all(folder).map_err(file(folder))?;
+    let put = |name: &str, text: &str| {
+        let path = folder.join(name);
+        fs::write(&path, text).map_err(file(&path))
+    };
+    put("mpi.h", &header::text())?;
+    put("mpif.h", &modules::mpif())?;
+    let compiler = env::var_os("FC").unwrap_or_else(|| "gfortran".into());
+    for (name, text) in [("mpi.f90", modules::mpi()), ("mpi_f08.f90", modules::mpi_f08())] {
+        put(name, &text)?;
+        let mut command = Command::new(&compiler);
+        command.args(["-fsyntax-only", "-J"]).arg(folder).arg(folder.join(name));
+        if Command::new(&compiler).arg("--version").output().is_ok() {
+            run(&mut command)?;
+        }
+    }
+    Ok(())
 }
 
 /// Builds all libraries into `FOLDER/mpi/lib`, beside a copy of the library under them; gives their files.
@@ -160,10 +226,7 @@ pub fn all(core: &Path, folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let beside = libraries.join(CORE);
     fs::rename(&unfinished, &beside).map_err(file(&beside))?;
     let mut made = vec![beside];
-    let include = folder.join("include");
-    fs::create_dir_all(&include).map_err(file(&include))?;
-    let header = include.join("mpi.h");
-    fs::write(&header, header::text()).map_err(file(&header))?;
+    headers(&folder.join("include"))?;
     scripts::write(&folder).map_err(file(&folder))?;
     for interface in Interface::ALL {
         made.extend(build(interface, &folder)?);

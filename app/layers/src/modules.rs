@@ -1,0 +1,365 @@
+//! Fortran's view of the standard interface: `mpif.h`, and the modules `mpi` and `mpi_f08`.
+//!
+//! A module has no code of its own: what it names lies in the library for Fortran, so that a program needs nothing else.
+//! `use mpi` has no interfaces for procedures, as `mpif.h`; those of `mpi_f08` pass buffers by address.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use crate::constants::{self, Constant, HANDLES};
+use crate::fortran;
+use crate::interface::Interface;
+use crate::table::{self, Argument, Flow, Function};
+
+/// Sentinels: declared name with shape, type, common block.
+const SENTINELS: &[(&str, &str, &str)] = &[
+    ("MPI_BOTTOM", "integer", "mpi_fortran_bottom"),
+    ("MPI_IN_PLACE", "integer", "mpi_fortran_in_place"),
+    ("MPI_UNWEIGHTED(1)", "integer", "mpi_fortran_unweighted"),
+    ("MPI_WEIGHTS_EMPTY(1)", "integer", "mpi_fortran_weights_empty"),
+    ("MPI_ERRCODES_IGNORE(1)", "integer", "mpi_fortran_errcodes_ignore"),
+    ("MPI_ARGV_NULL(1)", "character", "mpi_fortran_argv_null"),
+    ("MPI_ARGVS_NULL(1,1)", "character", "mpi_fortran_argvs_null"),
+];
+/// Those that are statuses.
+const STATUSES: &[(&str, &str)] = &[
+    ("MPI_STATUS_IGNORE", "mpi_fortran_status_ignore"),
+    ("MPI_STATUSES_IGNORE", "mpi_fortran_statuses_ignore"),
+];
+
+/// Numbers that no table has.
+const NUMBERS: &[(&str, i64)] = &[
+    ("MPI_VERSION", 5),
+    ("MPI_SUBVERSION", 0),
+    ("MPI_ABI_VERSION", 1),
+    ("MPI_ABI_SUBVERSION", 0),
+    ("MPI_STATUS_SIZE", 8),
+    ("MPI_SOURCE", 1),
+    ("MPI_TAG", 2),
+    ("MPI_ERROR", 3),
+    ("MPI_ADDRESS_KIND", 8),
+    ("MPI_COUNT_KIND", 8),
+    ("MPI_OFFSET_KIND", 8),
+    ("MPI_INTEGER_KIND", 4),
+];
+
+/// Predefined functions.
+const FUNCTIONS: &[&str] = &[
+    "MPI_NULL_COPY_FN",
+    "MPI_NULL_DELETE_FN",
+    "MPI_DUP_FN",
+    "MPI_COMM_NULL_COPY_FN",
+    "MPI_COMM_NULL_DELETE_FN",
+    "MPI_COMM_DUP_FN",
+    "MPI_TYPE_NULL_COPY_FN",
+    "MPI_TYPE_NULL_DELETE_FN",
+    "MPI_TYPE_DUP_FN",
+    "MPI_WIN_NULL_COPY_FN",
+    "MPI_WIN_NULL_DELETE_FN",
+    "MPI_WIN_DUP_FN",
+    "MPI_CONVERSION_FN_NULL",
+];
+
+/// Types whose size `MPI_Sizeof` tells: name, declaration, bytes.
+const SIZES: &[(&str, &str, u32)] = &[
+    ("character", "character(len=*)", 1),
+    ("logical", "logical", 4),
+    ("int8", "integer(1)", 1),
+    ("int16", "integer(2)", 2),
+    ("int32", "integer(4)", 4),
+    ("int64", "integer(8)", 8),
+    ("real32", "real(4)", 4),
+    ("real64", "real(8)", 8),
+    ("real128", "real(16)", 16),
+    ("complex32", "complex(4)", 8),
+    ("complex64", "complex(8)", 16),
+    ("complex128", "complex(16)", 32),
+];
+
+/// Functions that MPI-3.0 removed or `mpi_f08` never had.
+const OLD: &[&str] = &[
+    "MPI_Errhandler_create",
+    "MPI_Errhandler_get",
+    "MPI_Errhandler_set",
+    "MPI_Attr_delete",
+    "MPI_Keyval_free",
+    "MPI_Type_extent",
+    "MPI_Type_lb",
+    "MPI_Type_ub",
+    "MPI_Status_set_error",
+    "MPI_Status_set_source",
+    "MPI_Status_set_tag",
+];
+
+/// A constant's value in Fortran. Texts are one shorter, since they need no terminator.
+fn value(constant: &Constant) -> Option<i64> {
+    let known = constant.standard.filter(|value| *value < 0xf00 || constant.kind == "limit")?;
+    Some(if constant.name.starts_with("MAX_") { known - 1 } else { known })
+}
+
+/// The constants that Fortran has, each once.
+fn known() -> Vec<(Constant, i64)> {
+    let mut seen = BTreeSet::new();
+    let mut found = Vec::new();
+    for constant in constants::all() {
+        let elsewhere = ["address", "safety", "ordering"].contains(&constant.kind);
+        let tool = constant.name.starts_with("T_");
+        if !elsewhere && !tool && !constant.name.is_empty() && seen.insert(constant.name) {
+            if let Some(value) = value(&constant) {
+                found.push((constant, value));
+            }
+        }
+    }
+    found
+}
+
+/// What `mpif.h` and `mpi` declare, in lines that are right in fixed and in free form.
+fn declarations() -> String {
+    let mut out = String::new();
+    let mut parameter = |name: &str, value: i64| {
+        let _ = write!(out, "      integer {name}\n      parameter ({name}={value})\n");
+    };
+    for (name, value) in NUMBERS {
+        parameter(name, *value);
+    }
+    for (constant, value) in known() {
+        parameter(&format!("MPI_{}", constant.name), value);
+    }
+    parameter("MPI_LONG_LONG_INT", 0x20b);
+    out += "      integer(8) MPI_DISPLACEMENT_CURRENT\n      parameter (MPI_DISPLACEMENT_CURRENT=-1)\n";
+    for name in ["MPI_SUBARRAYS_SUPPORTED", "MPI_ASYNC_PROTECTS_NONBLOCKING"] {
+        let _ = write!(out, "      logical {name}\n      parameter ({name}=.false.)\n");
+    }
+    for (name, of, block) in SENTINELS {
+        let plain = name.split('(').next().unwrap_or(name);
+        let _ = write!(out, "      {of} {name}\n      common /{block}/ {plain}\n");
+    }
+    for ((name, block), shape) in STATUSES.iter().zip(["MPI_STATUS_SIZE", "MPI_STATUS_SIZE,1"]) {
+        let _ = write!(out, "      integer {name}({shape})\n      common /{block}/ {name}\n");
+    }
+    out
+}
+
+/// The functions that are named where they are not called.
+fn externals() -> String {
+    let mut out = String::new();
+    for name in FUNCTIONS {
+        let _ = writeln!(out, "      external {name}");
+    }
+    for name in ["MPI_WTIME", "MPI_WTICK", "PMPI_WTIME", "PMPI_WTICK"] {
+        let _ = write!(out, "      external {name}\n      double precision {name}\n");
+    }
+    for name in ["MPI_AINT_ADD", "MPI_AINT_DIFF"] {
+        let _ = write!(out, "      external {name}\n      integer(8) {name}\n");
+    }
+    out
+}
+
+/// The text of `mpif.h`.
+pub fn mpif() -> String {
+    format!(
+        "! The standard interface of MPI 5.0, as heddle serves it.\n{}{}",
+        declarations(),
+        externals()
+    )
+}
+
+/// `MPI_Sizeof`, for values of any rank.
+fn sizes() -> String {
+    let mut out = String::from("      interface MPI_Sizeof\n");
+    for (name, of, _) in SIZES {
+        let _ = write!(
+            out,
+            "      subroutine mpi_sizeof_{name}(x, size, ierror)\n      {of} :: x(..)\n      \
+             integer :: size\n      integer, optional :: ierror\n      end subroutine\n"
+        );
+    }
+    out + "      end interface\n"
+}
+
+/// The functions in C behind [`sizes`], and the comparisons of handles of `mpi_f08`: `fortran_modules.c`.
+pub fn functions() -> String {
+    let mut out = String::from("/* Generated. */\n#include \"fortran.h\"\n");
+    for (name, _, bytes) in SIZES {
+        let bytes = if *name == "character" { "length".to_owned() } else { bytes.to_string() };
+        let _ = write!(
+            out,
+            "\nPUBLIC void mpi_sizeof_{name}_(void *x, MPI_Fint *size, MPI_Fint *ierror, size_t length)\n{{\n    \
+             (void)x, (void)length;\n    *size = (MPI_Fint){bytes};\n    if (ierror)\n        *ierror = 0;\n}}\n"
+        );
+    }
+    for (name, sign) in [("eq", "=="), ("ne", "!=")] {
+        for (kind, _) in HANDLES {
+            let _ = write!(
+                out,
+                "\nPUBLIC MPI_Fint mpi_{kind}_{name}_(MPI_Fint *a, MPI_Fint *b)\n{{\n    return *a {sign} *b;\n}}\n"
+            );
+        }
+    }
+    out
+}
+
+/// The module `mpi`.
+pub fn mpi() -> String {
+    format!(
+        "! The standard interface of MPI 5.0, as heddle serves it.\n      module mpi\n      implicit none\n{}{}{}      \
+         end module\n",
+        declarations(),
+        externals(),
+        sizes()
+    )
+}
+
+/// The types of `mpi_f08`, their constants and comparisons.
+fn types() -> String {
+    let mut out = String::new();
+    for (_, of) in HANDLES {
+        let _ = writeln!(out, "type, bind(C) :: {of}\n  integer :: MPI_VAL\nend type");
+    }
+    out += "type, bind(C) :: MPI_Status\n  integer :: MPI_SOURCE, MPI_TAG, MPI_ERROR, MPI_internal(5)\nend type\n";
+    for (name, value) in
+        NUMBERS.iter().filter(|(name, _)| !["MPI_SOURCE", "MPI_TAG", "MPI_ERROR"].contains(name))
+    {
+        let _ = writeln!(out, "integer, parameter :: {name} = {value}");
+    }
+    for (constant, value) in known() {
+        let of = HANDLES.iter().find(|(kind, _)| *kind == constant.kind);
+        let name = constant.name;
+        let _ = match of {
+            Some((_, of)) => writeln!(out, "type({of}), parameter :: MPI_{name} = {of}({value})"),
+            None => writeln!(out, "integer, parameter :: MPI_{name} = {value}"),
+        };
+    }
+    out += "type(MPI_Datatype), parameter :: MPI_LONG_LONG_INT = MPI_Datatype(523)\n\
+            integer(8), parameter :: MPI_DISPLACEMENT_CURRENT = -1\n\
+            logical, parameter :: MPI_SUBARRAYS_SUPPORTED = .false.\n\
+            logical, parameter :: MPI_ASYNC_PROTECTS_NONBLOCKING = .false.\n";
+    for (name, of, block) in SENTINELS {
+        let of = if *of == "character" { "character(c_char)" } else { "integer" };
+        let _ = writeln!(out, "{of}, bind(C, name=\"{block}_\"), target :: {name}");
+    }
+    for ((name, block), shape) in STATUSES.iter().zip(["", "(1)"]) {
+        let _ =
+            writeln!(out, "type(MPI_Status), bind(C, name=\"{block}_\"), target :: {name}{shape}");
+    }
+    for (name, sign) in [("eq", "=="), ("ne", "/=")] {
+        let _ = writeln!(out, "interface operator({sign})");
+        for (kind, of) in HANDLES {
+            let _ = writeln!(
+                out,
+                "function mpi_{kind}_{name}(a, b) result(r)\nimport :: {of}\ntype({of}), intent(in) :: a, b\n\
+                 logical :: r\nend function"
+            );
+        }
+        out += "end interface\n";
+    }
+    out
+}
+
+/// The declaration of an argument in `mpi_f08`.
+fn declaration(argument: &Argument) -> String {
+    let name = &argument.name;
+    if fortran::choice(argument) {
+        return format!("!GCC$ ATTRIBUTES NO_ARG_CHECK :: {name}\ntype(*), dimension(*) :: {name}");
+    }
+    let kind = argument.kind.as_str();
+    let of = match kind {
+        _ if kind.starts_with("fn.") => return format!("external :: {name}"),
+        "count" => "integer(MPI_COUNT_KIND)".to_owned(),
+        "aint" | "attribute" | "pointer" => "integer(MPI_ADDRESS_KIND)".to_owned(),
+        "offset" => "integer(MPI_OFFSET_KIND)".to_owned(),
+        "logical" => "logical".to_owned(),
+        "status" => "type(MPI_Status)".to_owned(),
+        "address" => "type(c_ptr)".to_owned(),
+        "argv" | "commands" | "text" | "object-name" | "processor-name" | "error-string"
+        | "library-version" | "port-name" | "info-key" | "datarep" => "character(len=*)".to_owned(),
+        _ => match HANDLES.iter().find(|(handle, _)| *handle == kind) {
+            Some((_, of)) => format!("type({of})"),
+            None => "integer".to_owned(),
+        },
+    };
+    let shape = match kind {
+        "triples" => "(3,*)",
+        "weights" | "contents" => "(*)",
+        _ if argument.array() && kind != "text" => "(*)",
+        _ => "",
+    };
+    // A sentinel may stand for what comes back.
+    let intent = if argument.flow == Flow::In && kind != "status" { ", intent(in)" } else { "" };
+    format!("{of}{intent} :: {name}{shape}")
+}
+
+/// The arguments that Fortran has.
+fn arguments(function: &Function) -> Vec<&Argument> {
+    let absent = |argument: &&Argument| {
+        argument.kind != "int-pointer" && (argument.kind != "argv" || argument.array())
+    };
+    function.arguments.iter().filter(absent).collect()
+}
+
+/// The interface of one function.
+fn interface(out: &mut String, function: &Function) {
+    let all = arguments(function);
+    let mut names: Vec<&str> = all.iter().map(|argument| argument.name.as_str()).collect();
+    let code = function.result == "int";
+    if code {
+        names.push("ierror");
+    }
+    let what = if code { "subroutine" } else { "function" };
+    let _ = write!(out, "{what} {}_f08(&\n  {})", function.name, names.join(", &\n  "));
+    out.push_str(if code { "\n" } else { " result(r)\n" });
+    out.push_str("import\n");
+    for argument in all {
+        let _ = writeln!(out, "{}", declaration(argument));
+    }
+    let _ = match function.result.as_str() {
+        "int" => writeln!(out, "integer, optional :: ierror"),
+        "double" => writeln!(out, "double precision :: r"),
+        _ => writeln!(out, "integer(MPI_ADDRESS_KIND) :: r"),
+    };
+    let _ = writeln!(out, "end {what}");
+}
+
+/// What tells a function from its form with large counts: the types of its arguments.
+fn signature(function: &Function) -> Vec<String> {
+    let all = arguments(function).into_iter().map(|argument| {
+        let text = declaration(argument);
+        // Counts and addresses are of one kind.
+        let text = text.replace("MPI_COUNT_KIND", "8").replace("MPI_ADDRESS_KIND", "8");
+        text.split("::").next().unwrap_or_default().to_owned()
+    });
+    all.collect()
+}
+
+/// The module `mpi_f08`.
+pub fn mpi_f08() -> String {
+    let mut out = String::from(
+        "! The standard interface of MPI 5.0, as heddle serves it.\nmodule mpi_f08\n\
+         use, intrinsic :: iso_c_binding, only: c_ptr, c_char\nimplicit none\n",
+    );
+    out += &types();
+    let all = table::all();
+    let there = |function: &&Function| {
+        fortran::generated(function, Interface::Standard) && !OLD.contains(&function.name.as_str())
+    };
+    for function in all.iter().filter(there) {
+        let small = function.name.strip_suffix("_c");
+        let overloads = small.and_then(|small| all.iter().find(|other| other.name == small));
+        if overloads.is_some_and(|small| signature(small) != signature(function)) {
+            continue;
+        }
+        let _ = writeln!(out, "interface {}", function.name);
+        interface(&mut out, function);
+        let large = format!("{}_c", function.name);
+        let large = all.iter().find(|other| other.name == large);
+        if let Some(large) = large.filter(|large| signature(large) != signature(function)) {
+            interface(&mut out, large);
+        }
+        out += "end interface\n";
+    }
+    for name in FUNCTIONS {
+        let _ = writeln!(out, "external :: {name}");
+    }
+    out += &sizes();
+    out + "end module\n"
+}
