@@ -11,6 +11,8 @@ use crate::{fortran, header, modules, scripts, values, wrappers};
 
 /// The library under the layers.
 pub const CORE: &str = "libheddle_mpi.so";
+/// The library that takes its place where ranks share a process.
+pub const IN_PROCESS: &str = "libheddle_in_process.so";
 
 /// The parts that are written by hand.
 const PARTS: &[(&str, &str)] = &[
@@ -221,11 +223,16 @@ pub fn all(core: &Path, folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let folder = folder.join("mpi");
     let libraries = folder.join("lib");
     fs::create_dir_all(&libraries).map_err(file(&libraries))?;
-    let unfinished = libraries.join(format!(".{CORE}.{}", std::process::id()));
-    fs::copy(core, &unfinished).map_err(file(core))?;
-    let beside = libraries.join(CORE);
-    fs::rename(&unfinished, &beside).map_err(file(&beside))?;
-    let mut made = vec![beside];
+    let mut made = Vec::new();
+    // That which holds ranks in one process is there if it was built.
+    let in_process = core.with_file_name(IN_PROCESS);
+    let others = in_process.is_file().then_some((in_process.as_path(), IN_PROCESS));
+    for (from, name) in [(core, CORE)].into_iter().chain(others) {
+        let unfinished = libraries.join(format!(".{name}.{}", std::process::id()));
+        fs::copy(from, &unfinished).map_err(file(from))?;
+        made.push(libraries.join(name));
+        fs::rename(&unfinished, libraries.join(name)).map_err(file(from))?;
+    }
     headers(&folder.join("include"))?;
     scripts::write(&folder).map_err(file(&folder))?;
     for interface in Interface::ALL {
