@@ -59,15 +59,14 @@ impl fmt::Display for Report {
             names.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
         };
         let interfaces: Vec<&str> = self.interfaces.iter().map(|one| one.name()).collect();
-        match interfaces.as_slice() {
-            [] => {
-                writeln!(f, "not linked with an MPI library (unless it opens one while it runs)")?
-            }
-            [one] => writeln!(f, "interface: {one}")?,
+        let linked = match interfaces.as_slice() {
+            [] => "not linked with an MPI library (unless it opens one while it runs)".to_owned(),
+            [one] => format!("interface: {one}"),
             several => {
-                writeln!(f, "interfaces: {}, which cannot work together", several.join(" and "))?
+                format!("interfaces: {}, which cannot work together", several.join(" and "))
             }
-        }
+        };
+        writeln!(f, "{linked}")?;
         for user in &self.users {
             writeln!(f, "uses MPI: {}", user.display())?;
         }
@@ -233,11 +232,11 @@ fn compare(report: &mut Report, libraries: &Path) -> Result<(), Error> {
         if !there.contains(name) {
             report.unresolved.insert(name.clone());
         }
-        if let Some(function) = function_of(name, &by_name) {
-            if !implemented.contains(&format!("heddle_{}", function.core)) {
-                report.unimplemented.insert(function.name.clone());
-            }
-        }
+        let function = function_of(name, &by_name);
+        let lacks = |core: &str| !implemented.contains(&format!("heddle_{core}"));
+        report.unimplemented.extend(
+            function.filter(|function| lacks(&function.core)).map(|function| function.name.clone()),
+        );
     }
     Ok(())
 }
