@@ -148,6 +148,11 @@ impl<T: Copy> Out<T> {
 }
 
 impl<T> Out<T> {
+    /// Whether the program wants no result.
+    pub fn is_null(self) -> bool {
+        self.0.is_null()
+    }
+
     /// An error if there is no place for a result: asked before something is made that would be lost.
     pub fn check(self) -> Result {
         check!(!self.0.is_null(), ERR_ARG, "a null pointer is no place for a result");

@@ -52,6 +52,8 @@ pub struct Comm {
     handle: Cell<Handle>,
     collectives: Cell<u64>,
     agreements: Cell<u64>,
+    /// Whether the simulator knows it.
+    pub registered: Cell<bool>,
 }
 
 impl Comm {
@@ -71,6 +73,8 @@ impl Comm {
             handle: Cell::new(abi::COMM_NULL),
             collectives: Cell::new(0),
             agreements: Cell::new(0),
+            // The simulator knows the world, and each rank alone.
+            registered: Cell::new(context <= OWN),
         })
     }
 

@@ -9,6 +9,7 @@ use crate::agree;
 use crate::error::Result;
 use crate::state::mpi;
 
+mod fortran;
 mod functions;
 mod phase;
 
@@ -16,6 +17,9 @@ pub use phase::{Phase, check_phase};
 
 /// The largest tag.
 pub const TAG_UB: c_int = c_int::MAX;
+
+/// The resolution of `MPI_Wtime`, in seconds: simulated time is in picoseconds.
+pub const TICK: f64 = 1e-12;
 
 /// What the library knows about the program's run.
 #[derive(Debug)]
@@ -136,6 +140,9 @@ pub fn in_use() -> bool {
 pub fn close() -> Result {
     let environment = &mpi().environment;
     environment.open.set(environment.open.get().saturating_sub(1));
+    if environment.open.get() == 0 {
+        agree::leave();
+    }
     Ok(())
 }
 

@@ -106,18 +106,19 @@ impl Errhandlers {
 }
 
 impl Mpi {
-    /// The error handler of a handle.
+    /// The error handler of a handle. A wrong one is a wrong argument, since the class `ERR_ERRHANDLER` is younger than most
+    /// programs.
     pub fn errhandler(&self, handle: Handle) -> Result<Errhandler> {
         match handle {
             abi::ERRORS_ARE_FATAL => Ok(Errhandler::Fatal),
             abi::ERRORS_ABORT => Ok(Errhandler::Abort),
             abi::ERRORS_RETURN => Ok(Errhandler::Return),
             abi::ERRHANDLER_NULL => {
-                Err(Error::new(abi::ERR_ERRHANDLER, "the error handler is MPI_ERRHANDLER_NULL"))
+                Err(Error::new(abi::ERR_ARG, "the error handler is MPI_ERRHANDLER_NULL"))
             }
             _ => match self.errhandlers.made.get(handle) {
                 Some(user) => Ok(Errhandler::User(user)),
-                None => Err(Error::new(abi::ERR_ERRHANDLER, "no such error handler (freed?)")),
+                None => Err(Error::new(abi::ERR_ARG, "no such error handler (freed?)")),
             },
         }
     }
@@ -126,11 +127,7 @@ impl Mpi {
     fn errhandler_for(&self, kind: Kind, handle: Handle) -> Result<Errhandler> {
         let handler = self.errhandler(handle)?;
         if let Errhandler::User(user) = &handler {
-            check!(
-                user.kind == kind,
-                ERR_ERRHANDLER,
-                "the error handler is for another kind of object"
-            );
+            check!(user.kind == kind, ERR_ARG, "the error handler is for another kind of object");
         }
         Ok(handler)
     }
@@ -170,16 +167,32 @@ impl Mpi {
     }
 
     /// Who hears of errors about nothing in particular. The standard names `MPI_COMM_SELF` since version 4, `MPI_COMM_WORLD`
-    /// before; so that programs of either age are heard, it is the first of the two that the program gave a handler.
+    /// before; so that programs of either age are heard, it is the first of the two that the program gave a handler. Where
+    /// there is neither, it is the first session.
     fn hearer_of_all(&self) -> Hearer {
-        for handle in [abi::COMM_SELF, abi::COMM_WORLD] {
-            let handler = self.comm(handle).map(|comm| comm.errhandler().borrow().clone());
-            match handler {
-                Ok(Errhandler::Fatal) | Err(_) => {}
-                Ok(handler) => return Hearer { kind: Kind::Comm, handle, title: None, handler },
+        let comms = [abi::COMM_SELF, abi::COMM_WORLD].into_iter().filter_map(|handle| {
+            let handler = self.comm(handle).ok()?.errhandler().borrow().clone();
+            Some(Hearer { kind: Kind::Comm, handle, title: None, handler })
+        });
+        let mut fatal = None;
+        for hearer in comms {
+            match hearer.handler {
+                Errhandler::Fatal => fatal = Some(hearer),
+                _ => return hearer,
             }
         }
-        Hearer { kind: Kind::Comm, handle: abi::COMM_SELF, title: None, handler: Errhandler::Fatal }
+        let session = self.sessions.all().first().map(|session| Hearer {
+            kind: Kind::Session,
+            handle: session.handle(),
+            title: None,
+            handler: session.errhandler().borrow().clone(),
+        });
+        fatal.or(session).unwrap_or(Hearer {
+            kind: Kind::Comm,
+            handle: abi::COMM_NULL,
+            title: None,
+            handler: Errhandler::Fatal,
+        })
     }
 }
 
@@ -193,6 +206,10 @@ struct Hearer {
 
 /// Handles an error that a call ended with; gives the code that the call returns.
 pub fn raise(name: &'static str, about: About, error: &Error) -> c_int {
+    // Tools are told by the code alone.
+    if name.starts_with("MPI_T_") {
+        return error.code;
+    }
     let hearer = mpi().hearer(about);
     match &hearer.handler {
         Errhandler::Return => error.code,

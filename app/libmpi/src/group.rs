@@ -104,6 +104,19 @@ impl Group {
         }
     }
 
+    /// The group of the first members.
+    #[must_use]
+    pub fn first(&self, number: u32) -> Self {
+        match &*self.members {
+            _ if number >= self.size() => self.clone(),
+            Members::Even { first, stride, .. } if number > 1 => {
+                let members = Members::Even { first: *first, stride: *stride, count: number };
+                Self { members: Rc::new(members) }
+            }
+            _ => self.chosen(0..number),
+        }
+    }
+
     /// The members' ranks in the world, in order.
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         (0..self.size()).filter_map(|rank| self.world(rank))

@@ -12,6 +12,8 @@ use crate::table::Table;
 use crate::{check, mpi_functions};
 
 mod environment;
+#[cfg(test)]
+mod tests;
 
 /// Keys and values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -41,6 +43,11 @@ impl Info {
     /// The value of a key.
     pub fn get(&self, key: &[u8]) -> Option<&[u8]> {
         self.pairs.iter().find(|(its, _)| its == key).map(|(_, value)| value.as_slice())
+    }
+
+    /// The keys.
+    pub fn keys(&self) -> impl Iterator<Item = &[u8]> {
+        self.pairs.iter().map(|(key, _)| key.as_slice())
     }
 
     /// The value of a key, as one's own.
@@ -151,7 +158,6 @@ mpi_functions! {
         let Some(value) = value.bytes() else {
             return Err(Error::new(abi::ERR_INFO_VALUE, "the value is a null pointer"));
         };
-        check!(!value.is_empty(), ERR_INFO_VALUE, "the value is empty");
         check!(
             value.len() < abi::MAX_INFO_VAL as usize,
             ERR_INFO_VALUE,

@@ -111,6 +111,9 @@ pub struct Layer {
 /// The layer that the program was linked with. It is the same for all ranks of a process.
 static PROGRAM: AtomicPtr<Layer> = AtomicPtr::new(std::ptr::null_mut());
 
+// SAFETY: a layer is not changed once the library knows of it, and its functions may be called by any thread.
+unsafe impl Sync for Layer {}
+
 thread_local! {
     /// The layer whose call this thread is within, if it is another one.
     static CALLER: Cell<*const Layer> = const { Cell::new(std::ptr::null()) };

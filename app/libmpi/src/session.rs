@@ -13,6 +13,9 @@ use crate::info::Info;
 use crate::state::{Mpi, mpi};
 use crate::{check, mpi_functions};
 
+#[cfg(test)]
+mod tests;
+
 /// The process sets' names.
 const SETS: [&str; 2] = ["mpi://WORLD", "mpi://SELF"];
 

@@ -18,6 +18,7 @@ use crate::memory::Memory;
 use crate::op::Operations;
 use crate::session::Session;
 use crate::table::Table;
+use crate::tools::Tools;
 
 /// A rank's state. Each module keeps what it needs in a field of its own, with interior mutability; nothing stays borrowed
 /// while a function of the program is called.
@@ -39,6 +40,8 @@ pub struct Mpi {
     pub infos: Infos,
     /// Sessions.
     pub sessions: Table<Session>,
+    /// What tools ask.
+    pub tools: Tools,
     /// How far the program is, and where it runs.
     pub environment: Environment,
     /// Datatypes.
@@ -47,6 +50,18 @@ pub struct Mpi {
     pub ops: Operations,
     /// Memory and buffers.
     pub memory: Memory,
+    /// The way to the simulator.
+    pub port: std::cell::OnceCell<port::Port>,
+    /// The processor time at which the last call ended, if computation counts.
+    pub measured: Cell<Option<u64>>,
+    /// Requests.
+    pub requests: Table<crate::request::Request>,
+    /// Operations whose requests were freed, but whose data has to be taken in.
+    pub orphans: std::cell::RefCell<Vec<crate::request::Active>>,
+    /// Messages that were probed.
+    pub probed: crate::p2p::Probed,
+    /// Messages that were probed for one receive.
+    pub messages: Table<crate::p2p::Message>,
 }
 
 /// The state of the rank that is running. The holder of several ranks changes it.
@@ -86,7 +101,20 @@ pub struct Inside;
 
 /// A call begins.
 pub fn enter(name: &'static str) -> Inside {
-    mpi().call.set(name);
+    let mpi = mpi();
+    crate::simulator::enter(mpi);
+    mpi.call.set(name);
     check_phase(name);
     Inside
+}
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        crate::simulator::leave(mpi());
+    }
+}
+
+/// Lets other threads of the rank go on for a moment.
+pub fn pause() {
+    std::thread::yield_now();
 }

@@ -61,6 +61,21 @@ impl<T> Table<T> {
         Some(object)
     }
 
+    /// Gives all handles back whose objects are such.
+    pub fn remove_if(&self, is_such: impl Fn(&T) -> bool) {
+        let places: Vec<usize> = {
+            let slots = self.slots.borrow();
+            let objects = slots.objects.iter().enumerate();
+            objects
+                .filter(|(_, object)| object.as_deref().is_some_and(&is_such))
+                .map(|(place, _)| place)
+                .collect()
+        };
+        for place in places {
+            self.remove(FIRST + place);
+        }
+    }
+
     /// All objects.
     pub fn all(&self) -> Vec<Rc<T>> {
         self.slots.borrow().objects.iter().flatten().cloned().collect()

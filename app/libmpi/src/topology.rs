@@ -14,6 +14,8 @@ mod dist_functions;
 mod dist_graph;
 mod functions;
 mod graph;
+#[cfg(test)]
+mod tests;
 
 pub use cart::Grid;
 pub use dist_graph::Edges;

@@ -53,6 +53,8 @@ struct Call {
     starts: Ops,
     ends: Ops,
     waits: Ops,
+    /// Whether a collective is part of it.
+    is_collective: bool,
 }
 
 /// What a rank has said, and what has become of it.
@@ -179,11 +181,15 @@ impl Rank {
 
     fn slot(&self, context: u32) -> Result<u32, String> {
         let known = self.communicators.get(&context);
-        known.map(|known| known.slot).ok_or_else(|| "it uses a communicator that it has not told of".to_owned())
+        known
+            .map(|known| known.slot)
+            .ok_or_else(|| "it uses a communicator that it has not told of".to_owned())
     }
 
     fn communicator(&mut self, command: Command, rules: &Rules) -> Result<(), String> {
-        let Command::Communicator { context, me, local, remote, neighbours } = command else { return Ok(()) };
+        let Command::Communicator { context, me, local, remote, neighbours } = command else {
+            return Ok(());
+        };
         let places = |members: &Members| {
             let all = (0..members.len()).filter_map(|place| members.get(place));
             all.map(|rank| if rank == port::ANY { -2 } else { i64::from(rank) }).collect()
@@ -285,14 +291,15 @@ impl Rank {
 
     /// A call is described: its operations hang behind the last call.
     fn called(&mut self, shape: Shape) {
-        let Call { starts, ends, waits } = std::mem::take(&mut self.call);
+        let Call { starts, ends, waits, is_collective } = std::mem::take(&mut self.call);
         if starts.is_empty() && waits.is_empty() {
             return;
         }
         if let (Shape::Blocking, [start]) = (shape, starts.as_slice()) {
             self.graph.blocking(*start);
         }
-        let joined = shape == Shape::Blocking && (ends.len() > 1 || !waits.is_empty());
+        let several = is_collective || ends.len() > 1 || !waits.is_empty();
+        let joined = shape == Shape::Blocking && several;
         let join = joined.then(|| self.calc(0));
         if let Some(join) = join {
             for end in ends.iter().chain(&waits) {
@@ -397,6 +404,7 @@ impl Rank {
             return Ok(());
         };
         let ticket = self.next;
+        self.call.is_collective = true;
         let communicators = std::mem::take(&mut self.communicators);
         let outcome = (|| {
             let known = communicators.get(&context).ok_or("the communicator is not known")?;
@@ -412,8 +420,7 @@ impl Rank {
                 receives: amount(receives),
                 neighbours: known.neighbours.as_ref(),
             };
-            let mut posting =
-                Posting { rank: self, known, context, number, message: 0, ends: Ops::new() };
+            let mut posting = Posting { rank: self, known, number, message: 0, ends: Ops::new() };
             rules.expand.expand(&what, &mut posting)?;
             let Posting { ends, .. } = posting;
             self.ticket(&ends);

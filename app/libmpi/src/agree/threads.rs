@@ -57,7 +57,7 @@ pub fn connect() -> Result<(u32, u32)> {
 }
 
 /// Says something at a meeting and waits until as many as `number` have, there or at another.
-fn meet(
+fn assemble(
     (context, who, tag): (u32, u32, c_int),
     own: (u32, &[u8]),
     (there, number): (u32, u32),
@@ -90,14 +90,19 @@ fn meet(
 #[allow(clippy::unnecessary_wraps)]
 pub fn exchange(comm: &Comm, mine: &[u8]) -> Result<Vec<Vec<u8>>> {
     let who = comm.local.world(0).unwrap();
-    Ok(meet((comm.context, who, -1), (comm.rank(), mine), (who, comm.size())))
+    Ok(assemble((comm.context, who, -1), (comm.rank(), mine), (who, comm.size())))
+}
+
+/// See the other `agree`.
+pub fn meet(comm: &Comm) -> Result {
+    exchange(comm, &[]).map(|_| ())
 }
 
 /// See the other `agree`.
 #[allow(clippy::unnecessary_wraps)]
 pub fn exchange_remote(comm: &Comm, mine: &[u8]) -> Result<Vec<Vec<u8>>> {
     let (who, there) = (comm.local.world(0).unwrap(), comm.peers().world(0).unwrap());
-    Ok(meet((comm.context, who, -2), (comm.rank(), mine), (there, comm.peers().size())))
+    Ok(assemble((comm.context, who, -2), (comm.rank(), mine), (there, comm.peers().size())))
 }
 
 /// See the other `agree`.
@@ -105,7 +110,7 @@ pub fn exchange_remote(comm: &Comm, mine: &[u8]) -> Result<Vec<Vec<u8>>> {
 pub fn exchange_pair(comm: &Comm, peer: u32, tag: c_int, mine: &[u8]) -> Result<Vec<u8>> {
     let (me, there) = (comm.local.world(comm.rank()).unwrap(), comm.world_rank(peer).unwrap());
     let context = comm.context ^ 0x8000_0000;
-    Ok(meet((context, me, tag), (0, mine), (there, 1)).remove(0))
+    Ok(assemble((context, me, tag), (0, mine), (there, 1)).remove(0))
 }
 
 /// See the other `agree`.
@@ -142,4 +147,23 @@ pub fn now() -> u64 {
 /// See the other `agree`.
 pub fn abort(code: i32) -> ! {
     panic!("ended with code {code}")
+}
+
+/// See the other `agree`.
+pub fn register(comm: &Comm) {
+    comm.registered.set(true);
+}
+
+/// See the other `agree`.
+pub fn leave() {}
+
+/// See the other `agree`.
+#[allow(clippy::unnecessary_wraps)]
+pub fn wait_sent(_: &crate::memory::Buffer) -> Result {
+    Ok(())
+}
+
+/// See the other `agree`.
+pub fn when_sent(_: &crate::memory::Buffer) -> Handle {
+    done()
 }

@@ -99,13 +99,13 @@ pub(super) fn hints(info: Handle) -> Result<Info> {
 mpi_functions! {
     fn Comm_dup(comm: Handle, newcomm: Out<Handle>) about Comm(comm) {
         copy(comm, newcomm, Hints::Same)?;
-        agree::exchange(&*mpi().comm(comm)?, &[]).map(|_| ())
+        agree::meet(&*mpi().comm(comm)?)
     }
 
     fn Comm_dup_with_info(comm: Handle, info: Handle, newcomm: Out<Handle>) about Comm(comm) {
         let hints = hints(info)?;
         copy(comm, newcomm, Hints::Given(hints))?;
-        agree::exchange(&*mpi().comm(comm)?, &[]).map(|_| ())
+        agree::meet(&*mpi().comm(comm)?)
     }
 
     fn Comm_idup(comm: Handle, newcomm: Out<Handle>, request: Out<Handle>) about Comm(comm) {
@@ -129,7 +129,7 @@ mpi_functions! {
         if parent.is_inter() {
             return newcomm.set(subset_of_inter(&parent, group)?);
         }
-        agree::exchange(&parent, &[])?;
+        agree::meet(&parent)?;
         // Groups that different ranks name at once have no member in common, so the first member tells them apart.
         let first = group.world(0).map_or(u64::MAX, u64::from);
         if group.rank_of(mpi().comms.me()).is_none() {
@@ -153,7 +153,7 @@ mpi_functions! {
         let time = mpi().comms.again(&key);
         let context = agree::context(&[&key[..], &[time]].concat());
         let handle = child(&parent, context, group, None);
-        agree::exchange(&*mpi().comm(handle)?, &[])?;
+        agree::meet(&*mpi().comm(handle)?)?;
         newcomm.set(handle)
     }
 
@@ -165,7 +165,7 @@ mpi_functions! {
         let members = mpi().comm(comm.get()?)?;
         free(comm)?;
         // What is under way ends before anyone goes on.
-        agree::exchange(&members, &[]).map(|_| ())
+        agree::meet(&members)
     }
 }
 
@@ -217,13 +217,12 @@ fn free(place: Out<Handle>) -> Result {
 impl Comm {
     /// A communicator of the first `size` ranks with a topology; `COMM_NULL` to the others.
     pub(crate) fn with_topology(&self, size: u32, topology: Topology) -> Result<Handle> {
-        agree::exchange(self, &[])?;
+        agree::meet(self)?;
         if self.rank() >= size {
             self.next_agreement();
             return Ok(abi::COMM_NULL);
         }
-        let local = Group::of(self.local.iter().take(size as usize).collect());
-        let handle = child(self, context(self, Purpose::Topology, 0), local, None);
+        let handle = child(self, context(self, Purpose::Topology, 0), self.local.first(size), None);
         set_topology(handle, topology)
     }
 

@@ -26,7 +26,7 @@ mpi_functions! {
             return newcomm.set(abi::COMM_NULL);
         };
         comm.errhandler.replace(handler);
-        agree::exchange(&comm, &[])?;
+        agree::meet(&comm)?;
         newcomm.set(mpi().comms.add(comm))
     }
 
@@ -60,7 +60,7 @@ mpi_functions! {
             return newintercomm.set(abi::COMM_NULL);
         };
         comm.errhandler.replace(handler);
-        agree::exchange(&comm, &[])?;
+        agree::meet(&comm)?;
         newintercomm.set(mpi().comms.add(comm))
     }
 }

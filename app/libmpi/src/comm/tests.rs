@@ -1,4 +1,6 @@
-use std::ffi::c_int;
+// SAFETY, of all blocks here that say nothing else: what a call takes by address lives until it returns.
+
+use std::ffi::{c_char, c_int};
 
 use crate::abi::{self, Handle};
 use crate::agree::{host, ranks};
@@ -36,7 +38,7 @@ unsafe extern "C" {
     fn heddle_Comm_remote_size(comm: Handle, size: *mut c_int) -> c_int;
     fn heddle_Comm_create_from_group(
         group: Handle,
-        tag: *const u8,
+        tag: *const c_char,
         info: Handle,
         errhandler: Handle,
         new: *mut Handle,
@@ -46,7 +48,7 @@ unsafe extern "C" {
         local_leader: c_int,
         remote: Handle,
         remote_leader: c_int,
-        tag: *const u8,
+        tag: *const c_char,
         info: Handle,
         errhandler: Handle,
         new: *mut Handle,
@@ -246,7 +248,7 @@ fn communicators_from_groups() {
         let (one, other) = if rank < 2 { ([0, 1], [2, 3]) } else { ([2, 3], [0, 1]) };
         let local = made!(heddle_Group_incl(world, 2, one.as_ptr()));
         let remote = made!(heddle_Group_incl(world, 2, other.as_ptr()));
-        let tag = c"test".as_ptr().cast();
+        let tag = c"test".as_ptr();
         let (info, handler) = (abi::INFO_NULL, abi::ERRORS_RETURN);
         let intra = made!(heddle_Comm_create_from_group(local, tag, info, handler));
         assert_eq!(groups(intra).0, one.map(|rank| rank as u32));

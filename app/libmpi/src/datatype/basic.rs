@@ -8,8 +8,10 @@ use crate::abi::{self, Handle};
 /// What a basic element is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
-    /// Bits: `MPI_BYTE`, `MPI_PACKED`.
+    /// Bits.
     Byte,
+    /// Data of several datatypes.
+    Packed,
     /// A character.
     Character,
     /// A signed integer.
@@ -116,6 +118,7 @@ const fn complex(format: Float) -> Predefined {
 }
 
 const BYTE: Predefined = Predefined::One(Basic::new(Class::Byte, 1));
+const PACKED: Predefined = Predefined::One(Basic::new(Class::Packed, 1));
 const SHORT: Basic = Basic::new(Class::Signed, 2);
 const INT: Basic = Basic::new(Class::Signed, 4);
 // "external32" is of a time when a C long had 4 bytes.
@@ -131,7 +134,7 @@ static PREDEFINED: &[(Handle, &str, Predefined)] = &[
     (abi::AINT, "MPI_AINT", signed(8)),
     (abi::COUNT, "MPI_COUNT", signed(8)),
     (abi::OFFSET, "MPI_OFFSET", signed(8)),
-    (abi::PACKED, "MPI_PACKED", BYTE),
+    (abi::PACKED, "MPI_PACKED", PACKED),
     (abi::SHORT, "MPI_SHORT", Predefined::One(SHORT)),
     (abi::INT, "MPI_INT", Predefined::One(INT)),
     (abi::LONG, "MPI_LONG", Predefined::One(LONG)),
@@ -141,7 +144,7 @@ static PREDEFINED: &[(Handle, &str, Predefined)] = &[
     (abi::UNSIGNED_LONG, "MPI_UNSIGNED_LONG", Predefined::One(Basic::new(Class::Unsigned, 8).external(4))),
     (abi::UNSIGNED_LONG_LONG, "MPI_UNSIGNED_LONG_LONG", unsigned(8)),
     (abi::FLOAT, "MPI_FLOAT", float(Float::Single)),
-    (abi::C_FLOAT_COMPLEX, "MPI_C_FLOAT_COMPLEX", complex(Float::Single)),
+    (abi::C_FLOAT_COMPLEX, "MPI_C_COMPLEX", complex(Float::Single)),
     (abi::CXX_FLOAT_COMPLEX, "MPI_CXX_FLOAT_COMPLEX", complex(Float::Single)),
     (abi::DOUBLE, "MPI_DOUBLE", float(Float::Double)),
     (abi::C_DOUBLE_COMPLEX, "MPI_C_DOUBLE_COMPLEX", complex(Float::Double)),

@@ -70,7 +70,7 @@ pub fn count(value: i64) -> Result<u64> {
 
 /// A block's length.
 pub fn length(value: i64) -> Result<u64> {
-    check!(value >= 0, ERR_ARG, "a block's length is negative: {value}");
+    check!(value >= 0, ERR_COUNT, "a block's length is negative: {value}");
     Ok(value as u64)
 }
 

@@ -37,6 +37,19 @@ pub enum Layout {
     },
 }
 
+/// Runs of one length at equal distances.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Runs {
+    /// Where the first is.
+    pub offset: i64,
+    /// How many.
+    pub count: u64,
+    /// From one to the next, in bytes.
+    pub stride: i64,
+    /// Bytes of each.
+    pub bytes: u64,
+}
+
 /// What is to be visited of a layout: so many bytes, after so many others.
 struct Range {
     skip: u64,
@@ -131,18 +144,18 @@ impl Layout {
         }
     }
 
-    /// Calls a function with offset and length of each run.
-    fn all(&self, base: i64, visit: &mut impl FnMut(i64, u64)) {
+    /// Calls a function with all runs, in order.
+    fn all(&self, base: i64, visit: &mut impl FnMut(Runs)) {
         match self {
-            Self::Run { offset, bytes } => visit(base.wrapping_add(*offset), *bytes),
+            Self::Run { offset, bytes } => {
+                let offset = base.wrapping_add(*offset);
+                visit(Runs { offset, count: 1, stride: 0, bytes: *bytes });
+            }
             Self::Repeat { offset, count, stride, inner, .. } => {
                 let mut at = base.wrapping_add(*offset);
                 if let Self::Run { offset, bytes } = **inner {
-                    at = at.wrapping_add(offset);
-                    for _ in 0..*count {
-                        visit(at, bytes);
-                        at = at.wrapping_add(*stride);
-                    }
+                    let offset = at.wrapping_add(offset);
+                    visit(Runs { offset, count: *count, stride: *stride, bytes });
                     return;
                 }
                 for _ in 0..*count {
@@ -154,12 +167,12 @@ impl Layout {
         }
     }
 
-    /// Calls a function with offset and length of each run of some of the bytes, in order.
-    pub fn visit(&self, skip: u64, bytes: u64, visit: &mut impl FnMut(i64, u64)) {
+    /// Calls a function with the runs of some of the bytes, in order.
+    pub fn visit(&self, skip: u64, bytes: u64, visit: &mut impl FnMut(Runs)) {
         self.some(0, &mut Range { skip, left: bytes }, visit);
     }
 
-    fn some(&self, base: i64, range: &mut Range, visit: &mut impl FnMut(i64, u64)) {
+    fn some(&self, base: i64, range: &mut Range, visit: &mut impl FnMut(Runs)) {
         let size = self.size();
         if range.skip >= size {
             range.skip -= size;
@@ -173,7 +186,8 @@ impl Layout {
         match self {
             Self::Run { offset, bytes } => {
                 let length = (bytes - range.skip).min(range.left);
-                visit(base.wrapping_add(*offset).wrapping_add(range.skip as i64), length);
+                let offset = base.wrapping_add(*offset).wrapping_add(range.skip as i64);
+                visit(Runs { offset, count: 1, stride: 0, bytes: length });
                 *range = Range { skip: 0, left: range.left - length };
             }
             Self::Repeat { offset, count, stride, size, inner } => {
@@ -214,19 +228,43 @@ fn push(parts: &mut Vec<Layout>, part: Layout) {
     parts.push(part);
 }
 
-/// Copies a run. Short ones of usual lengths are a load and a store.
+/// Copies runs of some bytes from places a stride apart to places another stride apart. Short ones of usual lengths are a load
+/// and a store each.
 ///
 /// # Safety
-/// Both ends are as many bytes as said, and do not overlap.
-#[inline(always)]
-pub unsafe fn copy_run(from: *const u8, into: *mut u8, bytes: u64) {
-    // SAFETY: the caller's.
-    unsafe {
-        match bytes {
-            4 => into.cast::<u32>().write_unaligned(from.cast::<u32>().read_unaligned()),
-            8 => into.cast::<u64>().write_unaligned(from.cast::<u64>().read_unaligned()),
-            16 => into.cast::<u128>().write_unaligned(from.cast::<u128>().read_unaligned()),
-            _ => std::ptr::copy_nonoverlapping(from, into, bytes as usize),
-        }
+/// Both ends of each run are as many bytes as said, and do not overlap.
+pub unsafe fn copy_runs(
+    (from, from_stride): (*const u8, i64),
+    (into, into_stride): (*mut u8, i64),
+    count: u64,
+    bytes: u64,
+) {
+    // SAFETY: the caller's, in all of these.
+    match bytes {
+        4 => each((from, from_stride), (into, into_stride), count, |from, into| unsafe {
+            into.cast::<u32>().write_unaligned(from.cast::<u32>().read_unaligned());
+        }),
+        8 => each((from, from_stride), (into, into_stride), count, |from, into| unsafe {
+            into.cast::<u64>().write_unaligned(from.cast::<u64>().read_unaligned());
+        }),
+        16 => each((from, from_stride), (into, into_stride), count, |from, into| unsafe {
+            into.cast::<u128>().write_unaligned(from.cast::<u128>().read_unaligned());
+        }),
+        _ => each((from, from_stride), (into, into_stride), count, |from, into| unsafe {
+            std::ptr::copy_nonoverlapping(from, into, bytes as usize);
+        }),
+    }
+}
+
+fn each(
+    (mut from, from_stride): (*const u8, i64),
+    (mut into, into_stride): (*mut u8, i64),
+    count: u64,
+    copy: impl Fn(*const u8, *mut u8),
+) {
+    for _ in 0..count {
+        copy(from, into);
+        from = from.wrapping_offset(from_stride as isize);
+        into = into.wrapping_offset(into_stride as isize);
     }
 }

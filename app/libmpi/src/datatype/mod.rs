@@ -18,6 +18,8 @@ mod query;
 mod removed;
 
 #[cfg(test)]
+mod call_tests;
+#[cfg(test)]
 mod tests;
 
 use std::cell::{Cell, OnceCell, RefCell};
@@ -25,7 +27,7 @@ use std::ffi::c_int;
 use std::rc::Rc;
 
 use self::basic::{Basic, Predefined};
-use self::layout::{Layout, copy_run};
+use self::layout::{Layout, Runs, copy_runs};
 use self::map::{Block, Bounds, Map, Shape};
 use crate::abi::{self, Handle};
 use crate::attributes::{Annotated, Attributes};
@@ -195,7 +197,7 @@ impl Datatype {
         match **self.layout() {
             Layout::Run { bytes: 0, .. } => Some((0, 0)),
             Layout::Run { offset, bytes } if count <= 1 || self.extent() == bytes as i64 => {
-                Some((offset, bytes * count))
+                Some((offset, bytes.saturating_mul(count)))
             }
             _ => None,
         }
@@ -218,9 +220,14 @@ impl Datatype {
         self.layout.get_or_init(|| Rc::new(Layout::of(&self.shape.map)))
     }
 
-    /// Where several of it lie.
-    fn several(&self, count: u64) -> Layout {
-        Layout::repeat(0, count, self.extent(), self.layout())
+    /// Calls a function with the runs of some of the bytes of several of it, in order.
+    fn visit(&self, count: u64, skip: u64, bytes: u64, visit: &mut impl FnMut(Runs)) {
+        if let Some((offset, _)) = self.run(count) {
+            let offset = offset.wrapping_add(skip as i64);
+            return visit(Runs { offset, count: 1, stride: 0, bytes });
+        }
+        let several = Layout::repeat(0, count, self.extent(), self.layout());
+        several.visit(skip, bytes, visit);
     }
 
     /// Copies the data of several of it from a program's buffer, after `skip` bytes of it, as much as `into` holds; gives
@@ -238,17 +245,14 @@ impl Datatype {
         let total = self.size().saturating_mul(count).saturating_sub(skip);
         let bytes = total.min(into.len() as u64);
         let mut to = into.as_mut_ptr();
-        let mut copy = |offset: i64, length: u64| {
-            // SAFETY: the caller's; and of all runs together there are no more bytes than `into` has.
+        self.visit(count, skip, bytes, &mut |Runs { offset, count, stride, bytes }| {
+            let from = (buffer.wrapping_offset(offset as isize), stride);
+            // SAFETY: the caller's; and all runs together have no more bytes than `into` has.
             unsafe {
-                copy_run(buffer.wrapping_offset(offset as isize), to, length);
-                to = to.add(length as usize);
+                copy_runs(from, (to, bytes as i64), count, bytes);
+                to = to.add((count * bytes) as usize);
             }
-        };
-        match self.run(count) {
-            Some((offset, _)) => copy(offset.wrapping_add(skip as i64), bytes),
-            None => self.several(count).visit(skip, bytes, &mut copy),
-        }
+        });
         bytes as usize
     }
 
@@ -261,17 +265,14 @@ impl Datatype {
         let total = self.size().saturating_mul(count).saturating_sub(skip);
         let bytes = total.min(from.len() as u64);
         let mut at = from.as_ptr();
-        let mut copy = |offset: i64, length: u64| {
-            // SAFETY: the caller's; and of all runs together there are no more bytes than `from` has.
+        self.visit(count, skip, bytes, &mut |Runs { offset, count, stride, bytes }| {
+            let into = (buffer.wrapping_offset(offset as isize), stride);
+            // SAFETY: the caller's; and all runs together have no more bytes than `from` has.
             unsafe {
-                copy_run(at, buffer.wrapping_offset(offset as isize), length);
-                at = at.add(length as usize);
+                copy_runs((at, bytes as i64), into, count, bytes);
+                at = at.add((count * bytes) as usize);
             }
-        };
-        match self.run(count) {
-            Some((offset, _)) => copy(offset.wrapping_add(skip as i64), bytes),
-            None => self.several(count).visit(skip, bytes, &mut copy),
-        }
+        });
         bytes as usize
     }
 

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_int};
 
-use super::{Phase, open};
+use super::{Phase, TICK, open};
 use crate::abi::{self, Handle};
 use crate::agree;
 use crate::argument::Out;
@@ -39,7 +39,6 @@ mpi_functions! {
         own.attributes.clear(abi::COMM_SELF)?;
         let world = mpi().comm(abi::COMM_WORLD)?;
         world.attributes.clear(abi::COMM_WORLD)?;
-        agree::exchange(&world, &[])?;
         mpi().comms.end();
         environment.phase.set(Phase::Finalised);
         super::close()
@@ -106,12 +105,9 @@ mpi_functions! {
     }
 
     fn Abort(comm: Handle, errorcode: c_int) about Comm(comm) {
-        let comm = mpi().comm(comm)?;
-        eprintln!(
-            "heddle: rank {}: MPI_Abort on {} with code {errorcode}",
-            mpi().comms.me(),
-            comm.display_name()
-        );
+        // Whatever the handle, the program is to end.
+        let on = mpi().comm(comm).map(|comm| format!(" on {}", comm.display_name())).unwrap_or_default();
+        eprintln!("heddle: rank {}: MPI_Abort{on} with code {errorcode}", mpi().comms.me());
         super::abort(errorcode)
     }
 }
@@ -126,13 +122,13 @@ pub extern "C" fn heddle_Pcontrol(level: c_int) -> c_int {
 /// Simulated time, in seconds.
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_Wtime() -> f64 {
-    agree::now() as f64 * 1e-12
+    agree::now() as f64 * TICK
 }
 
 /// The clock's resolution, in seconds.
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_Wtick() -> f64 {
-    1e-12
+    TICK
 }
 
 /// `MPI_Init` and `MPI_Init_thread`.

@@ -20,6 +20,9 @@ fn members_of_both_forms() {
             assert_eq!(group.rank_of(world), place, "{world} in {ranks:?}");
         }
         assert_eq!(group.world(ranks.len() as u32), None);
+        for number in 0..=ranks.len() {
+            assert_eq!(group.first(number as u32), Group::of(ranks[..number].to_vec()));
+        }
     }
 }
 

@@ -81,6 +81,7 @@ fn refused() {
         (Builtin::Band, abi::FLOAT),
         (Builtin::Max, abi::C_DOUBLE_COMPLEX),
         (Builtin::Sum, abi::BYTE),
+        (Builtin::Band, abi::PACKED),
         (Builtin::Sum, abi::LOGICAL),
         (Builtin::Sum, abi::DOUBLE_INT),
         (Builtin::Minloc, abi::INT),

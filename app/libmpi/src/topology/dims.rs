@@ -6,10 +6,9 @@ use crate::abi;
 use crate::check;
 use crate::error::{Error, Result};
 
-/// Fills in the lengths that are 0, so that the product of all is `nodes`, in falling order: the largest is as small as it can
-/// be, then the next.
+/// Fills in the lengths that are 0, in falling order, so that the product of all is `nodes`, which is above 0, and the
+/// difference between the largest and the smallest is as small as can be.
 pub(super) fn fill(nodes: c_int, dims: &mut [c_int]) -> Result {
-    check!(nodes > 0, ERR_DIMS, "{nodes} ranks");
     let mut given: i64 = 1;
     for &length in dims.iter() {
         check!(length >= 0, ERR_DIMS, "a dimension of length {length}");
@@ -24,9 +23,9 @@ pub(super) fn fill(nodes: c_int, dims: &mut [c_int]) -> Result {
         ));
     }
     let divisors = divisors(rest);
-    let mut lengths = Vec::new();
-    let found = factors(rest, free, rest, &divisors, &mut lengths);
-    debug_assert!(found, "the number itself and ones are a product");
+    let mut search = Search { divisors: &divisors, chosen: Vec::new(), best: None };
+    search.factors(rest, free);
+    let lengths = search.best.unwrap_or_default().lengths;
     let places = dims.iter_mut().filter(|length| **length == 0);
     for (place, length) in places.zip(lengths) {
         *place = length as c_int;
@@ -45,28 +44,72 @@ fn divisors(number: i64) -> Vec<i64> {
     small.iter().copied().chain(large).collect()
 }
 
-/// Appends `count` factors of a number in falling order, the first at most `limit` and as small as possible. False, and
-/// nothing appended, if there are none.
-fn factors(number: i64, count: usize, limit: i64, divisors: &[i64], found: &mut Vec<i64>) -> bool {
-    if count == 0 {
-        return number == 1;
+/// The search for factors that are as equal as possible.
+struct Search<'a> {
+    divisors: &'a [i64],
+    /// The largest factors, in falling order.
+    chosen: Vec<i64>,
+    best: Option<Best>,
+}
+
+#[derive(Default)]
+struct Best {
+    lengths: Vec<i64>,
+    /// Between the largest and the smallest.
+    difference: i64,
+}
+
+impl Search<'_> {
+    /// Tries all that can complete the factors chosen with `count` more, whose product is `number`.
+    fn factors(&mut self, number: i64, count: usize) {
+        let limit = self.chosen.last().copied().unwrap_or(number);
+        if count <= 1 {
+            if count == 1 && number <= limit {
+                self.chosen.push(number);
+                self.compare();
+                self.chosen.pop();
+            }
+            return;
+        }
+        let divisors = self.divisors;
+        for &divisor in divisors.iter().take_while(|&&divisor| divisor <= limit) {
+            // The largest of the rest comes first, so those after it cannot make up for one that is too small.
+            let reach = i128::from(divisor).checked_pow(count as u32).unwrap_or(i128::MAX);
+            if number % divisor != 0 || reach < i128::from(number) {
+                continue;
+            }
+            let first = self.chosen.first().copied().unwrap_or(divisor);
+            if self
+                .best
+                .as_ref()
+                .is_some_and(|best| first - root(number / divisor, count - 1) > best.difference)
+            {
+                // Larger ones leave less for the smallest.
+                break;
+            }
+            self.chosen.push(divisor);
+            self.factors(number / divisor, count - 1);
+            self.chosen.pop();
+        }
     }
-    for &divisor in divisors {
-        if divisor > limit {
-            break;
+
+    /// Keeps the factors chosen if they are better; of equals, those with the larger smallest one.
+    fn compare(&mut self) {
+        let (Some(first), Some(last)) = (self.chosen.first(), self.chosen.last()) else { return };
+        let difference = first - last;
+        let better = self.best.as_ref().is_none_or(|best| {
+            let smallest = best.lengths.last().copied().unwrap_or(0);
+            (difference, -last) < (best.difference, -smallest)
+        });
+        if better {
+            self.best = Some(Best { lengths: self.chosen.clone(), difference });
         }
-        // The first is the largest, so the others cannot make up for one that is too small.
-        let reach = i128::from(divisor).checked_pow(count as u32).unwrap_or(i128::MAX);
-        if number % divisor != 0 || reach < i128::from(number) {
-            continue;
-        }
-        found.push(divisor);
-        if factors(number / divisor, count - 1, divisor, divisors, found) {
-            return true;
-        }
-        found.pop();
     }
-    false
+}
+
+/// At least the largest number whose power is not above `number`.
+fn root(number: i64, power: usize) -> i64 {
+    (number as f64).powf(1.0 / power as f64) as i64 + 1
 }
 
 #[cfg(test)]
@@ -86,6 +129,10 @@ mod tests {
         assert_eq!(filled(7, &[0, 3, 0]), Err(crate::abi::ERR_DIMS));
         assert_eq!(filled(16, &[0, 0, 0]), Ok(vec![4, 2, 2]));
         assert_eq!(filled(12, &[0, 0, 0]), Ok(vec![3, 2, 2]));
+        // 11 - 6 = 5; that of 11 9 8 5 would be 6.
+        assert_eq!(filled(3960, &[0, 0, 0, 0]), Ok(vec![11, 10, 6, 6]));
+        // Many divisors.
+        assert_eq!(filled(735_134_400, &[0; 2]), Ok(vec![27_200, 27_027]));
         assert_eq!(filled(1 << 30, &[0; 6]), Ok(vec![32; 6]));
         assert_eq!(filled(1, &[0, 0]), Ok(vec![1, 1]));
         assert_eq!(filled(2_147_483_647, &[0, 0]), Ok(vec![2_147_483_647, 1]));

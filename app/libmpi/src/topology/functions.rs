@@ -58,8 +58,8 @@ mpi_functions! {
     fn Cart_coords(comm: Handle, rank: c_int, maxdims: c_int, coords: Out<c_int>) about Comm(comm) {
         let (comm, grid) = mpi().grid(comm)?;
         check!((0..comm.size() as c_int).contains(&rank), ERR_RANK, "rank {rank} of {}", comm.size());
-        let room = room(maxdims, grid.dimensions())?;
-        coords.set_all(grid.coordinates(rank).into_iter().take(room))
+        whole(maxdims, grid.dimensions())?;
+        coords.set_all(grid.coordinates(rank))
     }
 
     fn Cart_shift(
@@ -68,7 +68,7 @@ mpi_functions! {
         let (comm, grid) = mpi().grid(comm)?;
         check!(
             usize::try_from(direction).is_ok_and(|direction| direction < grid.dimensions()),
-            ERR_DIMS,
+            ERR_ARG,
             "dimension {direction} of {}",
             grid.dimensions()
         );
@@ -119,9 +119,10 @@ mpi_functions! {
     ) about Comm(comm) {
         let graph = mpi().graph(comm)?;
         let (its_index, its_edges) = graph.lists();
-        let (index_room, edge_room) = (room(maxindex, its_index.len())?, room(maxedges, its_edges.len())?);
-        index.set_all(its_index.iter().copied().take(index_room))?;
-        edges.set_all(its_edges.iter().copied().take(edge_room))
+        whole(maxindex, its_index.len())?;
+        whole(maxedges, its_edges.len())?;
+        index.set_all(its_index.iter().copied())?;
+        edges.set_all(its_edges.iter().copied())
     }
 
     fn Graph_neighbors_count(comm: Handle, rank: c_int, nneighbors: Out<c_int>) about Comm(comm) {
@@ -158,13 +159,19 @@ mpi_functions! {
 fn fitting(places: u64, ranks: u32) -> Result<u32> {
     let fits = u32::try_from(places).ok().filter(|&places| places <= ranks);
     fits.ok_or_else(|| {
-        Error::new(abi::ERR_TOPOLOGY, format!("a topology of {places} places for {ranks} ranks"))
+        Error::new(abi::ERR_ARG, format!("a topology of {places} places for {ranks} ranks"))
     })
 }
 
 /// How much of a list fits what the program has room for.
 fn room(most: c_int, length: usize) -> Result<usize> {
     Ok(count(most)?.min(length))
+}
+
+/// An error unless a list fits what the program has room for.
+fn whole(most: c_int, length: usize) -> Result {
+    check!(count(most)? >= length, ERR_ARG, "room for {most} of {length}");
+    Ok(())
 }
 
 /// The graph that a program passes.

@@ -1,0 +1,190 @@
+//! Where the members of a collective lay down what they contribute.
+//!
+//! The simulator gives all members the same list: a word that counts those who have read it, a word for a result that one has worked
+//! out for all, and for each member the place of its contribution. The last reader gives all of it back.
+
+use std::sync::atomic::Ordering;
+
+use port::{Place, Port};
+
+use super::fresh;
+use crate::abi;
+use crate::comm::Comm;
+use crate::error::{Error, Result};
+use crate::p2p;
+
+/// Bytes before a contribution, which begin with its length: so much that it is aligned for any type.
+const HEAD: u64 = 64;
+
+/// What a member contributes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Contribution {
+    place: Place,
+}
+
+impl Contribution {
+    /// Nothing.
+    pub fn none() -> Self {
+        Self::default()
+    }
+
+    /// So many bytes, which `fill` writes.
+    pub fn new(length: u64, fill: impl FnOnce(&mut [u8])) -> Result<Self> {
+        let (place, room) = fresh(length + HEAD)?;
+        if let Some((head, body)) = room.split_at_mut_checked(HEAD as usize) {
+            head.iter_mut().zip(length.to_le_bytes()).for_each(|(place, byte)| *place = byte);
+            fill(body);
+        }
+        Ok(Self { place })
+    }
+
+    /// These bytes.
+    pub fn of(bytes: &[u8]) -> Result<Self> {
+        Self::new(bytes.len() as u64, |room| room.copy_from_slice(bytes))
+    }
+
+    /// A block for each of several, of these lengths; `fill` writes one. Numbers can be told with them.
+    pub fn blocks(
+        lengths: &[u64],
+        whom: &[u64],
+        mut fill: impl FnMut(usize, &mut [u8]),
+    ) -> Result<Self> {
+        let head = 8 * (1 + whom.len() + lengths.len()) as u64;
+        let total = head + lengths.iter().sum::<u64>();
+        Self::new(total, |room| {
+            let words = [lengths.len() as u64].into_iter().chain(whom.iter().copied());
+            let words = words.chain(lengths.iter().copied());
+            let (front, mut rest) = room.split_at_mut(head as usize);
+            for (place, word) in front.chunks_exact_mut(8).zip(words) {
+                place.copy_from_slice(&word.to_le_bytes());
+            }
+            for (number, length) in lengths.iter().enumerate() {
+                let (block, behind) = rest.split_at_mut(*length as usize);
+                fill(number, block);
+                rest = behind;
+            }
+        })
+    }
+
+    /// Where it is.
+    pub const fn place(self) -> Place {
+        self.place
+    }
+}
+
+/// A contribution of several blocks.
+#[derive(Clone, Copy, Debug)]
+pub struct Blocks<'a> {
+    bytes: &'a [u8],
+    told: usize,
+}
+
+impl<'a> Blocks<'a> {
+    /// A contribution; `told` says whether as many numbers as blocks were told with it.
+    pub fn new(bytes: &'a [u8], told: bool) -> Self {
+        let mut blocks = Self { bytes, told: 0 };
+        blocks.told = if told { blocks.word(0) as usize } else { 0 };
+        blocks
+    }
+
+    fn word(&self, place: usize) -> u64 {
+        let bytes =
+            self.bytes.get(8 * place..8 * place + 8).and_then(|bytes| bytes.try_into().ok());
+        bytes.map_or(0, u64::from_le_bytes)
+    }
+
+    /// The numbers that were told.
+    pub fn numbers(&self) -> impl Iterator<Item = u64> {
+        (0..self.told).map(|place| self.word(1 + place))
+    }
+
+    /// One of the blocks.
+    pub fn get(&self, number: usize) -> &'a [u8] {
+        let count = self.word(0) as usize;
+        let length = |number| self.word(1 + self.told + number) as usize;
+        let start = 8 * (1 + self.told + count) + (0..number).map(length).sum::<usize>();
+        self.bytes.get(start..start + length(number)).unwrap_or_default()
+    }
+}
+
+/// What the members have contributed.
+#[derive(Debug)]
+pub struct Board<'a> {
+    port: &'a Port,
+    place: Place,
+    members: u32,
+    /// Where the own group begins, and the group of the peers.
+    own: u32,
+    peers: u32,
+}
+
+impl<'a> Board<'a> {
+    /// The board at a place; there may be none.
+    pub fn new(port: &'a Port, comm: &Comm, place: Place) -> Self {
+        let Some(remote) = &comm.remote else {
+            return Self { port, place, members: comm.size(), own: 0, peers: 0 };
+        };
+        let members = comm.size() + remote.size();
+        // The group with the lower first rank comes first.
+        let behind = comm.local.world(0) > remote.world(0);
+        let (own, peers) = if behind { (remote.size(), 0) } else { (0, comm.size()) };
+        Self { port, place, members, own, peers }
+    }
+
+    fn slot(&self, member: u32) -> Place {
+        self.port.memory().word(self.place + 8 * (2 + u64::from(member))).load(Ordering::Acquire)
+    }
+
+    fn contribution(&self, member: u32) -> Result<&'a [u8]> {
+        let place = if self.place == 0 { 0 } else { self.slot(member) };
+        if place == 0 {
+            return Err(Error::new(
+                abi::ERR_INTERN,
+                format!("member {member} has contributed nothing"),
+            ));
+        }
+        let length = self.port.memory().word(place).load(Ordering::Relaxed);
+        Ok(p2p::bytes(self.port, place + HEAD, length))
+    }
+
+    /// What a rank of the own group has contributed.
+    pub fn local(&self, rank: u32) -> Result<&'a [u8]> {
+        self.contribution(self.own + rank)
+    }
+
+    /// What one of those has contributed with whom the own group communicates: the other group of an inter-communicator.
+    pub fn peer(&self, rank: u32) -> Result<&'a [u8]> {
+        self.contribution(self.peers + rank)
+    }
+
+    /// What one of the members has worked out for all, or does now.
+    pub fn shared(&self, work: impl FnOnce() -> Result<Vec<u8>>) -> Result<&'a [u8]> {
+        let word = self.port.memory().word(self.place + 8);
+        let known = word.load(Ordering::Acquire);
+        if known != 0 {
+            let length = self.port.memory().word(known).load(Ordering::Relaxed);
+            return Ok(p2p::bytes(self.port, known + HEAD, length));
+        }
+        let made = Contribution::of(&work()?)?.place();
+        word.store(made, Ordering::Release);
+        let length = self.port.memory().word(made).load(Ordering::Relaxed);
+        Ok(p2p::bytes(self.port, made + HEAD, length))
+    }
+
+    /// This rank has read what it wants.
+    pub fn leave(self) {
+        if self.place == 0 {
+            return;
+        }
+        let read = self.port.memory().word(self.place).fetch_add(1, Ordering::AcqRel) + 1;
+        if read < u64::from(self.members) {
+            return;
+        }
+        let result = self.port.memory().word(self.place + 8).load(Ordering::Acquire);
+        let all = (0..self.members).map(|member| self.slot(member)).chain([result]);
+        for place in all.filter(|place| *place != 0) {
+            self.port.give_back(place);
+        }
+        self.port.give_back(self.place);
+    }
+}

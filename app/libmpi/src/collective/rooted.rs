@@ -1,0 +1,171 @@
+//! Broadcast, gather and scatter.
+
+use std::rc::Rc;
+
+use port::{Amount, Class};
+
+use super::board::Blocks;
+use super::{Call, Contribution, Role, begin, in_place, role};
+use crate::abi::Handle;
+use crate::error::Result;
+use crate::p2p::Data;
+use crate::request::{Active, Starter};
+use crate::{abi, mpi};
+
+/// Where the blocks of a buffer are: count and displacement, in elements.
+pub type Layout = Vec<(i64, i64)>;
+
+/// So many elements for each of `ranks`, one behind the other.
+pub fn even(count: u64, ranks: u32) -> Layout {
+    (0..i64::from(ranks)).map(|rank| (count as i64, rank.saturating_mul(count as i64))).collect()
+}
+
+fn piece(data: &Data, (count, displacement): (i64, i64)) -> Data {
+    data.at(displacement, count.max(0) as u64)
+}
+
+/// Bytes of each block.
+pub fn lengths(data: &Data, layout: &Layout) -> Vec<u64> {
+    layout.iter().map(|block| piece(data, *block).bytes()).collect()
+}
+
+pub fn pack(data: &Data, block: (i64, i64), into: &mut [u8]) {
+    piece(data, block).pack(into);
+}
+
+pub fn unpack(data: &Data, block: (i64, i64), from: &[u8]) {
+    piece(data, block).unpack(from);
+}
+
+pub fn bcast(data: Data, root: i32, comm: Handle) -> Result<Starter> {
+    let comm = mpi().comm(comm)?;
+    let (role, number) = role(&comm, root)?;
+    Ok(Box::new(move || {
+        if role == Role::Bystander {
+            return Ok(nothing());
+        }
+        let call = Call { root: number, ..Call::new(Class::Bcast) };
+        let bytes = data.bytes();
+        let amounts = (Amount::Each(bytes), Amount::Each(bytes));
+        let contribution = match role {
+            Role::Root => Contribution::new(bytes, |room| data.pack(room))?,
+            _ => Contribution::none(),
+        };
+        let data = data.clone();
+        begin(&comm, &call, amounts, contribution, move |board| match role {
+            Role::Member(root) => board.peer(root).map(|bytes| data.unpack(bytes)),
+            _ => Ok(()),
+        })
+    }))
+}
+
+/// What bystanders do.
+fn nothing() -> Active {
+    Active::Done(abi::Status::empty())
+}
+
+/// Gather and gatherv: `into` is the root's buffer with its blocks.
+pub fn gather(
+    class: Class,
+    from: Option<Data>,
+    into: Option<(Data, Layout)>,
+    root: i32,
+    comm: Handle,
+) -> Result<Starter> {
+    let comm = mpi().comm(comm)?;
+    let (role, number) = role(&comm, root)?;
+    Ok(Box::new(move || {
+        if role == Role::Bystander {
+            return Ok(nothing());
+        }
+        let call = Call { root: number, ..Call::new(class) };
+        let sends = Amount::Each(from.as_ref().map_or(0, Data::bytes));
+        let own = into.as_ref().map(|(data, layout)| lengths(data, layout));
+        let receives = match (class, own) {
+            (Class::Gatherv, Some(list)) => Amount::List(list),
+            (Class::Gatherv, None) => Amount::List(Vec::new()),
+            (_, list) => Amount::Each(list.and_then(|list| list.first().copied()).unwrap_or(0)),
+        };
+        let contribution = match &from {
+            Some(data) => Contribution::new(data.bytes(), |room| data.pack(room))?,
+            None => Contribution::of(&[])?,
+        };
+        let (into, me, keeps) = (into.clone(), comm.rank, from.is_none() && !comm.is_inter());
+        begin(&comm, &call, (sends, receives), contribution, move |board| {
+            let Some((data, layout)) = into.filter(|_| role == Role::Root) else { return Ok(()) };
+            for (rank, block) in (0..).zip(&layout) {
+                if !(keeps && rank == me) && block.0 > 0 {
+                    unpack(&data, *block, board.peer(rank)?);
+                }
+            }
+            Ok(())
+        })
+    }))
+}
+
+/// Scatter and scatterv: `from` is the root's buffer with its blocks. The root's own block may stay where it is.
+pub fn scatter(
+    class: Class,
+    from: Option<(Data, Layout)>,
+    into: Option<Data>,
+    root: i32,
+    comm: Handle,
+) -> Result<Starter> {
+    let comm = mpi().comm(comm)?;
+    let (role, number) = role(&comm, root)?;
+    Ok(Box::new(move || {
+        if role == Role::Bystander {
+            return Ok(nothing());
+        }
+        let call = Call { root: number, ..Call::new(class) };
+        let receives = Amount::Each(into.as_ref().map_or(0, Data::bytes));
+        let own = from.as_ref().map(|(data, layout)| lengths(data, layout));
+        let contribution = match (&from, &own) {
+            (Some((data, layout)), Some(lengths)) => {
+                Contribution::blocks(lengths, &[], |rank, room| {
+                    if let Some(block) = layout.get(rank) {
+                        pack(data, *block, room);
+                    }
+                })?
+            }
+            _ => Contribution::none(),
+        };
+        let sends = match (class, own) {
+            (Class::Scatterv, Some(list)) => Amount::List(list),
+            (Class::Scatterv, None) => Amount::List(Vec::new()),
+            (_, list) => Amount::Each(list.and_then(|list| list.first().copied()).unwrap_or(0)),
+        };
+        let (into, me, is_inter) = (into.clone(), comm.rank, comm.is_inter());
+        begin(&comm, &call, (sends, receives), contribution, move |board| {
+            let Some(data) = into else { return Ok(()) };
+            let root = match role {
+                Role::Member(root) => root,
+                Role::Root if !is_inter => me,
+                _ => return Ok(()),
+            };
+            data.unpack(Blocks::new(board.peer(root)?, false).get(me as usize));
+            Ok(())
+        })
+    }))
+}
+
+/// Data, unless the buffer is in place.
+pub fn unless_in_place(
+    comm: Handle,
+    address: *const std::ffi::c_void,
+    data: impl FnOnce() -> Result<Data>,
+) -> Result<Option<Data>> {
+    let comm = mpi().comm(comm)?;
+    if in_place(&comm, address.addr()) { Ok(None) } else { data().map(Some) }
+}
+
+/// Whether this rank is the root.
+pub fn is_root(comm: Handle, root: i32) -> Result<bool> {
+    Ok(role(&*mpi().comm(comm)?, root)?.0 == Role::Root)
+}
+
+/// How many ranks there are on the other side.
+pub fn peers(comm: Handle) -> Result<u32> {
+    let comm = mpi().comm(comm)?;
+    Ok(Rc::clone(&comm).peers().size())
+}

@@ -1,0 +1,536 @@
+//! Messages between two ranks (MPI 4.1, chapter 3).
+
+use std::cell::RefCell;
+use std::ffi::{c_int, c_void};
+use std::rc::Rc;
+
+use port::{ANY, Command, Completion, Place, Poll, Port, Shape};
+
+use crate::abi::{self, Handle, Status};
+use crate::argument::{Number, Out};
+use crate::comm::Comm;
+use crate::datatype::Datatype;
+use crate::error::{Error, Result};
+use crate::request::{self, Active, Request, Starter};
+use crate::{agree, both_forms, check, mpi, mpi_functions};
+
+/// The largest tag of a program.
+pub const TAG_UB: c_int = c_int::MAX / 2;
+
+/// How a message is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// As the library likes.
+    Standard,
+    /// It is done when its receive has begun.
+    Synchronous,
+    /// It is kept in the program's buffer.
+    Buffered,
+}
+
+/// A buffer of the program: address, count, datatype.
+#[derive(Clone, Debug)]
+pub struct Data {
+    /// Where it begins.
+    pub address: *mut u8,
+    /// How many of the datatype.
+    pub count: u64,
+    /// Of what.
+    pub datatype: Rc<Datatype>,
+}
+
+impl Data {
+    /// Checks a buffer of the program.
+    pub fn new(address: *const c_void, count: impl Number, datatype: Handle) -> Result<Self> {
+        let count = count.wide();
+        check!(count >= 0, ERR_COUNT, "a count is negative: {count}");
+        let datatype = mpi().committed(datatype)?;
+        let address: *mut u8 = address.cast_mut().cast();
+        datatype.check_buffer(address, count as u64)?;
+        Ok(Self { address, count: count as u64, datatype })
+    }
+
+    /// Its size, packed.
+    pub fn bytes(&self) -> u64 {
+        self.datatype.size().saturating_mul(self.count)
+    }
+
+    /// The same datatype, from another place on.
+    #[must_use]
+    pub fn at(&self, elements: i64, count: u64) -> Self {
+        let offset = self.datatype.extent().wrapping_mul(elements);
+        Self {
+            address: self.address.wrapping_offset(offset as isize),
+            count,
+            datatype: Rc::clone(&self.datatype),
+        }
+    }
+
+    /// Packs it.
+    pub fn pack(&self, into: &mut [u8]) {
+        // SAFETY: the program's buffer holds so many of the datatype (MPI 4.1, section 3.2.2).
+        unsafe { self.datatype.pack(self.address, self.count, into) };
+    }
+
+    /// Packed.
+    pub fn packed(&self) -> Vec<u8> {
+        let mut packed = vec![0; self.bytes() as usize];
+        self.pack(&mut packed);
+        packed
+    }
+
+    /// Unpacks into it.
+    pub fn unpack(&self, from: &[u8]) {
+        let from = from.get(..self.bytes() as usize).unwrap_or(from);
+        // SAFETY: as in `pack`.
+        unsafe { self.datatype.unpack(from, self.address, self.count) };
+    }
+}
+
+/// Contents of a message as a block that its receiver can read.
+pub fn contents(bytes: &[u8]) -> Result<(u64, Place)> {
+    let length = bytes.len() as u64;
+    let place = block(length)?;
+    if length > 0 {
+        bytes_mut(mpi().port()?, place, length).copy_from_slice(bytes);
+    }
+    Ok((length, place))
+}
+
+/// A block of memory that others can read; none for no bytes.
+pub fn block(bytes: u64) -> Result<Place> {
+    if bytes == 0 {
+        return Ok(0);
+    }
+    let full = |full: port::arena::Full| Error::new(abi::ERR_NO_MEM, full.to_string());
+    mpi().port()?.allocate(bytes).map_err(full)
+}
+
+/// The bytes of a block.
+pub fn bytes(port: &Port, place: Place, bytes: u64) -> &[u8] {
+    if place == 0 || bytes == 0 {
+        return &[];
+    }
+    // SAFETY: a block that holds so many bytes, which nobody writes any more.
+    unsafe { std::slice::from_raw_parts(port.memory().at(place), bytes as usize) }
+}
+
+/// The bytes of a block of this rank that nobody knows yet.
+#[expect(clippy::mut_from_ref, reason = "the block was just allocated")]
+pub fn bytes_mut(port: &Port, place: Place, bytes: u64) -> &mut [u8] {
+    if place == 0 || bytes == 0 {
+        return &mut [];
+    }
+    // SAFETY: a block of this rank that holds so many bytes, which no other rank knows yet.
+    unsafe { std::slice::from_raw_parts_mut(port.memory().at(place), bytes as usize) }
+}
+
+/// The other side of a message.
+#[derive(Clone, Debug)]
+pub struct Peer {
+    /// In which communicator.
+    pub comm: Rc<Comm>,
+    /// Which rank of the world, or any; `None` is nobody, `PROC_NULL`.
+    pub world: Option<u32>,
+    tag: Option<u32>,
+}
+
+impl Peer {
+    fn check_tag(tag: c_int) -> Result<u32> {
+        match u32::try_from(tag) {
+            Ok(known) if tag <= TAG_UB => Ok(known),
+            _ => {
+                Err(Error::new(abi::ERR_TAG, format!("tag {tag}, which is not from 0 to {TAG_UB}")))
+            }
+        }
+    }
+
+    fn world(comm: &Comm, rank: c_int) -> Result<u32> {
+        let world = u32::try_from(rank).ok().and_then(|rank| comm.world_rank(rank));
+        world.ok_or_else(|| {
+            Error::new(
+                abi::ERR_RANK,
+                format!("rank {rank} of a communicator of {} ranks", comm.peers().size()),
+            )
+        })
+    }
+
+    /// The receiver of a message.
+    pub fn destination(comm: Handle, rank: c_int, tag: c_int) -> Result<Self> {
+        let comm = mpi().comm(comm)?;
+        let tag = Self::check_tag(tag)?;
+        let world = if rank == abi::PROC_NULL { None } else { Some(Self::world(&comm, rank)?) };
+        agree::register(&comm);
+        Ok(Self { comm, world, tag: Some(tag) })
+    }
+
+    /// The sender of a message, perhaps any.
+    pub fn source(comm: Handle, rank: c_int, tag: c_int) -> Result<Self> {
+        let comm = mpi().comm(comm)?;
+        let tag = if tag == abi::ANY_TAG { None } else { Some(Self::check_tag(tag)?) };
+        let world = match rank {
+            abi::PROC_NULL => None,
+            abi::ANY_SOURCE => Some(ANY),
+            _ => Some(Self::world(&comm, rank)?),
+        };
+        agree::register(&comm);
+        Ok(Self { comm, world, tag })
+    }
+
+    fn key(&self) -> port::Tag {
+        port::Tag { context: self.comm.context, tag: self.tag }
+    }
+
+    /// The status of a message that was received.
+    pub fn status(&self, done: &Completion) -> Status {
+        let mut status = Status::empty();
+        let rank = self.comm.rank_of_world(done.source);
+        status.source = rank.map_or(abi::ANY_SOURCE, |rank| rank as c_int);
+        status.tag = done.tag as c_int;
+        status.set_bytes(done.bytes);
+        status
+    }
+}
+
+/// The status of a message from or to nobody.
+pub fn from_nobody() -> Status {
+    let mut status = Status::empty();
+    status.source = abi::PROC_NULL;
+    status
+}
+
+/// Starts a send.
+pub fn start_send(data: &Data, peer: &Peer, mode: Mode) -> Result<Active> {
+    let Some(to) = peer.world else { return Ok(Active::Done(Status::empty())) };
+    let port = mpi().port()?;
+    let length = data.bytes();
+    if mode == Mode::Buffered {
+        let buffer = mpi().memory.buffer(peer.comm.context, None);
+        let buffer = buffer.ok_or_else(|| Error::new(abi::ERR_BUFFER, "no buffer is attached"))?;
+        // The library keeps the contents from now on.
+        buffer.reserve(length)?;
+        buffer.release(length);
+    }
+    let contents = block(length)?;
+    data.pack(bytes_mut(port, contents, length));
+    let ticket = port.start(&Command::Send { to, tag: peer.key(), bytes: length, contents });
+    Ok(Active::Send { ticket, counts: mode != Mode::Buffered })
+}
+
+/// Starts a receive; of a message that was probed by this rank, it has it already.
+pub fn start_receive(data: &Data, peer: &Peer) -> Result<Active> {
+    let Some(from) = peer.world else { return Ok(Active::Done(from_nobody())) };
+    if let Some(found) = mpi().probed.take(peer.comm.context, from, peer.tag) {
+        let target = Target { data: data.clone(), peer: peer.clone() };
+        return target.accept(&found).map(Active::Done);
+    }
+    let port = mpi().port()?;
+    let room = data.bytes();
+    let ticket = port.start(&Command::Receive { from, tag: peer.key(), room, at_once: false });
+    Ok(Active::Receive { ticket, target: Target { data: data.clone(), peer: peer.clone() } })
+}
+
+/// Where a message goes.
+#[derive(Clone, Debug)]
+pub struct Target {
+    data: Data,
+    peer: Peer,
+}
+
+impl Target {
+    /// The message has come.
+    pub fn accept(&self, done: &Completion) -> Result<Status> {
+        let port = mpi().port()?;
+        let mut status = self.peer.status(done);
+        let room = self.data.bytes();
+        self.data.unpack(bytes(port, done.contents, done.bytes.min(room)));
+        if done.contents != 0 {
+            port.give_back(done.contents);
+        }
+        status.set_bytes(done.bytes.min(room));
+        if done.bytes > room {
+            let text = format!("a message of {} bytes where there is room for {room}", done.bytes);
+            return Err(Error::new(abi::ERR_TRUNCATE, text));
+        }
+        Ok(status)
+    }
+}
+
+/// Messages that a probe has found and no receive has taken: they have been received from the network.
+#[derive(Debug, Default)]
+pub struct Probed {
+    found: RefCell<Vec<(u32, Completion)>>,
+}
+
+impl Probed {
+    fn place(&self, context: u32, from: u32, tag: Option<u32>) -> Option<usize> {
+        self.found.borrow().iter().position(|(of, found)| {
+            *of == context
+                && (from == ANY || from == found.source)
+                && tag.is_none_or(|tag| tag == found.tag)
+        })
+    }
+
+    fn take(&self, context: u32, from: u32, tag: Option<u32>) -> Option<Completion> {
+        let place = self.place(context, from, tag)?;
+        Some(self.found.borrow_mut().remove(place).1)
+    }
+
+    fn peek(&self, context: u32, from: u32, tag: Option<u32>) -> Option<Completion> {
+        let place = self.place(context, from, tag)?;
+        self.found.borrow().get(place).map(|(_, found)| *found)
+    }
+
+    fn add(&self, context: u32, found: Completion) {
+        self.found.borrow_mut().push((context, found));
+    }
+}
+
+/// Looks for a message: waits for it, or says that there is none. It has been received from the network then.
+fn look(peer: &Peer, waits: bool) -> Result<Option<Completion>> {
+    let Some(from) = peer.world else { return Ok(None) };
+    let port = mpi().port()?;
+    if !waits {
+        port.poll(Poll::Probe);
+    }
+    let room = u64::MAX;
+    let ticket = port.start(&Command::Receive { from, tag: peer.key(), room, at_once: !waits });
+    port.called(Shape::Blocking);
+    port.poll(Poll::Nothing);
+    let done = port.done(ticket).ok_or_else(request::unfinished)?;
+    port.forget(ticket);
+    Ok((!done.void).then_some(done))
+}
+
+fn probe(peer: &Peer, waits: bool) -> Result<Option<Status>> {
+    let Some(from) = peer.world else { return Ok(Some(from_nobody())) };
+    let context = peer.comm.context;
+    if let Some(found) = mpi().probed.peek(context, from, peer.tag) {
+        return Ok(Some(peer.status(&found)));
+    }
+    let Some(found) = look(peer, waits)? else { return Ok(None) };
+    mpi().probed.add(context, found);
+    Ok(Some(peer.status(&found)))
+}
+
+/// A message that was probed for one receive.
+#[derive(Debug)]
+pub struct Message {
+    found: Completion,
+    peer: Peer,
+}
+
+fn matched_probe(peer: Peer, waits: bool) -> Result<Option<(Handle, Status)>> {
+    let Some(from) = peer.world else { return Ok(Some((abi::MESSAGE_NO_PROC, from_nobody()))) };
+    let found = match mpi().probed.take(peer.comm.context, from, peer.tag) {
+        Some(found) => Some(found),
+        None => look(&peer, waits)?,
+    };
+    let Some(found) = found else { return Ok(None) };
+    let status = peer.status(&found);
+    Ok(Some((mpi().messages.add(Rc::new(Message { found, peer })), status)))
+}
+
+/// Takes a message that was probed.
+fn take_message(data: Data, message: Out<Handle>) -> Result<Status> {
+    let handle = message.get()?;
+    if handle == abi::MESSAGE_NO_PROC {
+        message.set(abi::MESSAGE_NULL)?;
+        return Ok(from_nobody());
+    }
+    let known = mpi().messages.remove(handle);
+    let known = known.ok_or_else(|| Error::new(abi::ERR_REQUEST, "no message that was probed"))?;
+    message.set(abi::MESSAGE_NULL)?;
+    Target { data, peer: known.peer.clone() }.accept(&known.found)
+}
+
+/// Carries out a call that returns when its operation is done.
+pub fn blocking(active: Active) -> Result<Status> {
+    let port = mpi().port()?;
+    port.called(Shape::Blocking);
+    if let Active::Send { ticket, .. } = active {
+        // The contents are kept; whoever depends on the end of the send waits in the simulator.
+        port.forget(ticket);
+        return Ok(Status::empty());
+    }
+    if !matches!(active, Active::Done(_)) {
+        port.poll(Poll::Nothing);
+    }
+    request::end(active)
+}
+
+/// A request for an operation that goes on while the call returns.
+pub fn posted(active: Active, request: Out<Handle>) -> Result {
+    mpi().port()?.called(Shape::Posted);
+    request.set(mpi().requests.add(Rc::new(Request::active(active))))
+}
+
+fn send(data: &Data, peer: &Peer, mode: Mode) -> Result {
+    blocking(start_send(data, peer, mode)?).map(|_| ())
+}
+
+fn sends(data: Data, peer: Peer, mode: Mode, request: Out<Handle>) -> Result {
+    let starter: Starter = Box::new(move || start_send(&data, &peer, mode));
+    request.set(mpi().requests.add(Rc::new(Request::persistent(starter))))
+}
+
+fn set_status(place: Out<Status>, status: &Status) -> Result {
+    if place.address().is_null() {
+        return Ok(());
+    }
+    // Calls with one status leave its error field alone.
+    let error = place.get()?.error;
+    place.set(Status { error, ..*status })
+}
+
+both_forms! {
+    fn Send | Send_c (buf: *const c_void, count: Count, datatype: Handle, dest: c_int, tag: c_int, comm: Handle) about Comm(comm) {
+        send(&Data::new(buf, count, datatype)?, &Peer::destination(comm, dest, tag)?, Mode::Standard)
+    }
+
+    fn Rsend | Rsend_c (buf: *const c_void, count: Count, datatype: Handle, dest: c_int, tag: c_int, comm: Handle) about Comm(comm) {
+        send(&Data::new(buf, count, datatype)?, &Peer::destination(comm, dest, tag)?, Mode::Standard)
+    }
+
+    fn Ssend | Ssend_c (buf: *const c_void, count: Count, datatype: Handle, dest: c_int, tag: c_int, comm: Handle) about Comm(comm) {
+        send(&Data::new(buf, count, datatype)?, &Peer::destination(comm, dest, tag)?, Mode::Synchronous)
+    }
+
+    fn Bsend | Bsend_c (buf: *const c_void, count: Count, datatype: Handle, dest: c_int, tag: c_int, comm: Handle) about Comm(comm) {
+        let active = start_send(&Data::new(buf, count, datatype)?, &Peer::destination(comm, dest, tag)?, Mode::Buffered)?;
+        mpi().port()?.called(Shape::Posted);
+        request::forget(active)
+    }
+
+    fn Isend | Isend_c (buf: *const c_void, count: Count, datatype: Handle, dest: c_int, tag: c_int, comm: Handle, request: Out<Handle>) about Comm(comm) {
+        request.check()?;
+        posted(start_send(&Data::new(buf, count, datatype)?, &Peer::destination(comm, dest, tag)?, Mode::Standard)?, request)
+    }
+
+    fn Irsend | Irsend_c (buf: *const c_void, count: Count, datatype: Handle, dest: c_int, tag: c_int, comm: Handle, request: Out<Handle>) about Comm(comm) {
+        request.check()?;
+        posted(start_send(&Data::new(buf, count, datatype)?, &Peer::destination(comm, dest, tag)?, Mode::Standard)?, request)
+    }
+
+    fn Issend | Issend_c (buf: *const c_void, count: Count, datatype: Handle, dest: c_int, tag: c_int, comm: Handle, request: Out<Handle>) about Comm(comm) {
+        request.check()?;
+        posted(start_send(&Data::new(buf, count, datatype)?, &Peer::destination(comm, dest, tag)?, Mode::Synchronous)?, request)
+    }
+
+    fn Ibsend | Ibsend_c (buf: *const c_void, count: Count, datatype: Handle, dest: c_int, tag: c_int, comm: Handle, request: Out<Handle>) about Comm(comm) {
+        request.check()?;
+        posted(start_send(&Data::new(buf, count, datatype)?, &Peer::destination(comm, dest, tag)?, Mode::Buffered)?, request)
+    }
+
+    fn Send_init | Send_init_c (buf: *const c_void, count: Count, datatype: Handle, dest: c_int, tag: c_int, comm: Handle, request: Out<Handle>) about Comm(comm) {
+        sends(Data::new(buf, count, datatype)?, Peer::destination(comm, dest, tag)?, Mode::Standard, request)
+    }
+
+    fn Rsend_init | Rsend_init_c (buf: *const c_void, count: Count, datatype: Handle, dest: c_int, tag: c_int, comm: Handle, request: Out<Handle>) about Comm(comm) {
+        sends(Data::new(buf, count, datatype)?, Peer::destination(comm, dest, tag)?, Mode::Standard, request)
+    }
+
+    fn Ssend_init | Ssend_init_c (buf: *const c_void, count: Count, datatype: Handle, dest: c_int, tag: c_int, comm: Handle, request: Out<Handle>) about Comm(comm) {
+        sends(Data::new(buf, count, datatype)?, Peer::destination(comm, dest, tag)?, Mode::Synchronous, request)
+    }
+
+    fn Bsend_init | Bsend_init_c (buf: *const c_void, count: Count, datatype: Handle, dest: c_int, tag: c_int, comm: Handle, request: Out<Handle>) about Comm(comm) {
+        sends(Data::new(buf, count, datatype)?, Peer::destination(comm, dest, tag)?, Mode::Buffered, request)
+    }
+
+    fn Recv | Recv_c (buf: *mut c_void, count: Count, datatype: Handle, source: c_int, tag: c_int, comm: Handle, status: Out<Status>) about Comm(comm) {
+        let received = blocking(start_receive(&Data::new(buf, count, datatype)?, &Peer::source(comm, source, tag)?)?)?;
+        set_status(status, &received)
+    }
+
+    fn Irecv | Irecv_c (buf: *mut c_void, count: Count, datatype: Handle, source: c_int, tag: c_int, comm: Handle, request: Out<Handle>) about Comm(comm) {
+        request.check()?;
+        posted(start_receive(&Data::new(buf, count, datatype)?, &Peer::source(comm, source, tag)?)?, request)
+    }
+
+    fn Recv_init | Recv_init_c (buf: *mut c_void, count: Count, datatype: Handle, source: c_int, tag: c_int, comm: Handle, request: Out<Handle>) about Comm(comm) {
+        let (data, peer) = (Data::new(buf, count, datatype)?, Peer::source(comm, source, tag)?);
+        let starter: Starter = Box::new(move || start_receive(&data, &peer));
+        request.set(mpi().requests.add(Rc::new(Request::persistent(starter))))
+    }
+
+    fn Sendrecv | Sendrecv_c (sendbuf: *const c_void, sendcount: Count, sendtype: Handle, dest: c_int, sendtag: c_int, recvbuf: *mut c_void, recvcount: Count, recvtype: Handle, source: c_int, recvtag: c_int, comm: Handle, status: Out<Status>) about Comm(comm) {
+        let sent = Data::new(sendbuf, sendcount, sendtype)?;
+        let into = Data::new(recvbuf, recvcount, recvtype)?;
+        let (to, from) = (Peer::destination(comm, dest, sendtag)?, Peer::source(comm, source, recvtag)?);
+        set_status(status, &exchange(&sent, &to, &into, &from)?)
+    }
+
+    fn Sendrecv_replace | Sendrecv_replace_c (buf: *mut c_void, count: Count, datatype: Handle, dest: c_int, sendtag: c_int, source: c_int, recvtag: c_int, comm: Handle, status: Out<Status>) about Comm(comm) {
+        let data = Data::new(buf, count, datatype)?;
+        let (to, from) = (Peer::destination(comm, dest, sendtag)?, Peer::source(comm, source, recvtag)?);
+        set_status(status, &exchange(&data, &to, &data, &from)?)
+    }
+
+    fn Isendrecv | Isendrecv_c (sendbuf: *const c_void, sendcount: Count, sendtype: Handle, dest: c_int, sendtag: c_int, recvbuf: *mut c_void, recvcount: Count, recvtype: Handle, source: c_int, recvtag: c_int, comm: Handle, request: Out<Handle>) about Comm(comm) {
+        request.check()?;
+        let sent = Data::new(sendbuf, sendcount, sendtype)?;
+        let into = Data::new(recvbuf, recvcount, recvtype)?;
+        let (to, from) = (Peer::destination(comm, dest, sendtag)?, Peer::source(comm, source, recvtag)?);
+        posted(both(&sent, &to, &into, &from)?, request)
+    }
+
+    fn Isendrecv_replace | Isendrecv_replace_c (buf: *mut c_void, count: Count, datatype: Handle, dest: c_int, sendtag: c_int, source: c_int, recvtag: c_int, comm: Handle, request: Out<Handle>) about Comm(comm) {
+        request.check()?;
+        let data = Data::new(buf, count, datatype)?;
+        let (to, from) = (Peer::destination(comm, dest, sendtag)?, Peer::source(comm, source, recvtag)?);
+        posted(both(&data, &to, &data, &from)?, request)
+    }
+
+    fn Mrecv | Mrecv_c (buf: *mut c_void, count: Count, datatype: Handle, message: Out<Handle>, status: Out<Status>) {
+        set_status(status, &take_message(Data::new(buf, count, datatype)?, message)?)
+    }
+
+    fn Imrecv | Imrecv_c (buf: *mut c_void, count: Count, datatype: Handle, message: Out<Handle>, request: Out<Handle>) {
+        request.check()?;
+        let status = take_message(Data::new(buf, count, datatype)?, message)?;
+        request.set(mpi().requests.add(Rc::new(Request::active(Active::Done(status)))))
+    }
+}
+
+/// A send and a receive as one operation; its status is that of the receive.
+fn both(sent: &Data, to: &Peer, into: &Data, from: &Peer) -> Result<Active> {
+    let send = start_send(sent, to, Mode::Standard)?;
+    let receive = start_receive(into, from)?;
+    Ok(Active::Both(Box::new((send, receive))))
+}
+
+fn exchange(sent: &Data, to: &Peer, into: &Data, from: &Peer) -> Result<Status> {
+    let active = both(sent, to, into, from)?;
+    blocking(active)
+}
+
+mpi_functions! {
+    fn Probe(source: c_int, tag: c_int, comm: Handle, status: Out<Status>) about Comm(comm) {
+        let found = probe(&Peer::source(comm, source, tag)?, true)?;
+        found.map_or(Ok(()), |found| set_status(status, &found))
+    }
+
+    fn Iprobe(source: c_int, tag: c_int, comm: Handle, flag: Out<c_int>, status: Out<Status>) about Comm(comm) {
+        let found = probe(&Peer::source(comm, source, tag)?, false)?;
+        flag.set(c_int::from(found.is_some()))?;
+        found.map_or(Ok(()), |found| set_status(status, &found))
+    }
+
+    fn Mprobe(source: c_int, tag: c_int, comm: Handle, message: Out<Handle>, status: Out<Status>) about Comm(comm) {
+        message.check()?;
+        let found = matched_probe(Peer::source(comm, source, tag)?, true)?;
+        let (handle, known) = found.ok_or_else(request::unfinished)?;
+        message.set(handle)?;
+        set_status(status, &known)
+    }
+
+    fn Improbe(source: c_int, tag: c_int, comm: Handle, flag: Out<c_int>, message: Out<Handle>, status: Out<Status>) about Comm(comm) {
+        message.check()?;
+        let found = matched_probe(Peer::source(comm, source, tag)?, false)?;
+        flag.set(c_int::from(found.is_some()))?;
+        let Some((handle, known)) = found else { return Ok(()) };
+        message.set(handle)?;
+        set_status(status, &known)
+    }
+}
