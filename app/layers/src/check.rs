@@ -150,9 +150,9 @@ fn system_folders() -> Vec<PathBuf> {
 
 /// The interface that a library belongs to, by its name.
 fn interface_of(library: &str) -> Option<Interface> {
-    Interface::ALL.into_iter().find(|interface| {
-        interface.libraries().contains(&library) || interface.fortran_libraries().contains(&library)
-    })
+    Interface::ALL
+        .into_iter()
+        .find(|interface| interface.all_libraries().any(|name| name == library))
 }
 
 fn is_mpi(name: &str) -> bool {
@@ -221,8 +221,8 @@ fn compare(report: &mut Report, libraries: &Path) -> Result<(), Error> {
     let implemented = read(&libraries.join(CORE))?.exports;
     let mut there = BTreeSet::new();
     for interface in &report.interfaces {
-        for name in [interface.libraries().first(), interface.fortran_libraries().first()] {
-            there.extend(read(&libraries.join(name.unwrap_or(&CORE)))?.exports);
+        for name in interface.all_libraries() {
+            there.extend(read(&libraries.join(name))?.exports);
         }
     }
     let all = table::all();

@@ -24,6 +24,7 @@ const PARTS: &[(&str, &str)] = &[
     ("mpich.c", include_str!("../c/mpich.c")),
     ("openmpi.c", include_str!("../c/openmpi.c")),
     ("numbers.c", include_str!("../c/numbers.c")),
+    ("openmpi_cxx.c", include_str!("../c/openmpi_cxx.c")),
     ("common.c", include_str!("../c/common.c")),
     ("lengths.c", include_str!("../c/lengths.c")),
     ("callbacks.h", include_str!("../c/callbacks.h")),
@@ -196,6 +197,14 @@ fn build(interface: Interface, folder: &Path) -> Result<Vec<PathBuf>, Error> {
         link(&libraries.join(name), objects, &over)?;
         made.push(libraries.join(name));
         first = first.or(Some(name));
+    }
+    // MPICH's interface in C++ is all in its header.
+    let cxx =
+        if interface == Interface::OpenMpi { vec!["openmpi_cxx.c".to_owned()] } else { vec![] };
+    let cxx = compile(interface, &sources, &cxx)?;
+    for name in interface.cxx_libraries() {
+        link(&libraries.join(name), &cxx, &[under, CORE])?;
+        made.push(libraries.join(name));
     }
     if interface == Interface::Standard {
         for path in &made {
