@@ -134,6 +134,13 @@ int heddle_set_layer(const struct layer *given)
     return given->version != 1;
 }
 
+const void *heddle_use_layer(const struct layer *given)
+{
+    const struct layer *before = layer;
+    layer = given;
+    return before;
+}
+
 int heddle_Op_create(void (*call)(void), int commutes, handle *made)
 {
     int from = 2, into = 3;

@@ -93,6 +93,40 @@ fn programs_and_library_understand_each_other() {
     }
 }
 
+/// The same in Fortran, with `mpif.h` and with `use mpi`.
+#[test]
+fn fortran_programs_are_understood_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let own = built().join("mpi/bin/mpifort").to_string_lossy().into_owned();
+    let mut compilers = vec![("standard", own)];
+    for (interface, name) in
+        [(Interface::Mpich, "mpif90.mpich"), (Interface::OpenMpi, "mpif90.openmpi")]
+    {
+        if common::wrapper(interface).is_some() {
+            compilers.push((interface.stem(), name.to_owned()));
+        }
+    }
+    if Command::new("gfortran").arg("--version").output().is_err() {
+        eprintln!("skipped: no gfortran");
+        return;
+    }
+    for (name, compiler) in compilers {
+        for (used, included) in [("", "include 'mpif.h'"), ("use mpi", "")] {
+            let text = include_str!("program.f90")
+                .replace("HEADER_USE", used)
+                .replace("HEADER_INCLUDE", included);
+            let (source, made) = (folder.path().join("program.f90"), folder.path().join(name));
+            std::fs::write(&source, text).unwrap();
+            let mut command = Command::new(&compiler);
+            command.args(["-w", "-fallow-argument-mismatch"]).arg(&source).arg("-o").arg(&made);
+            common::run(&mut command);
+            let mut command = Command::new(&made);
+            command.env("LD_LIBRARY_PATH", built().join("mpi/lib"));
+            assert_eq!(common::run(&mut command), "right\n", "{name} {used}");
+        }
+    }
+}
+
 /// CMake's FindMPI works with our compilers, and what it builds runs.
 #[test]
 fn cmake_finds_the_libraries() {
