@@ -70,6 +70,13 @@ pub fn connect() -> Result<&'static Port> {
     Ok(mpi().port.get_or_init(|| Port::new(memory, *rank, *ranks, Box::new(Process), end)))
 }
 
+/// Connects a rank that the simulator holds in its own process.
+pub fn hold(rank: &Mpi, port: Port, measures: bool) {
+    rank.measured.set(measures.then(clock));
+    // A rank is held once.
+    let _ = rank.port.set(port);
+}
+
 impl Mpi {
     /// The way to the simulator.
     pub fn port(&self) -> Result<&Port> {
