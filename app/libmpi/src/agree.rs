@@ -1,6 +1,7 @@
 //! What ranks agree about besides the program's messages, and what they ask of the simulator.
 
 use std::ffi::c_int;
+use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use port::{Amount, Class, Command, Members, Poll};
@@ -198,8 +199,6 @@ pub fn wait_sent(buffer: &Buffer) -> Result {
 }
 
 /// A request that is complete when all messages of a buffer have left.
-pub fn when_sent(buffer: &Buffer) -> Handle {
-    // Messages leave their buffers when they are sent: the library keeps their contents.
-    let _ = buffer;
-    done()
+pub fn when_sent(buffer: &Rc<Buffer>) -> Handle {
+    request::when_sent(buffer)
 }

@@ -247,7 +247,7 @@ impl Comms {
     }
 
     /// How often this key was asked for before.
-    fn again(&self, key: &[u64]) -> u64 {
+    pub(crate) fn again(&self, key: &[u64]) -> u64 {
         let mut made = self.made.borrow_mut();
         let times = made.entry(key.to_vec()).or_default();
         *times += 1;

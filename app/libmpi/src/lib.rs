@@ -33,6 +33,7 @@ pub mod layer;
 pub mod memory;
 pub mod op;
 pub mod p2p;
+pub mod partitioned;
 pub mod request;
 pub mod session;
 pub mod simulator;

@@ -9,6 +9,7 @@ use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
 use std::rc::Rc;
 
+use port::{Port, Ticket};
 use rustc_hash::FxHashMap;
 
 use crate::abi::{self, Handle};
@@ -43,6 +44,8 @@ pub struct Buffer {
     address: usize,
     size: u64,
     used: Cell<u64>,
+    /// Messages that have not left, and their bytes.
+    pending: RefCell<Vec<(Ticket, u64)>>,
 }
 
 impl Buffer {
@@ -56,20 +59,47 @@ impl Buffer {
         self.used.get()
     }
 
-    /// Takes room for a message; an error, `ERR_BUFFER`, if there is not enough.
-    pub fn reserve(&self, bytes: u64) -> Result {
+    /// Whether there is room for a message.
+    pub fn fits(&self, bytes: u64) -> bool {
         let needed = bytes.saturating_add(abi::BSEND_OVERHEAD as u64);
         let used = self.used.get().saturating_add(needed);
-        let fits = used <= self.size || self.address == abi::BUFFER_AUTOMATIC;
+        used <= self.size || self.address == abi::BUFFER_AUTOMATIC
+    }
+
+    /// Takes room for a message; an error, `ERR_BUFFER`, if there is not enough.
+    pub fn reserve(&self, bytes: u64) -> Result {
         check!(
-            fits,
+            self.fits(bytes),
             ERR_BUFFER,
             "a message of {bytes} bytes does not fit in the buffer, of whose {} bytes {} are used",
             self.size,
             self.used.get()
         );
-        self.used.set(used);
+        let needed = bytes.saturating_add(abi::BSEND_OVERHEAD as u64);
+        self.used.set(self.used.get().saturating_add(needed));
         Ok(())
+    }
+
+    /// The message is under way.
+    pub fn keep(&self, ticket: Ticket, bytes: u64) {
+        self.pending.borrow_mut().push((ticket, bytes));
+    }
+
+    /// The messages that have not left, as far as that is known.
+    pub fn pending(&self) -> Vec<Ticket> {
+        self.pending.borrow().iter().map(|(ticket, _)| *ticket).collect()
+    }
+
+    /// Gives back the room of messages that have left.
+    pub fn sweep(&self, port: &Port) {
+        self.pending.borrow_mut().retain(|(ticket, bytes)| {
+            let left = port.done(*ticket).is_some();
+            if left {
+                port.forget(*ticket);
+                self.release(*bytes);
+            }
+            !left
+        });
     }
 
     /// Gives back the room of a message that has left.
@@ -102,7 +132,12 @@ fn attach(owner: Owner, address: *mut c_void, size: i64) -> Result {
     check!(size >= 0, ERR_ARG, "a buffer of {size} bytes");
     let memory = &mpi().memory;
     check!(memory.attached(owner).is_none(), ERR_BUFFER, "a buffer is attached already");
-    let buffer = Buffer { address: address as usize, size: size as u64, used: Cell::new(0) };
+    let buffer = Buffer {
+        address: address as usize,
+        size: size as u64,
+        used: Cell::new(0),
+        pending: RefCell::default(),
+    };
     memory.buffers.borrow_mut().push((owner, Rc::new(buffer)));
     Ok(())
 }

@@ -11,6 +11,7 @@ use crate::argument::{Number, Out};
 use crate::comm::Comm;
 use crate::datatype::Datatype;
 use crate::error::{Error, Result};
+use crate::memory::Buffer;
 use crate::request::{self, Active, Request, Starter};
 use crate::{agree, both_forms, check, mpi, mpi_functions};
 
@@ -199,22 +200,32 @@ pub fn from_nobody() -> Status {
     status
 }
 
+/// The buffer that a message of so many bytes goes into.
+fn room_for(peer: &Peer, bytes: u64) -> Result<Rc<Buffer>> {
+    let port = mpi().port()?;
+    let buffer = mpi().memory.buffer(peer.comm.context, None);
+    let buffer = buffer.ok_or_else(|| Error::new(abi::ERR_BUFFER, "no buffer is attached"))?;
+    buffer.sweep(port);
+    if !buffer.fits(bytes) {
+        port.poll(Poll::Nothing);
+        buffer.sweep(port);
+    }
+    buffer.reserve(bytes)?;
+    Ok(buffer)
+}
+
 /// Starts a send.
 pub fn start_send(data: &Data, peer: &Peer, mode: Mode) -> Result<Active> {
     let Some(to) = peer.world else { return Ok(Active::Done(Status::empty())) };
     let port = mpi().port()?;
     let length = data.bytes();
-    if mode == Mode::Buffered {
-        let buffer = mpi().memory.buffer(peer.comm.context, None);
-        let buffer = buffer.ok_or_else(|| Error::new(abi::ERR_BUFFER, "no buffer is attached"))?;
-        // The library keeps the contents from now on.
-        buffer.reserve(length)?;
-        buffer.release(length);
-    }
+    let buffer = if mode == Mode::Buffered { Some(room_for(peer, length)?) } else { None };
     let contents = block(length)?;
     data.pack(bytes_mut(port, contents, length));
     let ticket = port.start(&Command::Send { to, tag: peer.key(), bytes: length, contents });
-    Ok(Active::Send { ticket, counts: mode != Mode::Buffered })
+    let Some(buffer) = buffer else { return Ok(Active::Send { ticket }) };
+    buffer.keep(ticket, length);
+    Ok(Active::Done(Status::empty()))
 }
 
 /// Starts a receive; of a message that was probed by this rank, it has it already.
@@ -348,7 +359,7 @@ fn take_message(data: Data, message: Out<Handle>) -> Result<Status> {
 pub fn blocking(active: Active) -> Result<Status> {
     let port = mpi().port()?;
     port.called(Shape::Blocking);
-    if let Active::Send { ticket, .. } = active {
+    if let Active::Send { ticket } = active {
         // The contents are kept; whoever depends on the end of the send waits in the simulator.
         port.forget(ticket);
         return Ok(Status::empty());

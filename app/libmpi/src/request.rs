@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::layer::{Callback, Function};
 use crate::memory::Buffer;
 use crate::p2p::Target;
+use crate::partitioned::Operation;
 use crate::state::Mpi;
 use crate::{check, mpi, mpi_functions};
 
@@ -26,12 +27,10 @@ type Tickets = SmallVec<[Ticket; 2]>;
 pub enum Active {
     /// It is done already.
     Done(Status),
-    /// A send. If it does not count, its end is nobody's concern.
+    /// A send.
     Send {
         /// Its number.
         ticket: Ticket,
-        /// Whether its end matters.
-        counts: bool,
     },
     /// A receive.
     Receive {
@@ -51,6 +50,15 @@ pub enum Active {
     },
     /// One that the program itself carries out.
     Generalized(Rc<Generalized>),
+    /// One of several messages.
+    Partitioned(Rc<Operation>),
+    /// Messages that leave a buffer.
+    Buffered {
+        /// The buffer.
+        buffer: Rc<Buffer>,
+        /// The messages.
+        tickets: Vec<Ticket>,
+    },
 }
 
 impl std::fmt::Debug for Active {
@@ -72,10 +80,16 @@ pub struct Generalized {
 impl Active {
     fn tickets(&self) -> Tickets {
         match self {
-            Self::Done(_) | Self::Generalized(_) | Self::Send { counts: false, .. } => smallvec![],
-            Self::Send { ticket, .. }
+            Self::Done(_) | Self::Generalized(_) => smallvec![],
+            Self::Send { ticket }
             | Self::Receive { ticket, .. }
             | Self::Collective { ticket, .. } => smallvec![*ticket],
+            Self::Partitioned(operation) => operation.tickets().into(),
+            // The others have left before.
+            Self::Buffered { buffer, tickets } => {
+                let pending = buffer.pending().into_iter();
+                pending.filter(|ticket| tickets.contains(ticket)).collect()
+            }
             Self::Both(both) => {
                 let mut tickets = both.0.tickets();
                 tickets.extend(both.1.tickets());
@@ -87,6 +101,7 @@ impl Active {
     fn is_done(&self, port: &Port) -> bool {
         match self {
             Self::Generalized(operation) => operation.complete.get(),
+            Self::Partitioned(operation) => operation.is_done(port),
             _ => self.tickets().iter().all(|ticket| port.done(*ticket).is_some()),
         }
     }
@@ -107,7 +122,7 @@ pub fn end(active: Active) -> Result<Status> {
     };
     match active {
         Active::Done(status) => Ok(status),
-        Active::Send { ticket, .. } => {
+        Active::Send { ticket } => {
             port.forget(ticket);
             Ok(Status::empty())
         }
@@ -127,6 +142,11 @@ pub fn end(active: Active) -> Result<Status> {
         }
         Active::Collective { ticket, finish } => {
             finish(take(ticket)?)?;
+            Ok(Status::empty())
+        }
+        Active::Partitioned(operation) => operation.end(port),
+        Active::Buffered { buffer, .. } => {
+            buffer.sweep(port);
             Ok(Status::empty())
         }
         Active::Generalized(operation) => {
@@ -150,8 +170,8 @@ pub fn end(active: Active) -> Result<Status> {
 /// Whoever started this operation does not want to know its end.
 pub fn forget(active: Active) -> Result {
     match active {
-        Active::Send { ticket, .. } => mpi().port()?.forget(ticket),
-        Active::Done(_) | Active::Generalized(_) => {}
+        Active::Send { ticket } => mpi().port()?.forget(ticket),
+        Active::Done(_) | Active::Generalized(_) | Active::Buffered { .. } => {}
         // Its data still has to be taken in.
         other => mpi().orphans.borrow_mut().push(other),
     }
@@ -194,8 +214,17 @@ impl Request {
         Self { active: RefCell::new(None), starter: Some(starter) }
     }
 
-    fn is_active(&self) -> bool {
+    /// Whether an operation is under way.
+    pub fn is_active(&self) -> bool {
         self.active.borrow().is_some()
+    }
+
+    /// The partitioned operation under way, if it is one.
+    pub fn partitioned(&self) -> Option<Rc<Operation>> {
+        match &*self.active.borrow() {
+            Some(Active::Partitioned(operation)) => Some(Rc::clone(operation)),
+            _ => None,
+        }
     }
 
     fn is_done(&self, port: &Port) -> bool {
@@ -239,10 +268,23 @@ pub fn complete() -> Handle {
     mpi().requests.add(Rc::new(Request::active(Active::Done(Status::empty()))))
 }
 
-/// Waits until the messages of a buffer have left: they do so when they are sent, since the library keeps their contents.
+/// Waits until the messages of a buffer have left.
 pub fn wait_sent(buffer: &Buffer) -> Result {
-    check!(buffer.used() == 0, ERR_BUFFER, "messages are left in the buffer");
+    let port = mpi().port()?;
+    let tickets = buffer.pending();
+    if !tickets.is_empty() {
+        port.wait(true, &tickets);
+    }
+    buffer.sweep(port);
+    check!(buffer.used() == 0, ERR_INTERN, "messages are left in the buffer");
     Ok(())
+}
+
+/// A request that is complete when the messages that a buffer has now have left.
+pub fn when_sent(buffer: &Rc<Buffer>) -> Handle {
+    let tickets = buffer.pending();
+    let active = Active::Buffered { buffer: Rc::clone(buffer), tickets };
+    mpi().requests.add(Rc::new(Request::active(active)))
 }
 
 /// An array of requests of the program.
@@ -336,11 +378,27 @@ fn wait_for(port: &Port, tickets: &[Ticket]) -> Result {
     adopt(port)
 }
 
-/// Waits for operations that the program completes itself.
+/// Waits for operations that the program completes itself, and those of several messages.
 fn wait_for_program(port: &Port, requests: &Requests, places: &[usize]) {
-    while !places.iter().all(|place| requests.is_done(port, *place)) {
+    loop {
+        let open = places.iter().copied().filter(|place| !requests.is_done(port, *place));
+        let open: Vec<_> = open.collect();
+        if open.is_empty() {
+            return;
+        }
+        wait_a_while(port, &requests.tickets(&open));
+    }
+}
+
+/// Waits for the first of some operations; without one, until something may have changed.
+fn wait_a_while(port: &Port, tickets: &[Ticket]) {
+    let open: Vec<_> =
+        tickets.iter().copied().filter(|ticket| port.done(*ticket).is_none()).collect();
+    if open.is_empty() {
         crate::state::pause();
         port.poll(Poll::Test);
+    } else {
+        port.wait(false, &open);
     }
 }
 
@@ -352,17 +410,7 @@ fn wait_any(requests: &Requests, active: &[usize]) -> Result<usize> {
         return Ok(place);
     }
     loop {
-        let open: Vec<Ticket> = requests
-            .tickets(active)
-            .into_iter()
-            .filter(|ticket| port.done(*ticket).is_none())
-            .collect();
-        if open.is_empty() {
-            crate::state::pause();
-            port.poll(Poll::Test);
-        } else {
-            port.wait(false, &open);
-        }
+        wait_a_while(port, &requests.tickets(active));
         adopt(port)?;
         if let Some(place) = done() {
             return Ok(place);
@@ -516,8 +564,9 @@ mpi_functions! {
         for request in &requests.known {
             let request = request.as_ref().ok_or_else(|| Error::new(abi::ERR_REQUEST, "the null request cannot be started"))?;
             request.start()?;
+            // Each is a call of its own, so that they are met in this order.
+            mpi().port()?.called(Shape::Posted);
         }
-        mpi().port()?.called(Shape::Posted);
         Ok(())
     }
 

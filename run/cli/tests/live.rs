@@ -74,6 +74,22 @@ fn basics_on_any_network() {
     }
 }
 
+/// Files, partitioned and buffered messages do what the standard says, on any number of ranks.
+#[test]
+fn files_and_kept_messages() {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("file-of-all-ranks");
+    for name in ["files", "partitioned", "buffered"] {
+        let program = compiled(name);
+        for ranks in [1, 2, 4] {
+            for how in ["", "--in-process"] {
+                let ended = mpirun(&format!("-q -n {ranks} {how}"), &program, &file.to_string_lossy());
+                let said = (ended.code, ended.stdout.as_str());
+                assert_eq!(said, (0, ""), "{name} on {ranks} ranks {how}: {}", ended.stderr);
+            }
+        }
+    }
+}
+
 /// Half a round takes o + L + o + 999 G = 1500 + 2500 + 1500 + 5994 ns with LogGOPSim's parameters.
 #[test]
 fn a_message_takes_its_time() {

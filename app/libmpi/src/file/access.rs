@@ -148,7 +148,7 @@ fn transfer(
     let outcome = match (direction, plain) {
         (Direction::Write, Some((offset, _))) => {
             // SAFETY: the program's buffer holds so many bytes there (MPI 4.1, section 14.4.1).
-            let from = unsafe { slice(data, offset, bytes) };
+            let from = unsafe { slice(data.address, offset, bytes) };
             write(file, skip, from)
         }
         (Direction::Write, None) => {
@@ -156,7 +156,7 @@ fn transfer(
         }
         (Direction::Read, Some((offset, _))) => {
             // SAFETY: as above.
-            let into = unsafe { slice(data, offset, bytes) };
+            let into = unsafe { slice(data.address, offset, bytes) };
             read(file, skip, into)
         }
         (Direction::Read, None) => {
@@ -178,12 +178,13 @@ fn transfer(
 /// The bytes of a buffer without gaps.
 ///
 /// # Safety
+/// Nobody else uses them meanwhile.
 /// The program's buffer holds so many bytes from there on.
-unsafe fn slice(data: &Data, offset: i64, bytes: u64) -> &mut [u8] {
+unsafe fn slice<'a>(address: *mut u8, offset: i64, bytes: u64) -> &'a mut [u8] {
     if bytes == 0 {
         return &mut [];
     }
-    let address = data.address.wrapping_offset(offset as isize);
+    let address = address.wrapping_offset(offset as isize);
     // SAFETY: the caller's.
     unsafe { std::slice::from_raw_parts_mut(address, bytes as usize) }
 }

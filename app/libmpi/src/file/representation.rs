@@ -47,13 +47,13 @@ impl Representation {
             b"native" => Ok(Self::Native),
             b"internal" => Ok(Self::Internal),
             b"external32" => Ok(Self::External),
-            _ => match registered.iter().find(|known| known.name == name) {
-                Some(known) => Ok(Self::Registered(Rc::clone(known))),
-                None => {
+            _ => {
+                let known = registered.iter().find(|known| known.name == name).map(Rc::clone);
+                known.map(Self::Registered).ok_or_else(|| {
                     let text = format!("no representation `{}`", String::from_utf8_lossy(&name));
-                    Err(Error::new(abi::ERR_UNSUPPORTED_DATAREP, text))
-                }
-            },
+                    Error::new(abi::ERR_UNSUPPORTED_DATAREP, text)
+                })
+            }
         }
     }
 

@@ -1,0 +1,311 @@
+//! Partitioned communication (MPI 4.1, chapter 4): a message whose parts its sender makes ready one by one.
+//!
+//! Each partition of the sender travels as a message of its own when it is ready. The two sides may cut their buffers differently,
+//! and neither knows the other's cut beforehand, so each message says which part of the data it is and how many there are.
+//! Messages of two requests that belong together have a tag that nobody else uses: both sides count the requests that they make
+//! for the same peer and tag.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::ffi::{c_int, c_void};
+use std::rc::Rc;
+
+use port::{Command, Poll, Port, Shape, Tag, Ticket};
+
+use crate::abi::{self, Handle, Status};
+use crate::argument::{In, Out, count};
+use crate::error::{Error, Result};
+use crate::p2p::{self, Data, Peer};
+use crate::request::{Active, Request, Starter, unfinished};
+use crate::{agree, check, mpi, mpi_functions};
+
+/// What contexts are asked for, apart from those of communicators.
+const PURPOSE: u64 = 100;
+/// Tags from here on are of partitioned messages.
+const TAGS: u32 = 1 << 31;
+/// Words before the data of a message: where it begins in all data, its bytes, and how many messages there are.
+const HEAD: u64 = 3;
+
+/// Who talks to whom about what, as long as the request lives.
+#[derive(Debug)]
+struct Channel {
+    /// All partitions together.
+    data: Data,
+    partitions: u32,
+    /// None: nobody, `PROC_NULL`.
+    world: Option<u32>,
+    tag: Tag,
+    status: Status,
+    sends: bool,
+    /// Receives that no message has met; some may be left for the next time.
+    posted: RefCell<VecDeque<Ticket>>,
+    /// How many partitions the sender has, once that is known.
+    told: Cell<Option<u64>>,
+}
+
+/// A partitioned operation under way.
+#[derive(Debug)]
+pub struct Operation {
+    channel: Rc<Channel>,
+    /// Of a sender, which partitions are ready; of a receiver, how many bytes each still waits for.
+    missing: RefCell<Vec<u64>>,
+    /// Messages sent, or how many have come.
+    sent: RefCell<Vec<Ticket>>,
+    come: Cell<u64>,
+}
+
+impl Channel {
+    fn new(
+        (address, partitions): (*mut c_void, c_int),
+        (number, datatype): (i64, Handle),
+        (rank, tag, comm): (c_int, c_int, Handle),
+        sends: bool,
+    ) -> Result<Self> {
+        let partitions = count(partitions)? as u32;
+        check!(number >= 0, ERR_COUNT, "a count is negative: {number}");
+        let total = number.checked_mul(partitions.into());
+        let total =
+            total.ok_or_else(|| Error::new(abi::ERR_COUNT, "there are too many elements"))?;
+        let data = Data::new(address, total, datatype)?;
+        // Both sides name their peer: there are no wildcards.
+        let peer = Peer::destination(comm, rank, tag)?;
+        let mut status = Status { source: rank, tag, ..Status::empty() };
+        status.set_bytes(if rank == abi::PROC_NULL { 0 } else { data.bytes() });
+        let me = mpi().comms.me();
+        let world = peer.world.unwrap_or(me);
+        let (from, to) = if sends { (me, world) } else { (world, me) };
+        let context = peer.comm.context;
+        let key = [PURPOSE, context.into(), from.into(), to.into(), tag as u64, sends.into()];
+        let again = mpi().comms.again(&key);
+        // The two sides count apart, in case they are one rank, and ask alike.
+        let [both @ .., _] = key;
+        let number = agree::context(&[&both[..], &[again]].concat());
+        Ok(Self {
+            data,
+            partitions,
+            world: peer.world,
+            tag: Tag { context, tag: Some(TAGS | number) },
+            status: if sends { Status::empty() } else { status },
+            sends,
+            posted: RefCell::default(),
+            told: Cell::new(None),
+        })
+    }
+
+    /// Bytes of a partition.
+    fn part(&self) -> u64 {
+        self.data.bytes().checked_div(self.partitions.into()).unwrap_or(0)
+    }
+
+    /// Posts receives until there are as many as messages will come, as far as that is known.
+    fn post(&self, port: &Port, come: u64) {
+        let Some(from) = self.world.filter(|_| !self.sends) else { return };
+        let wanted = self.told.get().unwrap_or_else(|| self.partitions.max(1).into());
+        let mut posted = self.posted.borrow_mut();
+        while (posted.len() as u64) < wanted.saturating_sub(come) {
+            let receive = Command::Receive { from, tag: self.tag, room: u64::MAX, at_once: false };
+            posted.push_back(port.start(&receive));
+            // Each by itself, so that they are met in this order.
+            port.called(Shape::Posted);
+        }
+    }
+
+    /// Sends a partition.
+    fn send(&self, port: &Port, partition: u32) -> Result<Option<Ticket>> {
+        let Some(to) = self.world else { return Ok(None) };
+        let (skip, bytes) = (self.part() * u64::from(partition), self.part());
+        let contents = p2p::block(8 * HEAD + bytes)?;
+        let room = p2p::bytes_mut(port, contents, 8 * HEAD + bytes);
+        let (head, body) = room.split_at_mut(8 * HEAD as usize);
+        for (place, word) in head.chunks_exact_mut(8).zip([skip, bytes, self.partitions.into()]) {
+            place.copy_from_slice(&word.to_le_bytes());
+        }
+        let Data { address, count, datatype } = &self.data;
+        // SAFETY: the program's buffer holds so many of the datatype (MPI 4.1, section 4.2.1).
+        unsafe { datatype.pack_part(*address, *count, skip, body) };
+        Ok(Some(port.start(&Command::Send { to, tag: self.tag, bytes, contents })))
+    }
+}
+
+impl Drop for Channel {
+    fn drop(&mut self) {
+        let Ok(port) = mpi().port() else { return };
+        for ticket in self.posted.take() {
+            port.say(&Command::Cancel(ticket));
+            port.forget(ticket);
+        }
+    }
+}
+
+impl Operation {
+    fn start(channel: &Rc<Channel>) -> Result<Self> {
+        let part = if channel.sends { 1 } else { channel.part() };
+        let nobody = channel.world.is_none() && !channel.sends;
+        let missing = vec![if nobody { 0 } else { part }; channel.partitions as usize];
+        channel.post(mpi().port()?, 0);
+        Ok(Self {
+            channel: Rc::clone(channel),
+            missing: RefCell::new(missing),
+            sent: RefCell::default(),
+            come: Cell::new(0),
+        })
+    }
+
+    /// A message has come: it goes into the buffer.
+    fn accept(&self, message: &[u8]) {
+        let (head, body) = message.split_at(message.len().min(8 * HEAD as usize));
+        let word = |place: &[u8]| place.try_into().map_or(0, u64::from_le_bytes);
+        let mut words = head.chunks_exact(8).map(word);
+        let (skip, bytes) = (words.next().unwrap_or(0), words.next().unwrap_or(0));
+        self.channel.told.set(words.next());
+        self.come.set(self.come.get() + 1);
+        let Data { address, count, datatype } = &self.channel.data;
+        // SAFETY: the program's buffer holds so many of the datatype (MPI 4.1, section 4.2.3).
+        unsafe { datatype.unpack_part(body, *address, *count, skip) };
+        let part = self.channel.part();
+        for (number, missing) in (0_u64..).zip(self.missing.borrow_mut().iter_mut()) {
+            let begin = skip.max(number * part);
+            let end = (skip + bytes).min((number + 1) * part);
+            *missing = missing.saturating_sub(end.saturating_sub(begin));
+        }
+    }
+
+    /// Takes in the messages that have come.
+    fn advance(&self, port: &Port) {
+        let channel = &self.channel;
+        while !self.has_all() {
+            let first = channel.posted.borrow().front().copied();
+            let Some((ticket, done)) = first.and_then(|first| Some((first, port.done(first)?)))
+            else {
+                return;
+            };
+            channel.posted.borrow_mut().pop_front();
+            port.forget(ticket);
+            self.accept(p2p::bytes(port, done.contents, 8 * HEAD + done.bytes));
+            if done.contents != 0 {
+                port.give_back(done.contents);
+            }
+            channel.post(port, self.come.get());
+        }
+    }
+
+    fn has_all(&self) -> bool {
+        self.channel.world.is_none() || self.channel.told.get() == Some(self.come.get())
+    }
+
+    fn is_ready(&self) -> bool {
+        self.missing.borrow().iter().all(|missing| *missing == 0)
+    }
+
+    /// Whether it is over. What has come is taken in.
+    pub fn is_done(&self, port: &Port) -> bool {
+        if self.channel.sends {
+            let sent = self.sent.borrow();
+            return self.is_ready() && sent.iter().all(|ticket| port.done(*ticket).is_some());
+        }
+        self.advance(port);
+        self.has_all()
+    }
+
+    /// What there is to wait for at this moment.
+    pub fn tickets(&self) -> Vec<Ticket> {
+        if self.channel.sends {
+            // Without all partitions, it waits for the program.
+            return if self.is_ready() { self.sent.borrow().clone() } else { Vec::new() };
+        }
+        let first = self.channel.posted.borrow().front().copied();
+        first.filter(|_| !self.has_all()).into_iter().collect()
+    }
+
+    /// It is over.
+    pub fn end(&self, port: &Port) -> Result<Status> {
+        if !self.is_done(port) {
+            return Err(unfinished());
+        }
+        self.sent.take().into_iter().for_each(|ticket| port.forget(ticket));
+        Ok(self.channel.status)
+    }
+
+    fn check_partition(&self, partition: c_int) -> Result<u32> {
+        let known = u32::try_from(partition).ok().filter(|known| *known < self.channel.partitions);
+        known.ok_or_else(|| {
+            let text = format!("partition {partition} of {}", self.channel.partitions);
+            Error::new(abi::ERR_ARG, text)
+        })
+    }
+
+    fn ready(&self, partition: c_int) -> Result {
+        check!(self.channel.sends, ERR_REQUEST, "the request is for a receive");
+        let partition = self.check_partition(partition)?;
+        let mut missing = self.missing.borrow_mut();
+        let missing = missing.get_mut(partition as usize).map(std::mem::take);
+        check!(missing == Some(1), ERR_ARG, "partition {partition} was made ready before");
+        self.sent.borrow_mut().extend(self.channel.send(mpi().port()?, partition)?);
+        Ok(())
+    }
+
+    fn arrived(&self, port: &Port, partition: c_int) -> Result<bool> {
+        check!(!self.channel.sends, ERR_REQUEST, "the request is for a send");
+        let partition = self.check_partition(partition)?;
+        self.advance(port);
+        let there = self.missing.borrow().get(partition as usize) == Some(&0);
+        Ok(self.has_all() || (there && self.channel.part() > 0))
+    }
+}
+
+fn make(channel: Channel, request: Out<Handle>) -> Result {
+    let channel = Rc::new(channel);
+    let starter: Starter =
+        Box::new(move || Ok(Active::Partitioned(Rc::new(Operation::start(&channel)?))));
+    request.set(mpi().requests.add(Rc::new(Request::persistent(starter))))
+}
+
+/// The operation of a request that has been started.
+fn started(request: Handle) -> Result<Rc<Operation>> {
+    let known = mpi().request(request)?.and_then(|request| request.partitioned());
+    known.ok_or_else(|| Error::new(abi::ERR_REQUEST, "no partitioned operation has been started"))
+}
+
+fn make_ready(request: Handle, partitions: impl Iterator<Item = c_int>) -> Result {
+    let operation = started(request)?;
+    partitions.into_iter().try_for_each(|partition| operation.ready(partition))?;
+    mpi().port()?.called(Shape::Posted);
+    Ok(())
+}
+
+mpi_functions! {
+    fn Psend_init(buf: *mut c_void, partitions: c_int, count: i64, datatype: Handle, dest: c_int, tag: c_int, comm: Handle, info: Handle, request: Out<Handle>) about Comm(comm) {
+        request.check()?;
+        mpi().info_or_none(info)?;
+        make(Channel::new((buf, partitions), (count, datatype), (dest, tag, comm), true)?, request)
+    }
+
+    fn Precv_init(buf: *mut c_void, partitions: c_int, count: i64, datatype: Handle, source: c_int, tag: c_int, comm: Handle, info: Handle, request: Out<Handle>) about Comm(comm) {
+        request.check()?;
+        mpi().info_or_none(info)?;
+        make(Channel::new((buf, partitions), (count, datatype), (source, tag, comm), false)?, request)
+    }
+
+    fn Pready(partition: c_int, request: Handle) {
+        make_ready(request, [partition].into_iter())
+    }
+
+    fn Pready_range(low: c_int, high: c_int, request: Handle) {
+        make_ready(request, low..=high)
+    }
+
+    fn Pready_list(length: c_int, partitions: In<c_int>, request: Handle) {
+        make_ready(request, partitions.list(length)?.into_iter())
+    }
+
+    fn Parrived(request: Handle, partition: c_int, flag: Out<c_int>) {
+        flag.check()?;
+        let active = mpi().request(request)?.is_some_and(|request| request.is_active());
+        if !active {
+            return flag.set(1);
+        }
+        let port = mpi().port()?;
+        port.poll(Poll::Test);
+        flag.set(c_int::from(started(request)?.arrived(port, partition)?))
+    }
+}
