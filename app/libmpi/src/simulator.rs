@@ -3,7 +3,9 @@
 use std::ffi::c_int;
 use std::sync::atomic::Ordering;
 
-use port::{Command, Died, ENVIRONMENT, Lane, Memory, Poll, Port, RANKS_TURN, SIMULATORS_TURN, Switch};
+use port::{
+    Command, Died, ENVIRONMENT, Lane, Memory, Poll, Port, RANKS_TURN, SIMULATORS_TURN, Switch,
+};
 use rustix::thread::futex;
 use rustix::time::{ClockId, clock_gettime};
 

@@ -48,15 +48,14 @@ impl Arena {
         let (size, class) = class(bytes.checked_add(HEADER).ok_or(Full(bytes))?);
         self.collect();
         let listed = self.free.get_mut(class).and_then(Vec::pop);
-        let block = match listed {
-            Some(block) => block,
-            None => {
-                let block = self.next;
-                let next = block.checked_add(size).filter(|next| *next <= self.end);
-                self.next = next.ok_or(Full(bytes))?;
-                self.memory.word(block + 8).store(size, Ordering::Relaxed);
-                block
-            }
+        let block = if let Some(block) = listed {
+            block
+        } else {
+            let block = self.next;
+            let next = block.checked_add(size).filter(|next| *next <= self.end);
+            self.next = next.ok_or(Full(bytes))?;
+            self.memory.word(block + 8).store(size, Ordering::Relaxed);
+            block
         };
         self.memory.word(block).store(0, Ordering::Relaxed);
         self.used.push_back(block);
@@ -105,7 +104,8 @@ mod tests {
         assert_eq!(class(1), (128, 4 << 4 | 8));
         assert_eq!([class(129).0, class(160).0, class(161).0, class(256).0], [160, 160, 192, 256]);
         assert_eq!([class(8256).0, class(16384).0, class(16385).0], [10240, 16384, 20480]);
-        let numbers: std::collections::BTreeSet<_> = (1..5000).map(|bytes| class(bytes).1).collect();
+        let numbers: std::collections::BTreeSet<_> =
+            (1..5000).map(|bytes| class(bytes).1).collect();
         let sizes: std::collections::BTreeSet<_> = (1..5000).map(|bytes| class(bytes).0).collect();
         assert_eq!(numbers.len(), sizes.len());
         assert!((129..5000).all(|bytes| class(bytes).0 * 4 <= bytes * 5));

@@ -397,15 +397,12 @@ impl<'a> Decoder<'a> {
     }
 
     fn members(&mut self) -> Option<Members> {
-        Some(match self.word()? {
-            0 => {
-                Members::Range { first: self.small()?, stride: self.small()?, count: self.small()? }
-            }
-            _ => {
-                let ranks = self.list()?.iter().map(|rank| u32::try_from(*rank).ok());
-                Members::List(ranks.collect::<Option<_>>()?)
-            }
-        })
+        if self.word()? == 0 {
+            let (first, stride, count) = (self.small()?, self.small()?, self.small()?);
+            return Some(Members::Range { first, stride, count });
+        }
+        let ranks = self.list()?.iter().map(|rank| u32::try_from(*rank).ok());
+        Some(Members::List(ranks.collect::<Option<_>>()?))
     }
 
     fn amount(&mut self) -> Option<Amount> {

@@ -15,7 +15,15 @@ fn mpi() -> &'static Path {
     BUILT.get_or_init(|| {
         let beside = Path::new(env!("CARGO_BIN_EXE_heddle")).parent().expect("a folder");
         let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["build", "--quiet", "--locked", "-p", "heddle-libmpi", "-p", "heddle-in-process"]);
+        cargo.args([
+            "build",
+            "--quiet",
+            "--locked",
+            "-p",
+            "heddle-libmpi",
+            "-p",
+            "heddle-in-process",
+        ]);
         cargo.arg("--manifest-path").arg(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"));
         cargo.arg("--target-dir").arg(beside.parent().expect("a folder"));
         if beside.ends_with("release") {
@@ -32,7 +40,8 @@ fn mpi() -> &'static Path {
 /// Compiles a program of the folder `live`.
 fn compiled(name: &str) -> PathBuf {
     let made = mpi().join(name);
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/live").join(name).with_extension("c");
+    let source =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/live").join(name).with_extension("c");
     let mut compiler = Command::new(mpi().join("bin/mpicc"));
     let status = compiler.args(["-O1", "-Wall", "-Werror", "-o"]).arg(&made).arg(source).status();
     assert!(status.expect("mpicc runs").success(), "{name} compiles");
@@ -62,10 +71,17 @@ fn basics_on_any_network() {
     let machines = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/machines");
     let infiniband = format!("--machine {machines}/fat-tree-648.toml");
     let flow = format!("--machine {machines}/graphene.xml");
-    for (ranks, network) in [(1, ""), (2, ""), (3, ""), (8, ""), (5, infiniband.as_str()), (4, flow.as_str())] {
+    for (ranks, network) in
+        [(1, ""), (2, ""), (3, ""), (8, ""), (5, infiniband.as_str()), (4, flow.as_str())]
+    {
         let run = |how: &str| {
             let ended = mpirun(&format!("-q -n {ranks} {network} {how}"), &program, "");
-            assert_eq!((ended.code, ended.stdout.as_str()), (0, ""), "{ranks} ranks {network} {how}: {}", ended.stderr);
+            assert_eq!(
+                (ended.code, ended.stdout.as_str()),
+                (0, ""),
+                "{ranks} ranks {network} {how}: {}",
+                ended.stderr
+            );
             ended.stderr
         };
         let processes = run("");
@@ -106,7 +122,11 @@ fn ranks_that_go_wrong() {
     }
     let ended = mpirun("-n 3", &program, "crash");
     assert_eq!(ended.code, 139, "{}", ended.stderr);
-    assert!(ended.stderr.contains("rank 1 at ") && ended.stderr.contains("segmentation fault"), "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("rank 1 at ") && ended.stderr.contains("segmentation fault"),
+        "{}",
+        ended.stderr
+    );
 }
 
 /// What cannot be run is refused.
@@ -116,7 +136,11 @@ fn what_cannot_run() {
     assert_eq!(missing.code, 1);
     assert!(missing.stderr.contains("no-such-program"), "{}", missing.stderr);
     let none = mpirun("-n 0", Path::new("./program"), "");
-    assert!(none.code != 0 && none.stderr.contains("expected a number of ranks"), "{}", none.stderr);
+    assert!(
+        none.code != 0 && none.stderr.contains("expected a number of ranks"),
+        "{}",
+        none.stderr
+    );
     let two = mpirun("-n 2 --in-process ./a :", Path::new("./b"), "");
     assert!(two.code != 0 && two.stderr.contains("one program"), "{}", two.stderr);
 }
