@@ -33,6 +33,8 @@ mod functions;
 mod lock;
 mod memory;
 mod passive;
+#[cfg(test)]
+mod tests;
 
 use epoch::Epoch;
 use lock::Locks;
