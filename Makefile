@@ -12,8 +12,8 @@ MDBOOK_VERSION := 0.5.4
 
 help:
 	@echo "make build        the heddle command, in $(HEDDLE)"
-	@echo "make recorder     the libraries of heddle record, beside it (make build does it too)"
-	@echo "make demo         run it on five examples"
+	@echo "make recorder     the libraries of heddle record, beside it (make build does it too, and those of heddle mpirun)"
+	@echo "make demo         run it on six examples"
 	@echo "make test         all tests"
 	@echo "make validate     all tests, optimised, with those that take long"
 	@echo "make lint         formatting, clippy, documentation, licences"
@@ -43,6 +43,7 @@ setup-mpi:
 build: setup
 	cargo build --release --locked
 	$(TARGET)/release/heddle-record-libraries $(TARGET)/release
+	$(TARGET)/release/heddle-mpi-libraries $(TARGET)/release
 
 recorder: setup
 	cargo build --release --locked --package heddle-recorder
@@ -55,6 +56,8 @@ demo: build
 		--set output.directory=$(TARGET)/demo --set output.timeline=perfetto --force
 	$(HEDDLE) run pattern:dissemination --ranks 648 --size 180B --machine examples/machines/fat-tree-648.toml
 	$(HEDDLE) ladder pattern:linear-alltoall --ranks 64 --size 16KiB --machine examples/machines/edr-cluster.toml
+	$(TARGET)/release/mpi/bin/mpicc -O2 -o $(TARGET)/demo/stencil examples/programs/stencil.c -lm
+	$(HEDDLE) mpirun -n 256 --in-process --machine examples/machines/fat-tree-648.toml $(TARGET)/demo/stencil
 	$(HEDDLE) topology fat-tree:levels=2,radix=8 --draw $(TARGET)/demo/fat-tree.svg
 	@echo "Tables, timeline and a drawing are in $(TARGET)/demo; https://ui.perfetto.dev opens the timeline."
 

@@ -11,6 +11,8 @@
 #define PUBLIC __attribute__((visibility("default")))
 #define WEAK extern __attribute__((weak))
 #define UNUSED static inline __attribute__((unused))
+/* A long function: one copy is enough, and compiles in half the time. */
+#define ONCE static __attribute__((noinline, unused))
 /* Tools replace MPI_X and call PMPI_X (MPI-4.1, section 15.2). */
 #define ALIAS(name, gives, parameters) \
     PUBLIC gives name parameters __attribute__((weak, alias("P" #name)));

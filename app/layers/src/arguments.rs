@@ -1,5 +1,7 @@
 //! What becomes of an argument between a program and our library, in C.
 
+use std::fmt::Write;
+
 use crate::constants::{self, HANDLES};
 use crate::interface::Interface;
 use crate::table::{Argument, Flow, Function};
@@ -130,11 +132,12 @@ fn list(argument: &Argument, of: &str, ours: &str, old: bool) -> Translation {
     let mut before = format!("LIST({ours}, c_{name}, {name}, {length});\n");
     let mut after = String::new();
     if reads {
-        before += &format!(
+        let _ = write!(
+            before,
             "for (MPI_Count i = 0; i < n_c_{name}; i++)\n        c_{name}[i] = {with}_in({name}[i]);\n"
         );
     } else {
-        before += &format!("memset(c_{name}, 0xa5, (size_t)n_c_{name} * sizeof *c_{name});\n");
+        let _ = writeln!(before, "memset(c_{name}, 0xa5, (size_t)n_c_{name} * sizeof *c_{name});");
     }
     if writes {
         let changed = match (reads, ours) {
@@ -142,12 +145,13 @@ fn list(argument: &Argument, of: &str, ours: &str, old: bool) -> Translation {
             (false, "handle") => format!("c_{name}[i] != UNTOUCHED_HANDLE"),
             (false, _) => format!("c_{name}[i] != UNTOUCHED"),
         };
-        after += &format!(
+        let _ = write!(
+            after,
             "for (MPI_Count i = 0; i < n_c_{name}; i++)\n        if ({changed})\n            \
              {name}[i] = {with}_out(c_{name}[i]);\n"
         );
     }
-    after += &format!("RELEASE(c_{name});\n");
+    let _ = writeln!(after, "RELEASE(c_{name});");
     Translation {
         parameter: format!("{constant}{of} {name}[]"),
         core: format!("{}{ours} *", if writes { "" } else { "const " }),

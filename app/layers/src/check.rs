@@ -59,15 +59,14 @@ impl fmt::Display for Report {
             names.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
         };
         let interfaces: Vec<&str> = self.interfaces.iter().map(|one| one.name()).collect();
-        match interfaces.as_slice() {
-            [] => {
-                writeln!(f, "not linked with an MPI library (unless it opens one while it runs)")?
-            }
-            [one] => writeln!(f, "interface: {one}")?,
+        let linked = match interfaces.as_slice() {
+            [] => "not linked with an MPI library (unless it opens one while it runs)".to_owned(),
+            [one] => format!("interface: {one}"),
             several => {
-                writeln!(f, "interfaces: {}, which cannot work together", several.join(" and "))?
+                format!("interfaces: {}, which cannot work together", several.join(" and "))
             }
-        }
+        };
+        writeln!(f, "{linked}")?;
         for user in &self.users {
             writeln!(f, "uses MPI: {}", user.display())?;
         }
@@ -151,9 +150,9 @@ fn system_folders() -> Vec<PathBuf> {
 
 /// The interface that a library belongs to, by its name.
 fn interface_of(library: &str) -> Option<Interface> {
-    Interface::ALL.into_iter().find(|interface| {
-        interface.libraries().contains(&library) || interface.fortran_libraries().contains(&library)
-    })
+    Interface::ALL
+        .into_iter()
+        .find(|interface| interface.all_libraries().any(|name| name == library))
 }
 
 fn is_mpi(name: &str) -> bool {
@@ -222,8 +221,8 @@ fn compare(report: &mut Report, libraries: &Path) -> Result<(), Error> {
     let implemented = read(&libraries.join(CORE))?.exports;
     let mut there = BTreeSet::new();
     for interface in &report.interfaces {
-        for name in [interface.libraries().first(), interface.fortran_libraries().first()] {
-            there.extend(read(&libraries.join(name.unwrap_or(&CORE)))?.exports);
+        for name in interface.all_libraries() {
+            there.extend(read(&libraries.join(name))?.exports);
         }
     }
     let all = table::all();
@@ -233,11 +232,11 @@ fn compare(report: &mut Report, libraries: &Path) -> Result<(), Error> {
         if !there.contains(name) {
             report.unresolved.insert(name.clone());
         }
-        if let Some(function) = function_of(name, &by_name) {
-            if !implemented.contains(&format!("heddle_{}", function.core)) {
-                report.unimplemented.insert(function.name.clone());
-            }
-        }
+        let function = function_of(name, &by_name);
+        let lacks = |core: &str| !implemented.contains(&format!("heddle_{core}"));
+        report.unimplemented.extend(
+            function.filter(|function| lacks(&function.core)).map(|function| function.name.clone()),
+        );
     }
     Ok(())
 }

@@ -76,13 +76,16 @@ fn handle(argument: &Argument, of: &str) -> Passed {
         let reads = argument.flow != Flow::Out;
         made.before = format!("LIST({of}, c_{name}, {name}, {length});\n");
         if reads {
-            made.before += &format!(
+            let _ = write!(
+                made.before,
                 "for (MPI_Count i = 0; i < n_c_{name}; i++)\n        \
                  c_{name}[i] = {with}_from_fortran({name}[i]);\n"
             );
         } else {
-            made.before +=
-                &format!("memset(c_{name}, 0, (size_t)n_c_{name} * sizeof *c_{name});\n");
+            let _ = writeln!(
+                made.before,
+                "memset(c_{name}, 0, (size_t)n_c_{name} * sizeof *c_{name});"
+            );
         }
         if argument.flow != Flow::In {
             let given = if reads { "true" } else { "c_{name}[i]" }.replace("{name}", name);
@@ -91,7 +94,7 @@ fn handle(argument: &Argument, of: &str) -> Passed {
                  {name}[i] = {with}_to_fortran(c_{name}[i]);\n    "
             );
         }
-        made.after += &format!("RELEASE(c_{name});\n");
+        let _ = writeln!(made.after, "RELEASE(c_{name});");
         made.pass = format!("c_{name}");
         return made;
     }

@@ -61,4 +61,19 @@ impl Interface {
             }
         }
     }
+
+    /// The names under which programs ask for its library in C++.
+    pub fn cxx_libraries(self) -> &'static [&'static str] {
+        match self {
+            Self::Standard => &[],
+            Self::Mpich => &["libmpichcxx.so.12", "libmpicxx.so.12"],
+            Self::OpenMpi => &["libmpi_cxx.so.40"],
+        }
+    }
+
+    /// All its libraries.
+    pub fn all_libraries(self) -> impl Iterator<Item = &'static str> {
+        let lists = [self.libraries(), self.fortran_libraries(), self.cxx_libraries()];
+        lists.into_iter().flatten().copied()
+    }
 }

@@ -4,6 +4,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread::{self, ScopedJoinHandle};
 use std::{env, fs, io};
 
 use crate::interface::Interface;
@@ -11,6 +12,8 @@ use crate::{fortran, header, modules, scripts, values, wrappers};
 
 /// The library under the layers.
 pub const CORE: &str = "libheddle_mpi.so";
+/// The library that takes its place where ranks share a process.
+pub const IN_PROCESS: &str = "libheddle_in_process.so";
 
 /// The parts that are written by hand.
 const PARTS: &[(&str, &str)] = &[
@@ -23,6 +26,7 @@ const PARTS: &[(&str, &str)] = &[
     ("mpich.c", include_str!("../c/mpich.c")),
     ("openmpi.c", include_str!("../c/openmpi.c")),
     ("numbers.c", include_str!("../c/numbers.c")),
+    ("openmpi_cxx.c", include_str!("../c/openmpi_cxx.c")),
     ("common.c", include_str!("../c/common.c")),
     ("lengths.c", include_str!("../c/lengths.c")),
     ("callbacks.h", include_str!("../c/callbacks.h")),
@@ -35,7 +39,8 @@ const PARTS: &[(&str, &str)] = &[
 
 const FLAGS: &[&str] = &[
     "-std=gnu11",
-    "-O2",
+    // Most of the code is straight; -O2 takes twice as long.
+    "-O1",
     "-fPIC",
     "-fno-strict-aliasing",
     "-fvisibility=hidden",
@@ -131,18 +136,24 @@ fn linkable(library: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Compiles C files of a folder; gives the object files.
+/// Compiles C files of a folder, side by side; gives the object files.
 fn compile(interface: Interface, folder: &Path, sources: &[String]) -> Result<Vec<PathBuf>, Error> {
-    let mut objects = Vec::new();
-    for source in sources {
-        let object = folder.join(source).with_extension("o");
+    let object = |source: &String| folder.join(source).with_extension("o");
+    let one = |source: &String| {
         let mut command = compiler();
         command.args(FLAGS).arg(format!("-DLAYER_NAME=\"{}\"", interface.stem()));
-        command.arg("-c").arg(folder.join(source)).arg("-o").arg(&object);
-        run(&mut command)?;
-        objects.push(object);
-    }
-    Ok(objects)
+        command.arg("-c").arg(folder.join(source)).arg("-o").arg(object(source));
+        run(&mut command)
+    };
+    let finished = |handle: ScopedJoinHandle<Result<(), Error>>| {
+        handle.join().unwrap_or_else(|_| Err(Error::Compiler("a thread ended".to_owned())))
+    };
+    thread::scope(|scope| {
+        let running: Vec<_> =
+            sources.iter().map(|source| scope.spawn(move || one(source))).collect();
+        running.into_iter().map(finished).collect::<Result<Vec<()>, Error>>()
+    })?;
+    Ok(sources.iter().map(object).collect())
 }
 
 /// Links a library from object files, over others of the same folder.
@@ -152,7 +163,9 @@ fn link(path: &Path, objects: &[PathBuf], over: &[&str]) -> Result<(), Error> {
     // Under its final name only when it is whole: a program may be loading the old one.
     let unfinished = folder.join(format!(".{name}.{}", std::process::id()));
     let mut command = compiler();
-    command.args(["-shared", "-Wl,--no-as-needed", "-Wl,-rpath,$ORIGIN", "-Wl,-z,now"]);
+    // The library beside it is the right one, whatever LD_LIBRARY_PATH says: a path of the old kind.
+    command.args(["-shared", "-Wl,--no-as-needed", "-Wl,-z,now"]);
+    command.args(["-Wl,--disable-new-dtags", "-Wl,-rpath,$ORIGIN"]);
     command.arg(format!("-Wl,-soname,{name}")).arg("-o").arg(&unfinished).args(objects);
     command.arg("-L").arg(folder).args(over.iter().map(|other| format!("-l:{other}")));
     run(&mut command)?;
@@ -186,6 +199,14 @@ fn build(interface: Interface, folder: &Path) -> Result<Vec<PathBuf>, Error> {
         link(&libraries.join(name), objects, &over)?;
         made.push(libraries.join(name));
         first = first.or(Some(name));
+    }
+    // MPICH's interface in C++ is all in its header.
+    let cxx =
+        if interface == Interface::OpenMpi { vec!["openmpi_cxx.c".to_owned()] } else { vec![] };
+    let cxx = compile(interface, &sources, &cxx)?;
+    for name in interface.cxx_libraries() {
+        link(&libraries.join(name), &cxx, &[under, CORE])?;
+        made.push(libraries.join(name));
     }
     if interface == Interface::Standard {
         for path in &made {
@@ -221,11 +242,16 @@ pub fn all(core: &Path, folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let folder = folder.join("mpi");
     let libraries = folder.join("lib");
     fs::create_dir_all(&libraries).map_err(file(&libraries))?;
-    let unfinished = libraries.join(format!(".{CORE}.{}", std::process::id()));
-    fs::copy(core, &unfinished).map_err(file(core))?;
-    let beside = libraries.join(CORE);
-    fs::rename(&unfinished, &beside).map_err(file(&beside))?;
-    let mut made = vec![beside];
+    let mut made = Vec::new();
+    // That which holds ranks in one process is there if it was built.
+    let in_process = core.with_file_name(IN_PROCESS);
+    let others = in_process.is_file().then_some((in_process.as_path(), IN_PROCESS));
+    for (from, name) in [(core, CORE)].into_iter().chain(others) {
+        let unfinished = libraries.join(format!(".{name}.{}", std::process::id()));
+        fs::copy(from, &unfinished).map_err(file(from))?;
+        made.push(libraries.join(name));
+        fs::rename(&unfinished, libraries.join(name)).map_err(file(from))?;
+    }
     headers(&folder.join("include"))?;
     scripts::write(&folder).map_err(file(&folder))?;
     for interface in Interface::ALL {

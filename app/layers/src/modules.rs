@@ -104,10 +104,9 @@ fn known() -> Vec<(Constant, i64)> {
     for constant in constants::all() {
         let elsewhere = ["address", "safety", "ordering"].contains(&constant.kind);
         let tool = constant.name.starts_with("T_");
-        if !elsewhere && !tool && !constant.name.is_empty() && seen.insert(constant.name) {
-            if let Some(value) = value(&constant) {
-                found.push((constant, value));
-            }
+        let wanted = !elsewhere && !tool && !constant.name.is_empty() && seen.insert(constant.name);
+        if let Some(value) = value(&constant).filter(|_| wanted) {
+            found.push((constant, value));
         }
     }
     found

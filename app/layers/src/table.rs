@@ -5,8 +5,7 @@
 //! ways (it is read, and may be changed), `type[count]` an array of as many as the argument `count` says. An array whose
 //! contents are the same in all interfaces has no length: `int[]`.
 //!
-//! Not in the table, because each interface has them in its own way: conversions between C and Fortran, and the functions
-//! about datatype bounds that MPI-3.0 removed (folder `c`).
+//! Not in the table, because each interface has them in its own way: conversions between C and Fortran (folder `c`).
 
 use crate::interface::Interface;
 

@@ -72,10 +72,10 @@ fn swapped(pairs: Vec<(String, String)>) -> impl Iterator<Item = (String, String
 fn number(out: &mut String, kind: &str, pairs: &[(i64, i64)]) {
     let name = translator(kind);
     let other = if OPEN.contains(&kind) { "other" } else { "none" };
-    let _ = writeln!(out, "UNUSED int {name}_in(int value)\n{{\n    switch (value) {{");
+    let _ = writeln!(out, "ONCE int {name}_in(int value)\n{{\n    switch (value) {{");
     cases(out, text(pairs));
     let _ = writeln!(out, "    default: return {other}(value);\n    }}\n}}");
-    let _ = writeln!(out, "UNUSED int {name}_out(int value)\n{{\n    switch (value) {{");
+    let _ = writeln!(out, "ONCE int {name}_out(int value)\n{{\n    switch (value) {{");
     cases(out, swapped(text(pairs)));
     let _ = writeln!(out, "    default: return value;\n    }}\n}}");
 }
@@ -86,7 +86,7 @@ fn bits(out: &mut String, kind: &str, pairs: &[(i64, i64)]) {
     for (way, known, swap) in [("in", "NO_BIT", false), ("out", "0", true)] {
         let _ = writeln!(
             out,
-            "UNUSED int {name}_{way}(int value)\n{{\n    int result = 0, rest = value;"
+            "ONCE int {name}_{way}(int value)\n{{\n    int result = 0, rest = value;"
         );
         for (theirs, ours) in pairs {
             let (from, to) = if swap { (ours, theirs) } else { (theirs, ours) };
@@ -104,10 +104,10 @@ fn mpich_handle(out: &mut String, (kind, of): (&str, &str), pairs: &[(i64, i64)]
     };
     // Files are pointers.
     let bits = if kind == "file" { "uintptr_t" } else { "uint32_t" };
-    let _ = writeln!(out, "UNUSED handle {kind}_in({of} value)\n{{\n    switch (({bits})value) {{");
+    let _ = writeln!(out, "ONCE handle {kind}_in({of} value)\n{{\n    switch (({bits})value) {{");
     cases(out, unsigned(pairs));
     let _ = writeln!(out, "    default: return made_in_{kind}(value);\n    }}\n}}");
-    let _ = writeln!(out, "UNUSED {of} {kind}_out(handle value)\n{{\n    switch (value) {{");
+    let _ = writeln!(out, "ONCE {of} {kind}_out(handle value)\n{{\n    switch (value) {{");
     let known = unsigned(pairs).into_iter().map(|(a, b)| (b, format!("({of}){a}")));
     cases(out, known);
     let _ = writeln!(out, "    default: return made_out_{kind}(value);\n    }}\n}}");
@@ -131,9 +131,9 @@ fn openmpi_handle(out: &mut String, all: &[Constant], (kind, of): (&str, &str)) 
     }
     let _ = writeln!(
         out,
-        "UNUSED handle {kind}_in({of} value)\n{{\n    return object_in(KIND_{upper}, value);\n}}"
+        "ONCE handle {kind}_in({of} value)\n{{\n    return object_in(KIND_{upper}, value);\n}}"
     );
-    let _ = writeln!(out, "UNUSED {of} {kind}_out(handle value)\n{{\n    switch (value) {{");
+    let _ = writeln!(out, "ONCE {of} {kind}_out(handle value)\n{{\n    switch (value) {{");
     cases(out, known);
     let _ = writeln!(out, "    default: return ({of})made_out(KIND_{upper}, value);\n    }}\n}}");
     fortran_handle(out, all, (kind, of));
@@ -145,7 +145,7 @@ fn fortran_handle(out: &mut String, all: &[Constant], (kind, of): (&str, &str)) 
         all.iter().filter(|constant| constant.kind == kind && constant.standard != Some(INVALID));
     let pairs: Vec<(i64, i64)> =
         known.filter_map(|constant| Some((constant.fortran?, constant.standard?))).collect();
-    let _ = writeln!(out, "UNUSED {of} {kind}_from_fortran(int value)\n{{\n    switch (value) {{");
+    let _ = writeln!(out, "ONCE {of} {kind}_from_fortran(int value)\n{{\n    switch (value) {{");
     cases(out, text(&pairs).into_iter().map(|(a, b)| (a, format!("{kind}_out({b})"))));
     let _ = writeln!(
         out,
@@ -153,7 +153,7 @@ fn fortran_handle(out: &mut String, all: &[Constant], (kind, of): (&str, &str)) 
     );
     let _ = writeln!(
         out,
-        "UNUSED int {kind}_to_fortran({of} value)\n{{\n    switch ({kind}_in(value)) {{"
+        "ONCE int {kind}_to_fortran({of} value)\n{{\n    switch ({kind}_in(value)) {{"
     );
     cases(out, swapped(text(&pairs)));
     let _ = writeln!(

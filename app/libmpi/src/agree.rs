@@ -95,7 +95,6 @@ pub fn register(comm: &Comm) {
     if comm.registered.replace(true) {
         return;
     }
-    let members = |group: &Group| Members::new(&group.iter().collect::<Vec<_>>());
     let places = |ranks: Vec<c_int>| {
         let places: Vec<_> =
             ranks.into_iter().map(|rank| u32::try_from(rank).unwrap_or(port::ANY)).collect();
@@ -104,8 +103,8 @@ pub fn register(comm: &Comm) {
     port.say(&Command::Communicator {
         context: comm.context,
         me: comm.rank,
-        local: members(&comm.local),
-        remote: comm.remote.as_ref().map_or_else(|| Members::new(&[]), members),
+        local: comm.local.members(),
+        remote: comm.remote.as_ref().map_or_else(|| Members::new(&[]), Group::members),
         neighbours: comm.neighbours().map(|(from, to)| (places(from), places(to))),
     });
 }

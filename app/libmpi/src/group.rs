@@ -72,6 +72,16 @@ impl Group {
         }
     }
 
+    /// As the simulator is told of it.
+    pub fn members(&self) -> port::Members {
+        match &*self.members {
+            Members::Even { first, stride, count } => {
+                port::Members::Range { first: *first, stride: *stride as u32, count: *count }
+            }
+            Members::List { ranks, .. } => port::Members::List(ranks.clone()),
+        }
+    }
+
     /// The rank in the world of a rank of the group.
     pub fn world(&self, rank: u32) -> Option<u32> {
         match &*self.members {

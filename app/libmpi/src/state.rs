@@ -85,6 +85,11 @@ fn current() -> &'static AtomicPtr<Mpi> {
     return CURRENT.with(|current| unsafe { &*std::ptr::from_ref(current) });
 }
 
+/// Another rank runs now: who holds several in a process says so.
+pub fn run_as(rank: *mut Mpi) {
+    current().store(rank, Ordering::Release);
+}
+
 /// The state of the calling rank.
 pub fn mpi() -> &'static Mpi {
     // SAFETY: null, or a state that lives as long as its rank.

@@ -1,6 +1,10 @@
 //! Who holds the ranks.
 
+use std::io;
+
 use port::Memory;
+
+use crate::Launch;
 
 /// Runs ranks.
 pub trait Holder: Sync {
@@ -12,7 +16,13 @@ pub trait Holder: Sync {
 
     /// Gives a rank its turn and returns when it is the simulator's again.
     fn turn(&self, rank: u32) -> Result<(), Lost>;
+
+    /// Ends all ranks: at once, or when they come to their ends. Gives the exit code of the first that failed.
+    fn end(&mut self, at_once: bool) -> i32;
 }
+
+/// Makes the holder of programs.
+pub type Make<'a> = &'a dyn Fn(&[Launch]) -> io::Result<Box<dyn Holder>>;
 
 /// A rank has ended without a word.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -14,7 +14,7 @@ mod remote;
 mod shared;
 mod source;
 
-pub use held::{Ended, Holder, Lost};
+pub use held::{Ended, Holder, Lost, Make};
 pub use processes::{Launch, Processes};
 pub use shared::Costs;
 pub use source::{Live, Waiting};

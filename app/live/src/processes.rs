@@ -63,23 +63,8 @@ impl Processes {
         child.lock().unwrap_or_else(PoisonError::into_inner).try_wait().ok().flatten()
     }
 
-    /// Waits for all processes to end; gives the exit code of the first that failed, and how it did.
-    pub fn wait(&mut self) -> (i32, Vec<(u32, String)>) {
-        let mut failed = Vec::new();
-        let mut code = 0;
-        for (rank, child) in (0..).zip(&mut self.children) {
-            let child = child.get_mut().unwrap_or_else(PoisonError::into_inner);
-            let Ok(status) = child.wait() else { continue };
-            if !status.success() {
-                code = if code == 0 { exit_code(status) } else { code };
-                failed.push((rank, described(status)));
-            }
-        }
-        (code, failed)
-    }
-
     /// Ends all that are still there.
-    pub fn kill(&mut self) {
+    fn kill(&mut self) {
         for child in &mut self.children {
             let child = child.get_mut().unwrap_or_else(PoisonError::into_inner);
             // It may have ended by itself.
@@ -118,6 +103,18 @@ impl Holder for Processes {
                 return Err(Lost { how: described(status), code: exit_code(status) });
             }
         }
+    }
+
+    fn end(&mut self, at_once: bool) -> i32 {
+        if at_once {
+            self.kill();
+            return 1;
+        }
+        let ended = self.children.iter_mut().filter_map(|child| {
+            child.get_mut().unwrap_or_else(PoisonError::into_inner).wait().ok()
+        });
+        let codes: Vec<_> = ended.filter(|status| !status.success()).map(exit_code).collect();
+        codes.first().copied().unwrap_or(0)
     }
 
     fn release(&self, rank: u32) {

@@ -10,7 +10,7 @@ use crate::shared::{Costs, REQUEST, Shared};
 use crate::{Ended, Holder};
 
 /// Live ranks, as a program for [`host::simulate_over`] and [`host::simulate_flow`].
-pub struct Live<'a, H> {
+pub struct Live<'a, H: ?Sized> {
     holder: &'a H,
     rules: Rules<'a>,
     ranks: u32,
@@ -25,7 +25,7 @@ pub struct Waiting {
     pub inside: String,
 }
 
-impl<H> std::fmt::Debug for Live<'_, H> {
+impl<H: ?Sized> std::fmt::Debug for Live<'_, H> {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_struct("Live").field("ranks", &self.ranks).finish_non_exhaustive()
     }
@@ -39,7 +39,7 @@ pub struct State {
     words: Vec<u64>,
 }
 
-impl<'a, H: Holder> Live<'a, H> {
+impl<'a, H: Holder + ?Sized> Live<'a, H> {
     /// So many ranks. `expand` chooses the algorithms of collectives; `scale` is the time of a second of their computation.
     pub fn new(
         holder: &'a H,
@@ -146,7 +146,7 @@ impl<'a, H: Holder> Live<'a, H> {
     }
 }
 
-impl<H: Holder> Work for Live<'_, H> {
+impl<H: Holder + ?Sized> Work for Live<'_, H> {
     type Source<'s>
         = &'s Self
     where
@@ -161,7 +161,7 @@ impl<H: Holder> Work for Live<'_, H> {
     }
 }
 
-impl<H: Holder> Source for &Live<'_, H> {
+impl<H: Holder + ?Sized> Source for &Live<'_, H> {
     type State = State;
 
     fn state(&self, rank: u32) -> State {

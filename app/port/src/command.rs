@@ -40,7 +40,7 @@ pub enum Members {
     Range {
         /// The first.
         first: u32,
-        /// The distance.
+        /// The distance, modulo 2^32.
         stride: u32,
         /// How many.
         count: u32,

@@ -109,6 +109,10 @@ pub struct Mpirun {
     /// A machine: an experiment file without a workload, or a platform of SimGrid
     #[arg(long, value_name = "FILE.toml|.xml")]
     pub machine: Option<String>,
+    /// Hold all ranks in one process: for tens of thousands of them. The program must not fork, and the ranks share what is the
+    /// process's: files, directory, environment
+    #[arg(long)]
+    pub in_process: bool,
     /// Where the program runs
     #[arg(long = "wdir", value_name = "FOLDER")]
     pub directory: Option<String>,

@@ -55,10 +55,15 @@ impl Ending {
 
     /// Says what there is to say and gives the exit code.
     pub fn report(self) -> ExitCode {
+        self.say().into()
+    }
+
+    /// The same, as a number.
+    pub fn say(self) -> u8 {
         if let Some(message) = self.message {
             complain(&message);
         }
-        self.exit.into()
+        self.exit as u8
     }
 }
 

@@ -1,15 +1,17 @@
 //! `heddle mpirun`.
 
 use std::{
+    convert::Infallible,
     ffi::OsString,
     io::{self, BufWriter, Write},
-    process::ExitCode,
+    process,
 };
 
-use experiment::{Configuration, Failure, Plan, Request};
+use clap::Parser;
+use experiment::{Configuration, Failure, Make, Plan, Request};
 
 use crate::{
-    arguments::{Format, Mpirun},
+    arguments::{Arguments, Command, Format, Mpirun},
     exit::{Ending, Exit, complain, print, written},
     simulate, stop,
 };
@@ -38,9 +40,67 @@ pub fn adapted(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     arguments
 }
 
-/// Runs a program whose ranks are simulated. The exit code is the program's own, if it ran.
-pub fn run(arguments: &Mpirun) -> ExitCode {
-    carry_out(arguments).unwrap_or_else(Ending::report)
+/// Runs a program whose ranks are simulated, held by what `make` makes, or each by a process. The exit code is the program's own,
+/// if it ran.
+pub fn run(arguments: &Mpirun, make: Option<Make>) -> u8 {
+    let ran = match make {
+        None if arguments.in_process => enter(arguments).map(|never| match never {}),
+        _ => carry_out(arguments, make),
+    };
+    ran.unwrap_or_else(Ending::say)
+}
+
+/// The environment variable that holds the command line for [`inside`].
+pub const INSIDE: &str = "HEDDLE_IN_PROCESS";
+/// The library that holds ranks in the process of the program.
+const LIBRARY: &str = "libheddle_in_process.so";
+
+/// Carries out the command line within the program's process, where `make` holds the ranks.
+pub fn inside(line: &[OsString], make: Make) -> u8 {
+    match Arguments::try_parse_from(crate::flags::joined(adapted(line.iter().cloned()))) {
+        Ok(Arguments { command: Command::Mpirun(arguments) }) => run(&arguments, Some(make)),
+        _ => Ending::new(Exit::Usage, "error: the command line is not that of heddle mpirun").say(),
+    }
+}
+
+/// Becomes the program, which loads the library that holds its ranks.
+fn enter(arguments: &Mpirun) -> Result<Infallible, Ending> {
+    let fail = |message: String| Ending::new(Exit::Input, format!("error: {message}"));
+    if arguments.command.iter().any(|word| word == ":") {
+        return Err(fail("--in-process holds one program, not several".to_owned()));
+    }
+    let folder = experiment::libraries().map_err(Ending::from)?;
+    let library = folder.join(LIBRARY);
+    if !library.is_file() {
+        return Err(fail(format!("{} is missing; make build makes it", library.display())));
+    }
+    let (program, rest) =
+        arguments.command.split_first().ok_or_else(|| fail("no program".to_owned()))?;
+    let line = std::env::args_os().map(|word| word.into_string());
+    let line: Vec<String> = line
+        .collect::<Result<_, _>>()
+        .map_err(|word| fail(format!("{} is no UTF-8", word.display())))?;
+    let mut command = process::Command::new(program);
+    command
+        .args(rest)
+        .env(INSIDE, shell_words::join(&line))
+        .env("LD_BIND_NOW", "1")
+        .env("LD_PRELOAD", &library);
+    let paths = std::env::var_os("LD_LIBRARY_PATH");
+    let others = paths.iter().flat_map(std::env::split_paths);
+    if let Ok(paths) = std::env::join_paths([folder.clone()].into_iter().chain(others)) {
+        command.env("LD_LIBRARY_PATH", paths);
+    }
+    if let Some(folder) = &arguments.directory {
+        command.current_dir(folder);
+    }
+    for said in &arguments.variables {
+        let said = variable(said);
+        let (name, value) = said.split_once('=').unwrap_or((&said, ""));
+        command.env(name, value);
+    }
+    let error = std::os::unix::process::CommandExt::exec(&mut command);
+    Err(fail(format!("{}: {}", program.display(), experiment::reason(&error))))
 }
 
 /// The programs as the workload that the experiment knows.
@@ -80,7 +140,7 @@ fn variable(said: &str) -> String {
     format!("{said}={}", std::env::var(said).unwrap_or_default())
 }
 
-fn carry_out(arguments: &Mpirun) -> Result<ExitCode, Ending> {
+fn carry_out(arguments: &Mpirun, make: Option<Make>) -> Result<u8, Ending> {
     let mut flags = arguments.flags.0.clone();
     flags.push(("workload.source", workload(arguments)?));
     let request = Request {
@@ -91,14 +151,21 @@ fn carry_out(arguments: &Mpirun) -> Result<ExitCode, Ending> {
     };
     let configuration = Configuration::read(&request)?;
     if arguments.print_config {
-        return print(&configuration.to_string()).map(|()| ExitCode::SUCCESS);
+        return print(&configuration.to_string()).map(|()| Exit::Success as u8);
     }
-    let plan = Plan::new(configuration)?;
+    let mut plan = Plan::new(configuration)?;
+    if make.is_some() && plan.settings.threads != 1 {
+        // Ranks in one process share its memory: one runs at a time, and the simulator with it.
+        plan.settings.threads = 1;
+        complain(
+            "warning: run.threads has no effect: with --in-process, everything runs on one thread",
+        );
+    }
     plan.warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));
     if plan.output.is_some() {
         stop::watch();
     }
-    let report = match experiment::run(&plan) {
+    let report = match experiment::run_held(&plan, make) {
         Err(Failure::Ended(ending)) => {
             complain(&ending.to_string());
             return Ok(code(ending.code));
@@ -116,11 +183,11 @@ fn carry_out(arguments: &Mpirun) -> Result<ExitCode, Ending> {
         written(shown.and_then(|()| out.flush()), "standard error")?;
     }
     match report.summary.deadlock {
-        Some(_) => Ok(Exit::Deadlock.into()),
+        Some(_) => Ok(Exit::Deadlock as u8),
         None => Ok(code(report.code)),
     }
 }
 
-fn code(code: i32) -> ExitCode {
-    u8::try_from(code).map_or(ExitCode::FAILURE, ExitCode::from)
+fn code(code: i32) -> u8 {
+    u8::try_from(code).unwrap_or(Exit::Input as u8)
 }

@@ -3,9 +3,9 @@
 //! `program:` and what stands behind it is the command line of `mpirun`, quoted as for a shell: for each program `-n RANKS`, `-wdir FOLDER`,
 //! `-x NAME=VALUE`, the program and its arguments; a `:` by itself comes between two programs.
 
-use std::{env, path::PathBuf};
+use std::{env, io, path::PathBuf};
 
-use live::{Costs, Launch, Live, Processes};
+use live::{Costs, Holder, Launch, Live, Make, Processes};
 use traces::library::Library;
 
 use crate::{
@@ -69,7 +69,7 @@ pub(crate) fn check(
 }
 
 /// The folder of our libraries of MPI: what the environment says, or `mpi/lib` beside this program.
-fn libraries() -> Result<PathBuf, Failure> {
+pub fn libraries() -> Result<PathBuf, Failure> {
     if let Some(folder) = env::var_os(FOLDER) {
         return Ok(folder.into());
     }
@@ -87,10 +87,10 @@ pub(crate) fn with<T>(
     programs: &[Launch],
     configuration: &Configuration,
     flow: Option<&FlowMachine>,
-    simulate: impl FnOnce(&Live<'_, Processes>) -> Result<T, Failure>,
+    make: Option<Make<'_>>,
+    simulate: impl FnOnce(&Live<'_, dyn Holder>) -> Result<T, Failure>,
     is_stuck: impl Fn(&T) -> bool,
 ) -> Result<(T, Option<live::Ended>, i32), Failure> {
-    let libraries = libraries()?;
     let ranks = programs.iter().map(|program| program.ranks).sum();
     let mut programs = programs.to_vec();
     let compute = configuration.word("live.compute");
@@ -109,19 +109,22 @@ pub(crate) fn with<T>(
         }
     };
     let scale = configuration.factor("live.scale").unwrap_or(1.0);
-    let mut processes = Processes::start(&programs, &libraries).map_err(|error| {
+    let started: io::Result<Box<dyn Holder>> = match make {
+        Some(make) => make(&programs),
+        None => {
+            Processes::start(&programs, &libraries()?).map(|processes| Box::new(processes) as _)
+        }
+    };
+    let mut holder = started.map_err(|error| {
         let named: Vec<_> =
             programs.iter().map(|program| program.program.to_string_lossy()).collect();
         Failure::Input(format!("error: {}: {}", named.join(", "), reason(&error)))
     })?;
-    let live = Live::new(&processes, ranks, &chosen, costs, scale);
+    let live = Live::new(&*holder, ranks, &chosen, costs, scale);
     let outcome = simulate(&live);
     let ended = live.ended();
     let outcome = outcome?;
-    if ended.is_some() || is_stuck(&outcome) {
-        processes.kill();
-        return Ok((outcome, ended, 1));
-    }
-    let (code, _) = processes.wait();
+    let at_once = ended.is_some() || is_stuck(&outcome);
+    let code = holder.end(at_once);
     Ok((outcome, ended, code))
 }

@@ -106,6 +106,11 @@ struct Simulated {
 /// Carries out a plan and writes what it asks for. Shows progress on standard error if that is a
 /// terminal.
 pub fn run(plan: &Plan) -> Result<Report, Failure> {
+    run_held(plan, None)
+}
+
+/// The same; live programs are held by what `make` makes, or else each rank by a process.
+pub fn run_held(plan: &Plan, make: Option<live::Make<'_>>) -> Result<Report, Failure> {
     let start = Instant::now();
     let directory = match &plan.output {
         Some(output) => Some(RunDirectory::create(&output.directory, output.force)?),
@@ -133,6 +138,7 @@ pub fn run(plan: &Plan) -> Result<Report, Failure> {
                 programs,
                 &plan.configuration,
                 plan.flow.as_ref(),
+                make,
                 |live| carry_out(plan, live, 0, |_| None),
                 |simulated| simulated.outcome.deadlock.is_some(),
             )?;

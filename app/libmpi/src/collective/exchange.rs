@@ -45,7 +45,7 @@ pub fn allgather(
         let me = comm.rank;
         begin(&comm, &call, (Amount::Each(mine.bytes()), receives), contribution, move |board| {
             for (rank, block) in (0..).zip(&layout) {
-                if !(keeps && rank == me) && block.0 > 0 {
+                if !(keeps && rank == me) && block.0 > 0 && data.datatype.size() > 0 {
                     unpack(&data, *block, board.peer(rank)?);
                 }
             }

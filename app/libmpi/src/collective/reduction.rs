@@ -65,8 +65,11 @@ impl Reduction {
         parts: impl DoubleEndedIterator<Item = Result<&'a [u8]>>,
         count: u64,
     ) -> Result<Vec<u8>> {
-        let mut parts = parts.rev();
         let datatype = &self.datatype;
+        if count == 0 || datatype.size() == 0 {
+            return Ok(Vec::new());
+        }
+        let mut parts = parts.rev();
         let (mut into, mut from) = (Native::new(datatype, count), Native::new(datatype, count));
         if let Some(last) = parts.next() {
             // SAFETY: the memory has room for so many.

@@ -53,7 +53,10 @@ pub fn bcast(data: Data, root: i32, comm: Handle) -> Result<Starter> {
         };
         let data = data.clone();
         begin(&comm, &call, amounts, contribution, move |board| match role {
-            Role::Member(root) => board.peer(root).map(|bytes| data.unpack(bytes)),
+            // Nothing is sent if there is nothing to send: nobody can tell then whether the root has come.
+            Role::Member(root) if bytes > 0 => {
+                board.peer(root).map(|contents| data.unpack(contents))
+            }
             _ => Ok(()),
         })
     }))
@@ -94,7 +97,7 @@ pub fn gather(
         begin(&comm, &call, (sends, receives), contribution, move |board| {
             let Some((data, layout)) = into.filter(|_| role == Role::Root) else { return Ok(()) };
             for (rank, block) in (0..).zip(&layout) {
-                if !(keeps && rank == me) && block.0 > 0 {
+                if !(keeps && rank == me) && block.0 > 0 && data.datatype.size() > 0 {
                     unpack(&data, *block, board.peer(rank)?);
                 }
             }
@@ -137,7 +140,7 @@ pub fn scatter(
         };
         let (into, me, is_inter) = (into.clone(), comm.rank, comm.is_inter());
         begin(&comm, &call, (sends, receives), contribution, move |board| {
-            let Some(data) = into else { return Ok(()) };
+            let Some(data) = into.filter(|data| data.bytes() > 0) else { return Ok(()) };
             let root = match role {
                 Role::Member(root) => root,
                 Role::Root if !is_inter => me,

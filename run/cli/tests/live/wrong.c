@@ -1,0 +1,23 @@
+/* Rank 1 does what the argument says. */
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+
+int main(int argc, char **argv) {
+    int rank, data[4] = {0};
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 1) {
+        if (!strcmp(argv[1], "abort")) MPI_Abort(MPI_COMM_WORLD, 7);
+        if (!strcmp(argv[1], "exit")) exit(0);
+        if (!strcmp(argv[1], "crash")) *(volatile int *)8 = 0;
+        if (!strcmp(argv[1], "long")) MPI_Recv(data, 2, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (!strcmp(argv[1], "wait")) MPI_Recv(data, 2, MPI_INT, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (!strcmp(argv[1], "rank")) MPI_Send(data, 1, MPI_INT, 9, 0, MPI_COMM_WORLD);
+    } else {
+        if (!strcmp(argv[1], "long")) MPI_Send(data, 4, MPI_INT, 1, 0, MPI_COMM_WORLD);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,139 @@
+//! The variables of the program, of which each rank has its own.
+//!
+//! The writable data of the executable and its thread-local variables, and the C++ library's list of exceptions under way. Where a rank runs, its copy is in place;
+//! those of the others are kept aside.
+
+use std::ffi::{c_int, c_void};
+use std::ptr;
+
+/// Memory that ranks take turns to use.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    start: *mut u8,
+    length: usize,
+}
+
+/// All of it.
+#[derive(Clone, Debug, Default)]
+pub struct Image {
+    parts: Vec<Part>,
+    /// The executable's constructors.
+    pub constructors: Vec<extern "C" fn(c_int, *mut *mut i8, *mut *mut i8)>,
+}
+
+impl Image {
+    /// The program's memory.
+    pub fn find() -> Self {
+        let mut image = Self::default();
+        // SAFETY: the function is called for each object while this lives; it stops at the first, the executable.
+        unsafe { libc::dl_iterate_phdr(Some(object), ptr::from_mut(&mut image).cast()) };
+        if let Some(globals) = exceptions() {
+            image.parts.push(Part { start: globals, length: 16 });
+        }
+        image
+    }
+
+    /// Its size.
+    pub fn size(&self) -> usize {
+        self.parts.iter().map(|part| part.length).sum()
+    }
+
+    /// Copies what is in place.
+    pub fn save(&self, copy: &mut [u8]) {
+        let mut rest = copy;
+        for part in &self.parts {
+            let (own, behind) = rest.split_at_mut(part.length.min(rest.len()));
+            // SAFETY: the program's writable memory; only this thread runs.
+            unsafe { ptr::copy_nonoverlapping(part.start, own.as_mut_ptr(), own.len()) };
+            rest = behind;
+        }
+    }
+
+    /// Puts a copy in place.
+    pub fn restore(&self, copy: &[u8]) {
+        let mut rest = copy;
+        for part in &self.parts {
+            let (own, behind) = rest.split_at(part.length.min(rest.len()));
+            // SAFETY: as in `save`; what runs here keeps nothing there.
+            unsafe { ptr::copy_nonoverlapping(own.as_ptr(), part.start, own.len()) };
+            rest = behind;
+        }
+    }
+}
+
+/// The state of exceptions of this thread, if the program uses C++.
+fn exceptions() -> Option<*mut u8> {
+    // SAFETY: the name is a string.
+    let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__cxa_get_globals".as_ptr()) };
+    if found.is_null() {
+        return None;
+    }
+    // SAFETY: the C++ ABI gives this function this type.
+    let get: extern "C" fn() -> *mut c_void = unsafe { std::mem::transmute(found) };
+    Some(get().cast())
+}
+
+/// Takes in the executable, which comes first.
+unsafe extern "C" fn object(info: *mut libc::dl_phdr_info, _: usize, image: *mut c_void) -> c_int {
+    // SAFETY: what `find` passes, and what the loader promises.
+    let (image, info) = unsafe { (&mut *image.cast::<Image>(), &*info) };
+    // SAFETY: the executable's program headers.
+    let headers =
+        unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
+    let base = info.dlpi_addr as usize;
+    let read_only = headers.iter().find(|header| header.p_type == libc::PT_GNU_RELRO);
+    let fixed =
+        read_only.map_or(0, |header| base + (header.p_vaddr + header.p_memsz) as usize) & !4095;
+    for header in headers {
+        let start = base + header.p_vaddr as usize;
+        let end = start + header.p_memsz as usize;
+        match header.p_type {
+            libc::PT_LOAD if header.p_flags & libc::PF_W != 0 => {
+                let start = start.max(fixed.min(end));
+                image.parts.push(Part { start: start as *mut u8, length: end - start });
+            }
+            libc::PT_TLS if !info.dlpi_tls_data.is_null() => {
+                let length = header.p_memsz as usize;
+                image.parts.push(Part { start: info.dlpi_tls_data.cast(), length });
+            }
+            libc::PT_DYNAMIC => constructors(image, base, start),
+            _ => {}
+        }
+    }
+    1
+}
+
+/// Entries of the dynamic section.
+const INIT: i64 = 12;
+const INIT_ARRAY: i64 = 25;
+const INIT_ARRAY_SIZE: i64 = 27;
+
+/// Finds the executable's constructors.
+fn constructors(image: &mut Image, base: usize, dynamic: usize) {
+    let mut entry = dynamic as *const (i64, usize);
+    let (mut first, mut list, mut bytes) = (0, 0, 0);
+    loop {
+        // SAFETY: the dynamic section ends with an entry 0.
+        match unsafe { *entry } {
+            (0, _) => break,
+            (INIT, value) => first = base + value,
+            (INIT_ARRAY, value) => list = base + value,
+            (INIT_ARRAY_SIZE, value) => bytes = value,
+            _ => {}
+        }
+        entry = entry.wrapping_add(1);
+    }
+    // SAFETY: so many addresses are there, relocated by now.
+    let array = if list == 0 {
+        &[]
+    } else {
+        unsafe { std::slice::from_raw_parts(list as *const usize, bytes / 8) }
+    };
+    let known = [first]
+        .into_iter()
+        .chain(array.iter().copied())
+        .filter(|address| *address != 0 && *address != usize::MAX);
+    // SAFETY: they are functions of this type.
+    image.constructors =
+        known.map(|address| unsafe { std::mem::transmute::<usize, _>(address) }).collect();
+}

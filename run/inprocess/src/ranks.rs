@@ -1,0 +1,276 @@
+//! Ranks as coroutines, and who runs.
+
+use std::cell::{Cell, RefCell, UnsafeCell};
+use std::ffi::{CString, c_int};
+use std::io;
+use std::num::NonZeroUsize;
+use std::ptr;
+
+use corosensei::stack::{Stack, StackPointer};
+use corosensei::{Coroutine, CoroutineResult, Yielder};
+use heddle_mpi::state::{self, Mpi};
+use live::{Holder, Launch, Lost};
+use port::{Died, Lane, Memory, Port, RANKS_TURN, SIMULATORS_TURN, Switch};
+use std::sync::atomic::Ordering;
+
+use crate::image::Image;
+
+/// The program's `main`.
+pub type Main = extern "C" fn(c_int, *mut *mut i8, *mut *mut i8) -> c_int;
+
+/// Bytes of a rank's stack; only what is used takes memory.
+const STACK: usize = 1 << 20;
+/// `MADV_GUARD_INSTALL` of Linux 6.13: pages that cannot be touched, without a mapping of their own.
+const GUARD_INSTALL: c_int = 102;
+const PAGE: usize = 4096;
+
+/// A part of the memory of all stacks.
+struct Part {
+    base: StackPointer,
+    limit: StackPointer,
+}
+
+// SAFETY: the memory from limit to base is this stack's alone, never unmapped, and its lowest page is a guard where the
+// system has such.
+unsafe impl Stack for Part {
+    fn base(&self) -> StackPointer {
+        self.base
+    }
+
+    fn limit(&self) -> StackPointer {
+        self.limit
+    }
+}
+
+type Ran = Coroutine<(), (), c_int, Part>;
+
+/// A rank.
+struct Rank {
+    coroutine: Option<Ran>,
+    /// Its copy of the program's variables, while another one runs.
+    image: Vec<u8>,
+    mpi: *mut Mpi,
+    ended: Option<c_int>,
+    /// What it is given as arguments.
+    arguments: Vec<*mut i8>,
+}
+
+/// All ranks of the program.
+pub struct Ranks {
+    memory: Memory,
+    image: Image,
+    /// As the program is before it starts.
+    fresh: Vec<u8>,
+    ranks: UnsafeCell<Vec<Rank>>,
+    /// Whose variables are in place.
+    resident: Cell<Option<u32>>,
+}
+
+// SAFETY: the simulator of ranks in one process runs on one thread, which is also that of all ranks.
+unsafe impl Sync for Ranks {}
+
+thread_local! {
+    /// Of the rank that runs, the way back.
+    static YIELDER: Cell<*const Yielder<(), ()>> = const { Cell::new(ptr::null()) };
+    /// The code with which the running rank ends.
+    static CODE: Cell<Option<c_int>> = const { Cell::new(None) };
+    static WAYS: RefCell<Vec<*const Yielder<(), ()>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Whether a rank is running.
+pub fn is_rank() -> bool {
+    !YIELDER.get().is_null()
+}
+
+/// Ends the running rank: it never returns.
+pub fn end(code: c_int) -> ! {
+    CODE.set(Some(code));
+    loop {
+        suspend();
+    }
+}
+
+fn suspend() {
+    // SAFETY: a rank runs, whose way back lives as long as its coroutine.
+    if let Some(yielder) = unsafe { YIELDER.get().as_ref() } {
+        yielder.suspend(());
+    }
+}
+
+/// A rank's way to the simulator.
+#[derive(Debug)]
+struct Here;
+
+impl Switch for Here {
+    fn switch(&self, lane: &Lane) -> Result<(), Died> {
+        lane.turn.store(SIMULATORS_TURN, Ordering::Release);
+        suspend();
+        Ok(())
+    }
+}
+
+impl Ranks {
+    /// The ranks of a program, with the arguments that it was started with.
+    pub fn new(programs: &[Launch], main: Main, arguments: &[CString]) -> io::Result<Self> {
+        let count: u32 = programs.iter().map(|program| program.ranks).sum();
+        let (memory, file) = Memory::new(count)?;
+        drop(file);
+        let image = Image::find();
+        let mut fresh = vec![0; image.size()];
+        image.save(&mut fresh);
+        let stacks = stacks(count as usize)?;
+        let measures = programs
+            .iter()
+            .flat_map(|program| &program.environment)
+            .any(|(_, value)| value == "measured");
+        let rank = |rank: u32| {
+            let mpi = Box::into_raw(Box::<Mpi>::default());
+            // SAFETY: made above, and never freed.
+            let known = unsafe { &*mpi };
+            let port = Port::new(memory, rank, count, Box::new(Here), end);
+            heddle_mpi::simulator::hold(known, port, measures);
+            let mut given: Vec<*mut i8> =
+                arguments.iter().map(|word| word.clone().into_raw()).collect();
+            given.push(ptr::null_mut());
+            let stack = stack(stacks, rank as usize)?;
+            let (constructors, words) = (image.constructors.clone(), given.as_mut_ptr());
+            let number = given.len() as c_int - 1;
+            let coroutine = Coroutine::with_stack(stack, move |yielder: &Yielder<(), ()>, ()| {
+                YIELDER.set(yielder);
+                WAYS.with_borrow_mut(|ways| {
+                    if let Some(way) = ways.get_mut(rank as usize) {
+                        *way = yielder;
+                    }
+                });
+                // SAFETY: the C library's variable.
+                let environment = unsafe { environ };
+                for constructor in constructors {
+                    constructor(number, words, environment);
+                }
+                main(number, words, environment)
+            });
+            let image = Vec::new();
+            Ok(Rank { coroutine: Some(coroutine), image, mpi, ended: None, arguments: given })
+        };
+        let ranks: Vec<Rank> = (0..count).map(rank).collect::<io::Result<_>>()?;
+        WAYS.set(vec![ptr::null(); count as usize]);
+        Ok(Self { memory, image, fresh, ranks: UnsafeCell::new(ranks), resident: Cell::new(None) })
+    }
+
+    /// Puts the variables of a rank in place.
+    fn settle(&self, ranks: &mut [Rank], rank: u32) {
+        if self.resident.get() == Some(rank) {
+            return;
+        }
+        if let Some(old) =
+            self.resident.replace(Some(rank)).and_then(|old| ranks.get_mut(old as usize))
+        {
+            old.image.resize(self.image.size(), 0);
+            self.image.save(&mut old.image);
+        }
+        if let Some(new) = ranks.get(rank as usize) {
+            let copy = if new.image.is_empty() { &self.fresh } else { &new.image };
+            self.image.restore(copy);
+        }
+    }
+
+    /// Lets a rank run until it suspends itself or ends.
+    fn run(&self, rank: u32) -> Option<c_int> {
+        // SAFETY: one thread; what a rank does while it runs does not come here.
+        let ranks = unsafe { &mut *self.ranks.get() };
+        self.settle(ranks, rank);
+        let own = ranks.get_mut(rank as usize)?;
+        if own.ended.is_some() {
+            return own.ended;
+        }
+        let mut coroutine = own.coroutine.take()?;
+        state::run_as(own.mpi);
+        YIELDER
+            .set(WAYS.with_borrow(|ways| ways.get(rank as usize).copied()).unwrap_or(ptr::null()));
+        let outcome = coroutine.resume(());
+        YIELDER.set(ptr::null());
+        own.ended = match outcome {
+            CoroutineResult::Return(code) => Some(code),
+            CoroutineResult::Yield(()) => CODE.take(),
+        };
+        own.coroutine = Some(coroutine);
+        own.ended
+    }
+}
+
+impl Drop for Rank {
+    fn drop(&mut self) {
+        // A rank that was suspended has no destructors of its own that could run: its stack is let go.
+        if let Some(mut coroutine) = self.coroutine.take() {
+            // SAFETY: nothing on the stack is used again.
+            unsafe { coroutine.force_reset() };
+        }
+        self.arguments.clear();
+    }
+}
+
+impl Holder for Ranks {
+    fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    fn turn(&self, rank: u32) -> Result<(), Lost> {
+        let lost = |how: &str, code| Lost { how: how.to_owned(), code };
+        let lane = self.memory.lane(rank).ok_or_else(|| lost("it has no lane", 1))?;
+        lane.turn.store(RANKS_TURN, Ordering::Release);
+        let ended = self.run(rank);
+        if lane.turn.load(Ordering::Acquire) == SIMULATORS_TURN {
+            return Ok(());
+        }
+        match ended {
+            Some(0) => Err(lost("it exited without MPI_Finalize", 1)),
+            code => Err(Lost {
+                how: format!("it exited with code {} before MPI_Finalize", code.unwrap_or(1)),
+                code: code.unwrap_or(1),
+            }),
+        }
+    }
+
+    fn release(&self, rank: u32) {
+        if let Some(lane) = self.memory.lane(rank) {
+            lane.turn.store(RANKS_TURN, Ordering::Release);
+            self.run(rank);
+        }
+    }
+
+    fn end(&mut self, at_once: bool) -> c_int {
+        let codes = self.ranks.get_mut().iter().filter_map(|rank| rank.ended);
+        let failed = codes.filter(|code| *code != 0).next();
+        if at_once { 1 } else { failed.unwrap_or(0) }
+    }
+}
+
+/// Memory for so many stacks.
+fn stacks(count: usize) -> io::Result<NonZeroUsize> {
+    let (protection, flags) = (
+        libc::PROT_READ | libc::PROT_WRITE,
+        libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+    );
+    // SAFETY: new memory, wherever the system likes.
+    let start = unsafe { libc::mmap(ptr::null_mut(), count * STACK, protection, flags, -1, 0) };
+    if start == libc::MAP_FAILED {
+        return Err(io::Error::last_os_error());
+    }
+    NonZeroUsize::new(start as usize).ok_or_else(|| io::ErrorKind::OutOfMemory.into())
+}
+
+/// One of the stacks.
+fn stack(stacks: NonZeroUsize, number: usize) -> io::Result<Part> {
+    let start = stacks.get() + number * STACK;
+    // SAFETY: the stack's lowest page, which nobody uses. Older systems have no such guards: there, a stack that is too deep
+    // runs into the next.
+    unsafe { libc::madvise(start as *mut libc::c_void, PAGE, GUARD_INSTALL) };
+    let pointer = |address: usize| {
+        StackPointer::new(address).ok_or_else(|| io::Error::from(io::ErrorKind::OutOfMemory))
+    };
+    Ok(Part { base: pointer(start + STACK)?, limit: pointer(start + PAGE)? })
+}
+
+unsafe extern "C" {
+    static environ: *mut *mut i8;
+}

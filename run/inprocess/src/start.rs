@@ -1,0 +1,93 @@
+//! How the program starts, and how its ranks end.
+
+use std::cell::Cell;
+use std::ffi::{CStr, CString, OsString, c_int, c_void};
+
+use live::{Holder, Launch};
+
+use crate::ranks::{self, Main, Ranks};
+
+type Init = extern "C" fn(c_int, *mut *mut i8, *mut *mut i8);
+type Start = unsafe extern "C" fn(
+    Main,
+    c_int,
+    *mut *mut i8,
+    Option<Init>,
+    Option<extern "C" fn()>,
+    Option<extern "C" fn()>,
+    *mut c_void,
+) -> c_int;
+
+thread_local! {
+    /// The program's `main`.
+    static MAIN: Cell<Option<Main>> = const { Cell::new(None) };
+}
+
+/// The next definition of a function behind this library's.
+fn next<F: Copy>(name: &CStr) -> Option<F> {
+    // SAFETY: the name is a string.
+    let found = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
+    // SAFETY: the caller asks for the type that the C library gives the function.
+    (!found.is_null()).then(|| unsafe { std::mem::transmute_copy(&found) })
+}
+
+/// Takes the place of the C library's: the program's `main` runs once for each rank.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __libc_start_main(
+    main: Main,
+    number: c_int,
+    words: *mut *mut i8,
+    init: Option<Init>,
+    fini: Option<extern "C" fn()>,
+    rtld_fini: Option<extern "C" fn()>,
+    stack_end: *mut c_void,
+) -> c_int {
+    let Some(real) = next::<Start>(c"__libc_start_main") else { std::process::abort() };
+    if std::env::var_os(cli::INSIDE).is_none() {
+        // SAFETY: passed on as it came.
+        return unsafe { real(main, number, words, init, fini, rtld_fini, stack_end) };
+    }
+    MAIN.set(Some(main));
+    // The executable's constructors run for each rank: with a function in their place, the C library leaves them alone.
+    // SAFETY: passed on, with functions of the same types.
+    unsafe { real(simulate, number, words, Some(nothing), None, rtld_fini, stack_end) }
+}
+
+extern "C" fn nothing(_: c_int, _: *mut *mut i8, _: *mut *mut i8) {}
+
+/// What runs instead of the program's `main`.
+extern "C" fn simulate(number: c_int, words: *mut *mut i8, _: *mut *mut i8) -> c_int {
+    let line = std::env::var(cli::INSIDE).unwrap_or_default();
+    for name in [cli::INSIDE, "LD_PRELOAD", "LD_BIND_NOW"] {
+        // SAFETY: there is only this thread so far.
+        unsafe { std::env::remove_var(name) };
+    }
+    let line: Vec<OsString> =
+        shell_words::split(&line).unwrap_or_default().into_iter().map(OsString::from).collect();
+    let argument = |place: usize| {
+        // SAFETY: the program's arguments: so many strings.
+        unsafe { CStr::from_ptr(*words.add(place)) }.to_owned()
+    };
+    let arguments: Vec<CString> = (0..number as usize).map(argument).collect();
+    let Some(main) = MAIN.get() else { return 1 };
+    let make = |programs: &[Launch]| {
+        let ranks = Ranks::new(programs, main, &arguments)?;
+        Ok(Box::new(ranks) as Box<dyn Holder>)
+    };
+    let code = cli::inside(&line, &make);
+    // SAFETY: flushes the C library's streams.
+    unsafe { libc::fflush(std::ptr::null_mut()) };
+    // Destructors of the program's variables have run for no rank: none runs now.
+    // SAFETY: it ends the process.
+    unsafe { libc::_exit(c_int::from(code)) }
+}
+
+/// Takes the place of the C library's: a rank that exits ends alone.
+#[unsafe(no_mangle)]
+extern "C" fn exit(code: c_int) -> ! {
+    if ranks::is_rank() {
+        ranks::end(code);
+    }
+    let Some(real) = next::<extern "C" fn(c_int) -> !>(c"exit") else { std::process::abort() };
+    real(code)
+}
