@@ -213,7 +213,8 @@ pub fn start_send(data: &Data, peer: &Peer, mode: Mode) -> Result<Active> {
     }
     let contents = block(length)?;
     data.pack(bytes_mut(port, contents, length));
-    let ticket = port.start(&Command::Send { to, tag: peer.key(), bytes: length, contents });
+    let (tag, bytes, synchronous) = (peer.key(), length, mode == Mode::Synchronous);
+    let ticket = port.start(&Command::Send { to, tag, bytes, contents, synchronous });
     Ok(Active::Send { ticket, counts: mode != Mode::Buffered })
 }
 
@@ -366,7 +367,15 @@ pub fn posted(active: Active, request: Out<Handle>) -> Result {
 }
 
 fn send(data: &Data, peer: &Peer, mode: Mode) -> Result {
-    blocking(start_send(data, peer, mode)?).map(|_| ())
+    let active = start_send(data, peer, mode)?;
+    if mode != Mode::Synchronous {
+        return blocking(active).map(|_| ());
+    }
+    // What the receiver did before its receive, the program may rely on.
+    let port = mpi().port()?;
+    port.called(Shape::Blocking);
+    port.poll(Poll::Nothing);
+    request::end(active).map(|_| ())
 }
 
 fn sends(data: Data, peer: Peer, mode: Mode, request: Out<Handle>) -> Result {

@@ -60,6 +60,8 @@ pub struct Mpi {
     pub orphans: std::cell::RefCell<Vec<crate::request::Active>>,
     /// Messages that were probed.
     pub probed: crate::p2p::Probed,
+    /// Windows.
+    pub windows: Table<crate::window::Window>,
     /// Messages that were probed for one receive.
     pub messages: Table<crate::p2p::Message>,
 }

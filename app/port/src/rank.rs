@@ -100,7 +100,7 @@ impl Port {
         self.encoder.borrow_mut().add(command);
     }
 
-    /// Starts an operation: a send, a receive or a collective.
+    /// Starts an operation: a send, a receive, something remote or a collective.
     pub fn start(&self, command: &Command) -> Ticket {
         let bytes = match command {
             Command::Send { bytes, .. } => *bytes,
