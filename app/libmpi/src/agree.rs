@@ -1,6 +1,7 @@
 //! What ranks agree about besides the program's messages, and what they ask of the simulator.
 
 use std::ffi::c_int;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use port::{Amount, Class, Command, Members, Poll};
 
@@ -51,6 +52,61 @@ pub fn meet(comm: &Comm) -> Result {
 pub fn exchange_remote(comm: &Comm, mine: &[u8]) -> Result<Vec<Vec<u8>>> {
     let remote = comm.remote.as_ref().map_or(0, Group::size);
     agreed(comm, mine, |board| (0..remote).map(|rank| Ok(board.peer(rank)?.to_vec())).collect())
+}
+
+/// A number that all ranks of a communicator can read and change.
+#[derive(Debug)]
+pub struct Word {
+    place: port::Place,
+    mine: bool,
+}
+
+impl Word {
+    /// A new one, 0; all ranks make it.
+    pub fn new(comm: &Comm) -> Result<Self> {
+        let mine = comm.rank() == 0;
+        let mut place = 0;
+        if mine {
+            place = p2p::block(8)?;
+            mpi().port()?.memory().word(place).store(0, Ordering::Release);
+        }
+        let places = exchange(comm, &place.to_le_bytes())?;
+        let first = places.first().and_then(|first| first.as_slice().try_into().ok());
+        Ok(Self { place: first.map_or(0, u64::from_le_bytes), mine })
+    }
+
+    fn with<T>(&self, act: impl FnOnce(&AtomicU64) -> T) -> Result<T> {
+        Ok(act(mpi().port()?.memory().word(self.place)))
+    }
+
+    /// What it is.
+    pub fn get(&self) -> Result<u64> {
+        self.with(|word| word.load(Ordering::Acquire))
+    }
+
+    /// Changes it.
+    pub fn set(&self, value: u64) -> Result {
+        self.with(|word| word.store(value, Ordering::Release))
+    }
+
+    /// Adds to it; gives what it was before.
+    pub fn add(&self, more: u64) -> Result<u64> {
+        self.with(|word| word.fetch_add(more, Ordering::AcqRel))
+    }
+
+    /// All ranks have met after the last use.
+    pub fn end(&self) {
+        if let (true, Ok(port)) = (self.mine, mpi().port()) {
+            port.give_back(self.place);
+        }
+    }
+}
+
+/// Lets the other ranks do what they do before this moment of simulated time.
+pub fn settle() {
+    if let Ok(port) = mpi().port() {
+        port.poll(Poll::Nothing);
+    }
 }
 
 /// Two ranks of a communicator give each other bytes: this one and `peer`, by a tag.

@@ -138,7 +138,7 @@ impl Mpi {
             About::Comm(handle) => Ok(self.comm(handle)?),
             About::Session(handle) => Ok(self.session(handle)?),
             About::File(abi::FILE_NULL) => Ok(Rc::clone(&self.errhandlers.no_file) as Rc<_>),
-            About::File(_) => Err(Error::new(abi::ERR_FILE, "no such file")),
+            About::File(handle) => Ok(self.file(handle)?),
             About::Win(handle) => Ok(self.window(handle)?),
             About::Nothing => Err(Error::new(abi::ERR_ARG, "nothing has no error handler")),
         }

@@ -12,6 +12,7 @@ use crate::comm::Comms;
 use crate::datatype::Types;
 use crate::environment::{Environment, check_phase};
 use crate::errhandler::Errhandlers;
+use crate::file::Files;
 use crate::group::Group;
 use crate::info::Infos;
 use crate::memory::Memory;
@@ -58,6 +59,8 @@ pub struct Mpi {
     pub requests: Table<crate::request::Request>,
     /// Operations whose requests were freed, but whose data has to be taken in.
     pub orphans: std::cell::RefCell<Vec<crate::request::Active>>,
+    /// Files.
+    pub files: Files,
     /// Messages that were probed.
     pub probed: crate::p2p::Probed,
     /// Windows.

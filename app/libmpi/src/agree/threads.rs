@@ -6,6 +6,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::ffi::c_int;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
@@ -24,6 +25,7 @@ struct Hub {
 struct Shared {
     said: HashMap<Meeting, HashMap<u32, Vec<u8>>>,
     contexts: HashMap<Vec<u64>, u32>,
+    words: HashMap<u32, Arc<AtomicU64>>,
     last: u32,
 }
 
@@ -104,6 +106,37 @@ pub fn exchange_remote(comm: &Comm, mine: &[u8]) -> Result<Vec<Vec<u8>>> {
     let (who, there) = (comm.local.world(0).unwrap(), comm.peers().world(0).unwrap());
     Ok(assemble((comm.context, who, -2), (comm.rank(), mine), (there, comm.peers().size())))
 }
+
+/// See the other `agree`.
+#[derive(Debug)]
+pub struct Word(Arc<AtomicU64>);
+
+#[allow(missing_docs, clippy::missing_errors_doc, clippy::unnecessary_wraps)]
+impl Word {
+    pub fn new(comm: &Comm) -> Result<Self> {
+        let hub = WORLD.with_borrow(|(hub, ..)| Arc::clone(hub));
+        let mut shared = hub.shared.lock().unwrap();
+        Ok(Self(Arc::clone(shared.words.entry(comm.context).or_default())))
+    }
+
+    pub fn get(&self) -> Result<u64> {
+        Ok(self.0.load(Ordering::SeqCst))
+    }
+
+    pub fn set(&self, value: u64) -> Result {
+        self.0.store(value, Ordering::SeqCst);
+        Ok(())
+    }
+
+    pub fn add(&self, more: u64) -> Result<u64> {
+        Ok(self.0.fetch_add(more, Ordering::SeqCst))
+    }
+
+    pub fn end(&self) {}
+}
+
+/// See the other `agree`.
+pub fn settle() {}
 
 /// See the other `agree`.
 #[allow(clippy::unnecessary_wraps)]

@@ -37,6 +37,8 @@ pub(super) enum Purpose {
     BridgeFromGroups,
     /// The messages of a window.
     Window,
+    /// A file's own.
+    File,
 }
 
 /// The context for what all ranks of `comm` make now; `part` tells apart what disjoint sets of its ranks make at once.
@@ -225,6 +227,13 @@ fn free(place: Out<Handle>) -> Result {
 }
 
 impl Comm {
+    /// A communicator of the same ranks for what the library itself has to say among them. All ranks make it.
+    pub(crate) fn own_copy(&self) -> Result<Self> {
+        let context = context(self, Purpose::File, 0);
+        let copy = Self::new(context, self.local.clone(), None, mpi().comms.me());
+        copy.ok_or_else(|| Error::new(abi::ERR_INTERN, "a rank is not in its own communicator"))
+    }
+
     /// A communicator of the first `size` ranks with a topology; `COMM_NULL` to the others.
     pub(crate) fn with_topology(&self, size: u32, topology: Topology) -> Result<Handle> {
         agree::meet(self)?;

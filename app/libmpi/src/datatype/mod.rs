@@ -11,11 +11,12 @@ pub mod map;
 mod arrays;
 pub mod build;
 mod construct;
-mod external;
+pub mod external;
 mod f90;
 mod pack;
 mod query;
 mod removed;
+mod stored;
 
 #[cfg(test)]
 mod call_tests;

@@ -128,7 +128,5 @@ fn contents(handle: Handle, room: (i64, i64, i64, i64), places: Places) -> Resul
     if let Some(counts) = places.2 {
         counts.set_all(contents.counts.iter().copied())?;
     }
-    places.3.set_all(contents.types.iter().map(|of| {
-        if of.permanent { of.handle() } else { mpi().types.add(of.duplicate(of.contents.clone())) }
-    }))
+    places.3.set_all(contents.types.iter().map(|of| of.give()))
 }
