@@ -1,6 +1,8 @@
 //! Programs whose ranks are simulated: compiled with our own `mpicc`, run as processes and in one process.
 
 mod common;
+#[path = "../../../app/recorder/tests/support/programs.rs"]
+mod programs;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -97,6 +99,51 @@ fn a_message_takes_its_time() {
     for how in ["", "--in-process"] {
         let ended = mpirun(&format!("-q -n 2 --set live.clock=0ns {how}"), &program, "");
         assert_eq!((ended.code, ended.stdout.as_str()), (0, "11494.000\n"), "{}", ended.stderr);
+    }
+}
+
+/// Of a program compiled with an installed library of MPI: a live run, and the replay of a recording of one, take the same time to the
+/// picosecond, and so does a run in one process.
+#[test]
+fn a_live_run_and_its_replay() {
+    for library in programs::libraries() {
+        for (name, ranks) in [("pingpong", 2), ("halo", 4), ("groups", 4), ("persistent", 3)] {
+            let program = library.compile(name);
+            let time = |ended: Ended| {
+                assert_eq!(
+                    (ended.code, ended.stderr.as_str()),
+                    (0, ""),
+                    "{name} under {}",
+                    library.kind
+                );
+                let line = ended.stdout.lines().last().unwrap_or_default().to_owned();
+                let summary: serde_json::Value = serde_json::from_str(&line).expect("a summary");
+                summary["makespan_ps"].as_u64().expect("a time")
+            };
+            let live = time(mpirun(&format!("-n {ranks} --format json"), &program, ""));
+            let inside =
+                time(mpirun(&format!("-n {ranks} --format json --in-process"), &program, ""));
+            let kind = match library.kind {
+                recorder::launch::Mpi::OpenMpi => "openmpi",
+                recorder::launch::Mpi::Mpich => "mpich",
+            };
+            let traces = library.recorder().join(format!("live-{kind}-{name}"));
+            let mut record = Command::new(env!("CARGO_BIN_EXE_heddle"));
+            record.args(["record", "--force", "-o"]).arg(&traces).args(["--mpi", kind]);
+            record.arg("--").arg(env!("CARGO_BIN_EXE_heddle"));
+            record
+                .args(["mpirun", "-q", "-n", &ranks.to_string(), "--compute-time", "off"])
+                .arg(&program);
+            record
+                .env("HEDDLE_MPI", mpi().join("lib"))
+                .env(recorder::launch::FOLDER, library.recorder());
+            let recorded = ended(record.output().expect("heddle runs"));
+            assert_eq!(recorded.code, 0, "{name}: {}", recorded.stderr);
+            let mut replay = Command::new(env!("CARGO_BIN_EXE_heddle"));
+            replay.arg("run").arg(&traces).args(["--format", "json"]);
+            let replayed = time(ended(replay.output().expect("heddle runs")));
+            assert_eq!((live, live), (replayed, inside), "{name} under {}", library.kind);
+        }
     }
 }
 
