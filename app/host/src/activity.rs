@@ -333,7 +333,9 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'t, S, N, B> {
     #[inline(always)]
     fn find(&mut self, source: u32, tag: u32) -> Option<u32> {
         if !self.engine.source.claims() {
-            return self.rank.matching().posted.take(source, tag);
+            let posted = self.rank.matching().posted.take(source, tag);
+            let served = || self.engine.source.serve(&mut self.rank.source, source, tag);
+            return posted.or_else(served);
         }
         let claimed = self.engine.source.claim(&mut self.rank.source, self.id, source, tag);
         // It counts as started only now that it is known.

@@ -84,6 +84,12 @@ pub trait Source: Sync {
         let _ = (state, receive, send, bytes);
     }
 
+    /// No receive is there for a message: one that is made for it, if the rank takes it without being asked to.
+    fn serve(&self, state: &mut Self::State, sender: u32, tag: u32) -> Option<u32> {
+        let _ = (state, sender, tag);
+        None
+    }
+
     /// No message is there for a receive that is posted now: whether it is done for that, without one.
     fn takes_none(&self, state: &mut Self::State, receive: u32) -> bool {
         let _ = (state, receive);

@@ -87,7 +87,7 @@ pub fn text() -> String {
     let mut kind = "";
     // The standard interface has no datatypes for bounds.
     let known = |constant: &&Constant| {
-        constant.standard.is_some_and(|value| value < 0xf00 || constant.kind == "limit")
+        constant.standard.is_some_and(|value| value < 0xf00 || constant.kind != "type")
             && !constant.name.is_empty()
             && !ELSEWHERE.contains(&constant.kind)
     };

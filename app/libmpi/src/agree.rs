@@ -119,7 +119,7 @@ pub fn exchange_pair(comm: &Comm, peer: u32, tag: c_int, mine: &[u8]) -> Result<
     // Negative tags are not the program's.
     let tag = port::Tag { context: comm.context, tag: Some((-1 - tag).cast_unsigned()) };
     let (bytes, contents) = p2p::contents(mine)?;
-    let send = port.start(&Command::Send { to: world, tag, bytes, contents });
+    let send = port.start(&Command::Send { to: world, tag, bytes, contents, synchronous: false });
     let receive =
         port.start(&Command::Receive { from: world, tag, room: u64::MAX, at_once: false });
     port.called(port::Shape::Blocking);

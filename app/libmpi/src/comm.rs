@@ -27,6 +27,8 @@ mod split;
 #[cfg(test)]
 mod tests;
 
+pub use create::private_copy;
+
 /// The context of the world's messages.
 pub const WORLD: u32 = 0;
 /// The context of messages of a rank to itself, which every rank has for its own.

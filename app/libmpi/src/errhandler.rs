@@ -139,7 +139,7 @@ impl Mpi {
             About::Session(handle) => Ok(self.session(handle)?),
             About::File(abi::FILE_NULL) => Ok(Rc::clone(&self.errhandlers.no_file) as Rc<_>),
             About::File(handle) => Ok(self.file(handle)?),
-            About::Win(_) => Err(Error::new(abi::ERR_WIN, "no such window")),
+            About::Win(handle) => Ok(self.window(handle)?),
             About::Nothing => Err(Error::new(abi::ERR_ARG, "nothing has no error handler")),
         }
     }

@@ -42,6 +42,7 @@ pub mod status;
 pub mod table;
 pub mod tools;
 pub mod topology;
+pub mod window;
 
 pub use error::{Error, Result};
 pub use state::mpi;

@@ -222,7 +222,8 @@ pub fn start_send(data: &Data, peer: &Peer, mode: Mode) -> Result<Active> {
     let buffer = if mode == Mode::Buffered { Some(room_for(peer, length)?) } else { None };
     let contents = block(length)?;
     data.pack(bytes_mut(port, contents, length));
-    let ticket = port.start(&Command::Send { to, tag: peer.key(), bytes: length, contents });
+    let (tag, bytes, synchronous) = (peer.key(), length, mode == Mode::Synchronous);
+    let ticket = port.start(&Command::Send { to, tag, bytes, contents, synchronous });
     let Some(buffer) = buffer else { return Ok(Active::Send { ticket }) };
     buffer.keep(ticket, length);
     Ok(Active::Done(Status::empty()))
@@ -377,7 +378,15 @@ pub fn posted(active: Active, request: Out<Handle>) -> Result {
 }
 
 fn send(data: &Data, peer: &Peer, mode: Mode) -> Result {
-    blocking(start_send(data, peer, mode)?).map(|_| ())
+    let active = start_send(data, peer, mode)?;
+    if mode != Mode::Synchronous {
+        return blocking(active).map(|_| ());
+    }
+    // What the receiver did before its receive, the program may rely on.
+    let port = mpi().port()?;
+    port.called(Shape::Blocking);
+    port.poll(Poll::Nothing);
+    request::end(active).map(|_| ())
 }
 
 fn sends(data: Data, peer: Peer, mode: Mode, request: Out<Handle>) -> Result {

@@ -123,7 +123,13 @@ impl Channel {
         let Data { address, count, datatype } = &self.data;
         // SAFETY: the program's buffer holds so many of the datatype (MPI 4.1, section 4.2.1).
         unsafe { datatype.pack_part(*address, *count, skip, body) };
-        Ok(Some(port.start(&Command::Send { to, tag: self.tag, bytes, contents })))
+        Ok(Some(port.start(&Command::Send {
+            to,
+            tag: self.tag,
+            bytes,
+            contents,
+            synchronous: false,
+        })))
     }
 }
 

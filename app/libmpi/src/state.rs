@@ -63,6 +63,8 @@ pub struct Mpi {
     pub files: Files,
     /// Messages that were probed.
     pub probed: crate::p2p::Probed,
+    /// Windows.
+    pub windows: Table<crate::window::Window>,
     /// Messages that were probed for one receive.
     pub messages: Table<crate::p2p::Message>,
 }

@@ -15,7 +15,7 @@ use traces::format::table;
 use crate::graph::Graph;
 use crate::shared::{Costs, Envelope, Shared};
 
-type Ops = SmallVec<[u32; 4]>;
+pub type Ops = SmallVec<[u32; 4]>;
 
 /// What is the same for all ranks.
 pub struct Rules<'a> {
@@ -49,9 +49,9 @@ struct Ticketed {
 
 /// The call that is being described.
 #[derive(Debug, Default)]
-struct Call {
-    starts: Ops,
-    ends: Ops,
+pub struct Call {
+    pub starts: Ops,
+    pub ends: Ops,
     waits: Ops,
     /// Whether a collective is part of it.
     is_collective: bool,
@@ -65,7 +65,7 @@ pub struct Rank {
     tickets: FxHashMap<Ticket, Ticketed>,
     next: Ticket,
     communicators: FxHashMap<u32, Communicator>,
-    call: Call,
+    pub call: Call,
     /// What the next call waits for.
     chain: Option<(u32, Edge)>,
     /// Computation that has not become an operation, in picoseconds.
@@ -129,15 +129,8 @@ impl Rank {
                 self.computed = self.computed.saturating_add(time);
             }
             Command::Sleep(time) => self.computed = self.computed.saturating_add(time),
-            Command::Send { to, tag, bytes, contents } => {
-                let key = rules.shared.tag(self.slot(tag.context)?, tag.tag);
-                let op = self.message(Kind::Send, to, key, bytes);
-                self.ticket(&[op]);
-                let tag = tag.tag.unwrap_or(0);
-                rules.shared.send(self.rank, op, Envelope { tag, contents });
-                self.call.starts.push(op);
-                self.call.ends.push(op);
-            }
+            Command::Send { .. } => self.send(command, rules)?,
+            Command::Remote { to, bytes, answer } => self.remote(to, bytes, answer, &rules.shared),
             Command::Receive { from, tag, room, at_once } => {
                 let key = rules.shared.tag(self.slot(tag.context)?, tag.tag);
                 let op = self.message(Kind::Recv, from, key, room);
@@ -179,7 +172,7 @@ impl Rank {
         Ok(Want::Now(u64::MAX))
     }
 
-    fn slot(&self, context: u32) -> Result<u32, String> {
+    pub fn slot(&self, context: u32) -> Result<u32, String> {
         let known = self.communicators.get(&context);
         known
             .map(|known| known.slot)
@@ -210,7 +203,7 @@ impl Rank {
         self.graph.stamp(op, edge)
     }
 
-    fn message(&mut self, kind: Kind, peer: u32, tag: u32, size: u64) -> u32 {
+    pub fn message(&mut self, kind: Kind, peer: u32, tag: u32, size: u64) -> u32 {
         let ticket = Some(self.next);
         self.graph.add(Op { kind, peer, tag, size, cpu: 0, nic: 0 }, ticket)
     }
@@ -221,7 +214,7 @@ impl Rank {
     }
 
     /// The next operation of the program has these ends.
-    fn ticket(&mut self, ends: &[u32]) {
+    pub fn ticket(&mut self, ends: &[u32]) {
         let ticket = self.next;
         self.next += 1;
         for end in ends {
@@ -253,7 +246,7 @@ impl Rank {
     pub fn met(&mut self, index: u32, source: u32, bytes: u64, envelope: Envelope) {
         let Some(ticket) = self.graph.node(index).and_then(|node| node.ticket) else { return };
         let Some(known) = self.tickets.get_mut(&ticket) else { return };
-        let Envelope { tag, contents } = envelope;
+        let Envelope { tag, contents, .. } = envelope;
         known.completion = Completion { source, tag, bytes, contents, ..known.completion };
     }
 

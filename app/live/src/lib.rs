@@ -10,6 +10,7 @@ mod frame;
 mod graph;
 mod held;
 mod processes;
+mod remote;
 mod shared;
 mod source;
 

@@ -25,6 +25,8 @@ pub struct Costs {
 pub struct Envelope {
     pub tag: u32,
     pub contents: Place,
+    /// Bytes of the answer that its sender waits for, if it does.
+    pub answer: Option<u64>,
 }
 
 /// Tags of messages have so many bits, of which the highest one is that of collectives.
@@ -38,6 +40,8 @@ const WILD: u32 = (1 << TAG_BITS) - 1;
 /// Tags below this stand for themselves.
 const PLAIN: u32 = 1 << 17;
 const COLLECTIVE: u32 = 1 << 31;
+/// The tag of requests that no program receives. Their context, the last one, is that of answers as well.
+pub const REQUEST: u32 = (CONTEXTS - 1) << TAG_BITS;
 
 #[derive(Debug)]
 pub struct Shared {
@@ -117,6 +121,11 @@ impl Shared {
         (slot % CONTEXTS) << TAG_BITS | low
     }
 
+    /// The tag of the answer to a message: answers need not come in the order of what they answer.
+    pub const fn tag_of_answer(send: u32) -> u32 {
+        REQUEST | (1 + send % (WILD - 1))
+    }
+
     /// The tag of a collective's message: 1, 13 bits of context, 6 of the collective, 12 of the message.
     pub const fn tag_of_collective(slot: u32, number: u64, message: u32) -> u32 {
         COLLECTIVE | (slot % CONTEXTS) << TAG_BITS | (number as u32 % 64) << 12 | message % 4096
@@ -173,7 +182,7 @@ impl Shared {
         }
         let slot = contexts.free.pop_first().or_else(|| {
             contexts.next_slot += 1;
-            (contexts.next_slot <= CONTEXTS).then_some(contexts.next_slot - 1)
+            (contexts.next_slot < CONTEXTS).then_some(contexts.next_slot - 1)
         })?;
         contexts.slots.insert(context, (slot, members));
         Some(slot)

@@ -6,7 +6,7 @@ use schedule::{Edge, Follow, Op, Run};
 use traces::collective::Expand;
 
 use crate::frame::{Rank, Rules, Want};
-use crate::shared::{Costs, Shared};
+use crate::shared::{Costs, REQUEST, Shared};
 use crate::{Ended, Holder};
 
 /// Live ranks, as a program for [`host::simulate_over`] and [`host::simulate_flow`].
@@ -256,7 +256,14 @@ impl<H: Holder + ?Sized> Source for &Live<'_, H> {
     fn matched(&self, state: &mut State, receive: u32, (sender, send): (u32, u32), bytes: u64) {
         if let Some(envelope) = self.rules.shared.receive(sender, send) {
             state.rank.met(receive, sender, bytes, envelope);
+            if let Some(bytes) = envelope.answer {
+                state.rank.answer(receive, (sender, send), bytes);
+            }
         }
+    }
+
+    fn serve(&self, state: &mut State, sender: u32, tag: u32) -> Option<u32> {
+        (tag == REQUEST).then(|| state.rank.serve(sender))
     }
 
     fn takes_none(&self, state: &mut State, receive: u32) -> bool {

@@ -8,11 +8,13 @@ use std::sync::atomic::Ordering;
 
 use crate::{Place, memory::Memory};
 
-/// Bytes before a block: its state and the power of two of its size.
+/// Bytes before a block: its state and its size.
 const HEADER: u64 = 64;
 const FREE: u64 = 1;
-/// The smallest block is 2^this, with its header.
-const SMALLEST: u32 = 7;
+/// The smallest block, with its header.
+const SMALLEST: u64 = 128;
+/// Sizes of blocks between two powers of two.
+const STEPS: u32 = 2;
 /// So many blocks that are in use are looked at when memory is needed.
 const LOOKED_AT: usize = 8;
 
@@ -22,7 +24,7 @@ pub struct Arena {
     memory: Memory,
     next: Place,
     end: Place,
-    /// By power of two, blocks that are free.
+    /// By class of size, blocks that are free.
     free: Vec<Vec<Place>>,
     /// Blocks in use, as they were allocated.
     used: VecDeque<Place>,
@@ -38,23 +40,22 @@ impl Arena {
     pub fn new(memory: Memory, number: u32) -> Self {
         let (start, end) = memory.layout().arena(number);
         let next = start.next_multiple_of(HEADER);
-        Self { memory, next, end, free: vec![Vec::new(); 64], used: VecDeque::new() }
+        Self { memory, next, end, free: Vec::new(), used: VecDeque::new() }
     }
 
     /// A block of at least so many bytes, aligned to 64; its contents are arbitrary.
     pub fn allocate(&mut self, bytes: u64) -> Result<Place, Full> {
-        let power = (bytes + HEADER).next_power_of_two().ilog2().max(SMALLEST);
+        let (size, class) = class(bytes.checked_add(HEADER).ok_or(Full(bytes))?);
         self.collect();
-        let listed = self.free.get_mut(power as usize).and_then(Vec::pop);
-        let block = match listed {
-            Some(block) => block,
-            None => {
-                let block = self.next;
-                let next = block.checked_add(1 << power).filter(|next| *next <= self.end);
-                self.next = next.ok_or(Full(bytes))?;
-                self.memory.word(block + 8).store(u64::from(power), Ordering::Relaxed);
-                block
-            }
+        let listed = self.free.get_mut(class).and_then(Vec::pop);
+        let block = if let Some(block) = listed {
+            block
+        } else {
+            let block = self.next;
+            let next = block.checked_add(size).filter(|next| *next <= self.end);
+            self.next = next.ok_or(Full(bytes))?;
+            self.memory.word(block + 8).store(size, Ordering::Relaxed);
+            block
         };
         self.memory.word(block).store(0, Ordering::Relaxed);
         self.used.push_back(block);
@@ -66,8 +67,11 @@ impl Arena {
         for _ in 0..self.used.len().min(LOOKED_AT) {
             let Some(block) = self.used.pop_front() else { return };
             if self.memory.word(block).load(Ordering::Acquire) == FREE {
-                let power = self.memory.word(block + 8).load(Ordering::Relaxed) as usize;
-                if let Some(list) = self.free.get_mut(power) {
+                let (_, class) = class(self.memory.word(block + 8).load(Ordering::Relaxed));
+                if self.free.len() <= class {
+                    self.free.resize_with(class + 1, Vec::new);
+                }
+                if let Some(list) = self.free.get_mut(class) {
                     list.push(block);
                 }
             } else {
@@ -77,7 +81,50 @@ impl Arena {
     }
 }
 
+/// The size of a block in which so many bytes have room, and its number among the sizes.
+fn class(bytes: u64) -> (u64, usize) {
+    let bytes = bytes.max(SMALLEST);
+    let shift = (bytes - 1).ilog2() - STEPS;
+    let size = bytes.next_multiple_of(1 << shift);
+    (size, (shift as usize) << (STEPS + 2) | (size >> shift) as usize)
+}
+
 /// Gives a block back. Nobody may use it any more.
 pub fn give_back(memory: &Memory, place: Place) {
     memory.word(place - HEADER).store(FREE, Ordering::Release);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sizes go up in steps of a quarter, at most a quarter is lost, and each has a number of its own.
+    #[test]
+    fn classes() {
+        assert_eq!(class(1), (128, 4 << 4 | 8));
+        assert_eq!([class(129).0, class(160).0, class(161).0, class(256).0], [160, 160, 192, 256]);
+        assert_eq!([class(8256).0, class(16384).0, class(16385).0], [10240, 16384, 20480]);
+        let numbers: std::collections::BTreeSet<_> =
+            (1..5000).map(|bytes| class(bytes).1).collect();
+        let sizes: std::collections::BTreeSet<_> = (1..5000).map(|bytes| class(bytes).0).collect();
+        assert_eq!(numbers.len(), sizes.len());
+        assert!((129..5000).all(|bytes| class(bytes).0 * 4 <= bytes * 5));
+        assert!(sizes.iter().all(|size| class(*size).0 == *size));
+    }
+
+    /// What was given back is used again, and nothing else is.
+    #[test]
+    fn blocks() {
+        let (memory, _file) = Memory::new(2).expect("memory");
+        let mut arena = Arena::new(memory, 1);
+        let one = arena.allocate(100).expect("room");
+        let two = arena.allocate(100).expect("room");
+        assert_ne!(one, two);
+        give_back(&memory, one);
+        assert_eq!(arena.allocate(120), Ok(one));
+        assert_ne!(arena.allocate(100), Ok(two));
+        assert_eq!(arena.allocate(1 << 40), Err(Full(1 << 40)));
+        let (start, end) = memory.layout().arena(1);
+        assert!(one > start && two < end);
+    }
 }

@@ -184,6 +184,17 @@ pub enum Command {
         bytes: u64,
         /// Its contents.
         contents: Place,
+        /// Whether it is done only when a receive has met it.
+        synchronous: bool,
+    },
+    /// It has something done at another rank, whose program need not do anything for it: a request and its answer.
+    Remote {
+        /// At which rank.
+        to: u32,
+        /// Size of the request.
+        bytes: u64,
+        /// Size of the answer.
+        answer: u64,
     },
     /// It receives a message.
     Receive {
@@ -301,8 +312,9 @@ impl Encoder {
         match command {
             Command::Compute(time) => self.words.extend([0, *time]),
             Command::Sleep(time) => self.words.extend([1, *time]),
-            Command::Send { to, tag, bytes, contents } => {
-                self.words.extend([2, u64::from(*to), *bytes, *contents]);
+            Command::Send { to, tag, bytes, contents, synchronous } => {
+                let synchronous = u64::from(*synchronous);
+                self.words.extend([2, u64::from(*to), *bytes, *contents, synchronous]);
                 self.tag(*tag);
             }
             Command::Receive { from, tag, room, at_once } => {
@@ -363,6 +375,9 @@ impl Encoder {
                 self.list(name.bytes().map(u64::from).collect::<Vec<_>>().into_iter());
             }
             Command::Exit(code) => self.words.extend([14, u64::from(code.cast_unsigned())]),
+            Command::Remote { to, bytes, answer } => {
+                self.words.extend([15, u64::from(*to), *bytes, *answer]);
+            }
         }
     }
 }
@@ -397,15 +412,12 @@ impl<'a> Decoder<'a> {
     }
 
     fn members(&mut self) -> Option<Members> {
-        Some(match self.word()? {
-            0 => {
-                Members::Range { first: self.small()?, stride: self.small()?, count: self.small()? }
-            }
-            _ => {
-                let ranks = self.list()?.iter().map(|rank| u32::try_from(*rank).ok());
-                Members::List(ranks.collect::<Option<_>>()?)
-            }
-        })
+        if self.word()? == 0 {
+            let (first, stride, count) = (self.small()?, self.small()?, self.small()?);
+            return Some(Members::Range { first, stride, count });
+        }
+        let ranks = self.list()?.iter().map(|rank| u32::try_from(*rank).ok());
+        Some(Members::List(ranks.collect::<Option<_>>()?))
     }
 
     fn amount(&mut self) -> Option<Amount> {
@@ -455,7 +467,8 @@ impl Iterator for Decoder<'_> {
             1 => Command::Sleep(self.word()?),
             2 => {
                 let (to, bytes, contents) = (self.small()?, self.word()?, self.word()?);
-                Command::Send { to, tag: self.tag()?, bytes, contents }
+                let synchronous = self.word()? != 0;
+                Command::Send { to, tag: self.tag()?, bytes, contents, synchronous }
             }
             3 => {
                 let (from, room, at_once) = (self.small()?, self.word()?, self.word()? != 0);
@@ -483,6 +496,7 @@ impl Iterator for Decoder<'_> {
                 Command::In(String::from_utf8_lossy(&bytes).into_owned())
             }
             14 => Command::Exit((self.word()? as u32).cast_signed()),
+            15 => Command::Remote { to: self.small()?, bytes: self.word()?, answer: self.word()? },
             _ => return None,
         })
     }

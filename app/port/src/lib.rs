@@ -24,7 +24,7 @@ pub use rank::{Died, Port, Switch};
 /// Any source, or any tag.
 pub const ANY: u32 = u32::MAX;
 
-/// Names a send, a receive or a collective of a rank: they are counted from 0 in the order of their commands.
+/// Names a send, a receive, something remote or a collective of a rank: they are counted from 0 in the order of their commands.
 pub type Ticket = u64;
 
 /// A place in the memory of all ranks: bytes from its start. 0 is none.

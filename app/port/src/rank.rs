@@ -39,6 +39,8 @@ pub struct Port {
     now: Cell<u64>,
     ahead: Cell<(u32, u64)>,
     switch: Box<dyn Switch>,
+    /// It has said goodbye.
+    left: Cell<bool>,
     /// What is called if the rank is to end.
     end: fn(i32) -> !,
 }
@@ -63,6 +65,7 @@ impl Port {
             now: Cell::new(0),
             ahead: Cell::new((0, 0)),
             switch,
+            left: Cell::new(false),
             end,
         }
     }
@@ -97,7 +100,7 @@ impl Port {
         self.encoder.borrow_mut().add(command);
     }
 
-    /// Starts an operation: a send, a receive or a collective.
+    /// Starts an operation: a send, a receive, something remote or a collective.
     pub fn start(&self, command: &Command) -> Ticket {
         let bytes = match command {
             Command::Send { bytes, .. } => *bytes,
@@ -161,10 +164,14 @@ impl Port {
     pub fn exit(&self, code: i32) {
         self.say(&Command::Exit(code));
         self.turn();
+        self.left.set(true);
     }
 
     /// Gives the simulator what was said and waits for its answer; gives the number in it.
     fn turn(&self) -> u64 {
+        if self.left.get() {
+            return 0;
+        }
         self.ahead.set((0, 0));
         let words = std::mem::take(&mut self.encoder.borrow_mut().words);
         let reply = match self.exchange(&words) {

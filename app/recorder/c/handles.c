@@ -210,7 +210,7 @@ struct communicator *communicator_of(MPI_Comm handle)
 /* All members agree on the number: the first rank's, or in an intercommunicator the first rank's of
  * the group with the lower first rank in the world. Not under the lock: another thread may be
  * agreeing with the same ranks on another one. */
-static uint64_t agree(MPI_Comm handle)
+static uint64_t agreed(MPI_Comm handle)
 {
     int inter = 0, rank, first[2] = {0, 0}, zero = 0;
     PMPI_Comm_test_inter(handle, &inter);
@@ -233,6 +233,14 @@ static uint64_t agree(MPI_Comm handle)
     PMPI_Allreduce(&mine, &other, 1, MPI_UINT64_T, MPI_MAX, handle);
     PMPI_Allreduce(&other, &back, 1, MPI_UINT64_T, MPI_MAX, handle);
     return lower ? back : other;
+}
+
+static uint64_t agree(MPI_Comm handle)
+{
+    uint64_t before = now(), number = agreed(handle);
+    if (heddle_now)
+        hidden += now() - before;
+    return number;
 }
 
 void communicator_made(MPI_Comm handle)

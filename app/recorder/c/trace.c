@@ -66,6 +66,7 @@ static unsigned char *named;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 uint64_t trace_start;
+uint64_t hidden;
 
 void lock_slowly(void)
 {
@@ -166,7 +167,8 @@ static size_t write_header(int rank, int size, uint64_t start, uint64_t wall)
     PMPI_Get_library_version(library, &length);
     memcpy(header, "HEDDLETR", 8);
     out_t out = put_fixed(header + 8, 1, 2);
-    out = put_fixed(out, 0, 2 + 4);
+    out = put_fixed(out, heddle_now != NULL, 2);
+    out = put_fixed(out, 0, 4);
     out = put_fixed(out, (uint64_t)rank, 4);
     out = put_fixed(out, (uint64_t)size, 4);
     out = put_fixed(out, start, 8);

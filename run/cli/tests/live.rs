@@ -1,6 +1,8 @@
 //! Programs whose ranks are simulated: compiled with our own `mpicc`, run as processes and in one process.
 
 mod common;
+#[path = "../../../app/recorder/tests/support/programs.rs"]
+mod programs;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -15,7 +17,15 @@ fn mpi() -> &'static Path {
     BUILT.get_or_init(|| {
         let beside = Path::new(env!("CARGO_BIN_EXE_heddle")).parent().expect("a folder");
         let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["build", "--quiet", "--locked", "-p", "heddle-libmpi", "-p", "heddle-in-process"]);
+        cargo.args([
+            "build",
+            "--quiet",
+            "--locked",
+            "-p",
+            "heddle-libmpi",
+            "-p",
+            "heddle-in-process",
+        ]);
         cargo.arg("--manifest-path").arg(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"));
         cargo.arg("--target-dir").arg(beside.parent().expect("a folder"));
         if beside.ends_with("release") {
@@ -32,7 +42,8 @@ fn mpi() -> &'static Path {
 /// Compiles a program of the folder `live`.
 fn compiled(name: &str) -> PathBuf {
     let made = mpi().join(name);
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/live").join(name).with_extension("c");
+    let source =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/live").join(name).with_extension("c");
     let mut compiler = Command::new(mpi().join("bin/mpicc"));
     let status = compiler.args(["-O1", "-Wall", "-Werror", "-o"]).arg(&made).arg(source).status();
     assert!(status.expect("mpicc runs").success(), "{name} compiles");
@@ -62,10 +73,17 @@ fn basics_on_any_network() {
     let machines = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/machines");
     let infiniband = format!("--machine {machines}/fat-tree-648.toml");
     let flow = format!("--machine {machines}/graphene.xml");
-    for (ranks, network) in [(1, ""), (2, ""), (3, ""), (8, ""), (5, infiniband.as_str()), (4, flow.as_str())] {
+    for (ranks, network) in
+        [(1, ""), (2, ""), (3, ""), (8, ""), (5, infiniband.as_str()), (4, flow.as_str())]
+    {
         let run = |how: &str| {
             let ended = mpirun(&format!("-q -n {ranks} {network} {how}"), &program, "");
-            assert_eq!((ended.code, ended.stdout.as_str()), (0, ""), "{ranks} ranks {network} {how}: {}", ended.stderr);
+            assert_eq!(
+                (ended.code, ended.stdout.as_str()),
+                (0, ""),
+                "{ranks} ranks {network} {how}: {}",
+                ended.stderr
+            );
             ended.stderr
         };
         let processes = run("");
@@ -100,6 +118,51 @@ fn a_message_takes_its_time() {
     }
 }
 
+/// Of a program compiled with an installed library of MPI: a live run, and the replay of a recording of one, take the same time to the
+/// picosecond, and so does a run in one process.
+#[test]
+fn a_live_run_and_its_replay() {
+    for library in programs::libraries() {
+        for (name, ranks) in [("pingpong", 2), ("halo", 4), ("groups", 4), ("persistent", 3)] {
+            let program = library.compile(name);
+            let time = |ended: Ended| {
+                assert_eq!(
+                    (ended.code, ended.stderr.as_str()),
+                    (0, ""),
+                    "{name} under {}",
+                    library.kind
+                );
+                let line = ended.stdout.lines().last().unwrap_or_default().to_owned();
+                let summary: serde_json::Value = serde_json::from_str(&line).expect("a summary");
+                summary["makespan_ps"].as_u64().expect("a time")
+            };
+            let live = time(mpirun(&format!("-n {ranks} --format json"), &program, ""));
+            let inside =
+                time(mpirun(&format!("-n {ranks} --format json --in-process"), &program, ""));
+            let kind = match library.kind {
+                recorder::launch::Mpi::OpenMpi => "openmpi",
+                recorder::launch::Mpi::Mpich => "mpich",
+            };
+            let traces = library.recorder().join(format!("live-{kind}-{name}"));
+            let mut record = Command::new(env!("CARGO_BIN_EXE_heddle"));
+            record.args(["record", "--force", "-o"]).arg(&traces).args(["--mpi", kind]);
+            record.arg("--").arg(env!("CARGO_BIN_EXE_heddle"));
+            record
+                .args(["mpirun", "-q", "-n", &ranks.to_string(), "--compute-time", "off"])
+                .arg(&program);
+            record
+                .env("HEDDLE_MPI", mpi().join("lib"))
+                .env(recorder::launch::FOLDER, library.recorder());
+            let recorded = ended(record.output().expect("heddle runs"));
+            assert_eq!(recorded.code, 0, "{name}: {}", recorded.stderr);
+            let mut replay = Command::new(env!("CARGO_BIN_EXE_heddle"));
+            replay.arg("run").arg(&traces).args(["--format", "json"]);
+            let replayed = time(ended(replay.output().expect("heddle runs")));
+            assert_eq!((live, live), (replayed, inside), "{name} under {}", library.kind);
+        }
+    }
+}
+
 /// Whatever a rank does wrong is said, with its number, and ends all of them.
 #[test]
 fn ranks_that_go_wrong() {
@@ -122,7 +185,11 @@ fn ranks_that_go_wrong() {
     }
     let ended = mpirun("-n 3", &program, "crash");
     assert_eq!(ended.code, 139, "{}", ended.stderr);
-    assert!(ended.stderr.contains("rank 1 at ") && ended.stderr.contains("segmentation fault"), "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("rank 1 at ") && ended.stderr.contains("segmentation fault"),
+        "{}",
+        ended.stderr
+    );
 }
 
 /// What cannot be run is refused.
@@ -132,7 +199,11 @@ fn what_cannot_run() {
     assert_eq!(missing.code, 1);
     assert!(missing.stderr.contains("no-such-program"), "{}", missing.stderr);
     let none = mpirun("-n 0", Path::new("./program"), "");
-    assert!(none.code != 0 && none.stderr.contains("expected a number of ranks"), "{}", none.stderr);
+    assert!(
+        none.code != 0 && none.stderr.contains("expected a number of ranks"),
+        "{}",
+        none.stderr
+    );
     let two = mpirun("-n 2 --in-process ./a :", Path::new("./b"), "");
     assert!(two.code != 0 && two.stderr.contains("one program"), "{}", two.stderr);
 }

@@ -9,6 +9,10 @@
 //! shared libraries. A rank that is ended by a signal ends all of them.
 #![allow(unsafe_code)]
 
+/// As in the command. The program's own memory is that of the C library.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 mod image;
 mod ranks;
 mod start;

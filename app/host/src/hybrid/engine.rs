@@ -427,7 +427,12 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
         if let Some((receive, room)) = mailbox.posted.take(rank, tag) {
             return self.matched(number, receive, room, None);
         }
-        mailbox.unexpected.insert(rank, tag, number);
+        let state = &mut self.ranks[destination as usize];
+        if let Some(receive) = self.source.serve(&mut state.source, rank, tag) {
+            self.open(destination, receive);
+            return self.matched(number, receive, u64::MAX, None);
+        }
+        state.mailbox.unexpected.insert(rank, tag, number);
         if eager { self.travel(number) } else { Ok(()) }
     }
 

@@ -71,6 +71,11 @@ attribute_functions!(
     Type_create_keyval, Type_free_keyval, Type_set_attr, Type_get_attr, Type_delete_attr
 );
 
+attribute_functions!(
+    Win about Win, window:
+    Win_create_keyval, Win_free_keyval, Win_set_attr, Win_get_attr, Win_delete_attr
+);
+
 /// An error unless a keyval is one of the program, or was when an attribute of it was set.
 fn known(kind: Kind, attributes: &Attributes, keyval: c_int) -> Result {
     match attributes.find(keyval) {

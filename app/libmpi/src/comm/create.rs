@@ -35,6 +35,8 @@ pub(super) enum Purpose {
     Topology,
     /// Two groups and a name.
     BridgeFromGroups,
+    /// The messages of a window.
+    Window,
     /// A file's own.
     File,
 }
@@ -55,6 +57,14 @@ pub(super) fn child(parent: &Comm, context: u32, local: Group, remote: Option<Gr
         }
         None => abi::COMM_NULL,
     }
+}
+
+/// A communicator of the same ranks that the program does not know of, for a window's messages.
+pub fn private_copy(comm: &Comm) -> Result<Rc<Comm>> {
+    let context = context(comm, Purpose::Window, 0);
+    let copy = Comm::new(context, comm.local.clone(), None, mpi().comms.me());
+    let copy = copy.ok_or_else(|| Error::new(abi::ERR_INTERN, "a rank is not in its own group"))?;
+    Ok(Rc::new(copy))
 }
 
 /// How a copy comes by its hints.

@@ -222,7 +222,7 @@ impl Datatype {
     }
 
     /// Calls a function with the runs of some of the bytes of several of it, in order.
-    fn visit(&self, count: u64, skip: u64, bytes: u64, visit: &mut impl FnMut(Runs)) {
+    pub fn visit(&self, count: u64, skip: u64, bytes: u64, visit: &mut impl FnMut(Runs)) {
         if let Some((offset, _)) = self.run(count) {
             let offset = offset.wrapping_add(skip as i64);
             return visit(Runs { offset, count: 1, stride: 0, bytes });

@@ -59,8 +59,13 @@ impl Mpi {
         }
     }
 
+    /// The folder of the recorder's libraries.
+    pub fn recorder(&self) -> &Path {
+        &self.folder
+    }
+
     /// Compiles a program; gives its path.
-    fn compile(&self, name: &str) -> PathBuf {
+    pub fn compile(&self, name: &str) -> PathBuf {
         let sources =
             Path::new(env!("CARGO_MANIFEST_DIR")).join("../../app/recorder/tests/programs");
         let made = self.folder.join(format!("{name}.{}", self.suffix));

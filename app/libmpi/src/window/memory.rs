@@ -1,0 +1,175 @@
+//! Memory that ranks expose, and how others reach it.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::{cell::OnceCell, fs::OpenOptions};
+
+use crate::abi;
+use crate::check;
+use crate::datatype::layout::Runs;
+use crate::error::{Error, Result};
+use crate::p2p::Data;
+
+/// What a rank exposes.
+#[derive(Debug)]
+pub struct Exposed {
+    place: Where,
+    size: u64,
+    /// Bytes that displacements count.
+    pub unit: i64,
+}
+
+/// Where memory is.
+#[derive(Debug)]
+enum Where {
+    /// In this process.
+    Here(*mut u8),
+    /// In another, at an address there.
+    Process { number: u32, address: u64, file: OnceCell<File> },
+    /// Wherever the program says in each access, in a process: a dynamic window.
+    Anywhere { number: u32, file: OnceCell<File> },
+}
+
+/// A part of what a rank exposes, as an access names it: so many of a datatype.
+#[derive(Debug)]
+pub struct Part<'a> {
+    exposed: &'a Exposed,
+    /// Address or offset, in bytes.
+    at: i64,
+    /// Count and datatype; its address is that of this process, if it is there.
+    data: Data,
+}
+
+impl Exposed {
+    /// So many bytes of this process.
+    pub fn here(address: *mut u8, size: u64, unit: i64) -> Self {
+        Self { place: Where::Here(address), size, unit }
+    }
+
+    /// So many bytes of a process.
+    pub fn of_process(number: u32, address: u64, size: u64, unit: i64) -> Self {
+        if number == std::process::id() {
+            return Self::here(address as usize as *mut u8, size, unit);
+        }
+        let place = Where::Process { number, address, file: OnceCell::new() };
+        Self { place, size, unit }
+    }
+
+    /// Whatever a process attaches.
+    pub fn anywhere(number: u32) -> Self {
+        Self { place: Where::Anywhere { number, file: OnceCell::new() }, size: 0, unit: 1 }
+    }
+
+    /// Bytes of it.
+    pub const fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Its address in this process, if it can be loaded from and stored to.
+    pub fn address(&self) -> *mut u8 {
+        match self.place {
+            Where::Here(address) => address,
+            _ => std::ptr::null_mut(),
+        }
+    }
+
+    /// What an access names: `displacement` units behind the beginning, so many of a datatype.
+    pub fn part(&self, displacement: isize, data: Data) -> Result<Part<'_>> {
+        let dynamic = matches!(self.place, Where::Anywhere { .. });
+        check!(displacement >= 0 || dynamic, ERR_DISP, "displacement {displacement}");
+        let at = (displacement as i64).saturating_mul(self.unit);
+        let (offset, bytes) = data.datatype.span(data.count);
+        let start = i128::from(at) + i128::from(offset);
+        let within = start >= 0 && start + i128::from(bytes) <= i128::from(self.size);
+        check!(
+            within || dynamic || data.bytes() == 0,
+            ERR_RMA_RANGE,
+            "bytes {start} to {} of a window of {} bytes",
+            start + i128::from(bytes),
+            self.size
+        );
+        let address = match &self.place {
+            Where::Here(base) => base.wrapping_offset(at as isize),
+            Where::Anywhere { number, .. } if *number == std::process::id() => {
+                displacement as usize as *mut u8
+            }
+            _ => std::ptr::null_mut(),
+        };
+        Ok(Part { exposed: self, at, data: Data { address, ..data } })
+    }
+}
+
+impl Where {
+    /// The memory of another process as a file, and where it begins; nothing for this process's.
+    fn file(&self) -> Result<Option<(&File, u64)>> {
+        let (number, file, address) = match self {
+            Self::Process { number, address, file } => (*number, file, *address),
+            Self::Anywhere { number, file } if *number != std::process::id() => (*number, file, 0),
+            _ => return Ok(None),
+        };
+        if let Some(file) = file.get() {
+            return Ok(Some((file, address)));
+        }
+        let path = format!("/proc/{number}/mem");
+        let opened = OpenOptions::new().read(true).write(true).open(&path).map_err(|error| {
+            Error::new(abi::ERR_OTHER, format!("the memory of a rank, {path}: {error}"))
+        })?;
+        Ok(Some((file.get_or_init(|| opened), address)))
+    }
+}
+
+impl Part<'_> {
+    /// Bytes of the data.
+    pub fn bytes(&self) -> u64 {
+        self.data.bytes()
+    }
+
+    /// The data, packed.
+    pub fn read(&self) -> Result<Vec<u8>> {
+        let Some((file, base)) = self.exposed.place.file()? else { return Ok(self.data.packed()) };
+        let mut packed = vec![0; self.bytes() as usize];
+        let length = packed.len();
+        self.each(base, length, |address, range| {
+            packed.get_mut(range).map_or(Ok(()), |bytes| file.read_exact_at(bytes, address))
+        })?;
+        Ok(packed)
+    }
+
+    /// Writes packed data; what there is no room for is left out.
+    pub fn write(&self, packed: &[u8]) -> Result {
+        let Some((file, base)) = self.exposed.place.file()? else {
+            self.data.unpack(packed);
+            return Ok(());
+        };
+        let length = packed.len().min(self.bytes() as usize);
+        self.each(base, length, |address, range| {
+            packed.get(range).map_or(Ok(()), |bytes| file.write_all_at(bytes, address))
+        })
+    }
+
+    /// Calls a function with the address of each run in another process and its place in the packed data.
+    fn each(
+        &self,
+        base: u64,
+        length: usize,
+        mut run: impl FnMut(u64, std::ops::Range<usize>) -> io::Result<()>,
+    ) -> Result {
+        let start = base.wrapping_add_signed(self.at);
+        let mut place = 0;
+        let mut outcome = Ok(());
+        self.data.datatype.visit(self.data.count, 0, length as u64, &mut |runs: Runs| {
+            for number in 0..runs.count as i64 {
+                let offset = runs.offset.wrapping_add(runs.stride.wrapping_mul(number));
+                let range = place..place + runs.bytes as usize;
+                place = range.end;
+                if outcome.is_ok() {
+                    outcome = run(start.wrapping_add_signed(offset), range);
+                }
+            }
+        });
+        outcome.map_err(|error| {
+            Error::new(abi::ERR_RMA_RANGE, format!("memory that is not exposed ({error})"))
+        })
+    }
+}

@@ -1,0 +1,136 @@
+//! Locks, flushes and what else targets take no part in (MPI 4.1, sections 12.5.3 to 12.5.5).
+
+use std::ffi::c_int;
+
+use port::{ANY, Command, Poll, Shape};
+
+use super::active::Notice;
+use super::epoch::Access;
+use super::{ALL, Which, Window};
+use crate::abi::{self, Handle};
+use crate::error::{Error, Result};
+use crate::{check, mpi, mpi_functions};
+
+impl Window {
+    /// Takes a lock, and waits for it if it is not free.
+    fn lock(&self, target: u32, alone: bool) -> Result {
+        if self.locks.take(target, self.comm.rank(), alone)? {
+            return Ok(());
+        }
+        let tag = port::Tag { context: self.comm.context, tag: Some(Notice::Granted as u32) };
+        let port = mpi().port()?;
+        let ticket = port.start(&Command::Receive { from: ANY, tag, room: 1, at_once: false });
+        port.called(Shape::Blocking);
+        port.poll(Poll::Nothing);
+        port.forget(ticket);
+        Ok(())
+    }
+
+    fn unlock(&self, target: u32) -> Result {
+        let granted = self.locks.give_back(target)?;
+        if granted.is_empty() { Ok(()) } else { self.notify(&granted, Notice::Granted) }
+    }
+
+    /// Waits until accesses are complete. Where none was under way, the others go on for a moment: the program may
+    /// be waiting for what they do to its memory.
+    fn flush(&self, which: Which) -> Result {
+        let poll = if self.complete(which)? { Poll::Nothing } else { Poll::Test };
+        mpi().port()?.poll(poll);
+        Ok(())
+    }
+
+    fn flush_locked(&self, target: Option<u32>, local: bool) -> Result {
+        self.epoch.borrow().check_locked(target)?;
+        self.flush(Which { target, local })
+    }
+}
+
+fn check_assertion(assert: c_int) -> Result {
+    check!(assert & !abi::MODE_NOCHECK == 0, ERR_ASSERT, "the assertion {assert:#x}");
+    Ok(())
+}
+
+/// A flush of the accesses to a rank, which may be nobody.
+fn flush_rank(rank: c_int, win: Handle, local: bool) -> Result {
+    let window = mpi().window(win)?;
+    match window.target(rank)? {
+        Some(target) => window.flush_locked(Some(target), local),
+        None => window.epoch.borrow().check_locked(None),
+    }
+}
+
+mpi_functions! {
+    fn Win_lock(lock_type: c_int, rank: c_int, assert: c_int, win: Handle) about Win(win) {
+        let window = mpi().window(win)?;
+        let known = [abi::LOCK_EXCLUSIVE, abi::LOCK_SHARED].contains(&lock_type);
+        check!(known, ERR_LOCKTYPE, "the lock type {lock_type}");
+        check_assertion(assert)?;
+        let Some(target) = window.target(rank)? else { return Ok(()) };
+        window.epoch.borrow_mut().lock(target)?;
+        let held = assert & abi::MODE_NOCHECK == 0;
+        if held {
+            // Others may have asked before.
+            mpi().port()?.poll(Poll::Nothing);
+            window.lock(target, lock_type == abi::LOCK_EXCLUSIVE)?;
+        }
+        window.epoch.borrow_mut().locked(target, held);
+        Ok(())
+    }
+
+    fn Win_unlock(rank: c_int, win: Handle) about Win(win) {
+        let window = mpi().window(win)?;
+        let Some(target) = window.target(rank)? else { return Ok(()) };
+        let held = window.epoch.borrow_mut().unlock(target)?;
+        window.flush(Which { target: Some(target), local: false })?;
+        if held { window.unlock(target) } else { Ok(()) }
+    }
+
+    fn Win_lock_all(assert: c_int, win: Handle) about Win(win) {
+        let window = mpi().window(win)?;
+        check_assertion(assert)?;
+        window.epoch.borrow_mut().begin()?;
+        let held = assert & abi::MODE_NOCHECK == 0;
+        if held {
+            mpi().port()?.poll(Poll::Nothing);
+            (0..window.comm.size()).try_for_each(|target| window.lock(target, false))?;
+        }
+        window.epoch.borrow_mut().access = Access::All(held);
+        Ok(())
+    }
+
+    fn Win_unlock_all(win: Handle) about Win(win) {
+        let window = mpi().window(win)?;
+        let Access::All(held) = window.epoch.borrow().access else {
+            return Err(Error::new(abi::ERR_RMA_SYNC, "MPI_Win_lock_all was not called before"));
+        };
+        window.epoch.borrow_mut().access = Access::None;
+        window.flush(ALL)?;
+        if held {
+            (0..window.comm.size()).try_for_each(|target| window.unlock(target))?;
+        }
+        Ok(())
+    }
+
+    fn Win_flush(rank: c_int, win: Handle) about Win(win) {
+        flush_rank(rank, win, false)
+    }
+
+    fn Win_flush_local(rank: c_int, win: Handle) about Win(win) {
+        flush_rank(rank, win, true)
+    }
+
+    fn Win_flush_all(win: Handle) about Win(win) {
+        mpi().window(win)?.flush_locked(None, false)
+    }
+
+    fn Win_flush_local_all(win: Handle) about Win(win) {
+        mpi().window(win)?.flush_locked(None, true)
+    }
+
+    fn Win_sync(win: Handle) about Win(win) {
+        mpi().window(win)?;
+        // There is one copy of the memory; but the program may be waiting for others to change it.
+        mpi().port()?.poll(Poll::Test);
+        Ok(())
+    }
+}

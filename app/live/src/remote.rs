@@ -1,0 +1,52 @@
+//! What ranks do for each other without their programs: they answer requests, and tell that a message has met its receive.
+
+use port::Command;
+use schedule::{Edge, Kind, Op};
+
+use crate::frame::{Ops, Rank, Rules};
+use crate::shared::{Envelope, REQUEST, Shared};
+
+impl Rank {
+    /// The rank sends a message. A synchronous one is answered when a receive has met it.
+    pub fn send(&mut self, command: Command, rules: &Rules) -> Result<(), String> {
+        let Command::Send { to, tag, bytes, contents, synchronous } = command else {
+            return Ok(());
+        };
+        let key = rules.shared.tag(self.slot(tag.context)?, tag.tag);
+        let op = self.message(Kind::Send, to, key, bytes);
+        let mut ends = Ops::from_slice(&[op]);
+        if synchronous {
+            ends.push(self.message(Kind::Recv, to, Shared::tag_of_answer(op), 0));
+        }
+        self.ticket(&ends);
+        let (tag, answer) = (tag.tag.unwrap_or(0), synchronous.then_some(0));
+        rules.shared.send(self.rank, op, Envelope { tag, contents, answer });
+        self.call.starts.extend_from_slice(&ends);
+        self.call.ends.extend_from_slice(&ends);
+        Ok(())
+    }
+
+    /// The rank has something done at another: it is done when the answer has come.
+    pub fn remote(&mut self, to: u32, bytes: u64, answer: u64, shared: &Shared) {
+        let send = self.message(Kind::Send, to, REQUEST, bytes);
+        let receive = self.message(Kind::Recv, to, Shared::tag_of_answer(send), answer);
+        self.ticket(&[receive]);
+        shared.send(self.rank, send, Envelope { tag: 0, contents: 0, answer: Some(answer) });
+        self.call.starts.extend_from_slice(&[send, receive]);
+        self.call.ends.push(receive);
+    }
+
+    /// The receive of a request of another rank.
+    pub fn serve(&mut self, sender: u32) -> u32 {
+        let (kind, size) = (Kind::Recv, u64::MAX);
+        self.graph.add_met(Op { kind, peer: sender, tag: REQUEST, size, cpu: 0, nic: 0 })
+    }
+
+    /// A message that was received is answered.
+    pub fn answer(&mut self, receive: u32, (sender, send): (u32, u32), size: u64) {
+        let (kind, tag) = (Kind::Send, Shared::tag_of_answer(send));
+        let answer = self.graph.add(Op { kind, peer: sender, tag, size, cpu: 0, nic: 0 }, None);
+        self.graph.depend(answer, receive, Edge::Done);
+        self.graph.seal();
+    }
+}
