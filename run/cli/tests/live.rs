@@ -15,7 +15,15 @@ fn mpi() -> &'static Path {
     BUILT.get_or_init(|| {
         let beside = Path::new(env!("CARGO_BIN_EXE_heddle")).parent().expect("a folder");
         let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["build", "--quiet", "--locked", "-p", "heddle-libmpi", "-p", "heddle-in-process"]);
+        cargo.args([
+            "build",
+            "--quiet",
+            "--locked",
+            "-p",
+            "heddle-libmpi",
+            "-p",
+            "heddle-in-process",
+        ]);
         cargo.arg("--manifest-path").arg(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"));
         cargo.arg("--target-dir").arg(beside.parent().expect("a folder"));
         if beside.ends_with("release") {
@@ -32,7 +40,8 @@ fn mpi() -> &'static Path {
 /// Compiles a program of the folder `live`.
 fn compiled(name: &str) -> PathBuf {
     let made = mpi().join(name);
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/live").join(name).with_extension("c");
+    let source =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/live").join(name).with_extension("c");
     let mut compiler = Command::new(mpi().join("bin/mpicc"));
     let status = compiler.args(["-O1", "-Wall", "-Werror", "-o"]).arg(&made).arg(source).status();
     assert!(status.expect("mpicc runs").success(), "{name} compiles");
@@ -62,10 +71,17 @@ fn basics_on_any_network() {
     let machines = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/machines");
     let infiniband = format!("--machine {machines}/fat-tree-648.toml");
     let flow = format!("--machine {machines}/graphene.xml");
-    for (ranks, network) in [(1, ""), (2, ""), (3, ""), (8, ""), (5, infiniband.as_str()), (4, flow.as_str())] {
+    for (ranks, network) in
+        [(1, ""), (2, ""), (3, ""), (8, ""), (5, infiniband.as_str()), (4, flow.as_str())]
+    {
         let run = |how: &str| {
             let ended = mpirun(&format!("-q -n {ranks} {network} {how}"), &program, "");
-            assert_eq!((ended.code, ended.stdout.as_str()), (0, ""), "{ranks} ranks {network} {how}: {}", ended.stderr);
+            assert_eq!(
+                (ended.code, ended.stdout.as_str()),
+                (0, ""),
+                "{ranks} ranks {network} {how}: {}",
+                ended.stderr
+            );
             ended.stderr
         };
         let processes = run("");
@@ -106,7 +122,11 @@ fn ranks_that_go_wrong() {
     }
     let ended = mpirun("-n 3", &program, "crash");
     assert_eq!(ended.code, 139, "{}", ended.stderr);
-    assert!(ended.stderr.contains("rank 1 at ") && ended.stderr.contains("segmentation fault"), "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("rank 1 at ") && ended.stderr.contains("segmentation fault"),
+        "{}",
+        ended.stderr
+    );
 }
 
 /// What cannot be run is refused.
@@ -116,7 +136,66 @@ fn what_cannot_run() {
     assert_eq!(missing.code, 1);
     assert!(missing.stderr.contains("no-such-program"), "{}", missing.stderr);
     let none = mpirun("-n 0", Path::new("./program"), "");
-    assert!(none.code != 0 && none.stderr.contains("expected a number of ranks"), "{}", none.stderr);
+    assert!(
+        none.code != 0 && none.stderr.contains("expected a number of ranks"),
+        "{}",
+        none.stderr
+    );
     let two = mpirun("-n 2 --in-process ./a :", Path::new("./b"), "");
     assert!(two.code != 0 && two.stderr.contains("one program"), "{}", two.stderr);
+}
+
+/// These programs check themselves: they print nothing, and end with 0, on these numbers of ranks.
+fn holds(name: &str, ranks: &[u32]) {
+    let program = compiled(name);
+    let flow =
+        concat!("--machine ", env!("CARGO_MANIFEST_DIR"), "/../../examples/machines/graphene.xml");
+    for options in ["", flow] {
+        for ranks in ranks {
+            let ended = mpirun(&format!("-q -n {ranks} {options}"), &program, "");
+            let said = (ended.code, ended.stdout.as_str());
+            assert_eq!(said, (0, ""), "{name}: {ranks} ranks {options}: {}", ended.stderr);
+        }
+    }
+}
+
+#[test]
+fn windows_with_fences_and_groups() {
+    holds("epochs", &[1, 2, 4, 7]);
+}
+
+#[test]
+fn windows_with_locks() {
+    holds("locks", &[1, 2, 4, 7]);
+}
+
+#[test]
+fn windows_out_of_order() {
+    holds("window_errors", &[1, 3]);
+}
+
+#[test]
+fn synchronous_sends() {
+    holds("synchronous", &[2, 3]);
+}
+
+/// With a latency of 1000 ns and overheads of 100 ns, a message takes 1200 ns from send to receive, and the processor of each
+/// side 100 ns of that. A request with its answer, of an access or a synchronous send: 2400 ns. A put before a
+/// fence: that, and then the message of the fence, which the target waits for: 3600 ns. From post to wait: the notice to the
+/// origin, the put with its answer, the notice to the target: 4800 ns.
+#[test]
+fn accesses_take_their_time() {
+    let program = compiled("one_sided_times");
+    let settings = "-q -n 2 --set loggops.L=1000ns --set loggops.o=100ns --set loggops.g=0ns --set loggops.G=0ns/B \
+                    --set loggops.O=0ns/B --set live.clock=0ns --set live.poll=0ns";
+    let cases = [("put", 2400), ("get", 2400), ("ssend", 2400), ("fence", 3600), ("group", 4800)];
+    for (what, time) in cases {
+        let ended = mpirun(settings, &program, what);
+        assert_eq!(
+            (ended.code, ended.stdout),
+            (0, format!("{time}\n")),
+            "{what}: {}",
+            ended.stderr
+        );
+    }
 }
