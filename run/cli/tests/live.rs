@@ -207,3 +207,58 @@ fn what_cannot_run() {
     let two = mpirun("-n 2 --in-process ./a :", Path::new("./b"), "");
     assert!(two.code != 0 && two.stderr.contains("one program"), "{}", two.stderr);
 }
+
+/// These programs check themselves: they print nothing, and end with 0, on these numbers of ranks.
+fn holds(name: &str, ranks: &[u32]) {
+    let program = compiled(name);
+    let flow =
+        concat!("--machine ", env!("CARGO_MANIFEST_DIR"), "/../../examples/machines/graphene.xml");
+    for options in ["", flow] {
+        for ranks in ranks {
+            let ended = mpirun(&format!("-q -n {ranks} {options}"), &program, "");
+            let said = (ended.code, ended.stdout.as_str());
+            assert_eq!(said, (0, ""), "{name}: {ranks} ranks {options}: {}", ended.stderr);
+        }
+    }
+}
+
+#[test]
+fn windows_with_fences_and_groups() {
+    holds("epochs", &[1, 2, 4, 7]);
+}
+
+#[test]
+fn windows_with_locks() {
+    holds("locks", &[1, 2, 4, 7]);
+}
+
+#[test]
+fn windows_out_of_order() {
+    holds("window_errors", &[1, 3]);
+}
+
+#[test]
+fn synchronous_sends() {
+    holds("synchronous", &[2, 3]);
+}
+
+/// With a latency of 1000 ns and overheads of 100 ns, a message takes 1200 ns from send to receive, and the processor of each
+/// side 100 ns of that. A request with its answer, of an access or a synchronous send: 2400 ns. A put before a
+/// fence: that, and then the message of the fence, which the target waits for: 3600 ns. From post to wait: the notice to the
+/// origin, the put with its answer, the notice to the target: 4800 ns.
+#[test]
+fn accesses_take_their_time() {
+    let program = compiled("one_sided_times");
+    let settings = "-q -n 2 --set loggops.L=1000ns --set loggops.o=100ns --set loggops.g=0ns --set loggops.G=0ns/B \
+                    --set loggops.O=0ns/B --set live.clock=0ns --set live.poll=0ns";
+    let cases = [("put", 2400), ("get", 2400), ("ssend", 2400), ("fence", 3600), ("group", 4800)];
+    for (what, time) in cases {
+        let ended = mpirun(settings, &program, what);
+        assert_eq!(
+            (ended.code, ended.stdout),
+            (0, format!("{time}\n")),
+            "{what}: {}",
+            ended.stderr
+        );
+    }
+}

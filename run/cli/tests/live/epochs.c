@@ -117,6 +117,9 @@ static void attributes(MPI_Win win, void *base, MPI_Aint bytes, int unit, int fl
     CHECK(flag && *(int *)value == MPI_WIN_UNIFIED);
 }
 
+/* Ranks of one process take turns at this address. */
+static int global[COUNT];
+
 int main(int argc, char **argv) {
     begin(&argc, &argv);
     int own[COUNT], *memory;
@@ -126,6 +129,11 @@ int main(int argc, char **argv) {
     attributes(win, own, sizeof own, sizeof(int), MPI_WIN_FLAVOR_CREATE);
     fences(win, own, 0);
     groups(win, own, 0);
+    MPI_Win_free(&win);
+
+    MPI_Win_create(global, sizeof global, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    fences(win, global, 0);
+    groups(win, global, 0);
     MPI_Win_free(&win);
 
     MPI_Win_allocate(sizeof own, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
