@@ -15,6 +15,8 @@ use crate::error::{Error, Result};
 use crate::group::Group;
 use crate::info::Info;
 use crate::memory::Owner;
+use crate::mpi;
+use crate::p2p::partitioned::Channels;
 use crate::state::Mpi;
 use crate::table::Table;
 use crate::topology::Topology;
@@ -26,6 +28,8 @@ mod inter;
 mod split;
 #[cfg(test)]
 mod tests;
+
+pub use create::channel;
 
 /// The context of the world's messages.
 pub const WORLD: u32 = 0;
@@ -54,6 +58,7 @@ pub struct Comm {
     agreements: Cell<u64>,
     /// Whether the simulator knows it.
     pub registered: Cell<bool>,
+    channels: OnceCell<Box<Channels>>,
 }
 
 impl Comm {
@@ -75,6 +80,7 @@ impl Comm {
             agreements: Cell::new(0),
             // The simulator knows the world, and each rank alone.
             registered: Cell::new(context <= OWN),
+            channels: OnceCell::new(),
         })
     }
 
@@ -120,6 +126,23 @@ impl Comm {
         self.agreements.replace(self.agreements.get() + 1)
     }
 
+    /// A communicator of the same ranks for messages of the library's own.
+    pub fn beside(&self) -> Option<Self> {
+        let me = mpi().comms.me();
+        // Every rank has a communicator of its own with this number.
+        let whose = if self.context == OWN { u64::from(me) } else { 0 };
+        let context = create::beside(self.context, whose);
+        Self::new(context, self.local.clone(), self.remote.clone(), me)
+    }
+
+    /// The channels of partitioned messages.
+    pub fn channels(&self) -> Option<&Channels> {
+        if self.channels.get().is_none() {
+            let _ = self.channels.set(Box::new(Channels::new(self)?));
+        }
+        self.channels.get().map(|channels| &**channels)
+    }
+
     /// The handle by which the program knows it.
     pub fn handle(&self) -> Handle {
         self.handle.get()
@@ -156,7 +179,7 @@ impl Drop for Comm {
     /// When the last operation on it has ended as well, its number may be used again.
     fn drop(&mut self) {
         if self.context > OWN {
-            crate::state::mpi().memory.forget(Owner::Comm(self.context));
+            mpi().memory.forget(Owner::Comm(self.context));
             crate::agree::release(self.context);
         }
     }

@@ -10,12 +10,12 @@ use crate::abi::{self, Handle, Status};
 use crate::argument::{Number, Out};
 use crate::comm::Comm;
 use crate::datatype::Datatype;
+use crate::environment::TAG_UB;
 use crate::error::{Error, Result};
 use crate::request::{self, Active, Request, Starter};
 use crate::{agree, both_forms, check, mpi, mpi_functions};
 
-/// The largest tag of a program.
-pub const TAG_UB: c_int = c_int::MAX / 2;
+pub mod partitioned;
 
 /// How a message is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,6 +133,8 @@ pub struct Peer {
     /// Which rank of the world, or any; `None` is nobody, `PROC_NULL`.
     pub world: Option<u32>,
     tag: Option<u32>,
+    /// By what it is matched, if not by communicator and tag.
+    channel: Option<port::Tag>,
 }
 
 impl Peer {
@@ -161,7 +163,7 @@ impl Peer {
         let tag = Self::check_tag(tag)?;
         let world = if rank == abi::PROC_NULL { None } else { Some(Self::world(&comm, rank)?) };
         agree::register(&comm);
-        Ok(Self { comm, world, tag: Some(tag) })
+        Ok(Self { comm, world, tag: Some(tag), channel: None })
     }
 
     /// The sender of a message, perhaps any.
@@ -174,11 +176,11 @@ impl Peer {
             _ => Some(Self::world(&comm, rank)?),
         };
         agree::register(&comm);
-        Ok(Self { comm, world, tag })
+        Ok(Self { comm, world, tag, channel: None })
     }
 
     fn key(&self) -> port::Tag {
-        port::Tag { context: self.comm.context, tag: self.tag }
+        self.channel.unwrap_or(port::Tag { context: self.comm.context, tag: self.tag })
     }
 
     /// The status of a message that was received.
@@ -186,7 +188,8 @@ impl Peer {
         let mut status = Status::empty();
         let rank = self.comm.rank_of_world(done.source);
         status.source = rank.map_or(abi::ANY_SOURCE, |rank| rank as c_int);
-        status.tag = done.tag as c_int;
+        let tag = self.channel.and(self.tag).unwrap_or(done.tag);
+        status.tag = tag as c_int;
         status.set_bytes(done.bytes);
         status
     }
@@ -220,7 +223,8 @@ pub fn start_send(data: &Data, peer: &Peer, mode: Mode) -> Result<Active> {
 /// Starts a receive; of a message that was probed by this rank, it has it already.
 pub fn start_receive(data: &Data, peer: &Peer) -> Result<Active> {
     let Some(from) = peer.world else { return Ok(Active::Done(from_nobody())) };
-    if let Some(found) = mpi().probed.take(peer.comm.context, from, peer.tag) {
+    let probed = || mpi().probed.take(peer.comm.context, from, peer.tag);
+    if let Some(found) = if peer.channel.is_none() { probed() } else { None } {
         let target = Target { data: data.clone(), peer: peer.clone() };
         return target.accept(&found).map(Active::Done);
     }

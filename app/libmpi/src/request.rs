@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::layer::{Callback, Function};
 use crate::memory::Buffer;
 use crate::p2p::Target;
+use crate::p2p::partitioned::Sending;
 use crate::state::Mpi;
 use crate::{check, mpi, mpi_functions};
 
@@ -51,6 +52,8 @@ pub enum Active {
     },
     /// One that the program itself carries out.
     Generalized(Rc<Generalized>),
+    /// A send whose parts get ready one by one.
+    Partitioned(Rc<Sending>),
 }
 
 impl std::fmt::Debug for Active {
@@ -76,6 +79,7 @@ impl Active {
             Self::Send { ticket, .. }
             | Self::Receive { ticket, .. }
             | Self::Collective { ticket, .. } => smallvec![*ticket],
+            Self::Partitioned(sending) => sending.ticket().into_iter().collect(),
             Self::Both(both) => {
                 let mut tickets = both.0.tickets();
                 tickets.extend(both.1.tickets());
@@ -87,6 +91,7 @@ impl Active {
     fn is_done(&self, port: &Port) -> bool {
         match self {
             Self::Generalized(operation) => operation.complete.get(),
+            Self::Partitioned(sending) if !sending.is_sent() => false,
             _ => self.tickets().iter().all(|ticket| port.done(*ticket).is_some()),
         }
     }
@@ -120,6 +125,10 @@ pub fn end(active: Active) -> Result<Status> {
             }
             target.accept(&done)
         }
+        Active::Partitioned(sending) => {
+            sending.ticket().into_iter().for_each(|ticket| port.forget(ticket));
+            Ok(Status::empty())
+        }
         Active::Both(both) => {
             let (first, second) = *both;
             end(first)?;
@@ -151,6 +160,10 @@ pub fn end(active: Active) -> Result<Status> {
 pub fn forget(active: Active) -> Result {
     match active {
         Active::Send { ticket, .. } => mpi().port()?.forget(ticket),
+        Active::Partitioned(sending) => {
+            let port = mpi().port()?;
+            sending.ticket().into_iter().for_each(|ticket| port.forget(ticket));
+        }
         Active::Done(_) | Active::Generalized(_) => {}
         // Its data still has to be taken in.
         other => mpi().orphans.borrow_mut().push(other),
@@ -214,6 +227,27 @@ impl Request {
         let active = starter()?;
         self.active.replace(Some(active));
         Ok(())
+    }
+
+    /// The partitioned send that is under way.
+    pub fn sending(&self) -> Option<Rc<Sending>> {
+        match &*self.active.borrow() {
+            Some(Active::Partitioned(sending)) => Some(Rc::clone(sending)),
+            _ => None,
+        }
+    }
+
+    /// The status, if the operation is done or there is none. The operation stays; its data comes in now.
+    pub fn settle(&self) -> Result<Option<Status>> {
+        if !self.is_active() {
+            return Ok(Some(Status::empty()));
+        }
+        if !self.is_done(mpi().port()?) {
+            return Ok(None);
+        }
+        let status = self.end()?;
+        self.active.replace(Some(Active::Done(status)));
+        Ok(Some(status))
     }
 
     fn end(&self) -> Result<Status> {
@@ -551,22 +585,15 @@ mpi_functions! {
 
     fn Request_get_status(request: Handle, flag: Out<c_int>, status: Out<Status>) {
         flag.check()?;
-        let known = mpi().request(request)?;
-        let Some(known) = known.filter(|known| known.is_active()) else {
-            flag.set(1)?;
-            return set_status(status, &Status::empty());
+        let status_now = match mpi().request(request)?.filter(|known| known.is_active()) {
+            None => Some(Status::empty()),
+            Some(known) => {
+                mpi().port()?.poll(Poll::Test);
+                known.settle()?
+            }
         };
-        let port = mpi().port()?;
-        port.poll(Poll::Test);
-        let done = known.is_done(port);
-        flag.set(c_int::from(done))?;
-        if !done {
-            return Ok(());
-        }
-        // The operation stays; its data comes in now.
-        let outcome = known.end()?;
-        known.active.replace(Some(Active::Done(outcome)));
-        set_status(status, &outcome)
+        flag.set(c_int::from(status_now.is_some()))?;
+        status_now.map_or(Ok(()), |now| set_status(status, &now))
     }
 
     fn Grequest_start(query: Function, free: Function, cancel: Function, extra: *mut c_void, request: Out<Handle>) {

@@ -2,58 +2,9 @@
 
 mod common;
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-use std::sync::OnceLock;
+use std::path::Path;
 
-use common::Ended;
-
-/// The folder with our libraries of MPI and the compiler wrappers: built once, from the libraries that lie beside the
-/// command, which are built by then or now.
-fn mpi() -> &'static Path {
-    static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| {
-        let beside = Path::new(env!("CARGO_BIN_EXE_heddle")).parent().expect("a folder");
-        let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["build", "--quiet", "--locked", "-p", "heddle-libmpi", "-p", "heddle-in-process"]);
-        cargo.arg("--manifest-path").arg(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"));
-        cargo.arg("--target-dir").arg(beside.parent().expect("a folder"));
-        if beside.ends_with("release") {
-            cargo.arg("--release");
-        }
-        assert!(cargo.status().expect("cargo runs").success(), "the libraries are built");
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("live");
-        let core = beside.join(layers::libraries::CORE);
-        layers::libraries::all(&core, &folder).expect("the layers are built");
-        folder.join("mpi")
-    })
-}
-
-/// Compiles a program of the folder `live`.
-fn compiled(name: &str) -> PathBuf {
-    let made = mpi().join(name);
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/live").join(name).with_extension("c");
-    let mut compiler = Command::new(mpi().join("bin/mpicc"));
-    let status = compiler.args(["-O1", "-Wall", "-Werror", "-o"]).arg(&made).arg(source).status();
-    assert!(status.expect("mpicc runs").success(), "{name} compiles");
-    made
-}
-
-fn ended(output: Output) -> Ended {
-    Ended {
-        code: output.status.code().expect("no signal"),
-        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
-        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-    }
-}
-
-/// Runs a program with these options and arguments, without computation.
-fn mpirun(options: &str, program: &Path, arguments: &str) -> Ended {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_heddle"));
-    command.args(["mpirun", "--compute-time", "off"]).args(options.split_whitespace());
-    command.arg(program).args(arguments.split_whitespace()).env("HEDDLE_MPI", mpi().join("lib"));
-    ended(command.output().expect("heddle runs"))
-}
+use common::mpi::{compiled, mpirun};
 
 /// Data is right on any number of ranks and over any network; and the time is the same however ranks are held.
 #[test]
@@ -62,10 +13,17 @@ fn basics_on_any_network() {
     let machines = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/machines");
     let infiniband = format!("--machine {machines}/fat-tree-648.toml");
     let flow = format!("--machine {machines}/graphene.xml");
-    for (ranks, network) in [(1, ""), (2, ""), (3, ""), (8, ""), (5, infiniband.as_str()), (4, flow.as_str())] {
+    for (ranks, network) in
+        [(1, ""), (2, ""), (3, ""), (8, ""), (5, infiniband.as_str()), (4, flow.as_str())]
+    {
         let run = |how: &str| {
             let ended = mpirun(&format!("-q -n {ranks} {network} {how}"), &program, "");
-            assert_eq!((ended.code, ended.stdout.as_str()), (0, ""), "{ranks} ranks {network} {how}: {}", ended.stderr);
+            assert_eq!(
+                (ended.code, ended.stdout.as_str()),
+                (0, ""),
+                "{ranks} ranks {network} {how}: {}",
+                ended.stderr
+            );
             ended.stderr
         };
         let processes = run("");
@@ -106,7 +64,11 @@ fn ranks_that_go_wrong() {
     }
     let ended = mpirun("-n 3", &program, "crash");
     assert_eq!(ended.code, 139, "{}", ended.stderr);
-    assert!(ended.stderr.contains("rank 1 at ") && ended.stderr.contains("segmentation fault"), "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("rank 1 at ") && ended.stderr.contains("segmentation fault"),
+        "{}",
+        ended.stderr
+    );
 }
 
 /// What cannot be run is refused.
@@ -116,7 +78,11 @@ fn what_cannot_run() {
     assert_eq!(missing.code, 1);
     assert!(missing.stderr.contains("no-such-program"), "{}", missing.stderr);
     let none = mpirun("-n 0", Path::new("./program"), "");
-    assert!(none.code != 0 && none.stderr.contains("expected a number of ranks"), "{}", none.stderr);
+    assert!(
+        none.code != 0 && none.stderr.contains("expected a number of ranks"),
+        "{}",
+        none.stderr
+    );
     let two = mpirun("-n 2 --in-process ./a :", Path::new("./b"), "");
     assert!(two.code != 0 && two.stderr.contains("one program"), "{}", two.stderr);
 }

@@ -35,11 +35,25 @@ pub(super) enum Purpose {
     Topology,
     /// Two groups and a name.
     BridgeFromGroups,
+    /// What the library sends on its own.
+    Beside,
+    /// A channel of partitioned messages.
+    Channel,
 }
 
 /// The context for what all ranks of `comm` make now; `part` tells apart what disjoint sets of its ranks make at once.
 pub(super) fn context(comm: &Comm, purpose: Purpose, part: u64) -> u32 {
     agree::context(&[purpose as u64, u64::from(comm.context), comm.next_agreement(), part])
+}
+
+/// The context beside that of a communicator.
+pub(super) fn beside(context: u32, whose: u64) -> u32 {
+    agree::context(&[Purpose::Beside as u64, u64::from(context), whose])
+}
+
+/// The number of a channel: of a communicator's context, a sender, a receiver and a tag, that which was made so many times.
+pub fn channel([context, from, to, tag]: [u64; 4], count: u64) -> u32 {
+    agree::context(&[Purpose::Channel as u64, context, from, to, tag, count])
 }
 
 /// Makes a communicator that takes its error handler from `parent`, and gives its handle; `COMM_NULL` to those who are not
