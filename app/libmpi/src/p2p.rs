@@ -290,31 +290,41 @@ impl Probed {
     }
 }
 
-/// Looks for a message: waits for it, or says that there is none. It has been received from the network then.
-fn look(peer: &Peer, waits: bool) -> Result<Option<Completion>> {
-    let Some(from) = peer.world else { return Ok(None) };
+/// Looks for a message: waits for it, or says whether there is one. It has been received from the network then, and so have
+/// those that came before it, whatever their tags: a receive of any tag takes them first.
+fn look(peer: &Peer, waits: bool) -> Result<bool> {
+    let Some(from) = peer.world else { return Ok(true) };
+    let context = peer.comm.context;
+    let known = || mpi().probed.place(context, from, peer.tag).is_some();
+    if known() {
+        return Ok(true);
+    }
     let port = mpi().port()?;
     if !waits {
         port.poll(Poll::Probe);
     }
-    let room = u64::MAX;
-    let ticket = port.start(&Command::Receive { from, tag: peer.key(), room, at_once: !waits });
-    port.called(Shape::Blocking);
-    port.poll(Poll::Nothing);
-    let done = port.done(ticket).ok_or_else(request::unfinished)?;
-    port.forget(ticket);
-    Ok((!done.void).then_some(done))
+    while !known() {
+        let (tag, room) = (port::Tag { context, tag: None }, u64::MAX);
+        let ticket = port.start(&Command::Receive { from, tag, room, at_once: !waits });
+        port.called(Shape::Blocking);
+        port.poll(Poll::Nothing);
+        let done = port.done(ticket).ok_or_else(request::unfinished)?;
+        port.forget(ticket);
+        if done.void {
+            return Ok(false);
+        }
+        mpi().probed.add(context, done);
+    }
+    Ok(true)
 }
 
 fn probe(peer: &Peer, waits: bool) -> Result<Option<Status>> {
     let Some(from) = peer.world else { return Ok(Some(from_nobody())) };
-    let context = peer.comm.context;
-    if let Some(found) = mpi().probed.peek(context, from, peer.tag) {
-        return Ok(Some(peer.status(&found)));
+    if !look(peer, waits)? {
+        return Ok(None);
     }
-    let Some(found) = look(peer, waits)? else { return Ok(None) };
-    mpi().probed.add(context, found);
-    Ok(Some(peer.status(&found)))
+    let found = mpi().probed.peek(peer.comm.context, from, peer.tag);
+    Ok(found.map(|found| peer.status(&found)))
 }
 
 /// A message that was probed for one receive.
@@ -326,10 +336,10 @@ pub struct Message {
 
 fn matched_probe(peer: Peer, waits: bool) -> Result<Option<(Handle, Status)>> {
     let Some(from) = peer.world else { return Ok(Some((abi::MESSAGE_NO_PROC, from_nobody()))) };
-    let found = match mpi().probed.take(peer.comm.context, from, peer.tag) {
-        Some(found) => Some(found),
-        None => look(&peer, waits)?,
-    };
+    if !look(&peer, waits)? {
+        return Ok(None);
+    }
+    let found = mpi().probed.take(peer.comm.context, from, peer.tag);
     let Some(found) = found else { return Ok(None) };
     let status = peer.status(&found);
     Ok(Some((mpi().messages.add(Rc::new(Message { found, peer })), status)))

@@ -104,7 +104,8 @@ impl Sending {
         {
             let mut all = self.ready.borrow_mut();
             let number = all.len();
-            let ready = usize::try_from(partition).ok().and_then(|partition| all.get_mut(partition));
+            let ready =
+                usize::try_from(partition).ok().and_then(|partition| all.get_mut(partition));
             let ready = ready.ok_or_else(|| {
                 Error::new(abi::ERR_ARG, format!("partition {partition} of {number}"))
             })?;
@@ -124,8 +125,9 @@ fn whole(buf: *const c_void, partitions: c_int, count: i64, datatype: Handle) ->
 fn ready(request: Handle, partitions: impl Iterator<Item = c_int>) -> Result {
     let known = mpi().request(request)?;
     let sending = known.and_then(|known| known.sending());
-    let sending = sending
-        .ok_or_else(|| Error::new(abi::ERR_REQUEST, "the request is no partitioned send under way"))?;
+    let sending = sending.ok_or_else(|| {
+        Error::new(abi::ERR_REQUEST, "the request is no partitioned send under way")
+    })?;
     for partition in partitions {
         sending.make_ready(partition)?;
     }

@@ -19,6 +19,10 @@ static void classes(void) {
     CHECK(class_of(MPI_Comm_size(none, &flag)) == MPI_ERR_COMM);
     CHECK(class_of(MPI_Bcast(&value, 1, MPI_INT, ranks, WORLD)) == MPI_ERR_ROOT);
     CHECK(class_of(MPI_Allreduce(&rank, &value, 1, MPI_INT, MPI_OP_NULL, WORLD)) == MPI_ERR_OP);
+    int *most;
+    MPI_Comm_get_attr(WORLD, MPI_TAG_UB, &most, &flag);
+    CHECK(MPI_Sendrecv(&rank, 1, MPI_INT, rank, *most, &value, 1, MPI_INT, rank, *most, WORLD, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+    CHECK(value == rank);
     MPI_Datatype loose;
     MPI_Type_contiguous(2, MPI_INT, &loose);
     CHECK(class_of(MPI_Send(&value, 1, loose, 0, 0, WORLD)) == MPI_ERR_TYPE);

@@ -66,6 +66,15 @@ static void probing(void) {
     MPI_Imrecv(in, 4, MPI_INT, &message, &requests[2]);
     MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
     CHECK(in[0] == from && in[3] == 7);
+    /* Whatever was probed, a receive of any tag takes the message that was sent first. */
+    MPI_Isend(first, 3, MPI_INT, to, 32, WORLD, &requests[0]);
+    MPI_Isend(second, 4, MPI_INT, to, 33, WORLD, &requests[1]);
+    MPI_Probe(from, 33, WORLD, &status);
+    MPI_Recv(in, 4, MPI_INT, from, MPI_ANY_TAG, WORLD, &status);
+    CHECK(status.MPI_TAG == 32 && in[1] == 1);
+    MPI_Recv(in, 4, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, WORLD, &status);
+    CHECK(status.MPI_TAG == 33 && in[3] == 7);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
     MPI_Mprobe(MPI_PROC_NULL, 0, WORLD, &message, &status);
     CHECK(message == MPI_MESSAGE_NO_PROC && status.MPI_SOURCE == MPI_PROC_NULL);
     MPI_Mrecv(in, 4, MPI_INT, &message, &status);
