@@ -161,7 +161,8 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'t, S, N, B> {
     pub fn send(&mut self, (index, op): (u32, &Op), task: &Task, at: Time, (cpu, nic): (u8, u8)) {
         let engine = self.engine;
         let parameters = &engine.settings.parameters;
-        let eager = op.size <= parameters.eager_limit;
+        let synchronous = self.engine.source.is_synchronous(&self.rank.source, index);
+        let eager = op.size <= parameters.eager_limit && !synchronous;
         let request = !eager && self.engine.settings.rendezvous == Rendezvous::RtsCts;
         // A request to send is a short message, whatever it announces.
         let bytes = if request { 0 } else { op.size };

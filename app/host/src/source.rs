@@ -104,6 +104,12 @@ pub trait Source: Sync {
     /// Whether a send is a blocking one.
     fn is_blocking(&self, state: &Self::State, rank: u32, index: u32) -> bool;
 
+    /// Whether a send is done only when its receive has begun, however small it is.
+    fn is_synchronous(&self, state: &Self::State, index: u32) -> bool {
+        let _ = (state, index);
+        false
+    }
+
     /// Whether the receives that are waited for with this one are waited for one after the other.
     fn is_in_order(&self, state: &Self::State, rank: u32, index: u32) -> bool;
 

@@ -58,11 +58,11 @@ pub fn exchange_pair(comm: &Comm, peer: u32, tag: c_int, mine: &[u8]) -> Result<
     let port = mpi().port()?;
     let world =
         comm.world_rank(peer).ok_or_else(|| Error::new(abi::ERR_RANK, format!("rank {peer}")))?;
-    register(comm);
-    // Negative tags are not the program's.
-    let tag = port::Tag { context: comm.context, tag: Some((-1 - tag).cast_unsigned()) };
+    // Apart from the program's messages, of which a receive may take those with any tag.
+    let context = comm.channels().ok_or_else(request::unfinished)?.context();
+    let tag = port::Tag { context, tag: Some((-1 - tag).cast_unsigned()) };
     let (bytes, contents) = p2p::contents(mine)?;
-    let send = port.start(&Command::Send { to: world, tag, bytes, contents });
+    let send = port.start(&Command::Send { to: world, tag, bytes, contents, synchronous: false });
     let receive =
         port.start(&Command::Receive { from: world, tag, room: u64::MAX, at_once: false });
     port.called(port::Shape::Blocking);

@@ -214,9 +214,11 @@ pub fn start_send(data: &Data, peer: &Peer, mode: Mode) -> Result<Active> {
         buffer.reserve(length)?;
         buffer.release(length);
     }
+    let synchronous = mode == Mode::Synchronous;
     let contents = block(length)?;
     data.pack(bytes_mut(port, contents, length));
-    let ticket = port.start(&Command::Send { to, tag: peer.key(), bytes: length, contents });
+    let ticket =
+        port.start(&Command::Send { to, tag: peer.key(), bytes: length, contents, synchronous });
     Ok(Active::Send { ticket, counts: mode != Mode::Buffered })
 }
 

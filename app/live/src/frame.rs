@@ -129,9 +129,12 @@ impl Rank {
                 self.computed = self.computed.saturating_add(time);
             }
             Command::Sleep(time) => self.computed = self.computed.saturating_add(time),
-            Command::Send { to, tag, bytes, contents } => {
+            Command::Send { to, tag, bytes, contents, synchronous } => {
                 let key = rules.shared.tag(self.slot(tag.context)?, tag.tag);
                 let op = self.message(Kind::Send, to, key, bytes);
+                if synchronous {
+                    self.graph.synchronous(op);
+                }
                 self.ticket(&[op]);
                 let tag = tag.tag.unwrap_or(0);
                 rules.shared.send(self.rank, op, Envelope { tag, contents });

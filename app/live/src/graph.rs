@@ -27,6 +27,8 @@ pub struct Node {
     pub ticket: Option<Ticket>,
     /// Of a receive: it takes a message that is there, or none.
     pub at_once: bool,
+    /// Of a send: it is done when its receive has begun.
+    pub synchronous: bool,
     /// Of a send: it is a blocking call. Of a receive: it is waited for in the order of posting.
     pub blocking: bool,
     /// A receive that is withdrawn when this one starts.
@@ -68,6 +70,7 @@ impl Graph {
             pins: 0,
             ticket,
             at_once: false,
+            synchronous: false,
             blocking: false,
             cancels: None,
         };
@@ -87,6 +90,13 @@ impl Graph {
     pub fn at_once(&mut self, index: u32) {
         if let Some(node) = self.node_mut(index) {
             node.at_once = true;
+        }
+    }
+
+    /// See [`Node::synchronous`].
+    pub fn synchronous(&mut self, index: u32) {
+        if let Some(node) = self.node_mut(index) {
+            node.synchronous = true;
         }
     }
 

@@ -279,6 +279,10 @@ impl<H: Holder + ?Sized> Source for &Live<'_, H> {
         state.rank.graph.node(index).is_some_and(|node| node.blocking)
     }
 
+    fn is_synchronous(&self, state: &State, index: u32) -> bool {
+        state.rank.graph.node(index).is_some_and(|node| node.synchronous)
+    }
+
     fn is_in_order(&self, state: &State, rank: u32, index: u32) -> bool {
         self.is_blocking(state, rank, index)
     }

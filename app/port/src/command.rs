@@ -184,6 +184,8 @@ pub enum Command {
         bytes: u64,
         /// Its contents.
         contents: Place,
+        /// It is done when its receive has begun, however small it is.
+        synchronous: bool,
     },
     /// It receives a message.
     Receive {
@@ -301,8 +303,9 @@ impl Encoder {
         match command {
             Command::Compute(time) => self.words.extend([0, *time]),
             Command::Sleep(time) => self.words.extend([1, *time]),
-            Command::Send { to, tag, bytes, contents } => {
-                self.words.extend([2, u64::from(*to), *bytes, *contents]);
+            Command::Send { to, tag, bytes, contents, synchronous } => {
+                let words = [2, u64::from(*to), *bytes, *contents, u64::from(*synchronous)];
+                self.words.extend(words);
                 self.tag(*tag);
             }
             Command::Receive { from, tag, room, at_once } => {
@@ -455,7 +458,8 @@ impl Iterator for Decoder<'_> {
             1 => Command::Sleep(self.word()?),
             2 => {
                 let (to, bytes, contents) = (self.small()?, self.word()?, self.word()?);
-                Command::Send { to, tag: self.tag()?, bytes, contents }
+                let synchronous = self.word()? != 0;
+                Command::Send { to, tag: self.tag()?, bytes, contents, synchronous }
             }
             3 => {
                 let (from, room, at_once) = (self.small()?, self.word()?, self.word()? != 0);

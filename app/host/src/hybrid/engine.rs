@@ -388,6 +388,7 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
         stamp: &Stamp,
     ) -> Result<(), Error> {
         let state = &mut self.ranks[rank as usize];
+        let synchronous = self.source.is_synchronous(&state.source, index);
         let sequence = state.sequence;
         state.sequence += 1;
         state.totals.sent_messages += 1;
@@ -406,7 +407,8 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
             });
         }
         let protocol = self.protocol(rank);
-        let (detached, eager) = (size < protocol.detached_below, size < protocol.eager_below);
+        let detached = size < protocol.detached_below && !synchronous;
+        let eager = size < protocol.eager_below && !synchronous;
         let number = self.messages.add(Message {
             source: rank,
             destination,

@@ -35,6 +35,11 @@ impl Channels {
         Some(Self { comm, counts: RefCell::default() })
     }
 
+    /// The context of messages that are the library's own. Channels have tags that are not negative as an `int`.
+    pub fn context(&self) -> u32 {
+        self.comm.context
+    }
+
     /// The channel that both sides mean by the next request that they make.
     fn next(&self, sends: bool, with: u32, tag: u32) -> port::Tag {
         let mut counts = self.counts.borrow_mut();
