@@ -292,6 +292,18 @@ impl Probed {
     }
 }
 
+/// Receives a message from the network into the library: waits for it, or takes one that is there.
+fn fetch(from: u32, tag: port::Tag, waits: bool) -> Result<Option<Completion>> {
+    let port = mpi().port()?;
+    let room = u64::MAX;
+    let ticket = port.start(&Command::Receive { from, tag, room, at_once: !waits });
+    port.called(Shape::Blocking);
+    port.poll(Poll::Nothing);
+    let done = port.done(ticket).ok_or_else(request::unfinished)?;
+    port.forget(ticket);
+    Ok((!done.void).then_some(done))
+}
+
 /// Looks for a message: waits for it, or says whether there is one. It has been received from the network then, and so have
 /// those that came before it, whatever their tags: a receive of any tag takes them first.
 fn look(peer: &Peer, waits: bool) -> Result<bool> {
@@ -301,21 +313,14 @@ fn look(peer: &Peer, waits: bool) -> Result<bool> {
     if known() {
         return Ok(true);
     }
-    let port = mpi().port()?;
     if !waits {
-        port.poll(Poll::Probe);
+        mpi().port()?.poll(Poll::Probe);
     }
     while !known() {
-        let (tag, room) = (port::Tag { context, tag: None }, u64::MAX);
-        let ticket = port.start(&Command::Receive { from, tag, room, at_once: !waits });
-        port.called(Shape::Blocking);
-        port.poll(Poll::Nothing);
-        let done = port.done(ticket).ok_or_else(request::unfinished)?;
-        port.forget(ticket);
-        if done.void {
+        let Some(found) = fetch(from, port::Tag { context, tag: None }, waits)? else {
             return Ok(false);
-        }
-        mpi().probed.add(context, done);
+        };
+        mpi().probed.add(context, found);
     }
     Ok(true)
 }
@@ -338,10 +343,16 @@ pub struct Message {
 
 fn matched_probe(peer: Peer, waits: bool) -> Result<Option<(Handle, Status)>> {
     let Some(from) = peer.world else { return Ok(Some((abi::MESSAGE_NO_PROC, from_nobody()))) };
-    if !look(&peer, waits)? {
-        return Ok(None);
-    }
-    let found = mpi().probed.take(peer.comm.context, from, peer.tag);
+    // It is matched now, so that those before it can stay where they are.
+    let found = match mpi().probed.take(peer.comm.context, from, peer.tag) {
+        Some(found) => Some(found),
+        None => {
+            if !waits {
+                mpi().port()?.poll(Poll::Probe);
+            }
+            fetch(from, peer.key(), waits)?
+        }
+    };
     let Some(found) = found else { return Ok(None) };
     let status = peer.status(&found);
     Ok(Some((mpi().messages.add(Rc::new(Message { found, peer })), status)))

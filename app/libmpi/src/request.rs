@@ -10,12 +10,14 @@ use smallvec::{SmallVec, smallvec};
 use crate::abi::{self, Handle, Status};
 use crate::argument::{Out, count};
 use crate::error::{Error, Result};
-use crate::layer::{Callback, Function};
+use crate::layer::Callback;
 use crate::memory::Buffer;
 use crate::p2p::Target;
 use crate::p2p::partitioned::Sending;
 use crate::state::Mpi;
 use crate::{check, mpi, mpi_functions};
+
+mod generalized;
 
 /// Starts an operation once more.
 pub type Starter = Box<dyn Fn() -> Result<Active>>;
@@ -161,8 +163,9 @@ pub fn forget(active: Active) -> Result {
     match active {
         Active::Send { ticket, .. } => mpi().port()?.forget(ticket),
         Active::Partitioned(sending) => {
-            let port = mpi().port()?;
-            sending.ticket().into_iter().for_each(|ticket| port.forget(ticket));
+            sending
+                .ticket()
+                .map_or(Ok(()), |ticket| mpi().port().map(|port| port.forget(ticket)))?;
         }
         Active::Done(_) | Active::Generalized(_) => {}
         // Its data still has to be taken in.
@@ -594,23 +597,5 @@ mpi_functions! {
         };
         flag.set(c_int::from(status_now.is_some()))?;
         status_now.map_or(Ok(()), |now| set_status(status, &now))
-    }
-
-    fn Grequest_start(query: Function, free: Function, cancel: Function, extra: *mut c_void, request: Out<Handle>) {
-        request.check()?;
-        check!(![query, free, cancel].iter().any(|function| function.is_null()), ERR_ARG, "a function is missing");
-        let [query, free, cancel] = [query, free, cancel].map(Callback::new);
-        let operation = Generalized { query, free, cancel, extra, complete: Cell::new(false) };
-        request.set(mpi().requests.add(Rc::new(Request::active(Active::Generalized(Rc::new(operation))))))
-    }
-
-    fn Grequest_complete(request: Handle) {
-        let known = mpi().request(request)?;
-        let known = known.ok_or_else(|| Error::new(abi::ERR_REQUEST, "the null request is no generalized one"))?;
-        match &*known.active.borrow() {
-            Some(Active::Generalized(operation)) => operation.complete.set(true),
-            _ => return Err(Error::new(abi::ERR_REQUEST, "the request is no generalized one")),
-        }
-        Ok(())
     }
 }

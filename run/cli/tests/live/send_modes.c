@@ -54,6 +54,22 @@ static void synchronous(void) {
     }
 }
 
+/* Neither is one that comes before a message which is matched. */
+static void passed_over(void) {
+    int flag = 1, value = rank, got = -1;
+    MPI_Request requests[2];
+    MPI_Message message;
+    MPI_Issend(&value, 1, MPI_INT, rank, 7, WORLD, &requests[0]);
+    MPI_Issend(&value, 1, MPI_INT, rank, 8, WORLD, &requests[1]);
+    MPI_Mprobe(rank, 8, WORLD, &message, MPI_STATUS_IGNORE);
+    MPI_Mrecv(&got, 1, MPI_INT, &message, MPI_STATUS_IGNORE);
+    MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+    MPI_Test(&requests[0], &flag, MPI_STATUS_IGNORE);
+    CHECK(!flag && got == rank);
+    MPI_Recv(&got, 1, MPI_INT, rank, 7, WORLD, MPI_STATUS_IGNORE);
+    MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+}
+
 static void persistent(void) {
     int out[2], in[2], flag;
     MPI_Request requests[4];
@@ -124,6 +140,7 @@ int main(int argc, char **argv) {
     previous = (rank + ranks - 1) % ranks;
     modes();
     synchronous();
+    passed_over();
     persistent();
     partitioned();
     cancelled();
