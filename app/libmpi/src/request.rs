@@ -162,11 +162,6 @@ pub fn end(active: Active) -> Result<Status> {
 pub fn forget(active: Active) -> Result {
     match active {
         Active::Send { ticket, .. } => mpi().port()?.forget(ticket),
-        Active::Partitioned(sending) => {
-            sending
-                .ticket()
-                .map_or(Ok(()), |ticket| mpi().port().map(|port| port.forget(ticket)))?;
-        }
         Active::Done(_) | Active::Generalized(_) => {}
         // Its data still has to be taken in.
         other => mpi().orphans.borrow_mut().push(other),
