@@ -10,13 +10,11 @@ use crate::abi::{self, Handle, Status};
 use crate::argument::{Number, Out};
 use crate::comm::Comm;
 use crate::datatype::Datatype;
+use crate::environment::TAG_UB;
 use crate::error::{Error, Result};
 use crate::memory::Buffer;
 use crate::request::{self, Active, Request, Starter};
 use crate::{agree, both_forms, check, mpi, mpi_functions};
-
-/// The largest tag of a program.
-pub const TAG_UB: c_int = c_int::MAX / 2;
 
 /// How a message is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,8 +137,9 @@ pub struct Peer {
 impl Peer {
     fn check_tag(tag: c_int) -> Result<u32> {
         match u32::try_from(tag) {
-            Ok(known) if tag <= TAG_UB => Ok(known),
-            _ => {
+            // The library's own tags have the sign of negative ones.
+            Ok(known) => Ok(known),
+            Err(_) => {
                 Err(Error::new(abi::ERR_TAG, format!("tag {tag}, which is not from 0 to {TAG_UB}")))
             }
         }
@@ -298,15 +297,11 @@ impl Probed {
     }
 }
 
-/// Looks for a message: waits for it, or says that there is none. It has been received from the network then.
-fn look(peer: &Peer, waits: bool) -> Result<Option<Completion>> {
-    let Some(from) = peer.world else { return Ok(None) };
+/// Receives a message from the network into the library: waits for it, or takes one that is there.
+fn fetch(from: u32, tag: port::Tag, waits: bool) -> Result<Option<Completion>> {
     let port = mpi().port()?;
-    if !waits {
-        port.poll(Poll::Probe);
-    }
     let room = u64::MAX;
-    let ticket = port.start(&Command::Receive { from, tag: peer.key(), room, at_once: !waits });
+    let ticket = port.start(&Command::Receive { from, tag, room, at_once: !waits });
     port.called(Shape::Blocking);
     port.poll(Poll::Nothing);
     let done = port.done(ticket).ok_or_else(request::unfinished)?;
@@ -314,15 +309,34 @@ fn look(peer: &Peer, waits: bool) -> Result<Option<Completion>> {
     Ok((!done.void).then_some(done))
 }
 
+/// Looks for a message: waits for it, or says whether there is one. It has been received from the network then, and so have
+/// those that came before it, whatever their tags: a receive of any tag takes them first.
+fn look(peer: &Peer, waits: bool) -> Result<bool> {
+    let Some(from) = peer.world else { return Ok(true) };
+    let context = peer.comm.context;
+    let known = || mpi().probed.place(context, from, peer.tag).is_some();
+    if known() {
+        return Ok(true);
+    }
+    if !waits {
+        mpi().port()?.poll(Poll::Probe);
+    }
+    while !known() {
+        let Some(found) = fetch(from, port::Tag { context, tag: None }, waits)? else {
+            return Ok(false);
+        };
+        mpi().probed.add(context, found);
+    }
+    Ok(true)
+}
+
 fn probe(peer: &Peer, waits: bool) -> Result<Option<Status>> {
     let Some(from) = peer.world else { return Ok(Some(from_nobody())) };
-    let context = peer.comm.context;
-    if let Some(found) = mpi().probed.peek(context, from, peer.tag) {
-        return Ok(Some(peer.status(&found)));
+    if !look(peer, waits)? {
+        return Ok(None);
     }
-    let Some(found) = look(peer, waits)? else { return Ok(None) };
-    mpi().probed.add(context, found);
-    Ok(Some(peer.status(&found)))
+    let found = mpi().probed.peek(peer.comm.context, from, peer.tag);
+    Ok(found.map(|found| peer.status(&found)))
 }
 
 /// A message that was probed for one receive.
@@ -334,9 +348,15 @@ pub struct Message {
 
 fn matched_probe(peer: Peer, waits: bool) -> Result<Option<(Handle, Status)>> {
     let Some(from) = peer.world else { return Ok(Some((abi::MESSAGE_NO_PROC, from_nobody()))) };
+    // It is matched now, so that those before it can stay where they are.
     let found = match mpi().probed.take(peer.comm.context, from, peer.tag) {
         Some(found) => Some(found),
-        None => look(&peer, waits)?,
+        None => {
+            if !waits {
+                mpi().port()?.poll(Poll::Probe);
+            }
+            fetch(from, peer.key(), waits)?
+        }
     };
     let Some(found) = found else { return Ok(None) };
     let status = peer.status(&found);

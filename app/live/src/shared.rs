@@ -39,7 +39,8 @@ const FIRST_CONTEXT: u32 = 2;
 const WILD: u32 = (1 << TAG_BITS) - 1;
 /// Tags below this stand for themselves.
 const PLAIN: u32 = 1 << 17;
-const COLLECTIVE: u32 = 1 << 31;
+/// Tags that no wildcard means.
+const HIDDEN: u32 = 1 << 31;
 /// The tag of requests that no program receives. Their context, the last one, is that of answers as well.
 pub const REQUEST: u32 = (CONTEXTS - 1) << TAG_BITS;
 
@@ -107,8 +108,15 @@ impl Shared {
         lock(self.envelopes.get(rank as usize)?).remove(&index)
     }
 
-    /// The tag of a message among the hosts: 0, 13 bits of context, 18 bits of tag.
+    /// The tag of a message among the hosts: 0, 13 bits of context, 18 bits of tag. Tags above 2^31 are the library's own, which no wildcard
+    /// means: 1, 13 bits of context, 1, 17 bits of tag.
     pub fn tag(&self, slot: u32, tag: Option<u32>) -> u32 {
+        if let Some(own) = tag.filter(|tag| tag >> 31 == 1) {
+            let mut tags = lock(&self.tags);
+            let next = tags.len() as u32 % PLAIN;
+            let low = *tags.entry(own).or_insert(next);
+            return HIDDEN | (slot % CONTEXTS) << TAG_BITS | PLAIN | low % PLAIN;
+        }
         let low = match tag {
             None => WILD,
             Some(tag) if tag < PLAIN => tag,
@@ -126,9 +134,9 @@ impl Shared {
         REQUEST | (1 + send % (WILD - 1))
     }
 
-    /// The tag of a collective's message: 1, 13 bits of context, 6 of the collective, 12 of the message.
+    /// The tag of a collective's message: 1, 13 bits of context, 0, 5 of the collective, 12 of the message.
     pub const fn tag_of_collective(slot: u32, number: u64, message: u32) -> u32 {
-        COLLECTIVE | (slot % CONTEXTS) << TAG_BITS | (number as u32 % 64) << 12 | message % 4096
+        HIDDEN | (slot % CONTEXTS) << TAG_BITS | (number as u32 % 32) << 12 | message % 4096
     }
 
     /// A member contributes to a collective; gives the list.

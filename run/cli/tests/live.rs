@@ -4,67 +4,11 @@ mod common;
 #[path = "../../../app/recorder/tests/support/programs.rs"]
 mod programs;
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-use std::sync::OnceLock;
+use std::path::Path;
+use std::process::Command;
 
 use common::Ended;
-
-/// The folder with our libraries of MPI and the compiler wrappers: built once, from the libraries that lie beside the
-/// command, which are built by then or now.
-fn mpi() -> &'static Path {
-    static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| {
-        let beside = Path::new(env!("CARGO_BIN_EXE_heddle")).parent().expect("a folder");
-        let mut cargo = Command::new(env!("CARGO"));
-        cargo.args([
-            "build",
-            "--quiet",
-            "--locked",
-            "-p",
-            "heddle-libmpi",
-            "-p",
-            "heddle-in-process",
-        ]);
-        cargo.arg("--manifest-path").arg(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"));
-        cargo.arg("--target-dir").arg(beside.parent().expect("a folder"));
-        if beside.ends_with("release") {
-            cargo.arg("--release");
-        }
-        assert!(cargo.status().expect("cargo runs").success(), "the libraries are built");
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("live");
-        let core = beside.join(layers::libraries::CORE);
-        layers::libraries::all(&core, &folder).expect("the layers are built");
-        folder.join("mpi")
-    })
-}
-
-/// Compiles a program of the folder `live`.
-fn compiled(name: &str) -> PathBuf {
-    let made = mpi().join(name);
-    let source =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/live").join(name).with_extension("c");
-    let mut compiler = Command::new(mpi().join("bin/mpicc"));
-    let status = compiler.args(["-O1", "-Wall", "-Werror", "-o"]).arg(&made).arg(source).status();
-    assert!(status.expect("mpicc runs").success(), "{name} compiles");
-    made
-}
-
-fn ended(output: Output) -> Ended {
-    Ended {
-        code: output.status.code().expect("no signal"),
-        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
-        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-    }
-}
-
-/// Runs a program with these options and arguments, without computation.
-fn mpirun(options: &str, program: &Path, arguments: &str) -> Ended {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_heddle"));
-    command.args(["mpirun", "--compute-time", "off"]).args(options.split_whitespace());
-    command.arg(program).args(arguments.split_whitespace()).env("HEDDLE_MPI", mpi().join("lib"));
-    ended(command.output().expect("heddle runs"))
-}
+use common::mpi::{compiled, ended, mpi, mpirun};
 
 /// Data is right on any number of ranks and over any network; and the time is the same however ranks are held.
 #[test]
@@ -100,7 +44,8 @@ fn files_and_kept_messages() {
         let program = compiled(name);
         for ranks in [1, 2, 4] {
             for how in ["", "--in-process"] {
-                let ended = mpirun(&format!("-q -n {ranks} {how}"), &program, &file.to_string_lossy());
+                let ended =
+                    mpirun(&format!("-q -n {ranks} {how}"), &program, &file.to_string_lossy());
                 let said = (ended.code, ended.stdout.as_str());
                 assert_eq!(said, (0, ""), "{name} on {ranks} ranks {how}: {}", ended.stderr);
             }

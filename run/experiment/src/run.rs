@@ -133,27 +133,7 @@ pub fn run_held(plan: &Plan, make: Option<live::Make<'_>>) -> Result<Report, Fai
             report.warnings.extend(compiled.warnings);
             Ok(report)
         }
-        Workload::Programs(programs) => {
-            let (simulated, ended, code) = live_run::with(
-                programs,
-                &plan.configuration,
-                plan.flow.as_ref(),
-                make,
-                |live| carry_out(plan, live, 0, |_| None),
-                |simulated| simulated.outcome.deadlock.is_some(),
-            )?;
-            let stuck = simulated.outcome.deadlock.as_ref();
-            let places = stuck.map_or_else(Vec::new, |stuck| stuck.places.clone());
-            if let Some(ended) = ended {
-                return Err(Failure::Ended(Ending::new(&ended)));
-            }
-            let mut report = finish(plan, start, directory, simulated, None, |op| {
-                let place = places.iter().find(|(rank, _)| *rank == op.rank);
-                Pending::of_call(op, place.map_or("", |(_, name)| name.as_str()))
-            })?;
-            report.code = code;
-            Ok(report)
-        }
+        Workload::Programs(programs) => live(plan, programs, make, start, directory),
         Workload::Automatic(operation) => {
             let (collective, remark) = best(plan, operation)?;
             let mut simulated = simulate(plan, &collective, 0)?;
@@ -186,6 +166,35 @@ pub fn run_held(plan: &Plan, make: Option<live::Make<'_>>) -> Result<Report, Fai
             Ok(report)
         }
     }
+}
+
+/// Runs live programs.
+fn live(
+    plan: &Plan,
+    programs: &[live::Launch],
+    make: Option<live::Make<'_>>,
+    start: Instant,
+    directory: Option<RunDirectory>,
+) -> Result<Report, Failure> {
+    let (simulated, ended, code) = live_run::with(
+        programs,
+        &plan.configuration,
+        plan.flow.as_ref(),
+        make,
+        |live| carry_out(plan, live, 0, |_| None),
+        |simulated| simulated.outcome.deadlock.is_some(),
+    )?;
+    if let Some(ended) = ended {
+        return Err(Failure::Ended(Ending::new(&ended)));
+    }
+    let stuck = simulated.outcome.deadlock.as_ref();
+    let places = stuck.map_or_else(Vec::new, |stuck| stuck.places.clone());
+    let mut report = finish(plan, start, directory, simulated, None, |op| {
+        let place = places.iter().find(|(rank, _)| *rank == op.rank);
+        Pending::of_call(op, place.map_or("", |(_, name)| name.as_str()))
+    })?;
+    report.code = code;
+    Ok(report)
 }
 
 /// Tries all algorithms of a collective; the first of the fastest, and a remark on all.

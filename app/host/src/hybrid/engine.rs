@@ -10,7 +10,8 @@ use units::Time;
 
 use super::mailbox::{Flow, Mailbox, Message, Messages};
 use super::protocol::{Protocol, Protocols};
-use crate::path::{Clock, Path, Stamp};
+use super::rank::{Cpu, Doing, Rank, Ready, add};
+use crate::path::{Clock, Stamp};
 use crate::source::{START, Source, Work};
 use crate::{Activity, Error, Outcome, RankTotals, Record, Settings};
 
@@ -18,64 +19,6 @@ use crate::{Activity, Error, Outcome, RankTotals, Record, Settings};
 const COMPUTES: u32 = 1 << 31;
 /// So often the meter is told.
 const TOLD: u64 = 1 << 12;
-
-/// A rank.
-pub struct Rank<S> {
-    pub source: S,
-    pub cpus: Box<[Cpu]>,
-    pub mailbox: Mailbox,
-    pub totals: RankTotals,
-    /// When its last operation so far was done, and how that came about.
-    pub last: Clock,
-    sequence: u32,
-    /// Whether it waits to be looked at.
-    queued: bool,
-}
-
-/// A CPU of a rank.
-#[derive(Default)]
-pub struct Cpu {
-    ready: BinaryHeap<Reverse<Ready>>,
-    doing: Option<Doing>,
-    pub clock: Clock,
-}
-
-/// An operation that may start.
-struct Ready {
-    /// When that was so, and its place in the program: the order in which operations start.
-    order: (Time, u32),
-    op: Op,
-    path: Path,
-}
-
-impl PartialEq for Ready {
-    fn eq(&self, other: &Self) -> bool {
-        self.order == other.order
-    }
-}
-impl Eq for Ready {}
-impl PartialOrd for Ready {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl Ord for Ready {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.order.cmp(&other.order)
-    }
-}
-
-/// What a CPU is at.
-#[derive(Clone, Copy)]
-struct Doing {
-    activity: Activity,
-    index: u32,
-    op: Op,
-    since: Time,
-    posted: Time,
-    /// Of a receive, its message.
-    message: u32,
-}
 
 /// A simulation.
 pub struct Engine<'a, S: Source, R, W, B> {
@@ -602,11 +545,6 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
     }
 }
 
-fn add(cpus: &mut [Cpu], index: u32, op: Op, stamp: &Stamp) {
-    let cpu = &mut cpus[usize::from(op.cpu)];
-    cpu.ready.push(Reverse(Ready { order: (stamp.time, index), op, path: stamp.path }));
-}
-
 /// What waits for the end of an operation.
 fn successors<S: Source>(source: &S, state: &S::State, rank: u32, index: u32) -> Box<[u32]> {
     let mut successors = Vec::new();
@@ -617,10 +555,4 @@ fn successors<S: Source>(source: &S, state: &S::State, rank: u32, index: u32) ->
 /// For how many messages there is room at first: growing would mean to copy them. Pages that are not used cost nothing.
 fn room(program: &impl Work) -> usize {
     (program.operations().unwrap_or(0) / 2).min(1 << 20) as usize
-}
-
-impl<S> Rank<S> {
-    fn ready(&mut self, index: u32, op: Op, stamp: &Stamp) {
-        add(&mut self.cpus, index, op, stamp);
-    }
 }

@@ -12,6 +12,7 @@ mod engine;
 mod finish;
 mod mailbox;
 mod protocol;
+mod rank;
 
 pub use engine::simulate_flow;
 pub use protocol::{Piece, Pieces, Protocol, Protocols, seconds};

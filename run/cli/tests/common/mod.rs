@@ -3,6 +3,8 @@
 // Each test program uses a part of this.
 #![allow(dead_code)]
 
+pub mod mpi;
+
 use std::{
     fs,
     io::Write,
