@@ -30,10 +30,19 @@ fn agreed<T>(
     let nothing = || Amount::Each(0);
     let class =
         collective::Call { class: Class::Create, root: None, element: 1, commutative: true };
-    let ticket = collective::post(comm, &class, nothing(), nothing(), contribution)?;
     let port = mpi().port()?;
-    port.called(port::Shape::Blocking);
-    port.poll(Poll::Nothing);
+    let round = |contribution| {
+        let ticket = collective::post(comm, &class, nothing(), nothing(), contribution)?;
+        port.called(port::Shape::Blocking);
+        port.poll(Poll::Nothing);
+        Ok(ticket)
+    };
+    let ticket = round(contribution)?;
+    if comm.is_inter() {
+        // A rank hears of all of the other group; once it hears that these have heard of all of its own, that is there too.
+        let heard = round(Contribution::none())?;
+        collective::finish(comm, heard, |_| Ok(()))?;
+    }
     collective::finish(comm, ticket, read)
 }
 

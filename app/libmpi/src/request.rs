@@ -10,12 +10,16 @@ use smallvec::{SmallVec, smallvec};
 use crate::abi::{self, Handle, Status};
 use crate::argument::{Out, count};
 use crate::error::{Error, Result};
-use crate::layer::{Callback, Function};
+use crate::layer::Callback;
 use crate::memory::Buffer;
 use crate::p2p::Target;
 use crate::partitioned::Operation;
 use crate::state::Mpi;
 use crate::{check, mpi, mpi_functions};
+
+mod generalized;
+
+pub use generalized::Generalized;
 
 /// Starts an operation once more.
 pub type Starter = Box<dyn Fn() -> Result<Active>>;
@@ -65,16 +69,6 @@ impl std::fmt::Debug for Active {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_list().entries(self.tickets()).finish()
     }
-}
-
-/// An operation of the program's own.
-#[derive(Debug)]
-pub struct Generalized {
-    query: Callback,
-    free: Callback,
-    cancel: Callback,
-    extra: *mut c_void,
-    complete: Cell<bool>,
 }
 
 impl Active {
@@ -149,21 +143,7 @@ pub fn end(active: Active) -> Result<Status> {
             buffer.sweep(port);
             Ok(Status::empty())
         }
-        Active::Generalized(operation) => {
-            let mut status = Status::empty();
-            // SAFETY: the function and its argument are the program's.
-            let code = unsafe { operation.query.query(operation.extra, &raw mut status) };
-            // SAFETY: as above.
-            let freed = unsafe { operation.free.free(operation.extra) };
-            for code in [code, freed] {
-                check!(
-                    code == abi::SUCCESS,
-                    ERR_OTHER,
-                    "a function of a generalized request failed with {code}"
-                );
-            }
-            Ok(status)
-        }
+        Active::Generalized(operation) => operation.end(),
     }
 }
 
@@ -616,23 +596,5 @@ mpi_functions! {
         let outcome = known.end()?;
         known.active.replace(Some(Active::Done(outcome)));
         set_status(status, &outcome)
-    }
-
-    fn Grequest_start(query: Function, free: Function, cancel: Function, extra: *mut c_void, request: Out<Handle>) {
-        request.check()?;
-        check!(![query, free, cancel].iter().any(|function| function.is_null()), ERR_ARG, "a function is missing");
-        let [query, free, cancel] = [query, free, cancel].map(Callback::new);
-        let operation = Generalized { query, free, cancel, extra, complete: Cell::new(false) };
-        request.set(mpi().requests.add(Rc::new(Request::active(Active::Generalized(Rc::new(operation))))))
-    }
-
-    fn Grequest_complete(request: Handle) {
-        let known = mpi().request(request)?;
-        let known = known.ok_or_else(|| Error::new(abi::ERR_REQUEST, "the null request is no generalized one"))?;
-        match &*known.active.borrow() {
-            Some(Active::Generalized(operation)) => operation.complete.set(true),
-            _ => return Err(Error::new(abi::ERR_REQUEST, "the request is no generalized one")),
-        }
-        Ok(())
     }
 }

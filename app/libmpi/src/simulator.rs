@@ -93,7 +93,10 @@ pub extern "C" fn heddle_now() -> u64 {
 }
 
 /// A call begins: what the rank computed since the last one is told.
-pub fn enter(mpi: &Mpi) {
+pub fn enter(mpi: &Mpi, name: &'static str) {
+    if let Some(port) = mpi.port.get() {
+        port.enter(name);
+    }
     if let (Some(last), Some(port)) = (mpi.measured.get(), mpi.port.get()) {
         let computed = clock().saturating_sub(last);
         if computed > 0 {

@@ -112,7 +112,7 @@ pub struct Inside;
 /// A call begins.
 pub fn enter(name: &'static str) -> Inside {
     let mpi = mpi();
-    crate::simulator::enter(mpi);
+    crate::simulator::enter(mpi, name);
     mpi.call.set(name);
     check_phase(name);
     Inside

@@ -100,7 +100,8 @@ impl Holder for Processes {
             if let Some(status) = self.status(rank)
                 && lane.turn.load(Ordering::Acquire) != SIMULATORS_TURN
             {
-                return Err(Lost { how: described(status), code: exit_code(status) });
+                // A rank that is gone before its time has failed, whatever it says.
+                return Err(Lost { how: described(status), code: exit_code(status).max(1) });
             }
         }
     }

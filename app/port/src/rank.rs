@@ -39,6 +39,8 @@ pub struct Port {
     now: Cell<u64>,
     ahead: Cell<(u32, u64)>,
     switch: Box<dyn Switch>,
+    /// The function of MPI that it is in, and that which the simulator knows of.
+    inside: Cell<[&'static str; 2]>,
     /// It has said goodbye.
     left: Cell<bool>,
     /// What is called if the rank is to end.
@@ -65,6 +67,7 @@ impl Port {
             now: Cell::new(0),
             ahead: Cell::new((0, 0)),
             switch,
+            inside: Cell::default(),
             left: Cell::new(false),
             end,
         }
@@ -93,6 +96,12 @@ impl Port {
     /// Gives back a block that somebody has allocated.
     pub fn give_back(&self, place: Place) {
         arena::give_back(&self.memory, place);
+    }
+
+    /// The rank is in a function of MPI: said when it waits there.
+    pub fn enter(&self, name: &'static str) {
+        let [_, known] = self.inside.get();
+        self.inside.set([name, known]);
     }
 
     /// Says something.
@@ -173,12 +182,20 @@ impl Port {
             return 0;
         }
         self.ahead.set((0, 0));
-        let words = std::mem::take(&mut self.encoder.borrow_mut().words);
+        let mut words = std::mem::take(&mut self.encoder.borrow_mut().words);
+        let [name, known] = self.inside.get();
+        if name != known {
+            self.inside.set([name, name]);
+            // In front: the last command says what the rank wants.
+            let mut encoder = Encoder::default();
+            encoder.add(&Command::In(name.to_owned()));
+            encoder.words.append(&mut words);
+            words = encoder.words;
+        }
         let reply = match self.exchange(&words) {
             Ok(words) => Reply::decode(&words),
             Err(Died) => (self.end)(1),
         };
-        let mut words = words;
         words.clear();
         self.encoder.borrow_mut().words = words;
         self.now.set(reply.now);

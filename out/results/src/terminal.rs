@@ -124,6 +124,9 @@ fn render_deadlock(text: &mut String, deadlock: &DeadlockSummary, ranks: u64) ->
 
 /// One line such as `  rank 3 waits in recv of 10 B from rank 1, tag 7 (line 12: l1: recv 10b from 1 tag 7)`.
 fn render_pending(text: &mut String, pending: &Pending) -> std::fmt::Result {
+    if let ("call", Some(name)) = (pending.kind, &pending.text) {
+        return writeln!(text, "  rank {} waits in {name}", pending.rank);
+    }
     let state = if pending.started { "waits in" } else { "has not started" };
     write!(text, "  rank {} {state} {}", pending.rank, pending.kind)?;
     let any = |value: i64, name: &str| match value {

@@ -206,9 +206,9 @@ pub const KEYS: &[Key] = &[
         "By how much computation takes longer than measured; with 0.5 it is twice as fast."),
     key("live.poll", Kind::Time, Value("100 ns"), None,
         "What a call that only looks costs (`MPI_Test`, `MPI_Iprobe` and their kin); of several in a row the n-th costs n times as \
-         much, so that time goes on for a program that polls. Over flows, `smpi/test` and `smpi/iprobe` say it."),
+         much, so that time goes on for a program that polls. Over flows, `smpi/test` and `smpi/iprobe` say it, if they are set."),
     key("live.clock", Kind::Time, Value("10 ns"), None,
-        "What `MPI_Wtime` costs. Over flows, `smpi/wtime` says it."),
+        "What `MPI_Wtime` costs. Over flows, `smpi/wtime` says it, if it is set."),
 
     key("traces.mode", Kind::Word(MODE), Value("gaps"), None,
         "How recorded time becomes time in the schedule."),

@@ -105,7 +105,15 @@ pub(crate) fn with<T>(
         }
         Some(flow) => {
             let calls = &flow.items.calls;
-            Costs { test: calls.test.ps(), probe: calls.iprobe.ps(), clock: calls.wtime.ps() }
+            // Time must go on for a program that polls.
+            let or = |cost: units::Time, key| {
+                if cost == units::Time::ZERO { time(key) } else { cost.ps() }
+            };
+            Costs {
+                test: or(calls.test, "live.poll"),
+                probe: or(calls.iprobe, "live.poll"),
+                clock: or(calls.wtime, "live.clock"),
+            }
         }
     };
     let scale = configuration.factor("live.scale").unwrap_or(1.0);

@@ -131,15 +131,7 @@ impl Plan {
         take(workload_of(&configuration).map(|found| workload = Some(found)));
         take(compatible(&configuration));
         take(without("traffic.", &configuration, "set the workload to traffic:NAME"));
-        if !configuration.is_traces() {
-            let keys = if configuration.is_program() { OTHER_TRACE_KEYS } else { &["traces."] };
-            for table in keys {
-                take(without(table, &configuration, "set the workload to the traces of a run"));
-            }
-        }
-        if !configuration.is_program() {
-            take(without("live.", &configuration, "heddle mpirun runs a program"));
-        }
+        take(of_other_workloads(&configuration));
         let mut machine = None;
         take(machine::resolve(&configuration).map(|found| machine = found));
         let mut flow = None;
@@ -195,6 +187,23 @@ impl Plan {
     pub const fn configuration(&self) -> &Configuration {
         &self.configuration
     }
+}
+
+/// Refuses what belongs to traces or live programs where the workload is something else.
+fn of_other_workloads(configuration: &Configuration) -> Result<(), Vec<Diagnostic>> {
+    let tables: &[&str] = match (configuration.is_traces(), configuration.is_program()) {
+        (true, _) => &[],
+        (false, true) => OTHER_TRACE_KEYS,
+        (false, false) => &["traces."],
+    };
+    let traces = "set the workload to the traces of a run";
+    let refused = tables.iter().map(|table| without(table, configuration, traces));
+    let mut mistakes: Vec<_> = refused.filter_map(Result::err).flatten().collect();
+    if !configuration.is_program() {
+        let live = without("live.", configuration, "heddle mpirun runs a program");
+        mistakes.extend(live.err().into_iter().flatten());
+    }
+    if mistakes.is_empty() { Ok(()) } else { Err(mistakes) }
 }
 
 /// Refuses tables that the workload or the network does not have.

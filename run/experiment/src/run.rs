@@ -238,6 +238,18 @@ fn simulate(plan: &Plan, program: &impl Program, schedule: u64) -> Result<Simula
     carry_out(plan, program, schedule, |network| Some(progress::estimate(program, network)))
 }
 
+/// What is to be recorded.
+fn wanted(plan: &Plan, timeline: bool) -> Wanted {
+    let messages = plan.output.as_ref().is_some_and(|output| output.messages);
+    let slices = match (timeline, plan.gantt) {
+        (true, _) => u32::MAX,
+        (false, true) => results::GANTT_RANKS,
+        (false, false) => 0,
+    };
+    let computations = plan.wants_calls();
+    Wanted { messages: messages || timeline, slices, computations }
+}
+
 /// Simulates something; `expected` estimates the work.
 fn carry_out(
     plan: &Plan,
@@ -248,14 +260,7 @@ fn carry_out(
     memory::suffices(program.ranks(), schedule)
         .map_err(|message| Failure::Input(format!("error: {message}")))?;
     let timeline = plan.output.as_ref().is_some_and(|output| output.timeline.is_some());
-    let messages = plan.output.as_ref().is_some_and(|output| output.messages);
-    let slices = match (timeline, plan.gantt) {
-        (true, _) => u32::MAX,
-        (false, true) => results::GANTT_RANKS,
-        (false, false) => 0,
-    };
-    let computations = plan.wants_calls();
-    let wanted = Wanted { messages: messages || timeline, slices, computations };
+    let wanted = wanted(plan, timeline);
     let network = match &plan.machine {
         Some(machine) => Some(machine.with(program.ranks()).map_err(Failure::Input)?),
         None => None,

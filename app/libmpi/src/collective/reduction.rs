@@ -5,13 +5,13 @@ use std::rc::Rc;
 use port::{Amount, Class};
 
 use super::{Board, Call, Contribution, Role, begin, role};
-use crate::abi::{self, Handle};
+use crate::abi::Handle;
 use crate::comm::Comm;
 use crate::datatype::Datatype;
 use crate::error::Result;
 use crate::op::Operation;
 use crate::p2p::Data;
-use crate::request::{Active, Starter};
+use crate::request::Starter;
 use crate::{check, mpi};
 
 /// What is combined, and how.
@@ -103,13 +103,10 @@ pub fn reduce(
     let (role, number) = role(&comm, root)?;
     let reduction = Reduction::new(op, &from.datatype)?;
     Ok(Box::new(move || {
-        if role == Role::Bystander {
-            return Ok(Active::Done(abi::Status::empty()));
-        }
         let call = Call { root: number, ..reduction.call(Class::Reduce) };
         let bytes = from.bytes();
         let amounts = (Amount::Each(bytes), Amount::Each(bytes));
-        let gives = !(comm.is_inter() && role == Role::Root);
+        let gives = !comm.is_inter() || matches!(role, Role::Member(_));
         let contribution = if gives {
             Contribution::new(bytes, |room| from.pack(room))?
         } else {

@@ -8,9 +8,9 @@ use super::board::Blocks;
 use super::{Call, Contribution, Role, begin, in_place, role};
 use crate::abi::Handle;
 use crate::error::Result;
+use crate::mpi;
 use crate::p2p::Data;
-use crate::request::{Active, Starter};
-use crate::{abi, mpi};
+use crate::request::Starter;
 
 /// Where the blocks of a buffer are: count and displacement, in elements.
 pub type Layout = Vec<(i64, i64)>;
@@ -41,9 +41,6 @@ pub fn bcast(data: Data, root: i32, comm: Handle) -> Result<Starter> {
     let comm = mpi().comm(comm)?;
     let (role, number) = role(&comm, root)?;
     Ok(Box::new(move || {
-        if role == Role::Bystander {
-            return Ok(nothing());
-        }
         let call = Call { root: number, ..Call::new(Class::Bcast) };
         let bytes = data.bytes();
         let amounts = (Amount::Each(bytes), Amount::Each(bytes));
@@ -62,11 +59,6 @@ pub fn bcast(data: Data, root: i32, comm: Handle) -> Result<Starter> {
     }))
 }
 
-/// What bystanders do.
-fn nothing() -> Active {
-    Active::Done(abi::Status::empty())
-}
-
 /// Gather and gatherv: `into` is the root's buffer with its blocks.
 pub fn gather(
     class: Class,
@@ -78,9 +70,6 @@ pub fn gather(
     let comm = mpi().comm(comm)?;
     let (role, number) = role(&comm, root)?;
     Ok(Box::new(move || {
-        if role == Role::Bystander {
-            return Ok(nothing());
-        }
         let call = Call { root: number, ..Call::new(class) };
         let sends = Amount::Each(from.as_ref().map_or(0, Data::bytes));
         let own = into.as_ref().map(|(data, layout)| lengths(data, layout));
@@ -117,9 +106,6 @@ pub fn scatter(
     let comm = mpi().comm(comm)?;
     let (role, number) = role(&comm, root)?;
     Ok(Box::new(move || {
-        if role == Role::Bystander {
-            return Ok(nothing());
-        }
         let call = Call { root: number, ..Call::new(class) };
         let receives = Amount::Each(into.as_ref().map_or(0, Data::bytes));
         let own = from.as_ref().map(|(data, layout)| lengths(data, layout));

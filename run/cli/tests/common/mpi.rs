@@ -55,7 +55,7 @@ pub fn compiled(name: &str) -> PathBuf {
 /// What a command left behind.
 pub fn ended(output: Output) -> Ended {
     Ended {
-        code: output.status.code().expect("no signal"),
+        code: output.status.code().unwrap_or(-1),
         stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
         stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
     }
@@ -63,7 +63,9 @@ pub fn ended(output: Output) -> Ended {
 
 /// Runs a program with these options and arguments, without computation.
 pub fn mpirun(options: &str, program: &Path, arguments: &str) -> Ended {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_heddle"));
+    // A program that does not end is a failure, not a wait.
+    let mut command = Command::new("timeout");
+    command.args(["--signal=KILL", "100", env!("CARGO_BIN_EXE_heddle")]);
     command.args(["mpirun", "--compute-time", "off"]).args(options.split_whitespace());
     command.arg(program).args(arguments.split_whitespace()).env("HEDDLE_MPI", mpi().join("lib"));
     ended(command.output().expect("heddle runs"))

@@ -1,5 +1,5 @@
 /* Collectives on one group: all of them, with counts that differ, in place, for each root. */
-#include "check.h"
+#include "conformance.h"
 
 enum { MOST = 32 };
 

@@ -1,5 +1,5 @@
 /* Groups, communicators, inter-communicators, attributes, and names. */
-#include "check.h"
+#include "conformance.h"
 
 static void groups(void) {
     MPI_Group world, odd, even, both, none;

@@ -1,5 +1,5 @@
 /* Errors return their class through the handler of the communicator; information, clocks and the environment. */
-#include "check.h"
+#include "conformance.h"
 
 static int class_of(int code) {
     int class = -1;

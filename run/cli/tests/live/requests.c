@@ -1,5 +1,5 @@
 /* Waiting and testing for any, some and all; probing, matched probing; generalised requests. */
-#include "check.h"
+#include "conformance.h"
 
 static void any_and_some(void) {
     /* Rank 0 receives two messages of every other rank. */

@@ -1,5 +1,5 @@
 /* Modes of sending, persistent and partitioned requests, cancelling, and the null process. */
-#include "check.h"
+#include "conformance.h"
 
 static int next, previous;
 

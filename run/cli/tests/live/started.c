@@ -1,5 +1,5 @@
 /* Collectives that are started and completed later, several at a time, and persistent ones. */
-#include "check.h"
+#include "conformance.h"
 
 static void many(void) {
     int sum = -1, last = ranks - 1, value = rank == last ? 9 : 0, all[32], mine = -1, prefix = -1, parts[32], out[32];

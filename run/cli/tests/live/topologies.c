@@ -1,5 +1,5 @@
 /* Cartesian, graph and distributed graph topologies, and collectives among neighbours. */
-#include "check.h"
+#include "conformance.h"
 
 static void cartesian(void) {
     int dims[2] = {0, 0}, periods[2] = {1, 0}, at[2], got_dims[2], got_periods[2], place, from, to, kind, count;

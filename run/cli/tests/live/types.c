@@ -1,5 +1,5 @@
 /* Derived types: sent, received as another type of the same signature, packed, and described. */
-#include "check.h"
+#include "conformance.h"
 #include <stddef.h>
 
 static int next, previous;

@@ -1,0 +1,61 @@
+//! Operations of the program's own (MPI 4.1, section 13.2).
+
+use std::cell::Cell;
+use std::ffi::c_void;
+use std::rc::Rc;
+
+use super::{Active, Request};
+use crate::abi::{self, Handle, Status};
+use crate::argument::Out;
+use crate::error::{Error, Result};
+use crate::layer::{Callback, Function};
+use crate::{check, mpi, mpi_functions};
+
+/// An operation of the program's own.
+#[derive(Debug)]
+pub struct Generalized {
+    query: Callback,
+    pub(super) free: Callback,
+    pub(super) cancel: Callback,
+    pub(super) extra: *mut c_void,
+    pub(super) complete: Cell<bool>,
+}
+
+impl Generalized {
+    /// The program says how it ended.
+    pub(super) fn end(&self) -> Result<Status> {
+        let mut status = Status::empty();
+        // SAFETY: the function and its argument are the program's.
+        let code = unsafe { self.query.query(self.extra, &raw mut status) };
+        // SAFETY: as above.
+        let freed = unsafe { self.free.free(self.extra) };
+        for code in [code, freed] {
+            check!(
+                code == abi::SUCCESS,
+                ERR_OTHER,
+                "a function of a generalized request failed with {code}"
+            );
+        }
+        Ok(status)
+    }
+}
+
+mpi_functions! {
+    fn Grequest_start(query: Function, free: Function, cancel: Function, extra: *mut c_void, request: Out<Handle>) {
+        request.check()?;
+        check!(![query, free, cancel].iter().any(|function| function.is_null()), ERR_ARG, "a function is missing");
+        let [query, free, cancel] = [query, free, cancel].map(Callback::new);
+        let operation = Generalized { query, free, cancel, extra, complete: Cell::new(false) };
+        request.set(mpi().requests.add(Rc::new(Request::active(Active::Generalized(Rc::new(operation))))))
+    }
+
+    fn Grequest_complete(request: Handle) {
+        let known = mpi().request(request)?;
+        let known = known.ok_or_else(|| Error::new(abi::ERR_REQUEST, "the null request is no generalized one"))?;
+        match &*known.active.borrow() {
+            Some(Active::Generalized(operation)) => operation.complete.set(true),
+            _ => return Err(Error::new(abi::ERR_REQUEST, "the request is no generalized one")),
+        }
+        Ok(())
+    }
+}
