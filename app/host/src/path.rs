@@ -19,24 +19,28 @@ pub struct Path {
 
 impl Path {
     /// The chain, longer by so much computation.
+    #[must_use]
     pub const fn compute(mut self, time: Time) -> Self {
         self.compute = self.compute.wrapping_add(time.ps());
         self
     }
 
     /// The chain, longer by so much overhead.
+    #[must_use]
     pub const fn overhead(mut self, time: Time) -> Self {
         self.overhead = self.overhead.wrapping_add(time.ps());
         self
     }
 
     /// The chain, longer by so much latency.
+    #[must_use]
     pub const fn latency(mut self, time: Time) -> Self {
         self.latency = self.latency.wrapping_add(time.ps());
         self
     }
 
     /// The chain, longer by so much time per byte.
+    #[must_use]
     pub const fn bandwidth(mut self, time: Time) -> Self {
         self.bandwidth = self.bandwidth.wrapping_add(time.ps());
         self

@@ -349,15 +349,13 @@ pub struct Message {
 fn matched_probe(peer: Peer, waits: bool) -> Result<Option<(Handle, Status)>> {
     let Some(from) = peer.world else { return Ok(Some((abi::MESSAGE_NO_PROC, from_nobody()))) };
     // It is matched now, so that those before it can stay where they are.
-    let found = match mpi().probed.take(peer.comm.context, from, peer.tag) {
-        Some(found) => Some(found),
-        None => {
-            if !waits {
-                mpi().port()?.poll(Poll::Probe);
-            }
-            fetch(from, peer.key(), waits)?
+    let mut found = mpi().probed.take(peer.comm.context, from, peer.tag);
+    if found.is_none() {
+        if !waits {
+            mpi().port()?.poll(Poll::Probe);
         }
-    };
+        found = fetch(from, peer.key(), waits)?;
+    }
     let Some(found) = found else { return Ok(None) };
     let status = peer.status(&found);
     Ok(Some((mpi().messages.add(Rc::new(Message { found, peer })), status)))

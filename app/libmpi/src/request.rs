@@ -1,7 +1,7 @@
 //! Operations under way (MPI 4.1, sections 3.7, 3.9 and 13.2).
 
-use std::cell::{Cell, RefCell};
-use std::ffi::{c_int, c_void};
+use std::cell::RefCell;
+use std::ffi::c_int;
 use std::rc::Rc;
 
 use port::{Command, Completion, Poll, Port, Shape, Ticket};
@@ -10,7 +10,6 @@ use smallvec::{SmallVec, smallvec};
 use crate::abi::{self, Handle, Status};
 use crate::argument::{Out, count};
 use crate::error::{Error, Result};
-use crate::layer::Callback;
 use crate::memory::Buffer;
 use crate::p2p::Target;
 use crate::partitioned::Operation;

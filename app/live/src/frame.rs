@@ -60,7 +60,7 @@ pub struct Call {
 /// What a rank has said, and what has become of it.
 #[derive(Debug)]
 pub struct Rank {
-    pub rank: u32,
+    pub number: u32,
     pub graph: Graph,
     tickets: FxHashMap<Ticket, Ticketed>,
     next: Ticket,
@@ -99,7 +99,7 @@ impl Rank {
             neighbours: None,
         };
         Self {
-            rank,
+            number: rank,
             graph: Graph::default(),
             tickets: FxHashMap::default(),
             next: 0,
@@ -125,11 +125,14 @@ impl Rank {
         }
         match command {
             Command::Compute(time) => {
-                let time = (time as f64 * rules.scale).round() as u64;
+                let scaled = (time as f64 * rules.scale).round();
+                // A scale is not negative.
+                #[expect(clippy::cast_sign_loss, reason = "see above")]
+                let time = scaled as u64;
                 self.computed = self.computed.saturating_add(time);
             }
             Command::Sleep(time) => self.computed = self.computed.saturating_add(time),
-            Command::Send { .. } => self.send(command, rules)?,
+            Command::Send { .. } => self.send(&command, rules)?,
             Command::Remote { to, bytes, answer } => self.remote(to, bytes, answer, &rules.shared),
             Command::Receive { from, tag, room, at_once } => {
                 let key = rules.shared.tag(self.slot(tag.context)?, tag.tag);
@@ -336,13 +339,12 @@ impl Rank {
         let first = self.calc(0);
         self.graph.any(first);
         for ends in lists {
-            let end = match ends.as_slice() {
-                [end] => *end,
-                _ => {
-                    let all = self.calc(0);
-                    ends.iter().for_each(|end| self.graph.depend(all, *end, Edge::Done));
-                    all
-                }
+            let end = if let [end] = ends.as_slice() {
+                *end
+            } else {
+                let all = self.calc(0);
+                ends.iter().for_each(|end| self.graph.depend(all, *end, Edge::Done));
+                all
             };
             if self.graph.node(end).is_some_and(|node| node.done.is_some()) {
                 self.graph.met(first);

@@ -8,8 +8,8 @@ use crate::shared::{Envelope, REQUEST, Shared};
 
 impl Rank {
     /// The rank sends a message. A synchronous one is answered when a receive has met it.
-    pub fn send(&mut self, command: Command, rules: &Rules) -> Result<(), String> {
-        let Command::Send { to, tag, bytes, contents, synchronous } = command else {
+    pub fn send(&mut self, command: &Command, rules: &Rules) -> Result<(), String> {
+        let &Command::Send { to, tag, bytes, contents, synchronous } = command else {
             return Ok(());
         };
         let key = rules.shared.tag(self.slot(tag.context)?, tag.tag);
@@ -20,7 +20,7 @@ impl Rank {
         }
         self.ticket(&ends);
         let (tag, answer) = (tag.tag.unwrap_or(0), synchronous.then_some(0));
-        rules.shared.send(self.rank, op, Envelope { tag, contents, answer });
+        rules.shared.send(self.number, op, Envelope { tag, contents, answer });
         self.call.starts.extend_from_slice(&ends);
         self.call.ends.extend_from_slice(&ends);
         Ok(())
@@ -31,7 +31,7 @@ impl Rank {
         let send = self.message(Kind::Send, to, REQUEST, bytes);
         let receive = self.message(Kind::Recv, to, Shared::tag_of_answer(send), answer);
         self.ticket(&[receive]);
-        shared.send(self.rank, send, Envelope { tag: 0, contents: 0, answer: Some(answer) });
+        shared.send(self.number, send, Envelope { tag: 0, contents: 0, answer: Some(answer) });
         self.call.starts.extend_from_slice(&[send, receive]);
         self.call.ends.push(receive);
     }

@@ -115,7 +115,7 @@ impl Shared {
             let mut tags = lock(&self.tags);
             let next = tags.len() as u32 % PLAIN;
             let low = *tags.entry(own).or_insert(next);
-            return HIDDEN | (slot % CONTEXTS) << TAG_BITS | PLAIN | low % PLAIN;
+            return HIDDEN | (slot % CONTEXTS) << TAG_BITS | PLAIN | (low % PLAIN);
         }
         let low = match tag {
             None => WILD,
@@ -136,7 +136,7 @@ impl Shared {
 
     /// The tag of a collective's message: 1, 13 bits of context, 0, 5 of the collective, 12 of the message.
     pub const fn tag_of_collective(slot: u32, number: u64, message: u32) -> u32 {
-        HIDDEN | (slot % CONTEXTS) << TAG_BITS | (number as u32 % 32) << 12 | message % 4096
+        HIDDEN | (slot % CONTEXTS) << TAG_BITS | (number as u32 % 32) << 12 | (message % 4096)
     }
 
     /// A member contributes to a collective; gives the list.

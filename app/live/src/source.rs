@@ -68,15 +68,15 @@ impl<'a, H: Holder + ?Sized> Live<'a, H> {
             match self.turn(state, now, value) {
                 Ok(Want::Now(number)) => value = number,
                 Ok(Want::Never) => return self.release(state, now),
-                Ok(Want::Reached) => match state.rank.reached() {
-                    Some(stamp) => now = now.max(stamp.time.ps()),
-                    None => {
+                Ok(Want::Reached) => {
+                    let Some(stamp) = state.rank.reached() else {
                         state.waits = true;
                         return;
-                    }
-                },
+                    };
+                    now = now.max(stamp.time.ps());
+                }
                 Err(ended) => {
-                    self.rules.shared.end(Ended { rank: state.rank.rank, time: now, ..ended })
+                    self.rules.shared.end(Ended { rank: state.rank.number, time: now, ..ended });
                 }
             }
         }
@@ -87,12 +87,15 @@ impl<'a, H: Holder + ?Sized> Live<'a, H> {
         let failed = |how: String| Ended { rank: 0, time: 0, how: Some(how), code: 1 };
         let rank = &mut state.rank;
         self.reply(rank, &mut state.words, now, value, None)?;
-        let lane =
-            self.rules.memory.lane(rank.rank).ok_or_else(|| failed("it has no lane".to_owned()))?;
+        let lane = self
+            .rules
+            .memory
+            .lane(rank.number)
+            .ok_or_else(|| failed("it has no lane".to_owned()))?;
         state.words.clear();
         loop {
             self.holder
-                .turn(rank.rank)
+                .turn(rank.number)
                 .map_err(|lost| Ended { code: lost.code, ..failed(lost.how) })?;
             if !lane.read(SIMULATORS_TURN, &mut state.words) {
                 break;
@@ -117,7 +120,7 @@ impl<'a, H: Holder + ?Sized> Live<'a, H> {
         value: u64,
         end: Option<i32>,
     ) -> Result<(), Ended> {
-        let Some(lane) = self.rules.memory.lane(rank.rank) else { return Ok(()) };
+        let Some(lane) = self.rules.memory.lane(rank.number) else { return Ok(()) };
         let completions = std::mem::take(&mut rank.completions);
         words.clear();
         Reply { now, value, end, completions }.encode(words);
@@ -133,7 +136,7 @@ impl<'a, H: Holder + ?Sized> Live<'a, H> {
                 how: Some(lost.how),
                 code: lost.code,
             };
-            self.holder.turn(rank.rank).map_err(failed)?;
+            self.holder.turn(rank.number).map_err(failed)?;
         }
     }
 
@@ -141,7 +144,7 @@ impl<'a, H: Holder + ?Sized> Live<'a, H> {
     fn release(&self, state: &mut State, now: u64) {
         let State { rank, words, .. } = state;
         if self.reply(rank, words, now, 0, None).is_ok() {
-            self.holder.release(rank.rank);
+            self.holder.release(rank.number);
         }
     }
 }

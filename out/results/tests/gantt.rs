@@ -115,6 +115,7 @@ fn a_deadlock() {
             at: ns(2400),
             ranks: 1,
             pending: vec![PendingOp { rank: 0, index: 1, started: true }],
+            places: vec![],
             cycle: vec![],
         }),
         ..finishing(&[600, 1200])

@@ -23,6 +23,7 @@ fn deadlock() -> Summary {
             at: ns(4100),
             ranks: 3,
             pending: vec![pending(0, 2, true), pending(1, 0, false), pending(3, 1, true)],
+            places: vec![],
             cycle: vec![0, 3, 1],
         }),
         remarks: vec!["zero lookahead: delta rounds".to_owned()],

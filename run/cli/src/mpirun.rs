@@ -76,7 +76,7 @@ fn enter(arguments: &Mpirun) -> Result<Infallible, Ending> {
     }
     let (program, rest) =
         arguments.command.split_first().ok_or_else(|| fail("no program".to_owned()))?;
-    let line = std::env::args_os().map(|word| word.into_string());
+    let line = std::env::args_os().map(OsString::into_string);
     let line: Vec<String> = line
         .collect::<Result<_, _>>()
         .map_err(|word| fail(format!("{} is no UTF-8", word.display())))?;
@@ -109,13 +109,13 @@ fn workload(arguments: &Mpirun) -> Result<String, Ending> {
     let mut words: Vec<String> = Vec::new();
     let mut first = true;
     for part in arguments.command.split(|word| word == ":") {
-        if !first {
-            words.push(":".to_owned());
-        } else {
+        if first {
             words.extend(["-n".to_owned(), arguments.ranks.to_string()]);
             words.extend(
                 arguments.directory.iter().flat_map(|folder| ["-wdir".to_owned(), folder.clone()]),
             );
+        } else {
+            words.push(":".to_owned());
         }
         words.extend(arguments.variables.iter().flat_map(|said| ["-x".to_owned(), variable(said)]));
         first = false;

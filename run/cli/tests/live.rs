@@ -98,11 +98,11 @@ fn a_live_run_and_its_replay() {
             record
                 .env("HEDDLE_MPI", mpi().join("lib"))
                 .env(recorder::launch::FOLDER, library.recorder());
-            let recorded = ended(record.output().expect("heddle runs"));
+            let recorded = ended(&record.output().expect("heddle runs"));
             assert_eq!(recorded.code, 0, "{name}: {}", recorded.stderr);
             let mut replay = Command::new(env!("CARGO_BIN_EXE_heddle"));
             replay.arg("run").arg(&traces).args(["--format", "json"]);
-            let replayed = time(ended(replay.output().expect("heddle runs")));
+            let replayed = time(ended(&replay.output().expect("heddle runs")));
             assert_eq!((live, live), (replayed, inside), "{name} under {}", library.kind);
         }
     }

@@ -61,7 +61,7 @@ pub struct Ranks {
     image: Image,
     /// As the program is before it starts.
     fresh: Vec<u8>,
-    ranks: UnsafeCell<Vec<Rank>>,
+    all: UnsafeCell<Vec<Rank>>,
     /// Whose variables are in place.
     resident: Cell<Option<u32>>,
 }
@@ -134,7 +134,7 @@ impl Ranks {
             given.push(ptr::null_mut());
             let stack = stack(stacks, rank as usize)?;
             let (constructors, words) = (image.constructors.clone(), given.as_mut_ptr());
-            let number = given.len() as c_int - 1;
+            let number = c_int::try_from(arguments.len()).unwrap_or(c_int::MAX);
             let coroutine = Coroutine::with_stack(stack, move |yielder: &Yielder<(), ()>, ()| {
                 YIELDER.set(yielder);
                 WAYS.with_borrow_mut(|ways| {
@@ -154,7 +154,7 @@ impl Ranks {
         };
         let ranks: Vec<Rank> = (0..count).map(rank).collect::<io::Result<_>>()?;
         WAYS.set(vec![ptr::null(); count as usize]);
-        Ok(Self { memory, image, fresh, ranks: UnsafeCell::new(ranks), resident: Cell::new(None) })
+        Ok(Self { memory, image, fresh, all: UnsafeCell::new(ranks), resident: Cell::new(None) })
     }
 
     /// Puts the variables of a rank in place.
@@ -177,7 +177,7 @@ impl Ranks {
     /// Lets a rank run until it suspends itself or ends.
     fn run(&self, rank: u32) -> Option<c_int> {
         // SAFETY: one thread; what a rank does while it runs does not come here.
-        let ranks = unsafe { &mut *self.ranks.get() };
+        let ranks = unsafe { &mut *self.all.get() };
         self.settle(ranks, rank);
         let own = ranks.get_mut(rank as usize)?;
         if own.ended.is_some() {
@@ -239,8 +239,8 @@ impl Holder for Ranks {
     }
 
     fn end(&mut self, at_once: bool) -> c_int {
-        let codes = self.ranks.get_mut().iter().filter_map(|rank| rank.ended);
-        let failed = codes.filter(|code| *code != 0).next();
+        let mut codes = self.all.get_mut().iter().filter_map(|rank| rank.ended);
+        let failed = codes.find(|code| *code != 0);
         if at_once { 1 } else { failed.unwrap_or(0) }
     }
 }

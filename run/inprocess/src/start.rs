@@ -68,7 +68,7 @@ extern "C" fn simulate(number: c_int, words: *mut *mut i8, _: *mut *mut i8) -> c
         // SAFETY: the program's arguments: so many strings.
         unsafe { CStr::from_ptr(*words.add(place)) }.to_owned()
     };
-    let arguments: Vec<CString> = (0..number as usize).map(argument).collect();
+    let arguments: Vec<CString> = (0..usize::try_from(number).unwrap_or(0)).map(argument).collect();
     let Some(main) = MAIN.get() else { return 1 };
     let make = |programs: &[Launch]| {
         let ranks = Ranks::new(programs, main, &arguments)?;

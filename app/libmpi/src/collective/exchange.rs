@@ -79,7 +79,7 @@ impl Buffer {
                 }
             }
             Self::Each(blocks) => {
-                blocks.iter().skip(number).take(1).for_each(|block| block.pack(room))
+                blocks.iter().skip(number).take(1).for_each(|block| block.pack(room));
             }
         }
     }
@@ -92,7 +92,7 @@ impl Buffer {
                 }
             }
             Self::Each(blocks) => {
-                blocks.iter().skip(number).take(1).for_each(|block| block.unpack(from))
+                blocks.iter().skip(number).take(1).for_each(|block| block.unpack(from));
             }
         }
     }

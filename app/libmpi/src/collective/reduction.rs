@@ -135,9 +135,9 @@ pub fn allreduce(from: Data, into: Data, op: Handle, comm: Handle) -> Result<Sta
             let work = || reduction.combine(all(board, ranks), into.count);
             // Each of two groups gets the other's result.
             if is_inter {
-                into.unpack(&work()?)
+                into.unpack(&work()?);
             } else {
-                into.unpack(board.shared(work)?)
+                into.unpack(board.shared(work)?);
             }
             Ok(())
         })

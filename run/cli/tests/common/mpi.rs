@@ -53,7 +53,7 @@ pub fn compiled(name: &str) -> PathBuf {
 }
 
 /// What a command left behind.
-pub fn ended(output: Output) -> Ended {
+pub fn ended(output: &Output) -> Ended {
     Ended {
         code: output.status.code().unwrap_or(-1),
         stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
@@ -68,5 +68,5 @@ pub fn mpirun(options: &str, program: &Path, arguments: &str) -> Ended {
     command.args(["--signal=KILL", "100", env!("CARGO_BIN_EXE_heddle")]);
     command.args(["mpirun", "--compute-time", "off"]).args(options.split_whitespace());
     command.arg(program).args(arguments.split_whitespace()).env("HEDDLE_MPI", mpi().join("lib"));
-    ended(command.output().expect("heddle runs"))
+    ended(&command.output().expect("heddle runs"))
 }
