@@ -1,6 +1,7 @@
 //! The way to the simulator.
 
 use std::ffi::c_int;
+use std::ops::Range;
 use std::sync::atomic::Ordering;
 
 use port::{
@@ -72,8 +73,9 @@ pub fn connect() -> Result<&'static Port> {
     Ok(mpi().port.get_or_init(|| Port::new(memory, *rank, *ranks, Box::new(Process), end)))
 }
 
-/// Connects a rank that the simulator holds in its own process.
-pub fn hold(rank: &Mpi, port: Port, measures: bool) {
+/// Connects a rank that the simulator holds in its own process, where `variables` are exchanged when another rank runs.
+pub fn hold(rank: &Mpi, port: Port, measures: bool, variables: Vec<Range<usize>>) {
+    rank.variables.replace(variables);
     rank.measured.set(measures.then(clock));
     // A rank is held once.
     let _ = rank.port.set(port);

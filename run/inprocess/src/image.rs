@@ -33,6 +33,11 @@ impl Image {
         image
     }
 
+    /// Where it is.
+    pub fn places(&self) -> Vec<std::ops::Range<usize>> {
+        self.parts.iter().map(|part| part.start.addr()..part.start.addr() + part.length).collect()
+    }
+
     /// Its size.
     pub fn size(&self) -> usize {
         self.parts.iter().map(|part| part.length).sum()

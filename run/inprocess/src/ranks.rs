@@ -128,7 +128,7 @@ impl Ranks {
             // SAFETY: made above, and never freed.
             let known = unsafe { &*mpi };
             let port = Port::new(memory, rank, count, Box::new(Here), end);
-            heddle_mpi::simulator::hold(known, port, measures);
+            heddle_mpi::simulator::hold(known, port, measures, image.places());
             let mut given: Vec<*mut i8> =
                 arguments.iter().map(|word| word.clone().into_raw()).collect();
             given.push(ptr::null_mut());

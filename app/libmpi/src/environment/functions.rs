@@ -28,8 +28,10 @@ mpi_functions! {
         ];
         check!(levels.contains(&required), ERR_ARG, "thread level {required}");
         provided.check()?;
-        init(required)?;
-        provided.set(required)
+        // One thread at a time: the library has no lock.
+        let level = required.min(abi::THREAD_SERIALIZED);
+        init(level)?;
+        provided.set(level)
     }
 
     fn Finalize() {

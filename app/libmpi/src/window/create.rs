@@ -197,6 +197,8 @@ both_forms! {
         let parts = Parts::new(comm, abi::WIN_FLAVOR_CREATE, info)?;
         let mine = measures(size, disp_unit.wide())?;
         check!(size == 0 || !base.is_null(), ERR_ARG, "the window of {size} bytes begins at a null pointer");
+        let own = mpi().variables.borrow().iter().any(|part| part.contains(&base.addr()));
+        check!(!own || size == 0, ERR_UNSUPPORTED_OPERATION, "a window over a variable of the program, with --in-process: allocate its memory");
         parts.make(base, Told { at: base as u64, ..mine }, 0, win).map(|_| ())
     }
 
