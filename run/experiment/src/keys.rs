@@ -202,7 +202,7 @@ pub const KEYS: &[Key] = &[
 
     key("live.compute", Kind::Word(COMPUTE), Value("measured"), flag("compute-time", "HOW"),
         "How much time the program's own computation takes."),
-    key("live.scale", Kind::Factor, Value("1"), flag("scale-compute", "FACTOR"),
+    key("live.scale", Kind::Factor, Value("1"), None,
         "By how much computation takes longer than measured; with 0.5 it is twice as fast."),
     key("live.poll", Kind::Time, Value("100 ns"), None,
         "What a call that only looks costs (`MPI_Test`, `MPI_Iprobe` and their kin); of several in a row the n-th costs n times as \
