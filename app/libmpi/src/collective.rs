@@ -59,7 +59,7 @@ pub fn post(
     agree::register(comm);
     let Call { class, root, element, commutative } = *call;
     let (context, number, contents) = (comm.context, comm.next_collective(), contribution.place());
-    let command = Command::Collective {
+    let part = port::Collective {
         class,
         context,
         number,
@@ -70,7 +70,7 @@ pub fn post(
         receives,
         contents,
     };
-    Ok(mpi().port()?.start(&command))
+    Ok(mpi().port()?.start(&Command::Collective(part)))
 }
 
 /// Reads what the others contributed to an operation that is done.

@@ -144,7 +144,7 @@ impl Rank {
                 self.call.starts.push(op);
                 self.call.ends.push(op);
             }
-            Command::Collective { .. } => self.collective(command, rules)?,
+            Command::Collective(part) => self.collective(part, rules)?,
             Command::Called(shape) => self.called(shape),
             Command::Wait { all, tickets } => {
                 self.wait(all, &tickets);
@@ -383,21 +383,8 @@ impl Rank {
     }
 
     /// A collective's messages.
-    fn collective(&mut self, command: Command, rules: &Rules) -> Result<(), String> {
-        let Command::Collective {
-            class,
-            context,
-            number,
-            root,
-            element,
-            commutative,
-            sends,
-            receives,
-            contents,
-        } = command
-        else {
-            return Ok(());
-        };
+    fn collective(&mut self, part: port::Collective, rules: &Rules) -> Result<(), String> {
+        let port::Collective { class, context, number, contents, .. } = part;
         let ticket = self.next;
         self.call.is_collective = true;
         let communicators = std::mem::take(&mut self.communicators);
@@ -408,11 +395,11 @@ impl Rank {
                 ranks: known.local.len(),
                 me: known.me,
                 remote: known.remote.len(),
-                root,
-                element,
-                commutative,
-                sends: amount(sends),
-                receives: amount(receives),
+                root: part.root,
+                element: part.element,
+                commutative: part.commutative,
+                sends: amount(part.sends),
+                receives: amount(part.receives),
                 neighbours: known.neighbours.as_ref(),
             };
             let mut posting = Posting { rank: self, known, number, message: 0, ends: Ops::new() };

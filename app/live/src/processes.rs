@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
-use std::process::{Child, Command, ExitStatus};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 
@@ -140,6 +140,10 @@ fn command(
     }
     if let Ok(paths) = std::env::join_paths(paths) {
         command.env("LD_LIBRARY_PATH", paths);
+    }
+    // As with other mpiruns, standard input is rank 0's.
+    if rank > 0 {
+        command.stdin(Stdio::null());
     }
     command.env(ENVIRONMENT, format!("{},{ranks},{rank}", file.as_raw_fd()));
     command.envs(program.environment.iter().map(|(name, value)| (name, value)));

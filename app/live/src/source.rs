@@ -102,11 +102,15 @@ impl<'a, H: Holder + ?Sized> Live<'a, H> {
             }
         }
         let mut want = Want::Now(u64::MAX);
-        for command in Decoder::new(&state.words) {
+        let mut commands = Decoder::new(&state.words);
+        for command in commands.by_ref() {
             if let Command::Exit(code @ 1..) = command {
                 return Err(Ended { rank: 0, time: 0, how: None, code });
             }
             want = rank.take(command, &self.rules).map_err(failed)?;
+        }
+        if !commands.is_empty() {
+            return Err(failed("it says what is no command".to_owned()));
         }
         Ok(want)
     }

@@ -167,6 +167,29 @@ impl Class {
     ];
 }
 
+/// A rank's part in a collective.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Collective {
+    /// Which.
+    pub class: Class,
+    /// The communicator.
+    pub context: u32,
+    /// The how manieth collective of the communicator it is.
+    pub number: u64,
+    /// The root, by rank of the communicator; of an intercommunicator behind the ranks of the own group.
+    pub root: Option<u32>,
+    /// Bytes of an element.
+    pub element: u64,
+    /// Whether the reduction commutes.
+    pub commutative: bool,
+    /// What it sends.
+    pub sends: Amount,
+    /// What it receives.
+    pub receives: Amount,
+    /// What it contributes, for the others to read.
+    pub contents: Place,
+}
+
 /// Something a rank has done, or asks for. Peers are ranks of the world.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
@@ -208,26 +231,7 @@ pub enum Command {
         at_once: bool,
     },
     /// It takes part in a collective.
-    Collective {
-        /// Which.
-        class: Class,
-        /// The communicator.
-        context: u32,
-        /// The how manieth collective of the communicator it is.
-        number: u64,
-        /// The root, by rank of the communicator; of an intercommunicator behind the ranks of the own group.
-        root: Option<u32>,
-        /// Bytes of an element.
-        element: u64,
-        /// Whether the reduction commutes.
-        commutative: bool,
-        /// What it sends.
-        sends: Amount,
-        /// What it receives.
-        receives: Amount,
-        /// What it contributes, for the others to read.
-        contents: Place,
-    },
+    Collective(Collective),
     /// The messages since the last call belong to one call, which is over.
     Called(Shape),
     /// It waits for operations: for all, or for the first of them.
@@ -301,6 +305,16 @@ impl Encoder {
         }
     }
 
+    fn collective(&mut self, part: &Collective) {
+        let root = part.root.map_or(u64::MAX, u64::from);
+        let (class, context) = (part.class as u64, u64::from(part.context));
+        let commutative = u64::from(part.commutative);
+        self.words.extend([4, class, context, part.number, root, part.element, commutative]);
+        self.amount(&part.sends);
+        self.amount(&part.receives);
+        self.words.push(part.contents);
+    }
+
     fn tag(&mut self, tag: Tag) {
         let any = u64::from(tag.tag.is_none()) << 32;
         self.words.extend([u64::from(tag.context), any | u64::from(tag.tag.unwrap_or(0))]);
@@ -321,32 +335,7 @@ impl Encoder {
                 self.words.extend([3, u64::from(*from), *room, u64::from(*at_once)]);
                 self.tag(*tag);
             }
-            Command::Collective {
-                class,
-                context,
-                number,
-                root,
-                element,
-                commutative,
-                sends,
-                receives,
-                contents,
-            } => {
-                let root = root.map_or(u64::MAX, u64::from);
-                let (context, commutative) = (u64::from(*context), u64::from(*commutative));
-                self.words.extend([
-                    4,
-                    *class as u64,
-                    context,
-                    *number,
-                    root,
-                    *element,
-                    commutative,
-                ]);
-                self.amount(sends);
-                self.amount(receives);
-                self.words.push(*contents);
-            }
+            Command::Collective(collective) => self.collective(collective),
             Command::Called(shape) => self.words.extend([5, *shape as u64]),
             Command::Wait { all, tickets } => {
                 self.words.extend([6, u64::from(*all)]);
@@ -394,6 +383,11 @@ impl<'a> Decoder<'a> {
         Self { words }
     }
 
+    /// Whether all words were commands so far, and none is left. What is no command, and all behind it, stays.
+    pub const fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+
     fn word(&mut self) -> Option<u64> {
         let (first, rest) = self.words.split_first()?;
         self.words = rest;
@@ -435,7 +429,7 @@ impl<'a> Decoder<'a> {
 
     fn collective(&mut self) -> Option<Command> {
         let class = *Class::ALL.get(usize::try_from(self.word()?).ok()?)?;
-        Some(Command::Collective {
+        Some(Command::Collective(Collective {
             class,
             context: self.small()?,
             number: self.word()?,
@@ -445,7 +439,7 @@ impl<'a> Decoder<'a> {
             sends: self.amount()?,
             receives: self.amount()?,
             contents: self.word()?,
-        })
+        }))
     }
 
     fn communicator(&mut self) -> Option<Command> {
@@ -460,8 +454,20 @@ impl<'a> Decoder<'a> {
 impl Iterator for Decoder<'_> {
     type Item = Command;
 
-    /// The next command; `None` at the end, or if the words are none.
+    /// The next command; `None` at the end, or if the words are none: then they stay.
     fn next(&mut self) -> Option<Command> {
+        let words = self.words;
+        let command = self.command();
+        if command.is_none() {
+            self.words = words;
+        }
+        command
+    }
+}
+
+impl Decoder<'_> {
+    // Long because it lists the commands.
+    fn command(&mut self) -> Option<Command> {
         Some(match self.word()? {
             0 => Command::Compute(self.word()?),
             1 => Command::Sleep(self.word()?),

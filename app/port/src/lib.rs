@@ -16,7 +16,9 @@ mod lane;
 mod memory;
 mod rank;
 
-pub use command::{Amount, Class, Command, Decoder, Encoder, Members, Poll, Shape, Tag};
+pub use command::{
+    Amount, Class, Collective, Command, Decoder, Encoder, Members, Poll, Shape, Tag,
+};
 pub use lane::{Completion, Lane, RANKS_TURN, Reply, SIMULATORS_TURN, WORDS};
 pub use memory::{ENVIRONMENT, Layout, Memory};
 pub use rank::{Died, Port, Switch};

@@ -113,7 +113,14 @@ fn argument(key: &'static Key) -> Option<Arg> {
 /// Otherwise the value would be taken for a flag; so its key refuses it, and says what it expects.
 pub fn joined(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let mut joined: Vec<OsString> = Vec::new();
-    for argument in arguments {
+    let mut arguments = arguments.into_iter();
+    while let Some(argument) = arguments.next() {
+        if argument == "--" {
+            // What follows belongs to another program.
+            joined.push(argument);
+            joined.extend(arguments);
+            break;
+        }
         let digit = argument.as_encoded_bytes().strip_prefix(b"-").and_then(<[u8]>::first);
         let negative = digit.is_some_and(|digit| digit.is_ascii_digit() || *digit == b'.');
         match joined.last_mut().filter(|last| negative && is_long_flag(last)) {

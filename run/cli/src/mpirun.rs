@@ -7,7 +7,7 @@ use std::{
     process,
 };
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use experiment::{Configuration, Failure, Make, Plan, Request};
 
 use crate::{
@@ -17,27 +17,44 @@ use crate::{
 };
 
 /// Options of other `mpirun`s that are words behind one dash, and what they are here.
-const SINGLE_DASH: [(&str, &str); 6] = [
-    ("-np", "--np"),
-    ("-wdir", "--wdir"),
-    ("-host", "--host"),
-    ("-hostfile", "--hostfile"),
-    ("-machinefile", "--hostfile"),
-    ("-map-by", "--map-by"),
-];
+const SINGLE_DASH: [(&str, &str); 2] = [("-np", "--np"), ("-wdir", "--wdir")];
 
-/// The command line with the single-dash words of `mpirun` as this command's options.
+/// The command line with the single-dash words of `mpirun` as this command's options, and `--` before the program, whose own
+/// arguments stay as they are.
 pub fn adapted(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let mut arguments: Vec<_> = arguments.into_iter().collect();
     if arguments.get(1).is_none_or(|command| command != "mpirun") {
         return arguments;
     }
-    for argument in &mut arguments {
+    let whole = Arguments::command();
+    let Some(known) = whole.find_subcommand("mpirun") else { return arguments };
+    let mut place = 2;
+    while let Some(argument) = arguments.get_mut(place) {
         if let Some((_, ours)) = SINGLE_DASH.iter().find(|(theirs, _)| argument == theirs) {
             *argument = (*ours).into();
         }
+        let word = argument.to_string_lossy();
+        if word == "--" {
+            return arguments;
+        }
+        if !word.starts_with('-') || word == "-" {
+            arguments.insert(place, "--".into());
+            return arguments;
+        }
+        place += 1 + usize::from(wants_next(known, &word));
     }
     arguments
+}
+
+/// Whether the value of an option is the next word.
+fn wants_next(command: &clap::Command, option: &str) -> bool {
+    let is = |argument: &&clap::Arg| match option.strip_prefix("--") {
+        Some(long) => argument.get_long() == Some(long),
+        None => {
+            argument.get_short().is_some_and(|short| option[1..] == *short.encode_utf8(&mut [0; 4]))
+        }
+    };
+    command.get_arguments().find(is).is_some_and(|argument| argument.get_action().takes_values())
 }
 
 /// Runs a program whose ranks are simulated, held by what `make` makes, or each by a process. The exit code is the program's own,
@@ -122,11 +139,7 @@ fn workload(arguments: &Mpirun) -> Result<String, Ending> {
         for word in part {
             let word =
                 word.to_str().ok_or_else(|| usage(format!("{} is no UTF-8", word.display())))?;
-            let known = SINGLE_DASH
-                .iter()
-                .find(|(_, ours)| word == *ours)
-                .map_or(word, |(theirs, _)| theirs);
-            words.push(if known == "-np" { "-n".to_owned() } else { known.to_owned() });
+            words.push(word.to_owned());
         }
     }
     Ok(format!("program:{}", shell_words::join(&words)))
@@ -182,8 +195,17 @@ fn carry_out(arguments: &Mpirun, make: Option<Make>) -> Result<u8, Ending> {
         let shown = simulate::describe(&report, plan.gantt, &mut out);
         written(shown.and_then(|()| out.flush()), "standard error")?;
     }
-    match report.summary.deadlock {
-        Some(_) => Ok(Exit::Deadlock as u8),
+    match &report.summary.deadlock {
+        Some(deadlock) => {
+            if arguments.quiet {
+                let message = "error: the program can never finish: a deadlock of";
+                complain(&format!(
+                    "{message} {} ranks; without -q, the summary says where they wait",
+                    deadlock.ranks
+                ));
+            }
+            Ok(Exit::Deadlock as u8)
+        }
         None => Ok(code(report.code)),
     }
 }

@@ -118,6 +118,8 @@ fn ranks_that_go_wrong() {
         ("long", 15, "MPI_Recv", "a message of 16 bytes where there is room for 8"),
         ("rank", 6, "MPI_Send", "rank 9 of a communicator of 3 ranks"),
         ("wait", 3, "deadlock", "MPI_Recv"),
+        ("early", 1, "MPI_Barrier", "was called before MPI_Init"),
+        ("late", 1, "MPI_Barrier", "was called after MPI_Finalize"),
     ];
     for (argument, code, first, second) in cases {
         for how in ["", "--in-process"] {
@@ -130,11 +132,34 @@ fn ranks_that_go_wrong() {
     }
     let ended = mpirun("-n 3", &program, "crash");
     assert_eq!(ended.code, 139, "{}", ended.stderr);
-    assert!(
-        ended.stderr.contains("rank 1 at ") && ended.stderr.contains("segmentation fault"),
-        "{}",
-        ended.stderr
-    );
+    assert!(ended.stderr.contains("rank 1 at "), "{}", ended.stderr);
+    assert!(ended.stderr.contains("segmentation fault"), "{}", ended.stderr);
+    let ended = mpirun("-n 3 --in-process", &program, "crash");
+    let said = "error: rank 1 was ended by a signal (segmentation fault)";
+    assert!(ended.code != 0 && ended.stderr.contains(said), "{}", ended.stderr);
+    let quiet = mpirun("-q -n 3", &program, "wait");
+    assert!(quiet.code == 3 && quiet.stderr.contains("deadlock of 3 ranks"), "{}", quiet.stderr);
+}
+
+/// A program that is not run by `heddle mpirun` says what it needs.
+#[test]
+fn without_the_simulator() {
+    let alone = Command::new(compiled("pingpong")).output().expect("it runs");
+    let alone = ended(&alone);
+    assert!(alone.code != 0, "{}", alone.stderr);
+    assert!(alone.stderr.contains("not started by heddle mpirun"), "{}", alone.stderr);
+}
+
+/// Arguments of the program are its own, whatever they look like, and standard input is rank 0's.
+#[test]
+fn arguments_and_input_of_the_program() {
+    let program = compiled("arguments");
+    for how in ["", "--in-process"] {
+        let options = format!("-q -np 2 --set live.clock=0ns {how}");
+        let ended = mpirun(&options, &program, "-np --host -wdir --alpha -1 -- -q --set");
+        let said = "2: -np --host -wdir --alpha -1 -- -q --set\n";
+        assert_eq!((ended.code, ended.stdout.as_str()), (0, said), "{}", ended.stderr);
+    }
 }
 
 /// What cannot be run is refused.

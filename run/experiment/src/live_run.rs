@@ -33,7 +33,7 @@ fn program(words: &[String]) -> Result<Launch, String> {
     while let Some(word) = words.next() {
         let mut value = || words.next().ok_or_else(|| format!("`{word}` wants a value"));
         match word.as_str() {
-            "-n" => {
+            "-n" | "-np" => {
                 let count = value()?;
                 let ranks = count.parse().ok().filter(|ranks| (1..1 << 24).contains(ranks));
                 launch.ranks =

@@ -15,6 +15,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 mod image;
 mod ranks;
+mod signals;
 mod start;
 
 // Its functions, which the layers call, are exported from here.

@@ -154,6 +154,7 @@ impl Ranks {
         };
         let ranks: Vec<Rank> = (0..count).map(rank).collect::<io::Result<_>>()?;
         WAYS.set(vec![ptr::null(); count as usize]);
+        crate::signals::watch();
         Ok(Self { memory, image, fresh, all: UnsafeCell::new(ranks), resident: Cell::new(None) })
     }
 
@@ -185,10 +186,12 @@ impl Ranks {
         }
         let mut coroutine = own.coroutine.take()?;
         state::run_as(own.mpi);
+        crate::signals::runs(Some(rank));
         YIELDER
             .set(WAYS.with_borrow(|ways| ways.get(rank as usize).copied()).unwrap_or(ptr::null()));
         let outcome = coroutine.resume(());
         YIELDER.set(ptr::null());
+        crate::signals::runs(None);
         own.ended = match outcome {
             CoroutineResult::Return(code) => Some(code),
             CoroutineResult::Yield(()) => CODE.take(),

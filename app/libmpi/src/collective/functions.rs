@@ -6,7 +6,7 @@ use port::Class;
 
 use super::exchange::{self, Buffer};
 use super::neighbor::{self, Sent};
-use super::rooted::{self, Layout, even, is_root, peers, unless_in_place};
+use super::rooted::{self, Layout, even, is_root, own, peers, unless_in_place};
 use super::{in_place, later, now, ready, reduction};
 use crate::abi::{self, Handle};
 use crate::argument::{In, Number, Out};
@@ -130,21 +130,17 @@ mpi_functions! {
 collectives! {
     fn Bcast Bcast_c Ibcast Ibcast_c Bcast_init Bcast_init_c
         (buffer: *mut c_void, count: Count, datatype: Handle, root: c_int; comm) {
-        mpi().comm(comm)?;
-        rooted::bcast(Data::new(buffer, count, datatype)?, root, comm)?
+        // Where another rank of the group is the root, the buffer means nothing.
+        let bystander = root == abi::PROC_NULL && mpi().comm(comm)?.is_inter();
+        let data = if bystander { Data::new(std::ptr::null(), 0, abi::BYTE)? } else { Data::new(buffer, count, datatype)? };
+        rooted::bcast(data, root, comm)?
     }
 
     fn Gather Gather_c Igather Igather_c Gather_init Gather_init_c
         (sendbuf: *const c_void, sendcount: Count, sendtype: Handle, recvbuf: *mut c_void, recvcount: Count, recvtype: Handle, root: c_int; comm) {
         let root_here = is_root(comm, root)?;
         let into = if root_here { Some(even_blocks(recvbuf, recvcount, recvtype, peers(comm)?)?) } else { None };
-        let from = if root_here && mpi().comm(comm)?.is_inter() {
-            None
-        } else if root_here {
-            unless_in_place(comm, sendbuf, || Data::new(sendbuf, sendcount, sendtype))?
-        } else {
-            Some(Data::new(sendbuf, sendcount, sendtype)?)
-        };
+        let from = own(comm, root, sendbuf, || Data::new(sendbuf, sendcount, sendtype))?;
         rooted::gather(Class::Gather, from, into, root, comm)?
     }
 
@@ -152,13 +148,7 @@ collectives! {
         (sendbuf: *const c_void, sendcount: Count, sendtype: Handle, recvbuf: *mut c_void, recvcounts: In<Count>, displs: In<Displacement>, recvtype: Handle, root: c_int; comm) {
         let root_here = is_root(comm, root)?;
         let into = if root_here { Some(blocks(recvbuf, recvtype, layout(recvcounts, displs, peers(comm)?)?)?) } else { None };
-        let from = if root_here && mpi().comm(comm)?.is_inter() {
-            None
-        } else if root_here {
-            unless_in_place(comm, sendbuf, || Data::new(sendbuf, sendcount, sendtype))?
-        } else {
-            Some(Data::new(sendbuf, sendcount, sendtype)?)
-        };
+        let from = own(comm, root, sendbuf, || Data::new(sendbuf, sendcount, sendtype))?;
         rooted::gather(Class::Gatherv, from, into, root, comm)?
     }
 
@@ -166,13 +156,7 @@ collectives! {
         (sendbuf: *const c_void, sendcount: Count, sendtype: Handle, recvbuf: *mut c_void, recvcount: Count, recvtype: Handle, root: c_int; comm) {
         let root_here = is_root(comm, root)?;
         let from = if root_here { Some(even_blocks(sendbuf, sendcount, sendtype, peers(comm)?)?) } else { None };
-        let into = if root_here && mpi().comm(comm)?.is_inter() {
-            None
-        } else if root_here {
-            unless_in_place(comm, recvbuf, || Data::new(recvbuf, recvcount, recvtype))?
-        } else {
-            Some(Data::new(recvbuf, recvcount, recvtype)?)
-        };
+        let into = own(comm, root, recvbuf, || Data::new(recvbuf, recvcount, recvtype))?;
         rooted::scatter(Class::Scatter, from, into, root, comm)?
     }
 
@@ -180,13 +164,7 @@ collectives! {
         (sendbuf: *const c_void, sendcounts: In<Count>, displs: In<Displacement>, sendtype: Handle, recvbuf: *mut c_void, recvcount: Count, recvtype: Handle, root: c_int; comm) {
         let root_here = is_root(comm, root)?;
         let from = if root_here { Some(blocks(sendbuf, sendtype, layout(sendcounts, displs, peers(comm)?)?)?) } else { None };
-        let into = if root_here && mpi().comm(comm)?.is_inter() {
-            None
-        } else if root_here {
-            unless_in_place(comm, recvbuf, || Data::new(recvbuf, recvcount, recvtype))?
-        } else {
-            Some(Data::new(recvbuf, recvcount, recvtype)?)
-        };
+        let into = own(comm, root, recvbuf, || Data::new(recvbuf, recvcount, recvtype))?;
         rooted::scatter(Class::Scatterv, from, into, root, comm)?
     }
 

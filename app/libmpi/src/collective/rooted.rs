@@ -73,11 +73,7 @@ pub fn gather(
         let call = Call { root: number, ..Call::new(class) };
         let sends = Amount::Each(from.as_ref().map_or(0, Data::bytes));
         let own = into.as_ref().map(|(data, layout)| lengths(data, layout));
-        let receives = match (class, own) {
-            (Class::Gatherv, Some(list)) => Amount::List(list),
-            (Class::Gatherv, None) => Amount::List(Vec::new()),
-            (_, list) => Amount::Each(list.and_then(|list| list.first().copied()).unwrap_or(0)),
-        };
+        let receives = of_root(class, own);
         let contribution = match &from {
             Some(data) => Contribution::new(data.bytes(), |room| data.pack(room))?,
             None => Contribution::of(&[])?,
@@ -93,6 +89,14 @@ pub fn gather(
             Ok(())
         })
     }))
+}
+
+/// Bytes of the root's blocks, which only the root knows.
+fn of_root(class: Class, lengths: Option<Vec<u64>>) -> Amount {
+    match class {
+        Class::Gatherv | Class::Scatterv => Amount::List(lengths.unwrap_or_default()),
+        _ => Amount::Each(lengths.and_then(|lengths| lengths.first().copied()).unwrap_or(0)),
+    }
 }
 
 /// Scatter and scatterv: `from` is the root's buffer with its blocks. The root's own block may stay where it is.
@@ -119,11 +123,7 @@ pub fn scatter(
             }
             _ => Contribution::none(),
         };
-        let sends = match (class, own) {
-            (Class::Scatterv, Some(list)) => Amount::List(list),
-            (Class::Scatterv, None) => Amount::List(Vec::new()),
-            (_, list) => Amount::Each(list.and_then(|list| list.first().copied()).unwrap_or(0)),
-        };
+        let sends = of_root(class, own);
         let (into, me, is_inter) = (into.clone(), comm.rank, comm.is_inter());
         begin(&comm, &call, (sends, receives), contribution, move |board| {
             let Some(data) = into.filter(|data| data.bytes() > 0) else { return Ok(()) };
@@ -146,6 +146,21 @@ pub fn unless_in_place(
 ) -> Result<Option<Data>> {
     let comm = mpi().comm(comm)?;
     if in_place(&comm, address.addr()) { Ok(None) } else { data().map(Some) }
+}
+
+/// The data of a rank that is not the root, or of a root that is also a member: a buffer that matters only there.
+pub fn own(
+    comm: Handle,
+    root: i32,
+    address: *const std::ffi::c_void,
+    data: impl FnOnce() -> Result<Data>,
+) -> Result<Option<Data>> {
+    let known = mpi().comm(comm)?;
+    match role(&known, root)?.0 {
+        Role::Root if !known.is_inter() => unless_in_place(comm, address, data),
+        Role::Member(_) => data().map(Some),
+        Role::Root | Role::Bystander => Ok(None),
+    }
 }
 
 /// Whether this rank is the root.

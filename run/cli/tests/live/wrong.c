@@ -5,6 +5,7 @@
 
 int main(int argc, char **argv) {
     int rank, data[4] = {0};
+    if (!strcmp(argv[1], "early")) MPI_Barrier(MPI_COMM_WORLD);
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank == 1) {
@@ -13,11 +14,13 @@ int main(int argc, char **argv) {
         if (!strcmp(argv[1], "crash")) *(volatile int *)8 = 0;
         if (!strcmp(argv[1], "long")) MPI_Recv(data, 2, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         if (!strcmp(argv[1], "wait")) MPI_Recv(data, 2, MPI_INT, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (!strcmp(argv[1], "late")) MPI_Barrier(MPI_COMM_WORLD);
         if (!strcmp(argv[1], "rank")) MPI_Send(data, 1, MPI_INT, 9, 0, MPI_COMM_WORLD);
     } else {
         if (!strcmp(argv[1], "long")) MPI_Send(data, 4, MPI_INT, 1, 0, MPI_COMM_WORLD);
         MPI_Barrier(MPI_COMM_WORLD);
     }
     MPI_Finalize();
+    if (!strcmp(argv[1], "late")) MPI_Barrier(MPI_COMM_WORLD);
     return 0;
 }
