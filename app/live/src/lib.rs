@@ -6,6 +6,7 @@
 //!
 //! Not here: what MPI's calls mean, which is the business of the library in the rank.
 
+mod computation;
 mod frame;
 mod graph;
 mod held;
@@ -14,6 +15,7 @@ mod remote;
 mod shared;
 mod source;
 
+pub use computation::{Computation, Regions};
 pub use held::{Ended, Holder, Lost, Make};
 pub use processes::{Launch, Processes};
 pub use shared::Costs;

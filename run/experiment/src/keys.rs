@@ -202,6 +202,10 @@ pub const KEYS: &[Key] = &[
 
     key("live.compute", Kind::Word(COMPUTE), Value("measured"), flag("compute-time", "HOW"),
         "How much time the program's own computation takes."),
+    key("live.constant", Kind::Time, Unset("none"), flag("constant-time", "TIME"),
+        "What each region of computation takes, if `compute` is `constant`."),
+    key("live.times", Kind::Path, Unset("none"), flag("times", "FILE"),
+        "The `computation.csv` of an earlier run, if `compute` is `replayed`."),
     key("live.scale", Kind::Factor, Value("1"), None,
         "By how much computation takes longer than measured; with 0.5 it is twice as fast."),
     key("live.poll", Kind::Time, Value("100 ns"), None,

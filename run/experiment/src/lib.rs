@@ -7,6 +7,7 @@
 //! This is the only crate that knows every model by name; the names are in [`registry`].
 
 pub mod compare;
+mod computation;
 mod configuration;
 mod diagnostic;
 pub mod document;

@@ -9,6 +9,7 @@ use live::{Costs, Holder, Launch, Live, Make, Processes};
 use traces::library::Library;
 
 use crate::{
+    computation,
     configuration::Configuration,
     diagnostic::{Diagnostic, reason},
     flow_machine::FlowMachine,
@@ -65,7 +66,8 @@ pub(crate) fn check(
         let message = "LogGOPSim runs schedules, not programs";
         return Err(vec![configuration.mistake("loggops.compat", message)]);
     }
-    Ok(programs)
+    let mistakes = computation::check(configuration);
+    if mistakes.is_empty() { Ok(programs) } else { Err(mistakes) }
 }
 
 /// The folder of our libraries of MPI: what the environment says, or `mpi/lib` beside this program.
@@ -82,15 +84,27 @@ pub fn libraries() -> Result<PathBuf, Failure> {
     })
 }
 
-/// Starts the programs and lets `simulate` run them; gives its result, and the exit code of the program.
+/// What became of a live program.
+pub(crate) struct Lived<T> {
+    pub outcome: T,
+    /// How it ended, if that was before its time.
+    pub ended: Option<live::Ended>,
+    /// What was measured of its computation, if that is kept: nanoseconds by rank and region.
+    pub computed: Vec<Vec<u64>>,
+    /// Its exit code.
+    pub code: i32,
+}
+
+/// Starts the programs and lets `simulate` run them; `keep` keeps what is measured of their computation.
 pub(crate) fn with<T>(
     programs: &[Launch],
     configuration: &Configuration,
     flow: Option<&FlowMachine>,
     make: Option<Make<'_>>,
+    keep: bool,
     simulate: impl FnOnce(&Live<'_, dyn Holder>) -> Result<T, Failure>,
     is_stuck: impl Fn(&T) -> bool,
-) -> Result<(T, Option<live::Ended>, i32), Failure> {
+) -> Result<Lived<T>, Failure> {
     let ranks = programs.iter().map(|program| program.ranks).sum();
     let mut programs = programs.to_vec();
     let compute = configuration.word("live.compute");
@@ -116,7 +130,7 @@ pub(crate) fn with<T>(
             }
         }
     };
-    let scale = configuration.factor("live.scale").unwrap_or(1.0);
+    let computation = computation::resolve(configuration, ranks, keep)?;
     let started: io::Result<Box<dyn Holder>> = match make {
         Some(make) => make(&programs),
         None => {
@@ -128,11 +142,11 @@ pub(crate) fn with<T>(
             programs.iter().map(|program| program.program.to_string_lossy()).collect();
         Failure::Input(format!("error: {}: {}", named.join(", "), reason(&error)))
     })?;
-    let live = Live::new(&*holder, ranks, &chosen, costs, scale);
+    let live = Live::new(&*holder, ranks, &chosen, costs, computation);
     let outcome = simulate(&live);
-    let ended = live.ended();
+    let (ended, computed) = (live.ended(), live.computation());
     let outcome = outcome?;
     let at_once = ended.is_some() || is_stuck(&outcome);
     let code = holder.end(at_once);
-    Ok((outcome, ended, code))
+    Ok(Lived { outcome, ended, computed, code })
 }

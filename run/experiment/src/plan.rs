@@ -95,6 +95,8 @@ pub struct Output {
     pub messages: bool,
     /// Whether there is a table of MPI calls.
     pub calls: bool,
+    /// Whether there is a table of the computation of live ranks.
+    pub computation: bool,
     /// What is written of a network with switches.
     pub network: Vec<Artifact>,
     /// The timeline.
@@ -217,6 +219,10 @@ fn tables(
     let Some(output) = output else { return Ok(()) };
     if output.calls && !traces {
         return Err(Mistakes(vec![wrong("a table of calls needs traces as the workload")]));
+    }
+    if output.computation && configuration.word("live.compute") != "measured" {
+        let message = "a table of computation needs a live program whose computation is measured";
+        return Err(Mistakes(vec![wrong(message)]));
     }
     if !output.network.is_empty() && !switches {
         let help = "set network.model = \"infiniband\"".to_owned();
@@ -433,6 +439,7 @@ pub(crate) fn output(configuration: &Configuration) -> Result<Option<Output>, Di
         ranks: tables.contains(&"ranks"),
         messages: tables.contains(&"messages"),
         calls: tables.contains(&"calls"),
+        computation: tables.contains(&"computation"),
         network: NETWORK
             .into_iter()
             .filter(|(name, _)| tables.contains(name))
@@ -459,7 +466,7 @@ pub(crate) fn inputs(configuration: &Configuration) -> Vec<PathBuf> {
         Some(Topology::File(path)) => Some(path),
         _ => None,
     };
-    let paths = ["traces.map", "noise.trace", "network.tables", "placement.file"];
+    let paths = ["traces.map", "noise.trace", "network.tables", "placement.file", "live.times"];
     let paths = paths.into_iter().filter_map(|key| configuration.path(key));
     source.into_iter().chain(topology).chain(paths).collect()
 }
