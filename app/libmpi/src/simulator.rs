@@ -99,15 +99,22 @@ pub extern "C" fn heddle_now() -> u64 {
     mpi().port.get().map_or(0, |port| port.poll(Poll::Nothing))
 }
 
-/// A call begins: what the rank computed since the last one is told.
+/// A call begins.
 pub fn enter(mpi: &Mpi, name: &'static str) {
     if let Some(port) = mpi.port.get() {
         port.enter(name);
     }
+    computed(mpi);
+}
+
+/// What the rank computed since the last call is told.
+pub fn computed(mpi: &Mpi) {
     if let (Some(last), Some(port)) = (mpi.measured.get(), mpi.port.get()) {
         let computed = clock().saturating_sub(last);
         if computed > 0 {
             port.say(&Command::Compute(computed));
+            let running = &mpi.blocks.running;
+            running.set(running.get().saturating_add(computed));
         }
     }
 }

@@ -67,6 +67,10 @@ pub struct Mpi {
     pub probed: crate::p2p::Probed,
     /// Windows.
     pub windows: Table<crate::window::Window>,
+    /// Blocks whose time is sampled.
+    pub blocks: crate::extra::Blocks,
+    /// Memory that all ranks share.
+    pub folded: crate::extra::Folded,
     /// Messages that were probed for one receive.
     pub messages: Table<crate::p2p::Message>,
 }

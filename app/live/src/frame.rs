@@ -157,6 +157,10 @@ impl Rank {
             Command::Context(key) => {
                 return Ok(Want::Now(u64::from(rules.shared.context(key))));
             }
+            Command::Sample { block, rule } => {
+                return Ok(Want::Now(rules.shared.enough(block, rule)));
+            }
+            Command::Sampled { block, nanoseconds } => rules.shared.sampled(block, nanoseconds),
             Command::In(name) => self.inside = name,
             Command::Exit(_) => {
                 self.before(rules, true)?;

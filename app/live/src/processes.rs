@@ -39,6 +39,8 @@ pub struct Launch {
 pub struct Processes {
     memory: Memory,
     children: Vec<Mutex<Child>>,
+    /// What the ranks have in common, for as long as they may start.
+    _folded: OwnedFd,
 }
 
 impl Processes {
@@ -46,11 +48,15 @@ impl Processes {
     pub fn start(programs: &[Launch], libraries: &std::path::Path) -> io::Result<Self> {
         let ranks = programs.iter().map(|program| program.ranks).sum();
         let (memory, file) = Memory::new(ranks)?;
-        let mut started = Self { memory, children: Vec::with_capacity(ranks as usize) };
+        let folded = port::fold::file()?;
+        let folds = folded.as_raw_fd().to_string();
+        let children = Vec::with_capacity(ranks as usize);
+        let mut started = Self { memory, children, _folded: folded };
         for program in programs {
             for _ in 0..program.ranks {
                 let rank = started.children.len() as u32;
-                let child = command(program, libraries, (&file, ranks, rank)).spawn()?;
+                let mut command = command(program, libraries, (&file, ranks, rank));
+                let child = command.env(port::fold::FOLD, &folds).spawn()?;
                 started.children.push(Mutex::new(child));
             }
         }

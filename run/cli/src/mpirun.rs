@@ -2,7 +2,7 @@
 
 use std::{
     convert::Infallible,
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     io::{self, BufWriter, Write},
     process,
 };
@@ -97,12 +97,17 @@ fn enter(arguments: &Mpirun) -> Result<Infallible, Ending> {
     let line: Vec<String> = line
         .collect::<Result<_, _>>()
         .map_err(|word| fail(format!("{} is no UTF-8", word.display())))?;
+    let configuration = Configuration::read(&request(arguments)?)?;
+    let (changes, before) = experiment::changes(&configuration, &folder);
+    let loaded = before.iter().chain([&library]).map(|path| path.as_os_str());
+    let loaded = loaded.collect::<Vec<_>>().join(OsStr::new(" "));
     let mut command = process::Command::new(program);
     command
         .args(rest)
         .env(INSIDE, shell_words::join(&line))
         .env("LD_BIND_NOW", "1")
-        .env("LD_PRELOAD", &library);
+        .env("LD_PRELOAD", loaded)
+        .envs(changes);
     let paths = std::env::var_os("LD_LIBRARY_PATH");
     let others = paths.iter().flat_map(std::env::split_paths);
     if let Ok(paths) = std::env::join_paths([folder.clone()].into_iter().chain(others)) {
@@ -153,16 +158,16 @@ fn variable(said: &str) -> String {
     format!("{said}={}", std::env::var(said).unwrap_or_default())
 }
 
-fn carry_out(arguments: &Mpirun, make: Option<Make>) -> Result<u8, Ending> {
+/// The experiment that the command line describes.
+fn request(arguments: &Mpirun) -> Result<Request, Ending> {
     let mut flags = arguments.flags.0.clone();
     flags.push(("workload.source", workload(arguments)?));
-    let request = Request {
-        subject: None,
-        machine: arguments.machine.clone(),
-        set: arguments.set.clone(),
-        flags,
-    };
-    let configuration = Configuration::read(&request)?;
+    let (machine, set) = (arguments.machine.clone(), arguments.set.clone());
+    Ok(Request { subject: None, machine, set, flags })
+}
+
+fn carry_out(arguments: &Mpirun, make: Option<Make>) -> Result<u8, Ending> {
+    let configuration = Configuration::read(&request(arguments)?)?;
     if arguments.print_config {
         return print(&configuration.to_string()).map(|()| Exit::Success as u8);
     }

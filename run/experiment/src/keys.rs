@@ -8,8 +8,9 @@ use std::path::Path;
 use crate::{
     value::{self, Kind},
     words::{
-        ARRIVALS, CLOCKS, COMPAT, COMPUTE, CONGESTION, DISTRIBUTION, INJECT, MODE, MODEL,
-        PLACEMENT, PRESETS, RECORDED_ON, RENDEZVOUS, TABLE_NAMES, TIMELINE, TRANSPORT, VARIANT,
+        ARRIVALS, CLOCKS, COMPAT, COMPUTE, CONGESTION, DISTRIBUTION, HOST_CLOCK, INJECT, MODE,
+        MODEL, PLACEMENT, PRESETS, RECORDED_ON, RENDEZVOUS, TABLE_NAMES, TIMELINE, TRANSPORT,
+        VARIANT,
     },
 };
 
@@ -213,6 +214,10 @@ pub const KEYS: &[Key] = &[
          much, so that time goes on for a program that polls. Over flows, `smpi/test` and `smpi/iprobe` say it, if they are set."),
     key("live.clock", Kind::Time, Value("10 ns"), None,
         "What `MPI_Wtime` costs. Over flows, `smpi/wtime` says it, if it is set."),
+    key("live.fold", Kind::Bytes, Unset("none"), flag("fold", "SIZE"),
+        "Allocations of at least this size are the same memory in all ranks."),
+    key("live.host-clock", Kind::Word(HOST_CLOCK), Value("real"), flag("host-clock", "HOW"),
+        "What clocks of the system show the program, and how long it sleeps."),
 
     key("traces.mode", Kind::Word(MODE), Value("gaps"), None,
         "How recorded time becomes time in the schedule."),

@@ -37,7 +37,7 @@ pub use diagnostic::{Diagnostic, Mistakes, reason};
 pub use flow_machine::Carried;
 pub use goal_input::goal_errors;
 pub use live::{Holder, Make};
-pub use live_run::libraries;
+pub use live_run::{changes, libraries};
 pub use manifest::VERSION;
 pub use plan::{Output, Plan, Timeline};
 pub use registry::{Generated, generated};

@@ -3,10 +3,16 @@
 //! `program:` and what stands behind it is the command line of `mpirun`, quoted as for a shell: for each program `-n RANKS`, `-wdir FOLDER`,
 //! `-x NAME=VALUE`, the program and its arguments; a `:` by itself comes between two programs.
 
-use std::{env, io, path::PathBuf};
+use std::{
+    env,
+    ffi::{OsStr, OsString},
+    io,
+    path::{Path, PathBuf},
+};
 
 use live::{Costs, Holder, Launch, Live, Make, Processes};
 use traces::library::Library;
+use units::Time;
 
 use crate::{
     computation,
@@ -66,7 +72,12 @@ pub(crate) fn check(
         let message = "LogGOPSim runs schedules, not programs";
         return Err(vec![configuration.mistake("loggops.compat", message)]);
     }
-    let mistakes = computation::check(configuration);
+    let mut mistakes = computation::check(configuration);
+    if configuration.bytes("live.fold").is_some_and(|least| least.get() < SMALLEST_FOLD) {
+        let message =
+            format!("expected at least {SMALLEST_FOLD} B: what is smaller is not worth it");
+        mistakes.push(configuration.mistake("live.fold", message));
+    }
     if mistakes.is_empty() { Ok(programs) } else { Err(mistakes) }
 }
 
@@ -84,6 +95,30 @@ pub fn libraries() -> Result<PathBuf, Failure> {
     })
 }
 
+/// The library that is loaded before programs, and the variables that tell it what to change.
+const BEFORE: &str = "libheddle_before.so";
+const FOLD_FROM: &str = "HEDDLE_FOLD_FROM";
+const HOST_CLOCK: &str = "HEDDLE_HOST_CLOCK";
+/// Allocations that share memory between ranks have at least so many bytes.
+const SMALLEST_FOLD: u64 = 64 << 10;
+
+/// Variables for programs that are to be changed without their knowledge, and the library that does it, in the folder of our libraries.
+pub fn changes(
+    configuration: &Configuration,
+    libraries: &Path,
+) -> (Vec<(OsString, OsString)>, Option<PathBuf>) {
+    let mut variables = Vec::new();
+    if let Some(least) = configuration.bytes("live.fold") {
+        variables.push((FOLD_FROM.into(), least.get().to_string().into()));
+    }
+    let clock = configuration.word("live.host-clock");
+    if clock == "simulated" {
+        variables.push((HOST_CLOCK.into(), clock.into()));
+    }
+    let library = (!variables.is_empty()).then(|| libraries.join(BEFORE));
+    (variables, library)
+}
+
 /// What became of a live program.
 pub(crate) struct Lived<T> {
     pub outcome: T,
@@ -93,6 +128,38 @@ pub(crate) struct Lived<T> {
     pub computed: Vec<Vec<u64>>,
     /// Its exit code.
     pub code: i32,
+}
+
+/// What calls that move no data cost; time must go on for a program that polls.
+fn costs(configuration: &Configuration, flow: Option<&FlowMachine>) -> Costs {
+    let time = |key| configuration.time(key).unwrap_or_default();
+    let or = |cost: Time, key| if cost == Time::ZERO { time(key).ps() } else { cost.ps() };
+    let calls = flow.map(|flow| &flow.items.calls);
+    let [test, probe, clock] =
+        calls.map_or([Time::ZERO; 3], |calls| [calls.test, calls.iprobe, calls.wtime]);
+    Costs {
+        test: or(test, "live.poll"),
+        probe: or(probe, "live.poll"),
+        clock: or(clock, "live.clock"),
+    }
+}
+
+/// Starts each rank as a process.
+fn processes(
+    programs: &mut [Launch],
+    configuration: &Configuration,
+) -> Result<io::Result<Processes>, Failure> {
+    let folder = libraries()?;
+    let (mut variables, library) = changes(configuration, &folder);
+    if let Some(library) = library {
+        let others = env::var_os("LD_PRELOAD").unwrap_or_default();
+        let both = [library.as_os_str(), &others].join(OsStr::new(" "));
+        variables.push(("LD_PRELOAD".into(), both));
+    }
+    for program in &mut *programs {
+        program.environment.extend(variables.iter().cloned());
+    }
+    Ok(Processes::start(programs, &folder))
 }
 
 /// Starts the programs and lets `simulate` run them; `keep` keeps what is measured of their computation.
@@ -112,37 +179,17 @@ pub(crate) fn with<T>(
         program.environment.push((COMPUTE.into(), compute.into()));
     }
     let chosen: Library = trace_input::library_of(configuration, flow)?;
-    let time = |key| configuration.time(key).unwrap_or_default().ps();
-    let costs = match flow {
-        None => {
-            Costs { test: time("live.poll"), probe: time("live.poll"), clock: time("live.clock") }
-        }
-        Some(flow) => {
-            let calls = &flow.items.calls;
-            // Time must go on for a program that polls.
-            let or = |cost: units::Time, key| {
-                if cost == units::Time::ZERO { time(key) } else { cost.ps() }
-            };
-            Costs {
-                test: or(calls.test, "live.poll"),
-                probe: or(calls.iprobe, "live.poll"),
-                clock: or(calls.wtime, "live.clock"),
-            }
-        }
-    };
     let computation = computation::resolve(configuration, ranks, keep)?;
     let started: io::Result<Box<dyn Holder>> = match make {
         Some(make) => make(&programs),
-        None => {
-            Processes::start(&programs, &libraries()?).map(|processes| Box::new(processes) as _)
-        }
+        None => processes(&mut programs, configuration)?.map(|processes| Box::new(processes) as _),
     };
     let mut holder = started.map_err(|error| {
         let named: Vec<_> =
             programs.iter().map(|program| program.program.to_string_lossy()).collect();
         Failure::Input(format!("error: {}: {}", named.join(", "), reason(&error)))
     })?;
-    let live = Live::new(&*holder, ranks, &chosen, costs, computation);
+    let live = Live::new(&*holder, ranks, &chosen, costs(configuration, flow), computation);
     let outcome = simulate(&live);
     let (ended, computed) = (live.ended(), live.computation());
     let outcome = outcome?;

@@ -47,6 +47,13 @@ pub const COMPUTE: Words = &[
     ("constant", "the same for each region of computation between two calls: `constant`"),
     ("replayed", "what an earlier run measured: `times`"),
 ];
+pub const HOST_CLOCK: Words = &[
+    ("real", "the time of this machine"),
+    (
+        "simulated",
+        "simulated time, from the beginning of the year 2000; sleeping takes simulated time",
+    ),
+];
 pub const MODEL: Words = &[
     ("loggops", "messages take L and do not meet"),
     ("infiniband", "packets through switches, flit by flit: contention, lanes, credits"),

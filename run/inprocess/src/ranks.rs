@@ -113,6 +113,7 @@ impl Ranks {
     /// The ranks of a program, with the arguments that it was started with.
     pub fn new(programs: &[Launch], main: Main, arguments: &[CString]) -> io::Result<Self> {
         let count: u32 = programs.iter().map(|program| program.ranks).sum();
+        heddle_mpi::extra::running(false);
         let (memory, file) = Memory::new(count)?;
         drop(file);
         let image = Image::find();
@@ -186,11 +187,13 @@ impl Ranks {
         }
         let mut coroutine = own.coroutine.take()?;
         state::run_as(own.mpi);
+        heddle_mpi::extra::running(true);
         crate::signals::runs(Some(rank));
         YIELDER
             .set(WAYS.with_borrow(|ways| ways.get(rank as usize).copied()).unwrap_or(ptr::null()));
         let outcome = coroutine.resume(());
         YIELDER.set(ptr::null());
+        heddle_mpi::extra::running(false);
         crate::signals::runs(None);
         own.ended = match outcome {
             CoroutineResult::Return(code) => Some(code),
