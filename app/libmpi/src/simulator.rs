@@ -1,6 +1,6 @@
 //! The way to the simulator.
 
-use std::ffi::c_int;
+use std::ffi::{OsString, c_int};
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 
@@ -16,6 +16,31 @@ use crate::state::{Mpi, mpi};
 
 /// The environment variable that says what computation counts: `measured` or `off`.
 const COMPUTE: &str = "HEDDLE_COMPUTE";
+
+/// The environment variable that says whether messages have contents: `off` if not.
+const PAYLOAD: &str = "HEDDLE_PAYLOAD";
+
+/// What the simulator wants of its ranks.
+#[derive(Clone, Copy, Debug)]
+pub struct Manner {
+    /// They measure their computation.
+    measures: bool,
+    /// Messages have no contents.
+    hollow: bool,
+}
+
+impl Manner {
+    /// What these variables say.
+    pub fn new(variable: impl Fn(&str) -> Option<OsString>) -> Self {
+        let says = |name, what: &str| variable(name).is_some_and(|said| said == what);
+        Self { measures: says(COMPUTE, "measured"), hollow: says(PAYLOAD, "off") }
+    }
+
+    fn adopt(self, rank: &Mpi) {
+        rank.measured.set(self.measures.then(clock));
+        rank.hollow.set(self.hollow);
+    }
+}
 
 /// A rank that is a process of its own.
 #[derive(Debug)]
@@ -73,15 +98,14 @@ pub fn connect() -> Result<&'static Port> {
     let memory = memory.map_err(|error| failed(&format!("the simulator's memory: {error}")))?;
     let lane = memory.lane(*rank).ok_or_else(|| failed(&format!("{ENVIRONMENT} is `{said}`")))?;
     wait_for_turn(lane);
-    let measures = std::env::var(COMPUTE).is_ok_and(|how| how == "measured");
-    mpi().measured.set(measures.then(clock));
+    Manner::new(|name| std::env::var_os(name)).adopt(mpi());
     Ok(mpi().port.get_or_init(|| Port::new(memory, *rank, *ranks, Box::new(Process), end)))
 }
 
 /// Connects a rank that the simulator holds in its own process, where `variables` are exchanged when another rank runs.
-pub fn hold(rank: &Mpi, port: Port, measures: bool, variables: Vec<Range<usize>>) {
+pub fn hold(rank: &Mpi, port: Port, manner: Manner, variables: Vec<Range<usize>>) {
     rank.variables.replace(variables);
-    rank.measured.set(measures.then(clock));
+    manner.adopt(rank);
     // A rank is held once.
     let _ = rank.port.set(port);
 }

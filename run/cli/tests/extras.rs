@@ -74,3 +74,24 @@ fn simulated_clocks() {
         assert_eq!(said, "1250005000 1250005000 1 1.250005\n", "{how}");
     }
 }
+
+/// Without contents, messages are as long, say the same of themselves and take the same time; buffers need not be there, and stay as they are.
+#[test]
+fn messages_without_contents() {
+    let program = compiled("skeleton");
+    for how in WAYS {
+        let ended = mpirun(&format!("-q -n 4 --no-payload --compute-time off {how}"), &program, "");
+        assert_eq!(right(ended, how), "1 3 1048576 2 7\n".repeat(4), "{how}");
+    }
+    let ended = mpirun("-q -n 4 --compute-time off", &program, "");
+    assert!(ended.code != 0 && ended.stderr.contains("null pointer"), "{}", ended.stderr);
+    let program = compiled("regions");
+    let time = |options: &str| {
+        let ended =
+            mpirun(&format!("-n 4 --compute-time off --format json {options}"), &program, "");
+        let line = ended.stdout.lines().last().unwrap_or_default().to_owned();
+        let summary: serde_json::Value = serde_json::from_str(&line).expect("a summary");
+        (summary["makespan_ps"].as_u64().expect("a time"), summary["bytes"].as_u64())
+    };
+    assert_eq!(time(""), time("--no-payload"));
+}

@@ -218,6 +218,8 @@ pub const KEYS: &[Key] = &[
         "Allocations of at least this size are the same memory in all ranks."),
     key("live.host-clock", Kind::Word(HOST_CLOCK), Value("real"), flag("host-clock", "HOW"),
         "What clocks of the system show the program, and how long it sleeps."),
+    key("live.no-payload", Kind::Switch, Value("false"), flag("no-payload", ""),
+        "Messages and collectives have no contents: buffers are left alone, and may be absent."),
 
     key("traces.mode", Kind::Word(MODE), Value("gaps"), None,
         "How recorded time becomes time in the schedule."),

@@ -28,6 +28,9 @@ const FOLDER: &str = "HEDDLE_MPI";
 /// Tells ranks how their computation counts.
 const COMPUTE: &str = "HEDDLE_COMPUTE";
 
+/// Tells ranks whether messages have contents.
+const PAYLOAD: &str = "HEDDLE_PAYLOAD";
+
 /// The programs that a workload names.
 pub(crate) fn programs(text: &str) -> Result<Vec<Launch>, String> {
     let words = shell_words::split(text).map_err(|error| format!("{error} in `{text}`"))?;
@@ -177,6 +180,9 @@ pub(crate) fn with<T>(
     let compute = configuration.word("live.compute");
     for program in &mut programs {
         program.environment.push((COMPUTE.into(), compute.into()));
+        if configuration.switch("live.no-payload") {
+            program.environment.push((PAYLOAD.into(), "off".into()));
+        }
     }
     let chosen: Library = trace_input::library_of(configuration, flow)?;
     let computation = computation::resolve(configuration, ranks, keep)?;

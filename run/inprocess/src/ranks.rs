@@ -8,6 +8,7 @@ use std::ptr;
 
 use corosensei::stack::{Stack, StackPointer};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
+use heddle_mpi::simulator::Manner;
 use heddle_mpi::state::{self, Mpi};
 use live::{Holder, Launch, Lost};
 use port::{Died, Lane, Memory, Port, RANKS_TURN, SIMULATORS_TURN, Switch};
@@ -120,16 +121,16 @@ impl Ranks {
         let mut fresh = vec![0; image.size()];
         image.save(&mut fresh);
         let stacks = stacks(count as usize)?;
-        let measures = programs
-            .iter()
-            .flat_map(|program| &program.environment)
-            .any(|(_, value)| value == "measured");
+        let manner = Manner::new(|name| {
+            let mut said = programs.iter().flat_map(|program| &program.environment);
+            said.find(|(known, _)| known == name).map(|(_, value)| value.clone())
+        });
         let rank = |rank: u32| {
             let mpi = Box::into_raw(Box::<Mpi>::default());
             // SAFETY: made above, and never freed.
             let known = unsafe { &*mpi };
             let port = Port::new(memory, rank, count, Box::new(Here), end);
-            heddle_mpi::simulator::hold(known, port, measures, image.places());
+            heddle_mpi::simulator::hold(known, port, manner, image.places());
             let mut given: Vec<*mut i8> =
                 arguments.iter().map(|word| word.clone().into_raw()).collect();
             given.push(ptr::null_mut());
