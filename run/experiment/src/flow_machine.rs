@@ -65,7 +65,8 @@ pub(crate) fn resolve(configuration: &Configuration) -> Result<Option<FlowMachin
     mistakes.extend(of_platform(configuration, &platform, &mut items));
     let protocols = of_hosts(configuration, &platform, &items, &mut mistakes);
     mistakes.extend(keys(configuration, &mut items));
-    let mut protocols = Protocols { usual: items.protocol.clone(), others: protocols };
+    let in_order = configuration.switch("flow.in-order");
+    let mut protocols = Protocols { usual: items.protocol.clone(), others: protocols, in_order };
     mistakes.extend(said_items(configuration, &mut items));
     for protocol in protocols.others.values_mut() {
         protocol.eager_below = items.protocol.eager_below;

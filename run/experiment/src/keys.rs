@@ -464,6 +464,8 @@ pub const KEYS: &[Key] = &[
         "Most bytes under way per round trip (TCP-gamma); 0 B for no limit."),
     key("flow.cross-traffic", Kind::Switch, Value("true"), None,
         "Whether the way back of a flow carries 5 % of what it does."),
+    key("flow.in-order", Kind::Switch, Value("false"), None,
+        "Whether messages of a rank to another arrive in the order in which they set out, as over a connection."),
     key("flow.test", Kind::Time, Value("0 ns"), None,
         "Time of each `MPI_Test` and its kin in traces, in the mode `gaps`."),
     key("flow.iprobe", Kind::Time, Value("0 ns"), None, "Time of each `MPI_Iprobe`."),
