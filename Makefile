@@ -69,6 +69,8 @@ validate: setup
 	cargo build --release --locked
 	validation/simgrid/compare.py $(HEDDLE)
 	validation/simgrid/routes.py
+	$(TARGET)/release/heddle-mpi-libraries $(TARGET)/release
+	validation/programs/run.py $(HEDDLE)
 
 lint-light: setup
 	@cargo fmt --version >/dev/null 2>&1 || rustup component add rustfmt

@@ -1,9 +1,7 @@
 //! What programs can have beyond MPI: sampled blocks, memory that ranks share, simulated clocks of the system.
 
-mod common;
-
-use common::Ended;
-use common::mpi::{compiled, mpirun_as_it_computes as mpirun};
+use crate::common::Ended;
+use crate::common::mpi::{compiled, mpirun_as_it_computes as mpirun};
 
 const WAYS: [&str; 2] = ["", "--in-process"];
 

@@ -1,11 +1,9 @@
 //! How the computation of live programs counts.
 
-mod common;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::mpi::{compiled, mpirun_as_it_computes as mpirun};
+use crate::common::mpi::{compiled, mpirun_as_it_computes as mpirun};
 
 /// Messages take no time, and neither do looks for them.
 const FREE: &str = "--set loggops.L=0ns --set loggops.o=0ns --set loggops.g=0ns --set loggops.G=0ns/B --set loggops.O=0ns/B \
