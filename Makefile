@@ -17,7 +17,7 @@ help:
 	@echo "make test         all tests"
 	@echo "make validate     all tests, optimised, with those that take long"
 	@echo "make lint         formatting, clippy, documentation, licences"
-	@echo "make bench        speed, and instruction counts against those recorded; LONG=--long with 16 Mi ranks"
+	@echo "make bench        speed, and instruction counts against those recorded; LONG=--long with the largest cases"
 	@echo "make bench-record record the instruction counts"
 	@echo "make fuzz         each fuzz target for SECONDS_EACH=$(SECONDS_EACH) s"
 	@echo "make book         the book, in docs/book"
@@ -86,6 +86,7 @@ lint: lint-light
 
 bench: build
 	benches/speed.sh $(HEDDLE) $(LONG)
+	benches/live.sh $(HEDDLE) $(TARGET)/release/mpi $(LONG)
 	benches/instructions.sh $(HEDDLE)
 
 bench-gate: build

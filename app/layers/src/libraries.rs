@@ -243,7 +243,9 @@ fn headers(folder: &Path) -> Result<(), Error> {
 
 /// Builds the library that is loaded before programs.
 fn before(folder: &Path) -> Result<PathBuf, Error> {
-    let (source, made) = (folder.join("src/before.c"), folder.join("lib").join(BEFORE));
+    let (sources, made) = (folder.join("src"), folder.join("lib").join(BEFORE));
+    fs::create_dir_all(&sources).map_err(file(&sources))?;
+    let source = sources.join("before.c");
     fs::write(&source, include_str!("../c/before.c")).map_err(file(&source))?;
     let unfinished = made.with_extension(std::process::id().to_string());
     run(compiler().args(FLAGS).arg("-shared").arg(&source).arg("-ldl").arg("-o").arg(&unfinished))?;

@@ -12,7 +12,7 @@ use crate::comm::Comm;
 use crate::error::{Error, Result};
 use crate::group::Group;
 use crate::memory::Buffer;
-use crate::{mpi, p2p, request, simulator};
+use crate::{lent, mpi, p2p, request, simulator};
 
 /// This process's rank in the world and the world's size.
 pub fn connect() -> Result<(u32, u32)> {
@@ -137,9 +137,7 @@ pub fn exchange_pair(comm: &Comm, peer: u32, tag: c_int, mine: &[u8]) -> Result<
     port.forget(send);
     port.forget(receive);
     let said = p2p::bytes(port, done.contents, done.bytes).to_vec();
-    if done.contents != 0 {
-        port.give_back(done.contents);
-    }
+    lent::give_back(port, done.contents);
     Ok(said)
 }
 

@@ -31,6 +31,7 @@ pub mod group;
 pub mod handle;
 pub mod info;
 pub mod layer;
+mod lent;
 pub mod memory;
 pub mod op;
 pub mod p2p;

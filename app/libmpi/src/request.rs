@@ -4,17 +4,17 @@ use std::cell::RefCell;
 use std::ffi::c_int;
 use std::rc::Rc;
 
-use port::{Command, Completion, Poll, Port, Shape, Ticket};
+use port::{Command, Completion, Place, Poll, Port, Shape, Ticket};
 use smallvec::{SmallVec, smallvec};
 
 use crate::abi::{self, Handle, Status};
 use crate::argument::{Out, count};
 use crate::error::{Error, Result};
 use crate::memory::Buffer;
-use crate::p2p::Target;
+use crate::p2p::{Target, set_status};
 use crate::partitioned::Operation;
 use crate::state::Mpi;
-use crate::{check, mpi, mpi_functions};
+use crate::{check, lent, mpi, mpi_functions};
 
 mod generalized;
 
@@ -34,6 +34,8 @@ pub enum Active {
     Send {
         /// Its number.
         ticket: Ticket,
+        /// What it sends.
+        contents: Place,
     },
     /// A receive.
     Receive {
@@ -74,7 +76,7 @@ impl Active {
     fn tickets(&self) -> Tickets {
         match self {
             Self::Done(_) | Self::Generalized(_) => smallvec![],
-            Self::Send { ticket }
+            Self::Send { ticket, .. }
             | Self::Receive { ticket, .. }
             | Self::Collective { ticket, .. } => smallvec![*ticket],
             Self::Partitioned(operation) => operation.tickets().into(),
@@ -115,9 +117,9 @@ pub fn end(active: Active) -> Result<Status> {
     };
     match active {
         Active::Done(status) => Ok(status),
-        Active::Send { ticket } => {
+        Active::Send { ticket, contents } => {
             port.forget(ticket);
-            Ok(Status::empty())
+            lent::settle(port, contents).map(|()| Status::empty())
         }
         Active::Receive { ticket, target } => {
             let done: Completion = take(ticket)?;
@@ -149,7 +151,7 @@ pub fn end(active: Active) -> Result<Status> {
 /// Whoever started this operation does not want to know its end.
 pub fn forget(active: Active) -> Result {
     match active {
-        Active::Send { ticket } => mpi().port()?.forget(ticket),
+        Active::Send { .. } => drop(end(active)?),
         Active::Done(_) | Active::Generalized(_) | Active::Buffered { .. } => {}
         // Its data still has to be taken in.
         other => mpi().orphans.borrow_mut().push(other),
@@ -406,14 +408,6 @@ fn test(requests: &Requests, active: &[usize]) -> Result<Vec<usize>> {
     port.poll(Poll::Test);
     adopt(port)?;
     Ok(active.iter().copied().filter(|place| requests.is_done(port, *place)).collect())
-}
-
-fn set_status(place: Out<Status>, status: &Status) -> Result {
-    if place.address().is_null() {
-        return Ok(());
-    }
-    let error = place.get()?.error;
-    place.set(Status { error, ..*status })
 }
 
 /// The result of a call about several requests that says which are done.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::atomic::Ordering;
 
 use port::{
-    Command, Died, ENVIRONMENT, Lane, Memory, Poll, Port, RANKS_TURN, SIMULATORS_TURN, Switch,
+    Command, Desk, Died, ENVIRONMENT, Lane, Memory, Poll, Port, RANKS_TURN, SIMULATORS_TURN, Switch,
 };
 use rustix::thread::futex;
 use rustix::time::{ClockId, clock_gettime};
@@ -99,7 +99,8 @@ pub fn connect() -> Result<&'static Port> {
     let lane = memory.lane(*rank).ok_or_else(|| failed(&format!("{ENVIRONMENT} is `{said}`")))?;
     wait_for_turn(lane);
     Manner::new(|name| std::env::var_os(name)).adopt(mpi());
-    Ok(mpi().port.get_or_init(|| Port::new(memory, *rank, *ranks, Box::new(Process), end)))
+    let desk = Desk::new(memory, *rank);
+    Ok(mpi().port.get_or_init(|| Port::new(desk, *rank, *ranks, Box::new(Process), end)))
 }
 
 /// Connects a rank that the simulator holds in its own process, where `variables` are exchanged when another rank runs.

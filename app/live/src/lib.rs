@@ -7,6 +7,7 @@
 //! Not here: what MPI's calls mean, which is the business of the library in the rank.
 
 mod computation;
+mod expansion;
 mod frame;
 mod graph;
 mod held;

@@ -142,6 +142,11 @@ impl Shared {
         HIDDEN | (slot % CONTEXTS) << TAG_BITS | (number as u32 % 32) << 12 | (message % 4096)
     }
 
+    /// Whether a tag is that of a collective's message.
+    pub const fn is_of_collective(tag: u32) -> bool {
+        tag & HIDDEN != 0 && tag & PLAIN == 0
+    }
+
     /// A member contributes to a collective; gives the list.
     pub fn contribute(
         &self,

@@ -1,5 +1,7 @@
 //! Live ranks as a source of operations.
 
+use std::cell::RefCell;
+
 use host::{Source, Stamp, Work};
 use port::{Command, Decoder, Reply, SIMULATORS_TURN};
 use schedule::{Edge, Follow, Op, Run};
@@ -37,7 +39,11 @@ pub struct State {
     rank: Box<Rank>,
     /// Whether it waits for its last call to be over.
     waits: bool,
-    words: Vec<u64>,
+}
+
+thread_local! {
+    /// What ranks say and hear, one at a time.
+    static WORDS: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
 }
 
 impl<'a, H: Holder + ?Sized> Live<'a, H> {
@@ -91,24 +97,25 @@ impl<'a, H: Holder + ?Sized> Live<'a, H> {
     /// One turn of a rank: it hears what has become of its operations, and says what it does next.
     fn turn(&self, state: &mut State, now: u64, value: u64) -> Result<Want, Ended> {
         let failed = |how: String| Ended { rank: 0, time: 0, how: Some(how), code: 1 };
+        let mut words = WORDS.take();
         let rank = &mut state.rank;
-        self.reply(rank, &mut state.words, now, value, None)?;
+        self.reply(rank, &mut words, now, value, None)?;
         let lane = self
             .rules
             .memory
             .lane(rank.number)
             .ok_or_else(|| failed("it has no lane".to_owned()))?;
-        state.words.clear();
+        words.clear();
         loop {
             self.holder
                 .turn(rank.number)
                 .map_err(|lost| Ended { code: lost.code, ..failed(lost.how) })?;
-            if !lane.read(SIMULATORS_TURN, &mut state.words) {
+            if !lane.read(SIMULATORS_TURN, &mut words) {
                 break;
             }
         }
         let mut want = Want::Now(u64::MAX);
-        let mut commands = Decoder::new(&state.words);
+        let mut commands = Decoder::new(&words);
         for command in commands.by_ref() {
             if let Command::Exit(code @ 1..) = command {
                 return Err(Ended { rank: 0, time: 0, how: None, code });
@@ -118,6 +125,7 @@ impl<'a, H: Holder + ?Sized> Live<'a, H> {
         if !commands.is_empty() {
             return Err(failed("it says what is no command".to_owned()));
         }
+        WORDS.set(words);
         Ok(want)
     }
 
@@ -152,8 +160,8 @@ impl<'a, H: Holder + ?Sized> Live<'a, H> {
 
     /// The rank has said goodbye: it runs on without the simulator.
     fn release(&self, state: &mut State, now: u64) {
-        let State { rank, words, .. } = state;
-        if self.reply(rank, words, now, 0, None).is_ok() {
+        let rank = &mut state.rank;
+        if self.reply(rank, &mut Vec::new(), now, 0, None).is_ok() {
             self.holder.release(rank.number);
         }
     }
@@ -178,7 +186,7 @@ impl<H: Holder + ?Sized> Source for &Live<'_, H> {
     type State = State;
 
     fn state(&self, rank: u32) -> State {
-        State { rank: Box::new(Rank::new(rank, self.ranks)), waits: false, words: Vec::new() }
+        State { rank: Box::new(Rank::new(rank, self.ranks)), waits: false }
     }
 
     fn op(&self, state: &State, _: u32, index: u32) -> Op {
@@ -199,11 +207,8 @@ impl<H: Holder + ?Sized> Source for &Live<'_, H> {
         at: &Stamp,
         post: impl FnMut(u32, Op, &Stamp),
     ) {
-        if edge == Edge::Done {
-            state.rank.ended(index, at);
-        }
-        state.rank.graph.reached(index, edge, at);
-        if state.waits && state.rank.reached().is_some() {
+        state.rank.heard((index, edge), at);
+        if state.waits && state.rank.hangs_on(index) && state.rank.reached().is_some() {
             self.run(state, at);
         }
         state.rank.graph.post(post);
@@ -223,7 +228,9 @@ impl<H: Holder + ?Sized> Source for &Live<'_, H> {
 
     fn ended(&self, _: &mut State) {}
 
-    fn soon(&self, _: &State, _: u32, _: usize) {}
+    fn soon(&self, state: &State, _: u32, stage: usize) {
+        state.rank.soon(stage);
+    }
 
     fn wants_starts(&self) -> bool {
         true
@@ -267,6 +274,10 @@ impl<H: Holder + ?Sized> Source for &Live<'_, H> {
     }
 
     fn matched(&self, state: &mut State, receive: u32, (sender, send): (u32, u32), bytes: u64) {
+        let node = state.rank.graph.node(receive);
+        if node.is_some_and(|node| Shared::is_of_collective(node.op.tag)) {
+            return;
+        }
         if let Some(envelope) = self.rules.shared.receive(sender, send) {
             state.rank.met(receive, sender, bytes, envelope);
             if let Some(bytes) = envelope.answer {

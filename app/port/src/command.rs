@@ -375,8 +375,13 @@ impl Encoder {
                 self.list(key.iter().copied());
             }
             Command::In(name) => {
-                self.words.push(13);
-                self.list(name.bytes().map(u64::from).collect::<Vec<_>>().into_iter());
+                let bytes = name.as_bytes();
+                self.words.extend([13, bytes.len() as u64]);
+                self.list(bytes.chunks(8).map(|bytes| {
+                    let mut word = [0; 8];
+                    word.iter_mut().zip(bytes).for_each(|(place, byte)| *place = *byte);
+                    u64::from_le_bytes(word)
+                }));
             }
             Command::Exit(code) => self.words.extend([14, u64::from(code.cast_unsigned())]),
             Command::Sample { block, rule } => {
@@ -520,7 +525,10 @@ impl Decoder<'_> {
             11 => Command::Release(self.small()?),
             12 => Command::Context(self.list()?.to_vec()),
             13 => {
-                let bytes: Vec<u8> = self.list()?.iter().map(|byte| *byte as u8).collect();
+                let length = usize::try_from(self.word()?).ok()?;
+                let mut bytes: Vec<u8> =
+                    self.list()?.iter().flat_map(|word| word.to_le_bytes()).collect();
+                bytes.truncate(length);
                 Command::In(String::from_utf8_lossy(&bytes).into_owned())
             }
             14 => Command::Exit((self.word()? as u32).cast_signed()),

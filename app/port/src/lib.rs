@@ -15,6 +15,7 @@ mod command;
 pub mod fold;
 mod lane;
 mod memory;
+mod numbered;
 mod rank;
 mod samples;
 
@@ -23,7 +24,8 @@ pub use command::{
 };
 pub use lane::{Completion, Lane, RANKS_TURN, Reply, SIMULATORS_TURN, WORDS};
 pub use memory::{ENVIRONMENT, Layout, Memory};
-pub use rank::{Died, Port, Switch};
+pub use numbered::Numbered;
+pub use rank::{Desk, Died, Port, Switch};
 pub use samples::{Rule, Samples};
 
 /// Any source, or any tag.

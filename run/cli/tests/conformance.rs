@@ -7,7 +7,8 @@ use std::process::Command;
 
 use common::mpi::{compiled, mpirun};
 
-const PROGRAMS: [&str; 8] = [
+const PROGRAMS: [&str; 9] = [
+    "buffers",
     "send_modes",
     "requests",
     "types",

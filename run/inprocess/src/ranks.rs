@@ -11,7 +11,7 @@ use corosensei::{Coroutine, CoroutineResult, Yielder};
 use heddle_mpi::simulator::Manner;
 use heddle_mpi::state::{self, Mpi};
 use live::{Holder, Launch, Lost};
-use port::{Died, Lane, Memory, Port, RANKS_TURN, SIMULATORS_TURN, Switch};
+use port::{Desk, Died, Lane, Memory, Port, RANKS_TURN, SIMULATORS_TURN, Switch};
 use std::sync::atomic::Ordering;
 
 use crate::image::Image;
@@ -115,8 +115,8 @@ impl Ranks {
     pub fn new(programs: &[Launch], main: Main, arguments: &[CString]) -> io::Result<Self> {
         let count: u32 = programs.iter().map(|program| program.ranks).sum();
         heddle_mpi::extra::running(false);
-        let (memory, file) = Memory::new(count)?;
-        drop(file);
+        let memory = Memory::private(count)?;
+        let desk = Desk::new(memory, 0);
         let image = Image::find();
         let mut fresh = vec![0; image.size()];
         image.save(&mut fresh);
@@ -129,7 +129,7 @@ impl Ranks {
             let mpi = Box::into_raw(Box::<Mpi>::default());
             // SAFETY: made above, and never freed.
             let known = unsafe { &*mpi };
-            let port = Port::new(memory, rank, count, Box::new(Here), end);
+            let port = Port::new(desk.clone(), rank, count, Box::new(Here), end);
             heddle_mpi::simulator::hold(known, port, manner, image.places());
             let mut given: Vec<*mut i8> =
                 arguments.iter().map(|word| word.clone().into_raw()).collect();
@@ -226,7 +226,8 @@ impl Holder for Ranks {
         let lane = self.memory.lane(rank).ok_or_else(|| lost("it has no lane", 1))?;
         lane.turn.store(RANKS_TURN, Ordering::Release);
         let ended = self.run(rank);
-        if lane.turn.load(Ordering::Acquire) == SIMULATORS_TURN {
+        // All ranks have the same lane.
+        if lane.turn.swap(SIMULATORS_TURN, Ordering::AcqRel) == SIMULATORS_TURN {
             return Ok(());
         }
         match ended {
@@ -242,6 +243,7 @@ impl Holder for Ranks {
         if let Some(lane) = self.memory.lane(rank) {
             lane.turn.store(RANKS_TURN, Ordering::Release);
             self.run(rank);
+            lane.turn.store(SIMULATORS_TURN, Ordering::Release);
         }
     }
 
