@@ -12,6 +12,7 @@
 
 pub mod arena;
 mod command;
+pub mod hosts;
 mod lane;
 mod memory;
 mod rank;

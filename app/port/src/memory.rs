@@ -29,8 +29,13 @@ impl Layout {
         Self { ranks }
     }
 
+    /// How many ranks there are.
+    pub const fn ranks(self) -> u32 {
+        self.ranks
+    }
+
     const fn lane(rank: u32) -> u64 {
-        // The first page stays empty: place 0 is none.
+        // Place 0 is none, and the first page empty but for the place of the table of hosts.
         4096 + rank as u64 * size_of::<Lane>() as u64
     }
 

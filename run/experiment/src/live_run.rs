@@ -5,7 +5,7 @@
 
 use std::{env, io, path::PathBuf};
 
-use live::{Costs, Holder, Launch, Live, Make, Processes};
+use live::{Costs, Holder, Hosts, Launch, Live, Make, Printing, Processes};
 use traces::library::Library;
 
 use crate::{
@@ -21,8 +21,8 @@ const FOLDER: &str = "HEDDLE_MPI";
 /// Tells ranks how their computation counts.
 const COMPUTE: &str = "HEDDLE_COMPUTE";
 
-/// The programs that a workload names.
-pub(crate) fn programs(text: &str) -> Result<Vec<Launch>, String> {
+/// The programs that a workload names, behind `program:`.
+pub fn programs(text: &str) -> Result<Vec<Launch>, String> {
     let words = shell_words::split(text).map_err(|error| format!("{error} in `{text}`"))?;
     words.split(|word| word == ":").map(program).collect()
 }
@@ -44,6 +44,9 @@ fn program(words: &[String]) -> Result<Launch, String> {
                 let said = value()?;
                 let (name, text) = said.split_once('=').unwrap_or((said, ""));
                 launch.environment.push((name.into(), text.into()));
+            }
+            option if option.starts_with('-') => {
+                return Err(format!("`{option}` is no option of a program: -n, -wdir and -x are"));
             }
             _ => {
                 launch.program = word.into();
@@ -87,7 +90,7 @@ pub(crate) fn with<T>(
     programs: &[Launch],
     configuration: &Configuration,
     flow: Option<&FlowMachine>,
-    make: Option<Make<'_>>,
+    (make, hosts): (Option<Make<'_>>, Option<Hosts>),
     simulate: impl FnOnce(&Live<'_, dyn Holder>) -> Result<T, Failure>,
     is_stuck: impl Fn(&T) -> bool,
 ) -> Result<(T, Option<live::Ended>, i32), Failure> {
@@ -117,11 +120,11 @@ pub(crate) fn with<T>(
         }
     };
     let scale = configuration.factor("live.scale").unwrap_or(1.0);
-    let started: io::Result<Box<dyn Holder>> = match make {
-        Some(make) => make(&programs),
-        None => {
-            Processes::start(&programs, &libraries()?).map(|processes| Box::new(processes) as _)
-        }
+    let started: io::Result<Box<dyn Holder>> = if let Some(make) = make {
+        make(&programs)
+    } else {
+        let processes = Processes::start(&programs, &libraries()?, Printing::Direct);
+        processes.map(|processes| Box::new(processes) as _)
     };
     let mut holder = started.map_err(|error| {
         let named: Vec<_> =
@@ -129,6 +132,9 @@ pub(crate) fn with<T>(
         Failure::Input(format!("error: {}: {}", named.join(", "), reason(&error)))
     })?;
     let live = Live::new(&*holder, ranks, &chosen, costs, scale);
+    if let Some(hosts) = hosts {
+        live.place_on(&hosts).map_err(|full| Failure::Input(format!("error: hosts: {full}")))?;
+    }
     let outcome = simulate(&live);
     let ended = live.ended();
     let outcome = outcome?;
