@@ -97,6 +97,13 @@ pub fn thread_level() -> c_int {
     mpi().environment.thread_level.get()
 }
 
+impl Environment {
+    /// Whether the calling thread is that which called `MPI_Init`.
+    pub fn is_main_thread(&self) -> bool {
+        self.main_thread.get() == Some(std::thread::current().id())
+    }
+}
+
 /// Its name in C.
 pub fn thread_level_name() -> &'static str {
     match thread_level() {

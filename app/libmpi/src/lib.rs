@@ -25,6 +25,7 @@ pub mod datatype;
 pub mod environment;
 pub mod errhandler;
 pub mod error;
+pub mod extra;
 pub mod file;
 pub mod group;
 pub mod handle;

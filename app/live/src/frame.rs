@@ -12,6 +12,7 @@ use traces::collective::{self, Collective, Expand, Sink};
 use traces::definitions::Neighbours;
 use traces::format::table;
 
+use crate::computation::{Computation, Computed};
 use crate::graph::Graph;
 use crate::shared::{Costs, Envelope, Shared};
 
@@ -23,8 +24,7 @@ pub struct Rules<'a> {
     pub memory: Memory,
     pub expand: &'a dyn Expand,
     pub costs: Costs,
-    /// Picoseconds here for a nanosecond of computation of the ranks.
-    pub scale: f64,
+    pub computation: Computation,
 }
 
 /// A communicator as a rank knows it.
@@ -68,8 +68,7 @@ pub struct Rank {
     pub call: Call,
     /// What the next call waits for.
     chain: Option<(u32, Edge)>,
-    /// Computation that has not become an operation, in picoseconds.
-    computed: u64,
+    computed: Computed,
     /// Polls in a row.
     polls: u64,
     /// The function that it is in.
@@ -106,7 +105,7 @@ impl Rank {
             communicators: [(0, group(0, 0, ranks)), (1, group(1, rank, 1))].into_iter().collect(),
             call: Call::default(),
             chain: None,
-            computed: 0,
+            computed: Computed::default(),
             polls: 0,
             inside: String::new(),
             completions: Vec::new(),
@@ -124,14 +123,8 @@ impl Rank {
             self.polls = 0;
         }
         match command {
-            Command::Compute(time) => {
-                let scaled = (time as f64 * rules.scale).round();
-                // A scale is not negative.
-                #[expect(clippy::cast_sign_loss, reason = "see above")]
-                let time = scaled as u64;
-                self.computed = self.computed.saturating_add(time);
-            }
-            Command::Sleep(time) => self.computed = self.computed.saturating_add(time),
+            Command::Compute(time) => self.computed.measured(time),
+            Command::Sleep(time) => self.computed.fixed(time),
             Command::Send { .. } => self.send(&command, rules)?,
             Command::Remote { to, bytes, answer } => self.remote(to, bytes, answer, &rules.shared),
             Command::Receive { from, tag, room, at_once } => {
@@ -145,16 +138,16 @@ impl Rank {
                 self.call.ends.push(op);
             }
             Command::Collective(part) => self.collective(part, rules)?,
-            Command::Called(shape) => self.called(shape),
+            Command::Called(shape) => self.called(shape, rules)?,
             Command::Wait { all, tickets } => {
-                self.wait(all, &tickets);
+                self.wait(all, &tickets, rules)?;
                 return Ok(Want::Reached);
             }
             Command::Poll(poll) => {
-                self.poll(poll, &rules.costs);
+                self.poll(poll, rules)?;
                 return Ok(Want::Reached);
             }
-            Command::Cancel(ticket) => self.cancel(ticket),
+            Command::Cancel(ticket) => self.cancel(ticket, rules)?,
             Command::Forget(ticket) => self.forget(ticket),
             Command::Communicator { .. } => self.communicator(command, rules)?,
             Command::Release(context) => {
@@ -164,9 +157,14 @@ impl Rank {
             Command::Context(key) => {
                 return Ok(Want::Now(u64::from(rules.shared.context(key))));
             }
+            Command::Sample { block, rule } => {
+                return Ok(Want::Now(rules.shared.enough(block, rule)));
+            }
+            Command::Sampled { block, nanoseconds } => rules.shared.sampled(block, nanoseconds),
             Command::In(name) => self.inside = name,
             Command::Exit(_) => {
-                self.before();
+                self.before(rules, true)?;
+                self.computed.finish(&rules.computation, self.number)?;
                 self.graph.seal();
                 self.finished = true;
                 return Ok(Want::Never);
@@ -275,21 +273,21 @@ impl Rank {
         }
     }
 
-    /// The computation before a call, behind the last one.
-    fn before(&mut self) -> u32 {
-        let computed = std::mem::take(&mut self.computed);
+    /// The computation before a call, behind the last one; it may end a region of computation.
+    fn before(&mut self, rules: &Rules, ends: bool) -> Result<u32, String> {
+        let computed = self.computed.take(&rules.computation, self.number, ends)?;
         let before = self.calc(computed);
         if let Some((last, edge)) = self.chain {
             self.graph.depend(before, last, edge);
         }
-        before
+        Ok(before)
     }
 
     /// A call is described: its operations hang behind the last call.
-    fn called(&mut self, shape: Shape) {
+    fn called(&mut self, shape: Shape, rules: &Rules) -> Result<(), String> {
         let Call { starts, ends, waits, is_collective } = std::mem::take(&mut self.call);
         if starts.is_empty() && waits.is_empty() {
-            return;
+            return Ok(());
         }
         if let (Shape::Blocking, [start]) = (shape, starts.as_slice()) {
             self.graph.blocking(*start);
@@ -302,7 +300,7 @@ impl Rank {
                 self.graph.depend(join, *end, Edge::Done);
             }
         }
-        let before = self.before();
+        let before = self.before(rules, true)?;
         for start in &starts {
             for wait in waits.iter().filter(|wait| *wait != start) {
                 self.graph.depend(*start, *wait, Edge::Done);
@@ -320,10 +318,11 @@ impl Rank {
         };
         self.hang(last, edge);
         self.graph.seal();
+        Ok(())
     }
 
     /// A call that waits for earlier operations.
-    fn wait(&mut self, all: bool, tickets: &[Ticket]) {
+    fn wait(&mut self, all: bool, tickets: &[Ticket], rules: &Rules) -> Result<(), String> {
         let lists: Vec<Ops> = tickets
             .iter()
             .filter_map(|ticket| self.tickets.get(ticket))
@@ -331,10 +330,7 @@ impl Rank {
             .collect();
         if all {
             self.call.waits = lists.into_iter().flatten().collect();
-            if !self.call.waits.is_empty() {
-                self.called(Shape::Blocking);
-            }
-            return;
+            return self.called(Shape::Blocking, rules);
         }
         let first = self.calc(0);
         self.graph.any(first);
@@ -352,34 +348,37 @@ impl Rank {
             self.graph.depend(first, end, Edge::Done);
         }
         self.call.waits.push(first);
-        self.called(Shape::Blocking);
+        self.called(Shape::Blocking, rules)
     }
 
-    fn poll(&mut self, poll: Poll, costs: &Costs) {
+    fn poll(&mut self, poll: Poll, rules: &Rules) -> Result<(), String> {
+        let costs = &rules.costs;
         let cost = match poll {
-            Poll::Nothing => return,
+            Poll::Nothing => return Ok(()),
             Poll::Test => costs.test,
             Poll::Probe => costs.probe,
             Poll::Time => costs.clock,
         };
         self.polls = self.polls.saturating_add(1);
         let times = if poll == Poll::Time { 1 } else { self.polls };
-        self.computed = self.computed.saturating_add(cost.saturating_mul(times));
-        let before = self.before();
+        self.computed.fixed(cost.saturating_mul(times));
+        let before = self.before(rules, poll == Poll::Time)?;
         self.hang(before, Edge::Done);
         self.graph.seal();
+        Ok(())
     }
 
     /// A receive is withdrawn, at the time at which the rank has come to that.
-    fn cancel(&mut self, ticket: Ticket) {
+    fn cancel(&mut self, ticket: Ticket, rules: &Rules) -> Result<(), String> {
         let Some(end) = self.tickets.get(&ticket).and_then(|known| known.ends.first()).copied()
         else {
-            return;
+            return Ok(());
         };
-        let before = self.before();
+        let before = self.before(rules, true)?;
         self.graph.cancels(before, end);
         self.hang(before, Edge::Done);
         self.graph.seal();
+        Ok(())
     }
 
     /// A collective's messages.

@@ -6,6 +6,7 @@
 //!
 //! Not here: what MPI's calls mean, which is the business of the library in the rank.
 
+mod computation;
 mod descendants;
 mod frame;
 mod graph;
@@ -16,6 +17,7 @@ mod shared;
 mod source;
 mod tagged;
 
+pub use computation::{Computation, Regions};
 pub use descendants::stop;
 pub use held::{Ended, Holder, Lost, Make};
 pub use port::hosts::Hosts;

@@ -54,6 +54,8 @@ pub enum Printing {
 pub struct Processes {
     memory: Memory,
     children: Vec<Mutex<Child>>,
+    /// What the ranks have in common, for as long as they may start.
+    _folded: OwnedFd,
     tagged: Option<Tagged>,
 }
 
@@ -66,14 +68,17 @@ impl Processes {
     ) -> io::Result<Self> {
         let ranks = programs.iter().map(|program| program.ranks).sum();
         let (memory, file) = Memory::new(ranks)?;
+        let folded = port::fold::file()?;
+        let folds = folded.as_raw_fd().to_string();
         let children = Vec::with_capacity(ranks as usize);
-        let mut started = Self { memory, children, tagged: None };
+        let mut started = Self { memory, children, _folded: folded, tagged: None };
         let mut streams = Vec::new();
         descendants::adopt();
         for program in programs {
             for _ in 0..program.ranks {
                 let rank = started.children.len() as u32;
                 let mut command = command(program, libraries, (&file, ranks, rank));
+                command.env(port::fold::FOLD, &folds);
                 if printing == Printing::Tagged {
                     command.stdout(Stdio::piped()).stderr(Stdio::piped());
                 }

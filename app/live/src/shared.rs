@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use port::arena::{Arena, Full};
 use port::hosts::Hosts;
-use port::{Memory, Place};
+use port::{Memory, Place, Rule, Samples};
 use rustc_hash::FxHashMap;
 
 use crate::Ended;
@@ -52,6 +52,8 @@ pub struct Shared {
     boards: Mutex<Boards>,
     contexts: Mutex<Contexts>,
     tags: Mutex<FxHashMap<u32, u32>>,
+    /// What blocks of the program took, in all ranks.
+    samples: Mutex<FxHashMap<u64, Samples>>,
     ended: Mutex<Option<Ended>>,
 }
 
@@ -95,6 +97,7 @@ impl Shared {
                 ..Contexts::default()
             }),
             tags: Mutex::default(),
+            samples: Mutex::default(),
             ended: Mutex::default(),
         }
     }
@@ -172,6 +175,17 @@ impl Shared {
             boards.open.remove(&key);
         }
         Ok(place)
+    }
+
+    /// A block of the program took so many nanoseconds.
+    pub fn sampled(&self, block: u64, nanoseconds: u64) {
+        lock(&self.samples).entry(block).or_default().add(nanoseconds);
+    }
+
+    /// The mean of a block, or `u64::MAX` if there are not enough.
+    pub fn enough(&self, block: u64, rule: Rule) -> u64 {
+        let samples = lock(&self.samples).get(&block).copied().unwrap_or_default();
+        samples.enough(rule).unwrap_or(u64::MAX)
     }
 
     /// The number for a key.

@@ -9,6 +9,7 @@ use port::{Command, Decoder, Reply, SIMULATORS_TURN};
 use schedule::{Edge, Follow, Op, Run};
 use traces::collective::Expand;
 
+use crate::computation::Computation;
 use crate::frame::{Rank, Rules, Want};
 use crate::shared::{Costs, REQUEST, Shared};
 use crate::{Ended, Holder};
@@ -49,17 +50,17 @@ pub struct State {
 }
 
 impl<'a, H: Holder + ?Sized> Live<'a, H> {
-    /// So many ranks. `expand` chooses the algorithms of collectives; `scale` is the time of a second of their computation.
+    /// So many ranks. `expand` chooses the algorithms of collectives.
     pub fn new(
         holder: &'a H,
         ranks: u32,
         expand: &'a dyn Expand,
         costs: Costs,
-        scale: f64,
+        computation: Computation,
     ) -> Self {
         let memory = *holder.memory();
         let shared = Shared::new(memory, ranks);
-        let rules = Rules { shared, memory, expand, costs, scale: scale * 1000.0 };
+        let rules = Rules { shared, memory, expand, costs, computation };
         Self { holder, rules, ranks, asked: AtomicU32::new(0) }
     }
 
@@ -84,6 +85,11 @@ impl<'a, H: Holder + ?Sized> Live<'a, H> {
             Command::In(place) => Some(place),
             _ => None,
         }
+    }
+
+    /// Computation that was kept: nanoseconds of the processor, by rank and region.
+    pub fn computation(&self) -> Vec<Vec<u64>> {
+        self.rules.computation.kept()
     }
 
     /// How the program ended, if it was before its time.

@@ -12,10 +12,12 @@
 
 pub mod arena;
 mod command;
+pub mod fold;
 pub mod hosts;
 mod lane;
 mod memory;
 mod rank;
+mod samples;
 
 pub use command::{
     Amount, Class, Collective, Command, Decoder, Encoder, Members, Poll, Shape, Tag,
@@ -23,6 +25,7 @@ pub use command::{
 pub use lane::{Completion, Lane, RANKS_TURN, Reply, SIMULATORS_TURN, WORDS};
 pub use memory::{ENVIRONMENT, Layout, Memory};
 pub use rank::{Died, Port, Switch};
+pub use samples::{Rule, Samples};
 
 /// Any source, or any tag.
 pub const ANY: u32 = u32::MAX;

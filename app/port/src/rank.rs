@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use crate::arena::{self, Arena, Full};
 use crate::command::{Command, Encoder, Poll, Shape};
 use crate::lane::{Completion, Lane, RANKS_TURN, Reply};
-use crate::{Memory, Place, Ticket};
+use crate::{Memory, Place, Rule, Ticket};
 
 /// How a rank gives the simulator its turn, and gets it back.
 pub trait Switch: std::fmt::Debug {
@@ -158,6 +158,12 @@ impl Port {
     pub fn context(&self, key: &[u64]) -> u32 {
         self.say(&Command::Context(key.to_vec()));
         self.turn() as u32
+    }
+
+    /// What a block of the program took on average in all ranks, in nanoseconds, if there are enough of them. No time passes.
+    pub fn sample(&self, block: u64, rule: Rule) -> Option<u64> {
+        self.say(&Command::Sample { block, rule });
+        Some(self.turn()).filter(|mean| *mean != u64::MAX)
     }
 
     /// What has become of an operation, if it is done by now. It stays known until it is forgotten.

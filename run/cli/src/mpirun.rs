@@ -6,15 +6,14 @@ mod placement;
 
 use std::{
     convert::Infallible,
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     io::{self, BufWriter, Write},
-    path::{Path, PathBuf},
+    path::Path,
     process,
 };
 
 use clap::Parser;
-use experiment::{Configuration, Failure, Holder, Launch, Make, Plan, Report, Request};
-use live::{Printing, Processes};
+use experiment::{Configuration, Failure, Launch, Make, Plan, Printing, Report, Request};
 
 pub use manners::Adapted;
 
@@ -71,12 +70,17 @@ fn enter(arguments: &Mpirun) -> Result<Infallible, Ending> {
     let line: Vec<String> = line
         .collect::<Result<_, _>>()
         .map_err(|word| fail(format!("{} is no UTF-8", word.display())))?;
+    let configuration = Configuration::read(&request(arguments)?)?;
+    let (changes, before) = experiment::changes(&configuration, &folder);
+    let loaded = before.iter().chain([&library]).map(|path| path.as_os_str());
+    let loaded = loaded.collect::<Vec<_>>().join(OsStr::new(" "));
     let mut command = process::Command::new(program);
     command
         .args(rest)
         .env(INSIDE, shell_words::join(&line))
         .env("LD_BIND_NOW", "1")
-        .env("LD_PRELOAD", &library);
+        .env("LD_PRELOAD", loaded)
+        .envs(changes);
     let paths = std::env::var_os("LD_LIBRARY_PATH");
     let others = paths.iter().flat_map(std::env::split_paths);
     if let Ok(paths) = std::env::join_paths([folder.clone()].into_iter().chain(others)) {
@@ -142,17 +146,17 @@ fn variable(said: &str) -> String {
     format!("{said}={}", std::env::var(said).unwrap_or_default())
 }
 
-fn carry_out(arguments: &Mpirun, make: Option<Make>) -> Result<u8, Ending> {
+/// The experiment that the command line describes.
+fn request(arguments: &Mpirun) -> Result<Request, Ending> {
     let mut flags = arguments.flags.0.clone();
     flags.push(("workload.source", workload(arguments)?));
     flags.extend(placement::keys(arguments)?);
-    let request = Request {
-        subject: None,
-        machine: arguments.machine.clone(),
-        set: arguments.set.clone(),
-        flags,
-    };
-    let configuration = Configuration::read(&request)?;
+    let (machine, set) = (arguments.machine.clone(), arguments.set.clone());
+    Ok(Request { subject: None, machine, set, flags })
+}
+
+fn carry_out(arguments: &Mpirun, make: Option<Make>) -> Result<u8, Ending> {
+    let configuration = Configuration::read(&request(arguments)?)?;
     if arguments.print_config {
         return print(&configuration.to_string()).map(|()| Exit::Success as u8);
     }
@@ -165,15 +169,12 @@ fn carry_out(arguments: &Mpirun, make: Option<Make>) -> Result<u8, Ending> {
         );
     }
     plan.warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));
-    let folder = if arguments.tag_output { experiment::libraries()? } else { PathBuf::default() };
-    let tagged = |programs: &[Launch]| {
-        let processes = Processes::start(programs, &folder, Printing::Tagged)?;
-        Ok(Box::new(processes) as Box<dyn Holder>)
-    };
+    if arguments.tag_output {
+        plan.printing = Printing::Tagged;
+    }
     if make.is_none() || plan.output.is_some() {
         stop::watch(live::stop);
     }
-    let make = make.or(if arguments.tag_output { Some(&tagged) } else { None });
     let report = match experiment::run_held(&plan, make) {
         Err(Failure::Ended(ending)) => {
             complain(&ending.to_string());

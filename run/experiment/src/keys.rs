@@ -8,8 +8,9 @@ use std::path::Path;
 use crate::{
     value::{self, Kind},
     words::{
-        ARRIVALS, CLOCKS, COMPAT, COMPUTE, CONGESTION, DISTRIBUTION, INJECT, MODE, MODEL,
-        PLACEMENT, PRESETS, RECORDED_ON, RENDEZVOUS, TABLE_NAMES, TIMELINE, TRANSPORT, VARIANT,
+        ARRIVALS, CLOCKS, COMPAT, COMPUTE, CONGESTION, DISTRIBUTION, HOST_CLOCK, INJECT, MODE,
+        MODEL, PLACEMENT, PRESETS, RECORDED_ON, RENDEZVOUS, TABLE_NAMES, TIMELINE, TRANSPORT,
+        VARIANT,
     },
 };
 
@@ -202,6 +203,10 @@ pub const KEYS: &[Key] = &[
 
     key("live.compute", Kind::Word(COMPUTE), Value("measured"), flag("compute-time", "HOW"),
         "How much time the program's own computation takes."),
+    key("live.constant", Kind::Time, Unset("none"), flag("constant-time", "TIME"),
+        "What each region of computation takes, if `compute` is `constant`."),
+    key("live.times", Kind::Path, Unset("none"), flag("times", "FILE"),
+        "The `computation.csv` of an earlier run, if `compute` is `replayed`."),
     key("live.scale", Kind::Factor, Value("1"), None,
         "By how much computation takes longer than measured; with 0.5 it is twice as fast."),
     key("live.poll", Kind::Time, Value("100 ns"), None,
@@ -209,6 +214,12 @@ pub const KEYS: &[Key] = &[
          much, so that time goes on for a program that polls. Over flows, `smpi/test` and `smpi/iprobe` say it, if they are set."),
     key("live.clock", Kind::Time, Value("10 ns"), None,
         "What `MPI_Wtime` costs. Over flows, `smpi/wtime` says it, if it is set."),
+    key("live.fold", Kind::Bytes, Unset("none"), flag("fold", "SIZE"),
+        "Allocations of at least this size are the same memory in all ranks."),
+    key("live.host-clock", Kind::Word(HOST_CLOCK), Value("real"), flag("host-clock", "HOW"),
+        "What clocks of the system show the program, and how long it sleeps."),
+    key("live.no-payload", Kind::Switch, Value("false"), flag("no-payload", ""),
+        "Messages and collectives have no contents: buffers are left alone, and may be absent."),
 
     key("traces.mode", Kind::Word(MODE), Value("gaps"), None,
         "How recorded time becomes time in the schedule."),
