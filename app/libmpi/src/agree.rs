@@ -175,7 +175,20 @@ pub fn register(comm: &Comm) {
 
 /// The host that a rank of the world is on.
 pub fn host(world: u32) -> u32 {
-    world
+    let known = mpi().port.get().and_then(|port| port::hosts::host(port.memory(), world));
+    known.unwrap_or(world)
+}
+
+/// Whether two ranks of the world can share memory. Where hosts are not known, all can.
+pub fn share_memory(one: u32, other: u32) -> bool {
+    let of = |rank| port::hosts::host(mpi().port.get()?.memory(), rank);
+    of(one) == of(other)
+}
+
+/// The name of the host that a rank of the world is on.
+pub fn host_name(world: u32) -> String {
+    let known = mpi().port.get().and_then(|port| port::hosts::name(port.memory(), world));
+    known.unwrap_or_else(|| format!("host{world}"))
 }
 
 /// A request that is complete.

@@ -116,7 +116,7 @@ pub fn thread_level_name() -> &'static str {
 
 /// The name of the host that this rank is on.
 pub fn processor_name() -> String {
-    format!("host{}", agree::host(mpi().comms.me()))
+    agree::host_name(mpi().comms.me())
 }
 
 /// The program begins to use MPI: `MPI_Init` with the level of thread support it asked for, or a session.

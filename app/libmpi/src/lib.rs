@@ -36,6 +36,7 @@ pub mod memory;
 pub mod op;
 pub mod p2p;
 pub mod partitioned;
+mod place;
 pub mod request;
 pub mod session;
 pub mod simulator;

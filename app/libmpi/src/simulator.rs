@@ -12,6 +12,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::abi;
 use crate::error::{Error, Result};
+use crate::place;
 use crate::state::{Mpi, mpi};
 
 /// The environment variable that says what computation counts: `measured` or `off`.
@@ -95,17 +96,24 @@ pub fn connect() -> Result<&'static Port> {
     let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
     // SAFETY: the simulator opened it for this process, which uses it only here.
     let memory = unsafe { Memory::open(file.cast_signed(), *ranks) };
-    let memory = memory.map_err(|error| failed(&format!("the simulator's memory: {error}")))?;
+    let memory = memory.map_err(|error| {
+        failed(&format!(
+            "rank {rank} cannot map the simulator's memory: {error}; is there a limit (ulimit -v)?"
+        ))
+    })?;
     let lane = memory.lane(*rank).ok_or_else(|| failed(&format!("{ENVIRONMENT} is `{said}`")))?;
     wait_for_turn(lane);
     Manner::new(|name| std::env::var_os(name)).adopt(mpi());
     let desk = Desk::new(memory, *rank);
-    Ok(mpi().port.get_or_init(|| Port::new(desk, *rank, *ranks, Box::new(Process), end)))
+    let port = mpi().port.get_or_init(|| Port::new(desk, *rank, *ranks, Box::new(Process), end));
+    port.locate_by(place::here);
+    Ok(port)
 }
 
 /// Connects a rank that the simulator holds in its own process, where `variables` are exchanged when another rank runs.
 pub fn hold(rank: &Mpi, port: Port, manner: Manner, variables: Vec<Range<usize>>) {
     rank.variables.replace(variables);
+    port.locate_by(place::here);
     manner.adopt(rank);
     // A rank is held once.
     let _ = rank.port.set(port);

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use port::arena::{Arena, Full};
+use port::hosts::Hosts;
 use port::{Memory, Place, Rule, Samples};
 use rustc_hash::FxHashMap;
 
@@ -99,6 +100,11 @@ impl Shared {
             samples: Mutex::default(),
             ended: Mutex::default(),
         }
+    }
+
+    /// Tells ranks which hosts they are on.
+    pub fn publish(&self, hosts: &Hosts, memory: &Memory) -> Result<(), Full> {
+        hosts.publish(memory, &mut lock(&self.boards).arena)
     }
 
     pub fn send(&self, rank: u32, index: u32, envelope: Envelope) {

@@ -1,8 +1,11 @@
 //! Live ranks as a source of operations.
 
 use std::cell::RefCell;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use host::{Source, Stamp, Work};
+use port::arena::Full;
+use port::hosts::Hosts;
 use port::{Command, Decoder, Reply, SIMULATORS_TURN};
 use schedule::{Edge, Follow, Op, Run};
 use traces::collective::Expand;
@@ -17,7 +20,12 @@ pub struct Live<'a, H: ?Sized> {
     holder: &'a H,
     rules: Rules<'a>,
     ranks: u32,
+    /// How many ranks were asked where they are.
+    asked: AtomicU32,
 }
+
+/// Of so many ranks that cannot go on it is found out where in the program they are: that takes each some milliseconds.
+const ASKED: u32 = 64;
 
 /// A rank that cannot go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,7 +66,30 @@ impl<'a, H: Holder + ?Sized> Live<'a, H> {
         let memory = *holder.memory();
         let shared = Shared::new(memory, ranks);
         let rules = Rules { shared, memory, expand, costs, computation };
-        Self { holder, rules, ranks }
+        Self { holder, rules, ranks, asked: AtomicU32::new(0) }
+    }
+
+    /// Tells the ranks which hosts they are on, before they run.
+    pub fn place_on(&self, hosts: &Hosts) -> Result<(), Full> {
+        self.rules.shared.publish(hosts, &self.rules.memory)
+    }
+
+    /// Where in the program a rank waits: it is asked.
+    fn place(&self, rank: u32) -> Option<String> {
+        if self.ended().is_some() || self.asked.fetch_add(1, Ordering::Relaxed) >= ASKED {
+            return None;
+        }
+        let lane = self.rules.memory.lane(rank)?;
+        let mut words = Vec::new();
+        Reply { asks_place: true, ..Reply::default() }.encode(&mut words);
+        lane.write(SIMULATORS_TURN, &words);
+        self.holder.turn(rank).ok()?;
+        words.clear();
+        lane.read(SIMULATORS_TURN, &mut words);
+        match Decoder::new(&words).next()? {
+            Command::In(place) => Some(place),
+            _ => None,
+        }
     }
 
     /// Computation that was kept: nanoseconds of the processor, by rank and region.
@@ -141,7 +172,7 @@ impl<'a, H: Holder + ?Sized> Live<'a, H> {
         let Some(lane) = self.rules.memory.lane(rank.number) else { return Ok(()) };
         let completions = std::mem::take(&mut rank.completions);
         words.clear();
-        Reply { now, value, end, completions }.encode(words);
+        Reply { now, value, end, completions, asks_place: false }.encode(words);
         let mut rest = words.as_slice();
         loop {
             rest = lane.write(SIMULATORS_TURN, rest);
@@ -266,7 +297,8 @@ impl<H: Holder + ?Sized> Source for &Live<'_, H> {
     }
 
     fn waits_in(&self, state: &State) -> Option<String> {
-        (!state.rank.finished).then(|| state.rank.inside.clone())
+        let Rank { finished, number, inside, .. } = &*state.rank;
+        (!finished).then(|| self.place(*number).unwrap_or_else(|| inside.clone()))
     }
 
     fn tags(&self) -> mpi::Tags {

@@ -13,6 +13,7 @@
 pub mod arena;
 mod command;
 pub mod fold;
+pub mod hosts;
 mod lane;
 mod memory;
 mod numbered;

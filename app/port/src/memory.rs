@@ -41,7 +41,7 @@ impl Layout {
     }
 
     const fn lane(self, rank: u32) -> u64 {
-        // The first page stays empty: place 0 is none.
+        // Place 0 is none, and the first page empty but for the place of the table of hosts.
         4096 + if self.private { 0 } else { rank as u64 * size_of::<Lane>() as u64 }
     }
 

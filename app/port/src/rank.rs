@@ -54,6 +54,8 @@ pub struct Port {
     switch: Box<dyn Switch>,
     /// The function of MPI that it is in, and that which the simulator knows of.
     inside: Cell<[&'static str; 2]>,
+    /// Finds out where in the program it is.
+    locate: Cell<fn() -> Option<String>>,
     /// It has said goodbye.
     left: Cell<bool>,
     /// What is called if the rank is to end.
@@ -79,6 +81,7 @@ impl Port {
             ahead: Cell::new((0, 0)),
             switch,
             inside: Cell::default(),
+            locate: Cell::new(|| None),
             left: Cell::new(false),
             end,
         }
@@ -113,6 +116,11 @@ impl Port {
     pub fn enter(&self, name: &'static str) {
         let [_, known] = self.inside.get();
         self.inside.set([name, known]);
+    }
+
+    /// How it is found out where in the program the rank is: what to add to the name of the function of MPI.
+    pub fn locate_by(&self, locate: fn() -> Option<String>) {
+        self.locate.set(locate);
     }
 
     /// Says something.
@@ -201,9 +209,16 @@ impl Port {
             return 0;
         }
         self.ahead.set((0, 0));
-        let reply = match self.exchange() {
-            Ok(words) => Reply::decode(&words),
-            Err(Died) => (self.end)(1),
+        let reply = loop {
+            let reply = match self.exchange() {
+                Ok(words) => Reply::decode(&words),
+                Err(Died) => (self.end)(1),
+            };
+            if !reply.asks_place {
+                break reply;
+            }
+            let place = (self.locate.get())().unwrap_or_default();
+            self.say(&Command::In(format!("{name}{place}")));
         };
         self.now.set(reply.now);
         let mut known = self.done.borrow_mut();

@@ -483,6 +483,11 @@ pub const KEYS: &[Key] = &[
         "The rule."),
     key("placement.file", Kind::Path, Unset("only for `file`"), None,
         "The file."),
+    key("placement.hosts", Kind::Names, Unset("all hosts"), None,
+        "The hosts to use, in this order, separated by commas or spaces: names or numbers, each with the most ranks that it \
+         takes behind a colon, or without."),
+    key("placement.per-host", COUNT, Unset("as many as it takes to place all evenly"), None,
+        "Most ranks of each host."),
     key("placement.seed", SEED, Same(&["run.seed"]), None,
         "Seed of `random`."),
 

@@ -10,7 +10,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use live::{Costs, Holder, Launch, Live, Make, Processes};
+use live::{Costs, Holder, Hosts, Launch, Live, Make, Printing, Processes};
 use traces::library::Library;
 use units::Time;
 
@@ -31,8 +31,8 @@ const COMPUTE: &str = "HEDDLE_COMPUTE";
 /// Tells ranks whether messages have contents.
 const PAYLOAD: &str = "HEDDLE_PAYLOAD";
 
-/// The programs that a workload names.
-pub(crate) fn programs(text: &str) -> Result<Vec<Launch>, String> {
+/// The programs that a workload names, behind `program:`.
+pub fn programs(text: &str) -> Result<Vec<Launch>, String> {
     let words = shell_words::split(text).map_err(|error| format!("{error} in `{text}`"))?;
     words.split(|word| word == ":").map(program).collect()
 }
@@ -54,6 +54,9 @@ fn program(words: &[String]) -> Result<Launch, String> {
                 let said = value()?;
                 let (name, text) = said.split_once('=').unwrap_or((said, ""));
                 launch.environment.push((name.into(), text.into()));
+            }
+            option if option.starts_with('-') => {
+                return Err(format!("`{option}` is no option of a program: -n, -wdir and -x are"));
             }
             _ => {
                 launch.program = word.into();
@@ -122,6 +125,18 @@ pub fn changes(
     (variables, library)
 }
 
+/// How ranks are held, and what is kept of them.
+pub(crate) struct Held<'a> {
+    /// By what; or each by a process.
+    pub make: Option<Make<'a>>,
+    /// Where what these print goes.
+    pub printing: Printing,
+    /// The hosts that they are on, if the machine has hosts.
+    pub hosts: Option<Hosts>,
+    /// Whether what is measured of their computation is kept.
+    pub keep: bool,
+}
+
 /// What became of a live program.
 pub(crate) struct Lived<T> {
     pub outcome: T,
@@ -151,6 +166,7 @@ fn costs(configuration: &Configuration, flow: Option<&FlowMachine>) -> Costs {
 fn processes(
     programs: &mut [Launch],
     configuration: &Configuration,
+    printing: Printing,
 ) -> Result<io::Result<Processes>, Failure> {
     let folder = libraries()?;
     let (mut variables, library) = changes(configuration, &folder);
@@ -162,16 +178,15 @@ fn processes(
     for program in &mut *programs {
         program.environment.extend(variables.iter().cloned());
     }
-    Ok(Processes::start(programs, &folder))
+    Ok(Processes::start(programs, &folder, printing))
 }
 
-/// Starts the programs and lets `simulate` run them; `keep` keeps what is measured of their computation.
+/// Starts the programs and lets `simulate` run them.
 pub(crate) fn with<T>(
     programs: &[Launch],
     configuration: &Configuration,
     flow: Option<&FlowMachine>,
-    make: Option<Make<'_>>,
-    keep: bool,
+    Held { make, printing, hosts, keep }: Held<'_>,
     simulate: impl FnOnce(&Live<'_, dyn Holder>) -> Result<T, Failure>,
     is_stuck: impl Fn(&T) -> bool,
 ) -> Result<Lived<T>, Failure> {
@@ -186,9 +201,11 @@ pub(crate) fn with<T>(
     }
     let chosen: Library = trace_input::library_of(configuration, flow)?;
     let computation = computation::resolve(configuration, ranks, keep)?;
-    let started: io::Result<Box<dyn Holder>> = match make {
-        Some(make) => make(&programs),
-        None => processes(&mut programs, configuration)?.map(|processes| Box::new(processes) as _),
+    let started: io::Result<Box<dyn Holder>> = if let Some(make) = make {
+        make(&programs)
+    } else {
+        let processes = processes(&mut programs, configuration, printing)?;
+        processes.map(|processes| Box::new(processes) as _)
     };
     let mut holder = started.map_err(|error| {
         let named: Vec<_> =
@@ -196,6 +213,9 @@ pub(crate) fn with<T>(
         Failure::Input(format!("error: {}: {}", named.join(", "), reason(&error)))
     })?;
     let live = Live::new(&*holder, ranks, &chosen, costs(configuration, flow), computation);
+    if let Some(hosts) = hosts {
+        live.place_on(&hosts).map_err(|full| Failure::Input(format!("error: hosts: {full}")))?;
+    }
     let outcome = simulate(&live);
     let (ended, computed) = (live.ended(), live.computation());
     let outcome = outcome?;

@@ -72,6 +72,8 @@ pub struct Plan {
     pub output: Option<Output>,
     /// Whether a timeline is drawn on the terminal.
     pub gantt: bool,
+    /// Where what live programs print goes.
+    pub printing: live::Printing,
     /// Whether the report has the calls of traces, even if no table of them is written.
     pub(crate) calls: bool,
     /// What is odd about it, though it can be run.
@@ -173,6 +175,7 @@ impl Plan {
             loggopsim,
             output,
             gantt,
+            printing: live::Printing::Direct,
             calls: false,
             warnings,
             inputs,

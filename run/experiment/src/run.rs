@@ -20,7 +20,7 @@ use crate::{
     diagnostic::Mistakes,
     flow_machine::{Carried, FlowMachine},
     goal_input::Input,
-    live_run::{self, Lived},
+    live_run::{self, Held, Lived},
     manifest, memory,
     network_tables::{self, Both},
     plan::{Output, Plan, Timeline},
@@ -179,13 +179,13 @@ fn live(
     start: Instant,
     directory: Option<RunDirectory>,
 ) -> Result<Report, Failure> {
+    let hosts = hosts(plan, programs.iter().map(|program| program.ranks).sum())?;
     let keep = plan.output.as_ref().is_some_and(|output| output.computation);
     let Lived { outcome: mut simulated, ended, computed, code } = live_run::with(
         programs,
         &plan.configuration,
         plan.flow.as_ref(),
-        make,
-        keep,
+        Held { make, printing: plan.printing, hosts, keep },
         |live| carry_out(plan, live, 0, |_| None),
         |simulated| simulated.outcome.deadlock.is_some(),
     )?;
@@ -201,6 +201,17 @@ fn live(
     })?;
     report.code = code;
     Ok(report)
+}
+
+/// The hosts of live ranks, where the machine has hosts.
+fn hosts(plan: &Plan, ranks: u32) -> Result<Option<live::Hosts>, Failure> {
+    let (of, names) = match (&plan.machine, &plan.flow) {
+        (Some(machine), _) => (machine.hosts(ranks), machine.topology.graph.host_names()),
+        (None, Some(flow)) => (flow.hosts(ranks), flow.host_names()),
+        (None, None) => return Ok(None),
+    };
+    let of = of.map_err(Failure::Input)?;
+    Ok(Some(live::Hosts { of, names: names.into_iter().map(str::to_owned).collect() }))
 }
 
 /// Tries all algorithms of a collective; the first of the fastest, and a remark on all.
