@@ -12,7 +12,7 @@ use crate::comm::Comm;
 use crate::error::{Error, Result};
 use crate::group::Group;
 use crate::memory::Buffer;
-use crate::{mpi, p2p, request, simulator};
+use crate::{mpi, p2p, request, simulator, threads};
 
 /// This process's rank in the world and the world's size.
 pub fn connect() -> Result<(u32, u32)> {
@@ -33,8 +33,7 @@ fn agreed<T>(
     let port = mpi().port()?;
     let round = |contribution| {
         let ticket = collective::post(comm, &class, nothing(), nothing(), contribution)?;
-        port.called(port::Shape::Blocking);
-        port.poll(Poll::Nothing);
+        threads::finish(port, &[ticket]);
         Ok(ticket)
     };
     let ticket = round(contribution)?;
@@ -131,8 +130,7 @@ pub fn exchange_pair(comm: &Comm, peer: u32, tag: c_int, mine: &[u8]) -> Result<
     let send = port.start(&Command::Send { to: world, tag, bytes, contents, synchronous: false });
     let receive =
         port.start(&Command::Receive { from: world, tag, room: u64::MAX, at_once: false });
-    port.called(port::Shape::Blocking);
-    port.poll(Poll::Nothing);
+    threads::finish(port, &[send, receive]);
     let done = port.done(receive).ok_or_else(request::unfinished)?;
     port.forget(send);
     port.forget(receive);
@@ -187,7 +185,10 @@ pub fn done() -> Handle {
 
 /// Simulated time, in picoseconds.
 pub fn now() -> u64 {
-    mpi().port().map_or(0, |port| port.poll(Poll::Time))
+    threads::enter();
+    let now = mpi().port().map_or(0, |port| port.poll(Poll::Time));
+    threads::leave();
+    now
 }
 
 /// Ends all ranks of the program.

@@ -14,7 +14,7 @@ use crate::environment::TAG_UB;
 use crate::error::{Error, Result};
 use crate::memory::Buffer;
 use crate::request::{self, Active, Request, Starter};
-use crate::{agree, both_forms, check, mpi, mpi_functions};
+use crate::{agree, both_forms, check, mpi, mpi_functions, threads};
 
 /// How a message is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -302,8 +302,7 @@ fn fetch(from: u32, tag: port::Tag, waits: bool) -> Result<Option<Completion>> {
     let port = mpi().port()?;
     let room = u64::MAX;
     let ticket = port.start(&Command::Receive { from, tag, room, at_once: !waits });
-    port.called(Shape::Blocking);
-    port.poll(Poll::Nothing);
+    threads::finish(port, &[ticket]);
     let done = port.done(ticket).ok_or_else(request::unfinished)?;
     port.forget(ticket);
     Ok((!done.void).then_some(done))
@@ -377,14 +376,15 @@ fn take_message(data: Data, message: Out<Handle>) -> Result<Status> {
 /// Carries out a call that returns when its operation is done.
 pub fn blocking(active: Active) -> Result<Status> {
     let port = mpi().port()?;
-    port.called(Shape::Blocking);
-    if let Active::Send { ticket } = active {
-        // The contents are kept; whoever depends on the end of the send waits in the simulator.
-        port.forget(ticket);
-        return Ok(Status::empty());
-    }
-    if !matches!(active, Active::Done(_)) {
-        port.poll(Poll::Nothing);
+    match active {
+        Active::Send { ticket } => {
+            // The contents are kept; whoever depends on the end of the send waits in the simulator.
+            threads::finish_later(port, &[ticket]);
+            port.forget(ticket);
+            return Ok(Status::empty());
+        }
+        Active::Done(_) => threads::finish_later(port, &[]),
+        _ => threads::finish(port, &active.tickets()),
     }
     request::end(active)
 }
@@ -401,9 +401,7 @@ fn send(data: &Data, peer: &Peer, mode: Mode) -> Result {
         return blocking(active).map(|_| ());
     }
     // What the receiver did before its receive, the program may rely on.
-    let port = mpi().port()?;
-    port.called(Shape::Blocking);
-    port.poll(Poll::Nothing);
+    threads::finish(mpi().port()?, &active.tickets());
     request::end(active).map(|_| ())
 }
 

@@ -55,6 +55,8 @@ pub struct Mpi {
     pub port: std::cell::OnceCell<port::Port>,
     /// The processor time at which the last call ended, if computation counts.
     pub measured: Cell<Option<u64>>,
+    /// Whether its process holds other ranks, too.
+    pub held: Cell<bool>,
     /// Memory that is this rank's only while it runs.
     pub variables: std::cell::RefCell<Vec<std::ops::Range<usize>>>,
     /// Requests.
@@ -113,6 +115,7 @@ pub struct Inside;
 
 /// A call begins.
 pub fn enter(name: &'static str) -> Inside {
+    crate::threads::enter();
     let mpi = mpi();
     crate::simulator::enter(mpi, name);
     mpi.call.set(name);
@@ -123,10 +126,6 @@ pub fn enter(name: &'static str) -> Inside {
 impl Drop for Inside {
     fn drop(&mut self) {
         crate::simulator::leave(mpi());
+        crate::threads::leave();
     }
-}
-
-/// Lets other threads of the rank go on for a moment.
-pub fn pause() {
-    std::thread::yield_now();
 }

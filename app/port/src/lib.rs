@@ -16,6 +16,7 @@ mod lane;
 mod memory;
 mod rank;
 
+pub use arena::Arena;
 pub use command::{
     Amount, Class, Collective, Command, Decoder, Encoder, Members, Poll, Shape, Tag,
 };

@@ -141,13 +141,33 @@ fn ranks_that_go_wrong() {
     assert!(quiet.code == 3 && quiet.stderr.contains("deadlock of 3 ranks"), "{}", quiet.stderr);
 }
 
-/// A program that is not run by `heddle mpirun` says what it needs.
+/// A program that is started by itself is a world of one rank: collectives, windows, files and messages to itself do what they should,
+/// and what can never come is said.
 #[test]
 fn without_the_simulator() {
-    let alone = Command::new(compiled("pingpong")).output().expect("it runs");
-    let alone = ended(&alone);
-    assert!(alone.code != 0, "{}", alone.stderr);
-    assert!(alone.stderr.contains("not started by heddle mpirun"), "{}", alone.stderr);
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("file-of-one-rank");
+    for name in ["basics", "collectives", "send_modes", "epochs", "locks", "files", "threads"] {
+        let alone = Command::new(compiled(name)).arg(&file).output().expect("it runs");
+        let alone = ended(&alone);
+        assert_eq!((alone.code, alone.stdout.as_str()), (0, ""), "{name}: {}", alone.stderr);
+    }
+    let stuck = Command::new(compiled("wrong")).arg("wait").output().expect("it runs");
+    let stuck = ended(&stuck);
+    assert_eq!(stuck.code, 3, "{}", stuck.stderr);
+    assert!(stuck.stderr.contains("MPI_Recv waits for what never comes"), "{}", stuck.stderr);
+}
+
+/// Several threads of a rank call MPI at once; where ranks share a process, they are told that they must not.
+#[test]
+fn threads_of_a_rank() {
+    let program = compiled("threads");
+    for ranks in [1, 2, 3, 4] {
+        for how in ["", "--in-process"] {
+            let ended = mpirun(&format!("-q -n {ranks} {how}"), &program, "");
+            let said = (ended.code, ended.stdout.as_str());
+            assert_eq!(said, (0, ""), "{ranks} ranks {how}: {}", ended.stderr);
+        }
+    }
 }
 
 /// Arguments of the program are its own, whatever they look like, and standard input is rank 0's.
