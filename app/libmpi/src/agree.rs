@@ -8,7 +8,7 @@ use port::{Amount, Class, Command, Members, Poll};
 
 use crate::abi::{self, Handle};
 use crate::collective::{self, Contribution};
-use crate::comm::Comm;
+use crate::comm::{self, Comm};
 use crate::error::{Error, Result};
 use crate::group::Group;
 use crate::memory::Buffer;
@@ -139,6 +139,33 @@ pub fn exchange_pair(comm: &Comm, peer: u32, tag: c_int, mine: &[u8]) -> Result<
         port.give_back(done.contents);
     }
     Ok(said)
+}
+
+/// Tells a rank of the world something, in the name of nobody's communicator: by a number that both know.
+pub fn tell(world: u32, number: u32, mine: &[u8]) -> Result {
+    let port = mpi().port()?;
+    let (bytes, contents) = p2p::contents(mine)?;
+    let tag = port::Tag { context: comm::WORLD, tag: Some(u32::MAX - number) };
+    let send = port.start(&Command::Send { to: world, tag, bytes, contents, synchronous: false });
+    threads::finish_later(port, &[send]);
+    port.forget(send);
+    Ok(())
+}
+
+/// Waits for what a rank of the world tells by a number, or any does; gives which, and what.
+pub fn hear(world: u32, number: u32) -> Result<(u32, Vec<u8>)> {
+    let port = mpi().port()?;
+    let tag = port::Tag { context: comm::WORLD, tag: Some(u32::MAX - number) };
+    let receive =
+        port.start(&Command::Receive { from: world, tag, room: u64::MAX, at_once: false });
+    threads::finish(port, &[receive]);
+    let done = port.done(receive).ok_or_else(request::unfinished)?;
+    port.forget(receive);
+    let said = p2p::bytes(port, done.contents, done.bytes).to_vec();
+    if done.contents != 0 {
+        port.give_back(done.contents);
+    }
+    Ok((done.source, said))
 }
 
 /// A number for a communicator: all who ask with the same key get the same one, which nobody else has. No time passes.

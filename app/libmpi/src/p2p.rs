@@ -16,6 +16,10 @@ use crate::memory::Buffer;
 use crate::request::{self, Active, Request, Starter};
 use crate::{agree, both_forms, check, mpi, mpi_functions, threads};
 
+mod kinds;
+
+pub use kinds::of as kind_of;
+
 /// How a message is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
@@ -78,12 +82,24 @@ impl Data {
         packed
     }
 
+    /// Unpacks into it what must fit.
+    pub fn fill(&self, from: &[u8]) -> Result {
+        self.unpack(from);
+        check_room(from.len() as u64, self.bytes())
+    }
+
     /// Unpacks into it.
     pub fn unpack(&self, from: &[u8]) {
         let from = from.get(..self.bytes() as usize).unwrap_or(from);
         // SAFETY: as in `pack`.
         unsafe { self.datatype.unpack(from, self.address, self.count) };
     }
+}
+
+/// An error if more has come than there is room for.
+pub fn check_room(bytes: u64, room: u64) -> Result {
+    check!(bytes <= room, ERR_TRUNCATE, "a message of {bytes} bytes where there is room for {room}");
+    Ok(())
 }
 
 /// Contents of a message as a block that its receiver can read.
@@ -221,6 +237,7 @@ pub fn start_send(data: &Data, peer: &Peer, mode: Mode) -> Result<Active> {
     let buffer = if mode == Mode::Buffered { Some(room_for(peer, length)?) } else { None };
     let contents = block(length)?;
     data.pack(bytes_mut(port, contents, length));
+    kinds::note(port, contents, data);
     let (tag, bytes, synchronous) = (peer.key(), length, mode == Mode::Synchronous);
     let ticket = port.start(&Command::Send { to, tag, bytes, contents, synchronous });
     let Some(buffer) = buffer else { return Ok(Active::Send { ticket }) };
@@ -254,16 +271,13 @@ impl Target {
         let port = mpi().port()?;
         let mut status = self.peer.status(done);
         let room = self.data.bytes();
+        kinds::check(port, done, &self.data, &self.peer.comm);
         self.data.unpack(bytes(port, done.contents, done.bytes.min(room)));
         if done.contents != 0 {
             port.give_back(done.contents);
         }
         status.set_bytes(done.bytes.min(room));
-        if done.bytes > room {
-            let text = format!("a message of {} bytes where there is room for {room}", done.bytes);
-            return Err(Error::new(abi::ERR_TRUNCATE, text));
-        }
-        Ok(status)
+        check_room(done.bytes, room).map(|()| status)
     }
 }
 

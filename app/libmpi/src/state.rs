@@ -57,6 +57,8 @@ pub struct Mpi {
     pub measured: Cell<Option<u64>>,
     /// Whether its process holds other ranks, too.
     pub held: Cell<bool>,
+    /// Whether it was said that messages are received as something else than what was sent.
+    pub warned: Cell<bool>,
     /// Memory that is this rank's only while it runs.
     pub variables: std::cell::RefCell<Vec<std::ops::Range<usize>>>,
     /// Requests.

@@ -73,7 +73,8 @@ fn state() -> MutexGuard<'static, State> {
 
 /// From now on, threads may call at any time.
 pub fn allow() {
-    if !MULTIPLE.swap(true, Ordering::AcqRel) {
+    // Where ranks are threads, each has no other.
+    if !cfg!(test) && !MULTIPLE.swap(true, Ordering::AcqRel) {
         // The call that says so has not taken the lock.
         let mut state = state();
         (state.owner, state.depth) = (me(), 1);

@@ -13,7 +13,7 @@ use traces::definitions::Neighbours;
 use traces::format::table;
 
 use crate::graph::Graph;
-use crate::shared::{Costs, Envelope, Shared};
+use crate::shared::{Costs, Envelope, Part, Shared};
 
 pub type Ops = SmallVec<[u32; 4]>;
 
@@ -390,6 +390,13 @@ impl Rank {
         let communicators = std::mem::take(&mut self.communicators);
         let outcome = (|| {
             let known = communicators.get(&context).ok_or("the communicator is not known")?;
+            // Both groups of an intercommunicator contribute to one list: the group of the lower ranks first.
+            let members = known.local.len() + known.remote.len();
+            let behind = known.remote.get(0).is_some_and(|other| known.local.get(0) > Some(other));
+            let me = known.me + if behind { known.remote.len() } else { 0 };
+            let root = part.root.filter(|_| known.remote.is_empty());
+            let mine = Part { class, root, me, contents };
+            let board = rules.shared.contribute((context, number), members, mine, &rules.memory)?;
             let what = Collective {
                 class: translated(class),
                 ranks: known.local.len(),
@@ -406,16 +413,6 @@ impl Rank {
             rules.expand.expand(&what, &mut posting)?;
             let Posting { ends, .. } = posting;
             self.ticket(&ends);
-            if !class.has_contents() {
-                return Ok(());
-            }
-            // Both groups of an intercommunicator contribute to one list: the group of the lower ranks first.
-            let members = known.local.len() + known.remote.len();
-            let behind = known.remote.get(0).is_some_and(|other| known.local.get(0) > Some(other));
-            let me = known.me + if behind { known.remote.len() } else { 0 };
-            let key = (context, number);
-            let board = rules.shared.contribute(key, members, me, contents, &rules.memory);
-            let board = board.map_err(|full| full.to_string())?;
             if let Some(known) = self.tickets.get_mut(&ticket) {
                 known.completion.contents = board;
             }

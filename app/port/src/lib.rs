@@ -21,7 +21,7 @@ pub use command::{
     Amount, Class, Collective, Command, Decoder, Encoder, Members, Poll, Shape, Tag,
 };
 pub use lane::{Completion, Lane, RANKS_TURN, Reply, SIMULATORS_TURN, WORDS};
-pub use memory::{ENVIRONMENT, Layout, Memory};
+pub use memory::{ENVIRONMENT, Layout, Memory, NAMES};
 pub use rank::{Died, Port, Switch};
 
 /// Any source, or any tag.

@@ -17,6 +17,9 @@ pub const ENVIRONMENT: &str = "HEDDLE_PORT";
 /// Memory for contents of messages, for each rank and for the simulator. Only what is used takes memory.
 const ARENA: u64 = 1 << 36;
 
+/// Where the list of names that ranks have published begins; no block lies here.
+pub const NAMES: Place = 64;
+
 /// Where things are in the memory of so many ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
@@ -30,7 +33,7 @@ impl Layout {
     }
 
     const fn lane(rank: u32) -> u64 {
-        // The first page stays empty: place 0 is none.
+        // The first page has no more than `NAMES`: place 0 is none.
         4096 + rank as u64 * size_of::<Lane>() as u64
     }
 

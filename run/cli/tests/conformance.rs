@@ -7,7 +7,7 @@ use std::process::Command;
 
 use common::mpi::{compiled, mpirun};
 
-const PROGRAMS: [&str; 8] = [
+const PROGRAMS: [&str; 12] = [
     "send_modes",
     "requests",
     "types",
@@ -16,6 +16,10 @@ const PROGRAMS: [&str; 8] = [
     "communicators",
     "topologies",
     "errors",
+    "attributes",
+    "layouts",
+    "reductions",
+    "between_groups",
 ];
 
 /// Each number of ranks is another shape of every algorithm: one, a power of two, neither even nor a power of two.

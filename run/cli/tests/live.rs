@@ -120,6 +120,10 @@ fn ranks_that_go_wrong() {
         ("wait", 3, "deadlock", "MPI_Recv"),
         ("early", 1, "MPI_Barrier", "was called before MPI_Init"),
         ("late", 1, "MPI_Barrier", "was called after MPI_Finalize"),
+        ("short", 15, "MPI_Bcast", "a message of 16 bytes where there is room for 8"),
+        ("mixed", 1, "calls the collective", "of the communicator called"),
+        ("root", 1, "with root 0", "with root 1"),
+        ("kind", 0, "rank 0 of the world sent integers of 4 bytes", "floating-point numbers of 8 bytes"),
     ];
     for (argument, code, first, second) in cases {
         for how in ["", "--in-process"] {
@@ -151,7 +155,7 @@ fn without_the_simulator() {
         let alone = ended(&alone);
         assert_eq!((alone.code, alone.stdout.as_str()), (0, ""), "{name}: {}", alone.stderr);
     }
-    let stuck = Command::new(compiled("wrong")).arg("wait").output().expect("it runs");
+    let stuck = Command::new(compiled("wrong")).arg("alone").output().expect("it runs");
     let stuck = ended(&stuck);
     assert_eq!(stuck.code, 3, "{}", stuck.stderr);
     assert!(stuck.stderr.contains("MPI_Recv waits for what never comes"), "{}", stuck.stderr);
@@ -220,6 +224,12 @@ fn windows_with_fences_and_groups() {
 #[test]
 fn windows_with_locks() {
     holds("locks", &[1, 2, 4, 7]);
+}
+
+/// Datatypes at both sides, every operation, atomic accesses, and the locks and lists that programs build of them.
+#[test]
+fn windows_of_programs() {
+    holds("remote", &[1, 2, 4, 7]);
 }
 
 #[test]
