@@ -98,7 +98,11 @@ impl Data {
 
 /// An error if more has come than there is room for.
 pub fn check_room(bytes: u64, room: u64) -> Result {
-    check!(bytes <= room, ERR_TRUNCATE, "a message of {bytes} bytes where there is room for {room}");
+    check!(
+        bytes <= room,
+        ERR_TRUNCATE,
+        "a message of {bytes} bytes where there is room for {room}"
+    );
     Ok(())
 }
 

@@ -319,10 +319,19 @@ mpi_functions! {
         if let Some(operation) = known.generalized() {
             return operation.cancel();
         }
-        match &*known.active.borrow() {
-            Some(Active::Receive { ticket, .. }) => port.say(&Command::Cancel(*ticket)),
-            Some(_) => {}
+        let send = match &*known.active.borrow() {
+            Some(Active::Receive { ticket, .. }) => {
+                port.say(&Command::Cancel(*ticket));
+                None
+            }
+            Some(Active::Send { ticket }) => Some(*ticket),
+            Some(_) => None,
             None => return Err(Error::new(abi::ERR_REQUEST, "an inactive request cannot be cancelled")),
+        };
+        // A message is on its way, whatever its sender wants; but nobody waits for it any more.
+        if let Some(ticket) = send {
+            port.forget(ticket);
+            known.active.replace(Some(Active::Done(Status::empty())));
         }
         Ok(())
     }

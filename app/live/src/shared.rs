@@ -195,7 +195,8 @@ impl Shared {
     ) -> Result<Place, String> {
         let boards = &mut *lock(&self.boards);
         if !boards.open.contains_key(&key) {
-            let place = boards.list(part.class, members, memory).map_err(|full| full.to_string())?;
+            let place =
+                boards.list(part.class, members, memory).map_err(|full| full.to_string())?;
             boards.open.insert(key, Board { place, first: part, missing: members });
         }
         let Some(board) = boards.open.get_mut(&key) else { return Ok(0) };

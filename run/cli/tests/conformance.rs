@@ -7,7 +7,7 @@ use std::process::Command;
 
 use common::mpi::{compiled, mpirun};
 
-const PROGRAMS: [&str; 12] = [
+const PROGRAMS: [&str; 14] = [
     "send_modes",
     "requests",
     "types",
@@ -20,6 +20,8 @@ const PROGRAMS: [&str; 12] = [
     "layouts",
     "reductions",
     "between_groups",
+    "statuses",
+    "groups",
 ];
 
 /// Each number of ranks is another shape of every algorithm: one, a power of two, neither even nor a power of two.

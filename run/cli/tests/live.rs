@@ -123,7 +123,12 @@ fn ranks_that_go_wrong() {
         ("short", 15, "MPI_Bcast", "a message of 16 bytes where there is room for 8"),
         ("mixed", 1, "calls the collective", "of the communicator called"),
         ("root", 1, "with root 0", "with root 1"),
-        ("kind", 0, "rank 0 of the world sent integers of 4 bytes", "floating-point numbers of 8 bytes"),
+        (
+            "kind",
+            0,
+            "rank 0 of the world sent integers of 4 bytes",
+            "floating-point numbers of 8 bytes",
+        ),
     ];
     for (argument, code, first, second) in cases {
         for how in ["", "--in-process"] {

@@ -27,7 +27,11 @@ fn of_basic(basic: Basic) -> Kind {
         Class::Complex(_) => FRACTION | size / 2,
         Class::Float(_) => FRACTION | size,
         Class::Signed | Class::Unsigned | Class::Logical => {
-            if size == 1 { 0 } else { INTEGER | size }
+            if size == 1 {
+                0
+            } else {
+                INTEGER | size
+            }
         }
     }
 }
