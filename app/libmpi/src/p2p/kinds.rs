@@ -24,7 +24,7 @@ fn of_basic(basic: Basic) -> Kind {
     match basic.class {
         Class::Byte | Class::Packed | Class::Character => 0,
         // Two numbers.
-        Class::Complex(_) => FRACTION | size / 2,
+        Class::Complex(_) => FRACTION | (size / 2),
         Class::Float(_) => FRACTION | size,
         Class::Signed | Class::Unsigned | Class::Logical => {
             if size == 1 {

@@ -7,9 +7,9 @@ use port::{Port, Ticket};
 
 use super::Request;
 use crate::abi::{self, Handle, Status};
-use crate::argument::{Out, count};
+use crate::argument::Out;
 use crate::error::{Error, Result};
-use crate::mpi;
+use crate::{check, mpi};
 
 /// An array of requests of the program.
 pub struct Requests {
@@ -21,7 +21,8 @@ pub struct Requests {
 impl Requests {
     /// The requests of an array.
     pub fn new(handles: Out<Handle>, number: c_int) -> Result<Self> {
-        let given = handles.slice(count(number)?)?;
+        check!(number >= 0, ERR_COUNT, "a number of {number}");
+        let given = handles.slice(number as usize)?;
         Ok(Self { handles, ..Self::of(given.to_vec())? })
     }
 

@@ -131,7 +131,7 @@ fn accumulate(given: &Given, there: &There) -> Result<Active> {
         result.unpack(&old);
     }
     let sent = from.as_ref().map_or(0, Data::bytes);
-    if let Some(from) = from {
+    if let Some(from) = from.filter(|from| from.bytes() > 0) {
         combine(op, &from.packed(), &mut old, &found.datatype)?;
         found.part.write(&old)?;
     }

@@ -280,6 +280,41 @@ static void groups(void) {
     MPI_Win_free(&window);
 }
 
+static int gone;
+static char mark;
+
+static int forget(MPI_Win window, int key, void *value, void *extra) {
+    (void)window, (void)key, (void)extra;
+    gone += value == &mark;
+    return MPI_SUCCESS;
+}
+
+static void attributes(void) {
+    int key, flag, *unit, *model;
+    void *value;
+    MPI_Aint *size;
+    MPI_Win window;
+    static int memory[6];
+    MPI_Win_create(memory, sizeof memory, sizeof(int), MPI_INFO_NULL, WORLD, &window);
+    MPI_Win_get_attr(window, MPI_WIN_BASE, &value, &flag);
+    CHECK(flag && value == memory);
+    MPI_Win_get_attr(window, MPI_WIN_SIZE, &size, &flag);
+    CHECK(flag && *size == sizeof memory);
+    MPI_Win_get_attr(window, MPI_WIN_DISP_UNIT, &unit, &flag);
+    CHECK(flag && *unit == sizeof(int));
+    MPI_Win_get_attr(window, MPI_WIN_CREATE_FLAVOR, &model, &flag);
+    CHECK(flag && *model == MPI_WIN_FLAVOR_CREATE);
+    MPI_Win_get_attr(window, MPI_WIN_MODEL, &model, &flag);
+    CHECK(flag && (*model == MPI_WIN_UNIFIED || *model == MPI_WIN_SEPARATE));
+    MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, forget, &key, NULL);
+    MPI_Win_set_attr(window, key, &mark);
+    MPI_Win_get_attr(window, key, &value, &flag);
+    CHECK(flag && value == &mark);
+    MPI_Win_free(&window);
+    CHECK(gone == 1 && window == MPI_WIN_NULL);
+    MPI_Win_free_keyval(&key);
+}
+
 int main(int argc, char **argv) {
     begin(&argc, &argv);
     layouts();
@@ -288,6 +323,7 @@ int main(int argc, char **argv) {
     queue_lock();
     list();
     groups();
+    attributes();
     MPI_Finalize();
     return 0;
 }
