@@ -10,6 +10,7 @@ enum {
     COMBINER_DARRAY = 112,
     KEYVAL_IO = 502,
     KEYVAL_HOST = 503,
+    KEYVAL_LASTUSEDCODE = 506,
     KEYVAL_WIN_CREATE_FLAVOR = 604,
     KEYVAL_WIN_MODEL = 605
 };
@@ -27,12 +28,17 @@ static int *kept(int value)
 
 void attribute_out(int keyval, void *value)
 {
+    static int last_used;
     int **at = value, number;
     if (!*at)
         return;
     switch (keyval) {
     case KEYVAL_IO:
     case KEYVAL_HOST: number = rank_out(**at); break;
+    case KEYVAL_LASTUSEDCODE:
+        last_used = code_out(**at);
+        *at = &last_used;
+        return;
     case KEYVAL_WIN_CREATE_FLAVOR: number = flavor_out(**at); break;
     case KEYVAL_WIN_MODEL: number = model_out(**at); break;
     default: return;

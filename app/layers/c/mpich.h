@@ -7,6 +7,7 @@ typedef struct {
     int MPI_SOURCE, MPI_TAG, MPI_ERROR;
 } MPI_Status;
 
+#define LAST_CODE_THERE 0x3fffffff
 #include "translate.h"
 
 /* Handles of what a program makes: the two highest bits are 10, four bits say what it is, and the first few of datatypes are

@@ -24,6 +24,23 @@ UNUSED int none(int value)
     return -30000;
 }
 
+/* Neither this nor that, in every interface. */
+#define UNDEFINED (-32766)
+
+/* Error codes behind the last one of our library, and behind the last one of the program's interface. */
+#define LAST_CODE 0x3fff
+#ifndef LAST_CODE_THERE
+#define LAST_CODE_THERE LAST_CODE
+#endif
+UNUSED int code_in(int value)
+{
+    return value >= LAST_CODE_THERE ? value - LAST_CODE_THERE + LAST_CODE : other(value);
+}
+UNUSED int code_out(int value)
+{
+    return value >= LAST_CODE ? value - LAST_CODE + LAST_CODE_THERE : value;
+}
+
 /* A list on our side, on the stack if it is short; of length 0 if the program gave none. */
 enum { FEW = 32 };
 #define LIST(type, name, given, length)                                               \

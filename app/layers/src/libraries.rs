@@ -211,10 +211,10 @@ fn build(interface: Interface, folder: &Path) -> Result<Vec<PathBuf>, Error> {
         link(&libraries.join(name), &cxx, &[under, CORE])?;
         made.push(libraries.join(name));
     }
-    if interface == Interface::Standard {
-        for path in &made {
-            linkable(path)?;
-        }
+    // Some look for a library of MPI by the shortest name, as mpi4py does, and would find one of the system.
+    let short = |path: &PathBuf| interface == Interface::Mpich && path.ends_with("libmpi.so.12");
+    for path in made.iter().filter(|path| interface == Interface::Standard || short(path)) {
+        linkable(path)?;
     }
     Ok(made)
 }

@@ -29,8 +29,8 @@ const STATUSES: &[(&str, &str)] = &[
 
 /// Numbers that no table has.
 const NUMBERS: &[(&str, i64)] = &[
-    ("MPI_VERSION", 5),
-    ("MPI_SUBVERSION", 0),
+    ("MPI_VERSION", 4),
+    ("MPI_SUBVERSION", 1),
     ("MPI_ABI_VERSION", 1),
     ("MPI_ABI_SUBVERSION", 0),
     ("MPI_STATUS_SIZE", 8),

@@ -71,13 +71,21 @@ fn swapped(pairs: Vec<(String, String)>) -> impl Iterator<Item = (String, String
 /// A kind of number.
 fn number(out: &mut String, kind: &str, pairs: &[(i64, i64)]) {
     let name = translator(kind);
-    let other = if OPEN.contains(&kind) { "other" } else { "none" };
+    let (other, itself) = match kind {
+        // A program adds codes behind the last one of its interface.
+        "error" => ("code_in", "code_out(value)"),
+        _ if OPEN.contains(&kind) => ("other", "value"),
+        _ => ("none", "value"),
+    };
     let _ = writeln!(out, "ONCE int {name}_in(int value)\n{{\n    switch (value) {{");
     cases(out, text(pairs));
+    if kind == "split" {
+        let _ = writeln!(out, "    case UNDEFINED: return value;");
+    }
     let _ = writeln!(out, "    default: return {other}(value);\n    }}\n}}");
     let _ = writeln!(out, "ONCE int {name}_out(int value)\n{{\n    switch (value) {{");
     cases(out, swapped(text(pairs)));
-    let _ = writeln!(out, "    default: return value;\n    }}\n}}");
+    let _ = writeln!(out, "    default: return {itself};\n    }}\n}}");
 }
 
 /// A kind whose constants are bits. Bits that are none become one that is none of ours.

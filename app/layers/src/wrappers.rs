@@ -28,7 +28,9 @@ pub fn parameters(function: &Function, interface: Interface) -> String {
 /// Whether the library of an interface has a function: those of the standard all, even removed ones; extensions where they
 /// are at home.
 pub fn has(function: &Function, interface: Interface) -> bool {
-    function.is_in(interface) || function.name.starts_with("MPI_")
+    // What asks for the standard interface finds it by these.
+    let tells = function.name.starts_with("MPI_Abi_");
+    function.is_in(interface) || function.name.starts_with("MPI_") && !tells
 }
 
 /// The functions of an interface, as definitions in C: `functions.c`.

@@ -8,11 +8,11 @@ use port::{Amount, Class, Command, Members, Poll};
 
 use crate::abi::{self, Handle};
 use crate::collective::{self, Contribution};
-use crate::comm::Comm;
+use crate::comm::{self, Comm};
 use crate::error::{Error, Result};
 use crate::group::Group;
 use crate::memory::Buffer;
-use crate::{lent, mpi, p2p, request, simulator};
+use crate::{lent, mpi, p2p, request, simulator, threads};
 
 /// This process's rank in the world and the world's size.
 pub fn connect() -> Result<(u32, u32)> {
@@ -33,8 +33,7 @@ fn agreed<T>(
     let port = mpi().port()?;
     let round = |contribution| {
         let ticket = collective::post(comm, &class, nothing(), nothing(), contribution)?;
-        port.called(port::Shape::Blocking);
-        port.poll(Poll::Nothing);
+        threads::finish(port, &[ticket]);
         Ok(ticket)
     };
     let ticket = round(contribution)?;
@@ -131,14 +130,38 @@ pub fn exchange_pair(comm: &Comm, peer: u32, tag: c_int, mine: &[u8]) -> Result<
     let send = port.start(&Command::Send { to: world, tag, bytes, contents, synchronous: false });
     let receive =
         port.start(&Command::Receive { from: world, tag, room: u64::MAX, at_once: false });
-    port.called(port::Shape::Blocking);
-    port.poll(Poll::Nothing);
+    threads::finish(port, &[send, receive]);
     let done = port.done(receive).ok_or_else(request::unfinished)?;
     port.forget(send);
     port.forget(receive);
     let said = p2p::bytes(port, done.contents, done.bytes).to_vec();
     lent::give_back(port, done.contents);
     Ok(said)
+}
+
+/// Tells a rank of the world something, in the name of nobody's communicator: by a number that both know.
+pub fn tell(world: u32, number: u32, mine: &[u8]) -> Result {
+    let port = mpi().port()?;
+    let (bytes, contents) = p2p::contents(mine)?;
+    let tag = port::Tag { context: comm::WORLD, tag: Some(u32::MAX - number) };
+    let send = port.start(&Command::Send { to: world, tag, bytes, contents, synchronous: false });
+    threads::finish_later(port, &[send]);
+    port.forget(send);
+    Ok(())
+}
+
+/// Waits for what a rank of the world tells by a number, or any does; gives which, and what.
+pub fn hear(world: u32, number: u32) -> Result<(u32, Vec<u8>)> {
+    let port = mpi().port()?;
+    let tag = port::Tag { context: comm::WORLD, tag: Some(u32::MAX - number) };
+    let receive =
+        port.start(&Command::Receive { from: world, tag, room: u64::MAX, at_once: false });
+    threads::finish(port, &[receive]);
+    let done = port.done(receive).ok_or_else(request::unfinished)?;
+    port.forget(receive);
+    let said = p2p::bytes(port, done.contents, done.bytes).to_vec();
+    lent::give_back(port, done.contents);
+    Ok((done.source, said))
 }
 
 /// A number for a communicator: all who ask with the same key get the same one, which nobody else has. No time passes.
@@ -198,7 +221,10 @@ pub fn done() -> Handle {
 
 /// Simulated time, in picoseconds.
 pub fn now() -> u64 {
-    mpi().port().map_or(0, |port| port.poll(Poll::Time))
+    threads::enter();
+    let now = mpi().port().map_or(0, |port| port.poll(Poll::Time));
+    threads::leave();
+    now
 }
 
 /// Ends all ranks of the program.

@@ -148,6 +148,11 @@ impl<T: Copy> Out<T> {
 }
 
 impl<T> Out<T> {
+    /// No place.
+    pub const fn null() -> Self {
+        Self(std::ptr::null_mut())
+    }
+
     /// Whether the program wants no result.
     pub fn is_null(self) -> bool {
         self.0.is_null()

@@ -92,6 +92,7 @@ mpi_functions! {
     fn Remove_error_code(errorcode: c_int) {
         let is_code = mpi().codes.added.borrow().get(&errorcode).is_some_and(|added| added.class != errorcode);
         check!(is_code, ERR_ARG, "{errorcode} is not an error code that the program added");
+        bare(errorcode)?;
         mpi().codes.added.borrow_mut().remove(&errorcode);
         Ok(())
     }
@@ -104,6 +105,7 @@ mpi_functions! {
             "{errorclass} is not an error class that the program added"
         );
         check!(of_class == 1, ERR_ARG, "error class {errorclass} still has codes");
+        bare(errorclass)?;
         mpi().codes.added.borrow_mut().remove(&errorclass);
         Ok(())
     }
@@ -118,6 +120,14 @@ fn change(code: c_int, make: impl FnOnce(&mut Added)) -> Result {
         }
         None => Err(Error::new(abi::ERR_ARG, format!("the program did not add error code {code}"))),
     }
+}
+
+/// An error if a class or code still has a text (MPI 4.1, section 9.5).
+fn bare(code: c_int) -> Result {
+    let added = mpi().codes.added.borrow();
+    let has_text = added.get(&code).is_some_and(|added| !added.text.is_empty());
+    check!(!has_text, ERR_ARG, "{code} still has a text");
+    Ok(())
 }
 
 fn unknown(code: c_int) -> Error {

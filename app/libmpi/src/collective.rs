@@ -10,14 +10,14 @@
 
 use std::rc::Rc;
 
-use port::{Amount, Class, Command, Completion, Place, Poll, Port, Shape, Ticket};
+use port::{Amount, Class, Command, Completion, Place, Port, Ticket};
 
 use crate::abi::{self, Handle};
 use crate::argument::Out;
 use crate::comm::Comm;
 use crate::error::{Error, Result};
 use crate::request::{self, Active, Request, Starter};
-use crate::{agree, mpi, p2p};
+use crate::{agree, mpi, p2p, threads};
 
 mod board;
 mod exchange;
@@ -112,8 +112,7 @@ fn begin(
 fn now(starter: &Starter) -> Result {
     let active = starter()?;
     let port = mpi().port()?;
-    port.called(Shape::Blocking);
-    port.poll(Poll::Nothing);
+    threads::finish(port, &active.tickets());
     request::end(active).map(|_| ())
 }
 

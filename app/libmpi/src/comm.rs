@@ -23,6 +23,8 @@ mod create;
 mod from_groups;
 mod functions;
 mod inter;
+mod names;
+mod ports;
 mod split;
 #[cfg(test)]
 mod tests;
@@ -192,6 +194,8 @@ pub struct Comms {
     own: RefCell<Option<Rc<Comm>>>,
     me: Cell<u32>,
     size: Cell<u32>,
+    /// How many ports it has opened.
+    ports: Cell<u32>,
     /// How often something was made outside of any communicator's order, by what was said then.
     made: RefCell<FxHashMap<Vec<u64>, u64>>,
 }

@@ -92,6 +92,18 @@ pub fn set_program_number(number: c_int) {
     mpi().environment.values.borrow_mut().appnum = number;
 }
 
+/// The highest level of thread support: where ranks share a process, its threads are not told apart.
+pub fn most_threads() -> c_int {
+    if mpi().held.get() { abi::THREAD_SERIALIZED } else { abi::THREAD_MULTIPLE }
+}
+
+fn set_level(level: c_int) {
+    mpi().environment.thread_level.set(level);
+    if level == abi::THREAD_MULTIPLE {
+        crate::threads::allow();
+    }
+}
+
 /// The level of thread support.
 pub fn thread_level() -> c_int {
     mpi().environment.thread_level.get()
@@ -127,11 +139,11 @@ pub fn open(thread_level: Option<c_int>) -> Result {
         mpi().comms.place(rank, size);
         environment.values.borrow_mut().universe_size = size as c_int;
         environment.main_thread.set(Some(std::thread::current().id()));
-        environment.thread_level.set(abi::THREAD_MULTIPLE);
+        set_level(most_threads());
     }
     environment.open.set(environment.open.get() + 1);
     if let Some(level) = thread_level {
-        environment.thread_level.set(level);
+        set_level(level);
         mpi().comms.start();
         environment.phase.set(Phase::Initialised);
     }

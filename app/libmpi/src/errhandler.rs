@@ -204,26 +204,34 @@ struct Hearer {
     handler: Errhandler,
 }
 
+/// The program's handler of an error, and of what. It may leave with an exception, so that no lock is held when it is called.
+fn handler(name: &str, about: About, error: &Error) -> Option<(Callback, Kind, Handle)> {
+    crate::threads::enter();
+    let hearer = mpi().hearer(about);
+    let found = match hearer.handler {
+        Errhandler::Return => None,
+        Errhandler::Fatal | Errhandler::Abort => {
+            let on = hearer.title.map(|title| format!(" on {title}")).unwrap_or_default();
+            end(name, &on, error)
+        }
+        Errhandler::User(user) => Some((user.function, hearer.kind, hearer.handle)),
+    };
+    crate::threads::leave();
+    found
+}
+
 /// Handles an error that a call ended with; gives the code that the call returns.
 pub fn raise(name: &'static str, about: About, error: &Error) -> c_int {
     // Tools are told by the code alone.
     if name.starts_with("MPI_T_") {
         return error.code;
     }
-    let hearer = mpi().hearer(about);
-    match &hearer.handler {
-        Errhandler::Return => error.code,
-        Errhandler::Fatal | Errhandler::Abort => {
-            let on = hearer.title.map(|title| format!(" on {title}")).unwrap_or_default();
-            end(name, &on, error)
-        }
-        Errhandler::User(user) => {
-            let mut code = error.code;
-            // SAFETY: the program handed it in as a handler for this kind of object; the code lives until it returns.
-            unsafe { user.function.handle_error(hearer.kind, hearer.handle, &mut code) };
-            code
-        }
+    let mut code = error.code;
+    if let Some((function, kind, handle)) = handler(name, about, error) {
+        // SAFETY: the program handed it in as a handler for this kind of object; the code lives until it returns.
+        unsafe { function.handle_error(kind, handle, &mut code) };
     }
+    code
 }
 
 /// Says what went wrong and ends the program.

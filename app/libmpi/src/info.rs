@@ -98,7 +98,7 @@ impl Mpi {
     }
 
     /// An info object that the program may change.
-    fn own_info(&self, handle: Handle) -> Result<Rc<Shared>> {
+    pub fn own_info(&self, handle: Handle) -> Result<Rc<Shared>> {
         match handle {
             abi::INFO_NULL => Err(Error::new(abi::ERR_INFO, "the info object is MPI_INFO_NULL")),
             abi::INFO_ENV => Err(Error::new(abi::ERR_INFO, "MPI_INFO_ENV cannot be changed")),

@@ -44,12 +44,17 @@ pub fn lend(data: &Data) -> Result<Place> {
     Ok(LENT | place)
 }
 
+/// The block that stands for contents.
+pub const fn block(place: Place) -> Place {
+    place & !LENT
+}
+
 fn word(port: &Port, place: Place, number: u64) -> u64 {
-    port.memory().word((place & !LENT) + 8 * number).load(Ordering::Acquire)
+    port.memory().word(block(place) + 8 * number).load(Ordering::Acquire)
 }
 
 fn set(port: &Port, place: Place, value: u64) {
-    port.memory().word((place & !LENT) + 16).store(value, Ordering::Release);
+    port.memory().word(block(place) + 16).store(value, Ordering::Release);
 }
 
 /// Where the contents of a message are: lent ones, or those of a block.
@@ -75,7 +80,7 @@ pub fn give_back(port: &Port, place: Place) {
         LEFT | READ => set(port, place, READ),
         copy => {
             port.give_back(copy);
-            port.give_back(place & !LENT);
+            port.give_back(block(place));
         }
     }
 }
@@ -86,7 +91,7 @@ pub fn settle(port: &Port, place: Place) -> Result {
         return Ok(());
     }
     if word(port, place, 2) == READ {
-        port.give_back(place & !LENT);
+        port.give_back(block(place));
         return Ok(());
     }
     let bytes = word(port, place, 1);

@@ -15,6 +15,7 @@
 pub mod abi;
 #[cfg_attr(test, path = "agree/threads.rs")]
 pub mod agree;
+pub mod alone;
 pub mod argument;
 pub mod attributes;
 pub mod call;
@@ -43,6 +44,7 @@ pub mod simulator;
 pub mod state;
 pub mod status;
 pub mod table;
+pub mod threads;
 pub mod tools;
 pub mod topology;
 pub mod window;

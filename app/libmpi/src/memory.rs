@@ -18,6 +18,9 @@ use crate::argument::{Number, Out};
 use crate::error::{Error, Result};
 use crate::{both_forms, check, mpi, mpi_functions};
 
+/// What a message takes of a buffer beside its bytes: the `MPI_BSEND_OVERHEAD` of the binary interface that allows least, MPICH's.
+const OVERHEAD: u64 = 96;
+
 /// What a program has of memory and buffers.
 #[derive(Debug, Default)]
 pub struct Memory {
@@ -54,14 +57,14 @@ impl Buffer {
         self.size
     }
 
-    /// Bytes of messages that have not left, with `BSEND_OVERHEAD` for each.
+    /// Bytes of messages that have not left, with `OVERHEAD` for each.
     pub fn used(&self) -> u64 {
         self.used.get()
     }
 
     /// Whether there is room for a message.
     pub fn fits(&self, bytes: u64) -> bool {
-        let needed = bytes.saturating_add(abi::BSEND_OVERHEAD as u64);
+        let needed = bytes.saturating_add(OVERHEAD);
         let used = self.used.get().saturating_add(needed);
         used <= self.size || self.address == abi::BUFFER_AUTOMATIC
     }
@@ -75,7 +78,7 @@ impl Buffer {
             self.size,
             self.used.get()
         );
-        let needed = bytes.saturating_add(abi::BSEND_OVERHEAD as u64);
+        let needed = bytes.saturating_add(OVERHEAD);
         self.used.set(self.used.get().saturating_add(needed));
         Ok(())
     }
@@ -104,8 +107,7 @@ impl Buffer {
 
     /// Gives back the room of a message that has left.
     pub fn release(&self, bytes: u64) {
-        self.used
-            .set(self.used.get().saturating_sub(bytes.saturating_add(abi::BSEND_OVERHEAD as u64)));
+        self.used.set(self.used.get().saturating_sub(bytes.saturating_add(OVERHEAD)));
     }
 }
 

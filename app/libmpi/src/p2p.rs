@@ -14,7 +14,11 @@ use crate::environment::TAG_UB;
 use crate::error::{Error, Result};
 use crate::memory::Buffer;
 use crate::request::{self, Active, Request, Starter};
-use crate::{agree, both_forms, check, lent, mpi, mpi_functions};
+use crate::{agree, both_forms, check, lent, mpi, mpi_functions, threads};
+
+mod kinds;
+
+pub use kinds::of as kind_of;
 
 /// How a message is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,12 +84,28 @@ impl Data {
         packed
     }
 
+    /// Unpacks into it what must fit.
+    pub fn fill(&self, from: &[u8]) -> Result {
+        self.unpack(from);
+        check_room(from.len() as u64, self.bytes())
+    }
+
     /// Unpacks into it.
     pub fn unpack(&self, from: &[u8]) {
         let from = from.get(..self.bytes() as usize).unwrap_or(from);
         // SAFETY: as in `pack`.
         unsafe { self.datatype.unpack(from, self.address, self.count) };
     }
+}
+
+/// An error if more has come than there is room for.
+pub fn check_room(bytes: u64, room: u64) -> Result {
+    check!(
+        bytes <= room,
+        ERR_TRUNCATE,
+        "a message of {bytes} bytes where there is room for {room}"
+    );
+    Ok(())
 }
 
 /// Contents of a message as a block that its receiver can read.
@@ -228,6 +248,7 @@ pub fn start_send(data: &Data, peer: &Peer, mode: Mode) -> Result<Active> {
         contents = block(length)?;
         data.pack(bytes_mut(port, contents, length));
     }
+    kinds::note(port, contents, data);
     let (tag, bytes, synchronous) = (peer.key(), length, mode == Mode::Synchronous);
     let ticket = port.start(&Command::Send { to, tag, bytes, contents, synchronous });
     let Some(buffer) = buffer else { return Ok(Active::Send { ticket, contents }) };
@@ -261,16 +282,13 @@ impl Target {
         let port = mpi().port()?;
         let mut status = self.peer.status(done);
         let room = self.data.bytes();
+        kinds::check(port, done, &self.data, &self.peer.comm);
         if done.contents != 0 {
             self.data.unpack(bytes(port, done.contents, done.bytes.min(room)));
             lent::give_back(port, done.contents);
         }
         status.set_bytes(done.bytes.min(room));
-        if done.bytes > room {
-            let text = format!("a message of {} bytes where there is room for {room}", done.bytes);
-            return Err(Error::new(abi::ERR_TRUNCATE, text));
-        }
-        Ok(status)
+        check_room(done.bytes, room).map(|()| status)
     }
 }
 
@@ -309,8 +327,7 @@ fn fetch(from: u32, tag: port::Tag, waits: bool) -> Result<Option<Completion>> {
     let port = mpi().port()?;
     let room = u64::MAX;
     let ticket = port.start(&Command::Receive { from, tag, room, at_once: !waits });
-    port.called(Shape::Blocking);
-    port.poll(Poll::Nothing);
+    threads::finish(port, &[ticket]);
     let done = port.done(ticket).ok_or_else(request::unfinished)?;
     port.forget(ticket);
     Ok((!done.void).then_some(done))
@@ -384,14 +401,16 @@ fn take_message(data: Data, message: Out<Handle>) -> Result<Status> {
 /// Carries out a call that returns when its operation is done.
 pub fn blocking(active: Active) -> Result<Status> {
     let port = mpi().port()?;
-    port.called(Shape::Blocking);
-    if let Active::Send { ticket, .. } = active {
-        // The contents are kept; whoever depends on the end of the send waits in the simulator.
-        port.forget(ticket);
-        return Ok(Status::empty());
-    }
-    if !matches!(active, Active::Done(_)) {
-        port.poll(Poll::Nothing);
+    match active {
+        Active::Send { ticket, contents } => {
+            // The contents are kept; whoever depends on the end of the send waits in the simulator.
+            lent::settle(port, contents)?;
+            threads::finish_later(port, &[ticket]);
+            port.forget(ticket);
+            return Ok(Status::empty());
+        }
+        Active::Done(_) => threads::finish_later(port, &[]),
+        _ => threads::finish(port, &active.tickets()),
     }
     request::end(active)
 }
@@ -408,9 +427,7 @@ fn send(data: &Data, peer: &Peer, mode: Mode) -> Result {
         return blocking(active).map(|_| ());
     }
     // What the receiver did before its receive, the program may rely on.
-    let port = mpi().port()?;
-    port.called(Shape::Blocking);
-    port.poll(Poll::Nothing);
+    threads::finish(mpi().port()?, &active.tickets());
     request::end(active).map(|_| ())
 }
 

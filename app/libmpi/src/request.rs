@@ -4,19 +4,23 @@ use std::cell::RefCell;
 use std::ffi::c_int;
 use std::rc::Rc;
 
-use port::{Command, Completion, Place, Poll, Port, Shape, Ticket};
+use port::{Command, Completion, Place, Port, Shape, Ticket};
 use smallvec::{SmallVec, smallvec};
 
 use crate::abi::{self, Handle, Status};
-use crate::argument::{Out, count};
+use crate::argument::Out;
 use crate::error::{Error, Result};
 use crate::memory::Buffer;
-use crate::p2p::{Target, set_status};
+use crate::p2p::Target;
 use crate::partitioned::Operation;
 use crate::state::Mpi;
-use crate::{check, lent, mpi, mpi_functions};
+use crate::{check, lent, mpi, mpi_functions, threads};
+use array::Requests;
 
+mod array;
+mod completion;
 mod generalized;
+mod query;
 
 pub use generalized::Generalized;
 
@@ -30,6 +34,8 @@ type Tickets = SmallVec<[Ticket; 2]>;
 pub enum Active {
     /// It is done already.
     Done(Status),
+    /// It has failed.
+    Failed(Error),
     /// A send.
     Send {
         /// Its number.
@@ -73,9 +79,10 @@ impl std::fmt::Debug for Active {
 }
 
 impl Active {
-    fn tickets(&self) -> Tickets {
+    /// The numbers of its parts.
+    pub fn tickets(&self) -> Tickets {
         match self {
-            Self::Done(_) | Self::Generalized(_) => smallvec![],
+            Self::Done(_) | Self::Failed(_) | Self::Generalized(_) => smallvec![],
             Self::Send { ticket, .. }
             | Self::Receive { ticket, .. }
             | Self::Collective { ticket, .. } => smallvec![*ticket],
@@ -117,6 +124,7 @@ pub fn end(active: Active) -> Result<Status> {
     };
     match active {
         Active::Done(status) => Ok(status),
+        Active::Failed(error) => Err(error),
         Active::Send { ticket, contents } => {
             port.forget(ticket);
             lent::settle(port, contents).map(|()| Status::empty())
@@ -152,7 +160,7 @@ pub fn end(active: Active) -> Result<Status> {
 pub fn forget(active: Active) -> Result {
     match active {
         Active::Send { .. } => drop(end(active)?),
-        Active::Done(_) | Active::Generalized(_) | Active::Buffered { .. } => {}
+        Active::Done(_) | Active::Failed(_) | Active::Generalized(_) | Active::Buffered { .. } => {}
         // Its data still has to be taken in.
         other => mpi().orphans.borrow_mut().push(other),
     }
@@ -208,6 +216,14 @@ impl Request {
         }
     }
 
+    /// The program's own operation under way, if it is one.
+    fn generalized(&self) -> Option<Rc<Generalized>> {
+        match &*self.active.borrow() {
+            Some(Active::Generalized(operation)) => Some(Rc::clone(operation)),
+            _ => None,
+        }
+    }
+
     fn is_done(&self, port: &Port) -> bool {
         self.active.borrow().as_ref().is_none_or(|active| active.is_done(port))
     }
@@ -254,7 +270,7 @@ pub fn wait_sent(buffer: &Buffer) -> Result {
     let port = mpi().port()?;
     let tickets = buffer.pending();
     if !tickets.is_empty() {
-        port.wait(true, &tickets);
+        threads::wait(port, true, &tickets);
     }
     buffer.sweep(port);
     check!(buffer.used() == 0, ERR_INTERN, "messages are left in the buffer");
@@ -268,262 +284,7 @@ pub fn when_sent(buffer: &Rc<Buffer>) -> Handle {
     mpi().requests.add(Rc::new(Request::active(active)))
 }
 
-/// An array of requests of the program.
-struct Requests {
-    handles: Out<Handle>,
-    known: Vec<Option<Rc<Request>>>,
-}
-
-impl Requests {
-    fn new(handles: Out<Handle>, number: c_int) -> Result<Self> {
-        let given = handles.slice(count(number)?)?;
-        let known = given.iter().map(|handle| mpi().request(*handle)).collect::<Result<_>>()?;
-        Ok(Self { handles, known })
-    }
-
-    /// The places of those that are active.
-    fn active(&self) -> Vec<usize> {
-        let active = |(place, request): (usize, &Option<Rc<Request>>)| {
-            request.as_ref().is_some_and(|request| request.is_active()).then_some(place)
-        };
-        self.known.iter().enumerate().filter_map(active).collect()
-    }
-
-    fn at(&self, place: usize) -> Option<&Rc<Request>> {
-        self.known.get(place)?.as_ref()
-    }
-
-    fn is_done(&self, port: &Port, place: usize) -> bool {
-        self.at(place).is_none_or(|request| request.is_done(port))
-    }
-
-    fn tickets(&self, places: &[usize]) -> Vec<Ticket> {
-        places
-            .iter()
-            .filter_map(|place| self.at(*place))
-            .flat_map(|request| request.tickets())
-            .collect()
-    }
-
-    /// Takes in the result of one that is done; a request for one operation is no more.
-    fn end(&self, place: usize) -> Result<Status> {
-        let Some(request) = self.at(place) else { return Ok(Status::empty()) };
-        let outcome = request.end();
-        if request.starter.is_none() {
-            let handle =
-                self.handles.slice(place + 1)?.get(place).copied().unwrap_or(abi::REQUEST_NULL);
-            mpi().requests.remove(handle);
-            self.handles.set_at(place, abi::REQUEST_NULL)?;
-        }
-        outcome
-    }
-
-    /// Takes in several results; their statuses go into consecutive places of an array.
-    fn end_all(&self, places: &[usize], statuses: Out<Status>) -> Result {
-        let outcomes: Vec<_> = places.iter().map(|place| self.end(*place)).collect();
-        let failed = outcomes.iter().any(Result::is_err);
-        let mut first = None;
-        for (place, outcome) in outcomes.into_iter().enumerate() {
-            let (status, code) = match outcome {
-                Ok(status) => (status, abi::SUCCESS),
-                Err(error) => {
-                    let code = error.code;
-                    first.get_or_insert(error);
-                    (Status::empty(), code)
-                }
-            };
-            if statuses.address().is_null() {
-                continue;
-            }
-            // Without a failure, the error fields are left alone.
-            let error = if failed {
-                code
-            } else {
-                statuses.slice(place + 1)?.get(place).map_or(0, |old| old.error)
-            };
-            statuses.set_at(place, Status { error, ..status })?;
-        }
-        match first {
-            None => Ok(()),
-            Some(error) if statuses.address().is_null() => Err(error),
-            Some(error) => Err(Error { code: abi::ERR_IN_STATUS, ..error }),
-        }
-    }
-}
-
-/// Waits for all of some operations.
-fn wait_for(port: &Port, tickets: &[Ticket]) -> Result {
-    if !tickets.is_empty() {
-        port.wait(true, tickets);
-    }
-    adopt(port)
-}
-
-/// Waits for operations that the program completes itself, and those of several messages.
-fn wait_for_program(port: &Port, requests: &Requests, places: &[usize]) {
-    loop {
-        let open = places.iter().copied().filter(|place| !requests.is_done(port, *place));
-        let open: Vec<_> = open.collect();
-        if open.is_empty() {
-            return;
-        }
-        wait_a_while(port, &requests.tickets(&open));
-    }
-}
-
-/// Waits for the first of some operations; without one, until something may have changed.
-fn wait_a_while(port: &Port, tickets: &[Ticket]) {
-    let open: Vec<_> =
-        tickets.iter().copied().filter(|ticket| port.done(*ticket).is_none()).collect();
-    if open.is_empty() {
-        crate::state::pause();
-        port.poll(Poll::Test);
-    } else {
-        port.wait(false, &open);
-    }
-}
-
-fn wait_any(requests: &Requests, active: &[usize]) -> Result<usize> {
-    let port = mpi().port()?;
-    let done = || active.iter().copied().find(|place| requests.is_done(port, *place));
-    if let Some(place) = done() {
-        wait_for(port, &requests.tickets(&[place]))?;
-        return Ok(place);
-    }
-    loop {
-        wait_a_while(port, &requests.tickets(active));
-        adopt(port)?;
-        if let Some(place) = done() {
-            return Ok(place);
-        }
-    }
-}
-
-/// Finds out which of some operations are done by now.
-fn test(requests: &Requests, active: &[usize]) -> Result<Vec<usize>> {
-    let port = mpi().port()?;
-    if active.is_empty() {
-        return Ok(Vec::new());
-    }
-    port.poll(Poll::Test);
-    adopt(port)?;
-    Ok(active.iter().copied().filter(|place| requests.is_done(port, *place)).collect())
-}
-
-/// The result of a call about several requests that says which are done.
-fn set_some(
-    requests: &Requests,
-    done: &[usize],
-    number: Out<c_int>,
-    indices: Out<c_int>,
-    statuses: Out<Status>,
-) -> Result {
-    number.set(done.len() as c_int)?;
-    indices.set_all(done.iter().map(|place| *place as c_int))?;
-    wait_for(mpi().port()?, &requests.tickets(done))?;
-    requests.end_all(done, statuses)
-}
-
 mpi_functions! {
-    fn Wait(request: Out<Handle>, status: Out<Status>) {
-        let requests = Requests::new(request, 1)?;
-        let port = mpi().port()?;
-        let active = requests.active();
-        wait_for(port, &requests.tickets(&active))?;
-        wait_for_program(port, &requests, &active);
-        set_status(status, &requests.end(0)?)
-    }
-
-    fn Waitall(count: c_int, array: Out<Handle>, statuses: Out<Status>) {
-        let requests = Requests::new(array, count)?;
-        let port = mpi().port()?;
-        let active = requests.active();
-        wait_for(port, &requests.tickets(&active))?;
-        wait_for_program(port, &requests, &active);
-        requests.end_all(&(0..requests.known.len()).collect::<Vec<_>>(), statuses)
-    }
-
-    fn Waitany(count: c_int, array: Out<Handle>, index: Out<c_int>, status: Out<Status>) {
-        index.check()?;
-        let requests = Requests::new(array, count)?;
-        let active = requests.active();
-        if active.is_empty() {
-            index.set(abi::UNDEFINED)?;
-            return set_status(status, &Status::empty());
-        }
-        let place = wait_any(&requests, &active)?;
-        index.set(place as c_int)?;
-        set_status(status, &requests.end(place)?)
-    }
-
-    fn Waitsome(count: c_int, array: Out<Handle>, number: Out<c_int>, indices: Out<c_int>, statuses: Out<Status>) {
-        number.check()?;
-        let requests = Requests::new(array, count)?;
-        let active = requests.active();
-        if active.is_empty() {
-            return number.set(abi::UNDEFINED);
-        }
-        wait_any(&requests, &active)?;
-        let port = mpi().port()?;
-        let done: Vec<_> = active.into_iter().filter(|place| requests.is_done(port, *place)).collect();
-        set_some(&requests, &done, number, indices, statuses)
-    }
-
-    fn Test(request: Out<Handle>, flag: Out<c_int>, status: Out<Status>) {
-        flag.check()?;
-        let requests = Requests::new(request, 1)?;
-        let active = requests.active();
-        let done = active.is_empty() || !test(&requests, &active)?.is_empty();
-        flag.set(c_int::from(done))?;
-        if !done {
-            return Ok(());
-        }
-        wait_for(mpi().port()?, &requests.tickets(&active))?;
-        set_status(status, &requests.end(0)?)
-    }
-
-    fn Testall(count: c_int, array: Out<Handle>, flag: Out<c_int>, statuses: Out<Status>) {
-        flag.check()?;
-        let requests = Requests::new(array, count)?;
-        let active = requests.active();
-        let done = test(&requests, &active)?.len() == active.len();
-        flag.set(c_int::from(done))?;
-        if !done {
-            return Ok(());
-        }
-        wait_for(mpi().port()?, &requests.tickets(&active))?;
-        requests.end_all(&(0..requests.known.len()).collect::<Vec<_>>(), statuses)
-    }
-
-    fn Testany(count: c_int, array: Out<Handle>, index: Out<c_int>, flag: Out<c_int>, status: Out<Status>) {
-        index.check()?;
-        flag.check()?;
-        let requests = Requests::new(array, count)?;
-        let active = requests.active();
-        index.set(abi::UNDEFINED)?;
-        if active.is_empty() {
-            flag.set(1)?;
-            return set_status(status, &Status::empty());
-        }
-        let place = test(&requests, &active)?.first().copied();
-        flag.set(c_int::from(place.is_some()))?;
-        let Some(place) = place else { return Ok(()) };
-        index.set(place as c_int)?;
-        wait_for(mpi().port()?, &requests.tickets(&[place]))?;
-        set_status(status, &requests.end(place)?)
-    }
-
-    fn Testsome(count: c_int, array: Out<Handle>, number: Out<c_int>, indices: Out<c_int>, statuses: Out<Status>) {
-        number.check()?;
-        let requests = Requests::new(array, count)?;
-        let active = requests.active();
-        if active.is_empty() {
-            return number.set(abi::UNDEFINED);
-        }
-        let done = test(&requests, &active)?;
-        set_some(&requests, &done, number, indices, statuses)
-    }
-
     fn Start(request: Out<Handle>) {
         let requests = Requests::new(request, 1)?;
         let request = requests.at(0).ok_or_else(|| Error::new(abi::ERR_REQUEST, "the null request cannot be started"))?;
@@ -548,46 +309,33 @@ mpi_functions! {
         let known = mpi().request(handle)?.ok_or_else(|| Error::new(abi::ERR_REQUEST, "the null request cannot be freed"))?;
         mpi().requests.remove(handle);
         request.set(abi::REQUEST_NULL)?;
-        let active = known.active.take();
-        if let Some(Active::Generalized(operation)) = &active {
-            // SAFETY: the function and its argument are the program's.
-            unsafe { operation.free.free(operation.extra) };
+        if let Some(operation) = known.generalized() {
+            operation.free()?;
         }
-        active.map_or(Ok(()), forget)
+        known.active.take().map_or(Ok(()), forget)
     }
 
     fn Cancel(request: Out<Handle>) {
         let known = mpi().request(request.get()?)?.ok_or_else(|| Error::new(abi::ERR_REQUEST, "the null request cannot be cancelled"))?;
         let port = mpi().port()?;
-        match &*known.active.borrow() {
-            Some(Active::Receive { ticket, .. }) => port.say(&Command::Cancel(*ticket)),
-            Some(Active::Generalized(operation)) => {
-                // SAFETY: the function and its argument are the program's.
-                unsafe { operation.cancel.cancel(operation.extra, operation.complete.get()) };
+        if let Some(operation) = known.generalized() {
+            return operation.cancel();
+        }
+        let send = match &*known.active.borrow() {
+            Some(Active::Receive { ticket, .. }) => {
+                port.say(&Command::Cancel(*ticket));
+                None
             }
-            Some(_) => {}
+            Some(Active::Send { ticket, contents }) => Some((*ticket, *contents)),
+            Some(_) => None,
             None => return Err(Error::new(abi::ERR_REQUEST, "an inactive request cannot be cancelled")),
+        };
+        // A message is on its way, whatever its sender wants; but nobody waits for it any more.
+        if let Some((ticket, contents)) = send {
+            port.forget(ticket);
+            lent::settle(port, contents)?;
+            known.active.replace(Some(Active::Done(Status::empty())));
         }
         Ok(())
-    }
-
-    fn Request_get_status(request: Handle, flag: Out<c_int>, status: Out<Status>) {
-        flag.check()?;
-        let known = mpi().request(request)?;
-        let Some(known) = known.filter(|known| known.is_active()) else {
-            flag.set(1)?;
-            return set_status(status, &Status::empty());
-        };
-        let port = mpi().port()?;
-        port.poll(Poll::Test);
-        let done = known.is_done(port);
-        flag.set(c_int::from(done))?;
-        if !done {
-            return Ok(());
-        }
-        // The operation stays; its data comes in now.
-        let outcome = known.end()?;
-        known.active.replace(Some(Active::Done(outcome)));
-        set_status(status, &outcome)
     }
 }

@@ -80,14 +80,17 @@ fn clock() -> u64 {
     (time.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(time.tv_nsec as u64)
 }
 
-/// Connects this process with the simulator that started it, and waits for its first turn.
+/// Connects this process with the simulator that started it, and waits for its first turn. Started by itself, it is alone.
 pub fn connect() -> Result<&'static Port> {
     if let Some(port) = mpi().port.get() {
         return Ok(port);
     }
     let failed = |text: &str| Error::new(abi::ERR_OTHER, text.to_owned());
-    let said = std::env::var(ENVIRONMENT)
-        .map_err(|_| failed("the program was not started by heddle mpirun"))?;
+    let Ok(said) = std::env::var(ENVIRONMENT) else {
+        let port = crate::alone::port(end)?;
+        mpi().alone.set(true);
+        return Ok(mpi().port.get_or_init(|| port));
+    };
     let numbers: Vec<u32> = said.split(',').filter_map(|word| word.parse().ok()).collect();
     let [file, ranks, rank] = numbers.as_slice() else {
         return Err(failed(&format!("{ENVIRONMENT} is `{said}`")));
@@ -112,6 +115,7 @@ pub fn connect() -> Result<&'static Port> {
 
 /// Connects a rank that the simulator holds in its own process, where `variables` are exchanged when another rank runs.
 pub fn hold(rank: &Mpi, port: Port, manner: Manner, variables: Vec<Range<usize>>) {
+    rank.held.set(true);
     rank.variables.replace(variables);
     port.locate_by(place::here);
     manner.adopt(rank);

@@ -57,6 +57,12 @@ pub struct Mpi {
     pub measured: Cell<Option<u64>>,
     /// Messages and collectives have no contents: the program's buffers are left alone.
     pub hollow: Cell<bool>,
+    /// Whether there is no simulator.
+    pub alone: Cell<bool>,
+    /// Whether its process holds other ranks, too.
+    pub held: Cell<bool>,
+    /// Whether it was said that messages are received as something else than what was sent.
+    pub warned: Cell<bool>,
     /// Memory that is this rank's only while it runs.
     pub variables: std::cell::RefCell<Vec<std::ops::Range<usize>>>,
     /// Requests.
@@ -119,6 +125,7 @@ pub struct Inside;
 
 /// A call begins.
 pub fn enter(name: &'static str) -> Inside {
+    crate::threads::enter();
     let mpi = mpi();
     crate::simulator::enter(mpi, name);
     mpi.call.set(name);
@@ -129,10 +136,6 @@ pub fn enter(name: &'static str) -> Inside {
 impl Drop for Inside {
     fn drop(&mut self) {
         crate::simulator::leave(mpi());
+        crate::threads::leave();
     }
-}
-
-/// Lets other threads of the rank go on for a moment.
-pub fn pause() {
-    std::thread::yield_now();
 }

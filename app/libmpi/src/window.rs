@@ -14,7 +14,7 @@ use std::cell::{Cell, RefCell};
 use std::ffi::{c_int, c_void};
 use std::rc::Rc;
 
-use port::{Command, Place, Ticket};
+use port::{Place, Ticket};
 
 use crate::abi::{self, Handle};
 use crate::attributes::{Annotated, Attributes};
@@ -24,6 +24,7 @@ use crate::errhandler::{Errhandler, Handled};
 use crate::error::{Error, Result};
 use crate::info::Info;
 use crate::state::{Mpi, mpi};
+use crate::threads;
 
 mod access;
 mod active;
@@ -100,8 +101,8 @@ impl Window {
             return Ok(false);
         }
         let port = mpi().port()?;
-        let tickets = done.iter().map(|access| access.ticket).collect();
-        port.say(&Command::Wait { all: true, tickets });
+        let tickets: Vec<_> = done.iter().map(|access| access.ticket).collect();
+        threads::wait_later(port, &tickets);
         for access in &done {
             port.forget(access.ticket);
         }

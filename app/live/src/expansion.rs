@@ -6,7 +6,7 @@ use traces::collective::{self, Collective, Sink};
 use traces::format::table;
 
 use crate::frame::{Communicator, Ops, Rank, Rules};
-use crate::shared::Shared;
+use crate::shared::{Part, Shared};
 
 /// Programs repeat their collectives: the messages of the last one are kept, if they are not more than these.
 const KEPT: usize = 128;
@@ -160,7 +160,7 @@ impl Sink for Recording<'_> {
 impl Rank {
     /// The rank takes part in a collective.
     pub fn collective(&mut self, part: port::Collective, rules: &Rules) -> Result<(), String> {
-        let port::Collective { class, context, number, contents, .. } = part;
+        let port::Collective { class, context, number, root: part_root, contents, .. } = part;
         let known = self.communicators.get(&context).ok_or("it uses an unknown communicator")?;
         let kept = self.expansion.take().filter(|kept| kept.is_of(&part));
         let expansion = match kept {
@@ -172,6 +172,9 @@ impl Rank {
         let members = known.local.len() + known.remote.len();
         let behind = known.remote.get(0).is_some_and(|other| known.local.get(0) > Some(other));
         let me = known.me + if behind { known.remote.len() } else { 0 };
+        let root = part_root.filter(|_| known.remote.is_empty());
+        let mine = Part { class, root, me, contents };
+        let board = rules.shared.contribute((context, number), members, mine, &rules.memory)?;
         self.call.is_collective = true;
         let ends = expansion.post(self, slot, number);
         if expansion.steps.len() <= KEPT {
@@ -179,12 +182,6 @@ impl Rank {
         }
         let ticket = self.tickets.next();
         self.ticket(&ends);
-        if !class.has_contents() {
-            return Ok(());
-        }
-        let key = (context, number);
-        let board = rules.shared.contribute(key, members, me, contents, &rules.memory);
-        let board = board.map_err(|full| full.to_string())?;
         if let Some(known) = self.tickets.get_mut(ticket) {
             known.completion.contents = board;
             let ticket = known.completion.ticket;

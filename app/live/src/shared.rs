@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use port::arena::{Arena, Full};
 use port::hosts::Hosts;
-use port::{Memory, Place, Rule, Samples};
+use port::{Class, Memory, Place, Rule, Samples};
 use rustc_hash::FxHashMap;
 
 use crate::Ended;
@@ -57,6 +57,34 @@ pub struct Shared {
     ended: Mutex<Option<Ended>>,
 }
 
+/// A member's part in a collective.
+#[derive(Clone, Copy, Debug)]
+pub struct Part {
+    pub class: Class,
+    /// The root, where it has the same number for all.
+    pub root: Option<u32>,
+    /// Which of the members it is.
+    pub me: u32,
+    pub contents: Place,
+}
+
+impl Part {
+    /// The members of a communicator must call the same collective (MPI 4.1, section 6.14).
+    fn check(&self, first: &Self) -> Result<(), String> {
+        let said = |part: &Self| {
+            let root = part.root.map(|root| format!(" with root {root}")).unwrap_or_default();
+            format!("{:?}{root}", part.class)
+        };
+        if self.class == first.class && self.root == first.root {
+            return Ok(());
+        }
+        let (mine, theirs, other) = (said(self), said(first), first.me);
+        Err(format!(
+            "it calls the collective {mine} where rank {other} of the communicator called {theirs}"
+        ))
+    }
+}
+
 /// Lists of what the members of a communicator contribute to a collective.
 #[derive(Debug)]
 struct Boards {
@@ -66,7 +94,10 @@ struct Boards {
 
 #[derive(Debug)]
 struct Board {
+    /// None if it is a collective without contents.
     place: Place,
+    /// What the first who came called.
+    first: Part,
     /// How many have yet to contribute.
     missing: u32,
 }
@@ -83,6 +114,21 @@ struct Contexts {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Boards {
+    /// An empty list, if the collective has contents.
+    fn list(&mut self, class: Class, members: u32, memory: &Memory) -> Result<Place, Full> {
+        if !class.has_contents() {
+            return Ok(0);
+        }
+        let words = 2 + u64::from(members);
+        let place = self.arena.allocate(8 * words)?;
+        for word in 0..words {
+            memory.word(place + 8 * word).store(0, std::sync::atomic::Ordering::Relaxed);
+        }
+        Ok(place)
+    }
 }
 
 impl Shared {
@@ -158,23 +204,22 @@ impl Shared {
         &self,
         key: (u32, u64),
         members: u32,
-        me: u32,
-        contents: Place,
+        part: Part,
         memory: &Memory,
-    ) -> Result<Place, Full> {
+    ) -> Result<Place, String> {
         let boards = &mut *lock(&self.boards);
         if !boards.open.contains_key(&key) {
-            let bytes = 8 * (2 + u64::from(members));
-            let place = boards.arena.allocate(bytes)?;
-            for word in 0..2 + u64::from(members) {
-                memory.word(place + 8 * word).store(0, std::sync::atomic::Ordering::Relaxed);
-            }
-            boards.open.insert(key, Board { place, missing: members });
+            let place =
+                boards.list(part.class, members, memory).map_err(|full| full.to_string())?;
+            boards.open.insert(key, Board { place, first: part, missing: members });
         }
         let Some(board) = boards.open.get_mut(&key) else { return Ok(0) };
+        part.check(&board.first)?;
         let place = board.place;
-        let slot = place + 8 * (2 + u64::from(me));
-        memory.word(slot).store(contents, std::sync::atomic::Ordering::Release);
+        if place != 0 {
+            let slot = place + 8 * (2 + u64::from(part.me));
+            memory.word(slot).store(part.contents, std::sync::atomic::Ordering::Release);
+        }
         board.missing -= 1;
         if board.missing == 0 {
             boards.open.remove(&key);

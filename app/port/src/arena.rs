@@ -8,9 +8,11 @@ use std::sync::atomic::Ordering;
 
 use crate::{Place, memory::Memory};
 
-/// Bytes before a block: its state and its size.
+/// Bytes before a block: its state, its size, and a label.
 const HEADER: u64 = 64;
 const FREE: u64 = 1;
+/// Where in the header there is room for a label.
+const LABEL: u64 = 16;
 /// The smallest block, with its header.
 const SMALLEST: u64 = 128;
 /// Sizes of blocks between two powers of two.
@@ -61,6 +63,7 @@ impl Arena {
             self.memory.word(block + 8).store(size, Ordering::Relaxed);
             block
         };
+        self.memory.word(block + LABEL).store(0, Ordering::Relaxed);
         if !self.direct {
             self.memory.word(block).store(0, Ordering::Relaxed);
             self.used.push_back(block);
@@ -107,6 +110,16 @@ fn class(bytes: u64) -> (u64, usize) {
     let shift = (bytes - 1).ilog2() - STEPS;
     let size = bytes.next_multiple_of(1 << shift);
     (size, (shift as usize) << (STEPS + 2) | (size >> shift) as usize)
+}
+
+/// Notes something with a block.
+pub fn label(memory: &Memory, place: Place, label: u64) {
+    memory.word(place - HEADER + LABEL).store(label, Ordering::Relaxed);
+}
+
+/// What was noted with a block since it was allocated, or 0.
+pub fn labelled(memory: &Memory, place: Place) -> u64 {
+    memory.word(place - HEADER + LABEL).load(Ordering::Relaxed)
 }
 
 /// Says that a block is no longer used.

@@ -20,11 +20,12 @@ mod numbered;
 mod rank;
 mod samples;
 
+pub use arena::Arena;
 pub use command::{
     Amount, Class, Collective, Command, Decoder, Encoder, Members, Poll, Shape, Tag,
 };
 pub use lane::{Completion, Lane, RANKS_TURN, Reply, SIMULATORS_TURN, WORDS};
-pub use memory::{ENVIRONMENT, Layout, Memory};
+pub use memory::{ENVIRONMENT, Layout, Memory, NAMES};
 pub use numbered::Numbered;
 pub use rank::{Desk, Died, Port, Switch};
 pub use samples::{Rule, Samples};

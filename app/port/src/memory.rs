@@ -17,6 +17,9 @@ pub const ENVIRONMENT: &str = "HEDDLE_PORT";
 /// Memory for contents of messages, for each rank and for the simulator. Only what is used takes memory.
 const ARENA: u64 = 1 << 36;
 
+/// Where the list of names that ranks have published begins; no block lies here.
+pub const NAMES: Place = 64;
+
 /// Where things are in the memory of so many ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
@@ -41,7 +44,7 @@ impl Layout {
     }
 
     const fn lane(self, rank: u32) -> u64 {
-        // Place 0 is none, and the first page empty but for the place of the table of hosts.
+        // The first page has no more than `NAMES` and the place of the table of hosts: place 0 is none.
         4096 + if self.private { 0 } else { rank as u64 * size_of::<Lane>() as u64 }
     }
 

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use common::mpi::{compiled, mpirun};
 
-const PROGRAMS: [&str; 9] = [
+const PROGRAMS: [&str; 15] = [
     "buffers",
     "send_modes",
     "requests",
@@ -17,6 +17,12 @@ const PROGRAMS: [&str; 9] = [
     "communicators",
     "topologies",
     "errors",
+    "attributes",
+    "layouts",
+    "reductions",
+    "between_groups",
+    "statuses",
+    "groups",
 ];
 
 /// Each number of ranks is another shape of every algorithm: one, a power of two, neither even nor a power of two.

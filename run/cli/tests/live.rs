@@ -124,6 +124,15 @@ fn ranks_that_go_wrong() {
         ("wait", 3, "deadlock", "MPI_Recv"),
         ("early", 1, "MPI_Barrier", "was called before MPI_Init"),
         ("late", 1, "MPI_Barrier", "was called after MPI_Finalize"),
+        ("short", 15, "MPI_Bcast", "a message of 16 bytes where there is room for 8"),
+        ("mixed", 1, "calls the collective", "of the communicator called"),
+        ("root", 1, "with root 0", "with root 1"),
+        (
+            "kind",
+            0,
+            "rank 0 of the world sent integers of 4 bytes",
+            "floating-point numbers of 8 bytes",
+        ),
     ];
     for (argument, code, first, second) in cases {
         for how in ["", "--in-process"] {
@@ -145,13 +154,33 @@ fn ranks_that_go_wrong() {
     assert!(quiet.code == 3 && quiet.stderr.contains("deadlock of 3 ranks"), "{}", quiet.stderr);
 }
 
-/// A program that is not run by `heddle mpirun` says what it needs.
+/// A program that is started by itself is a world of one rank: collectives, windows, files and messages to itself do what they should,
+/// and what can never come is said.
 #[test]
 fn without_the_simulator() {
-    let alone = Command::new(compiled("pingpong")).output().expect("it runs");
-    let alone = ended(&alone);
-    assert!(alone.code != 0, "{}", alone.stderr);
-    assert!(alone.stderr.contains("not started by heddle mpirun"), "{}", alone.stderr);
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("file-of-one-rank");
+    for name in ["basics", "collectives", "send_modes", "epochs", "locks", "files", "threads"] {
+        let alone = Command::new(compiled(name)).arg(&file).output().expect("it runs");
+        let alone = ended(&alone);
+        assert_eq!((alone.code, alone.stdout.as_str()), (0, ""), "{name}: {}", alone.stderr);
+    }
+    let stuck = Command::new(compiled("wrong")).arg("alone").output().expect("it runs");
+    let stuck = ended(&stuck);
+    assert_eq!(stuck.code, 3, "{}", stuck.stderr);
+    assert!(stuck.stderr.contains("MPI_Recv waits for what never comes"), "{}", stuck.stderr);
+}
+
+/// Several threads of a rank call MPI at once; where ranks share a process, they are told that they must not.
+#[test]
+fn threads_of_a_rank() {
+    let program = compiled("threads");
+    for ranks in [1, 2, 3, 4] {
+        for how in ["", "--in-process"] {
+            let ended = mpirun(&format!("-q -n {ranks} {how}"), &program, "");
+            let said = (ended.code, ended.stdout.as_str());
+            assert_eq!(said, (0, ""), "{ranks} ranks {how}: {}", ended.stderr);
+        }
+    }
 }
 
 /// Arguments of the program are its own, whatever they look like, and standard input is rank 0's.
@@ -204,6 +233,12 @@ fn windows_with_fences_and_groups() {
 #[test]
 fn windows_with_locks() {
     holds("locks", &[1, 2, 4, 7]);
+}
+
+/// Datatypes at both sides, every operation, atomic accesses, and the locks and lists that programs build of them.
+#[test]
+fn windows_of_programs() {
+    holds("remote", &[1, 2, 4, 7]);
 }
 
 #[test]

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use crate::abi::{self, Handle};
 use crate::comm::Comm;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// What the threads of a world share.
 #[derive(Debug, Default)]
@@ -209,4 +209,14 @@ pub fn wait_sent(_: &crate::memory::Buffer) -> Result {
 /// See the other `agree`.
 pub fn when_sent(_: &crate::memory::Buffer) -> Handle {
     done()
+}
+
+/// Ports are for live ranks.
+pub fn tell(_: u32, _: u32, _: &[u8]) -> Result {
+    Err(Error::unsupported("ports"))
+}
+
+/// Ports are for live ranks.
+pub fn hear(_: u32, _: u32) -> Result<(u32, Vec<u8>)> {
+    Err(Error::unsupported("ports"))
 }

@@ -46,7 +46,7 @@ pub fn allgather(
         begin(&comm, &call, (Amount::Each(mine.bytes()), receives), contribution, move |board| {
             for (rank, block) in (0..).zip(&layout) {
                 if !(keeps && rank == me) && block.0 > 0 && data.datatype.size() > 0 {
-                    unpack(&data, *block, board.peer(rank)?);
+                    unpack(&data, *block, board.peer(rank)?)?;
                 }
             }
             Ok(())
@@ -84,16 +84,12 @@ impl Buffer {
         }
     }
 
-    pub fn unpack(&self, number: usize, from: &[u8]) {
+    pub fn unpack(&self, number: usize, from: &[u8]) -> Result {
         match self {
             Self::Uniform(data, layout) => {
-                if let Some(block) = layout.get(number) {
-                    unpack(data, *block, from);
-                }
+                layout.get(number).map_or(Ok(()), |block| unpack(data, *block, from))
             }
-            Self::Each(blocks) => {
-                blocks.iter().skip(number).take(1).for_each(|block| block.unpack(from));
-            }
+            Self::Each(blocks) => blocks.get(number).map_or(Ok(()), |block| block.fill(from)),
         }
     }
 }
@@ -116,9 +112,8 @@ pub fn alltoall(class: Class, from: Option<Buffer>, into: Buffer, comm: Handle) 
         let amounts = (amount(class, sent), amount(class, received.clone()));
         let (into, me) = (into.clone(), comm.rank as usize);
         begin(&comm, &Call::new(class), amounts, contribution, move |board| {
-            for (rank, length) in received.iter().enumerate().filter(|(_, length)| **length > 0) {
-                let block = Blocks::new(board.peer(rank as u32)?, false).get(me);
-                into.unpack(rank, block.get(..*length as usize).unwrap_or(block));
+            for (rank, _) in received.iter().enumerate().filter(|(_, length)| **length > 0) {
+                into.unpack(rank, Blocks::new(board.peer(rank as u32)?, false).get(me))?;
             }
             Ok(())
         })

@@ -71,7 +71,7 @@ pub fn collective(class: Class, from: Sent, into: Buffer, comm: Handle) -> Resul
                     let mut edges = blocks.numbers().enumerate().filter(|(_, whom)| *whom == me);
                     edges.nth(earlier).map_or(0, |(block, _)| block)
                 };
-                into.unpack(number, blocks.get(block));
+                into.unpack(number, blocks.get(block))?;
             }
             Ok(())
         })

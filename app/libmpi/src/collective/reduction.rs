@@ -101,6 +101,13 @@ pub fn reduce(
 ) -> Result<Starter> {
     let comm = mpi().comm(comm)?;
     let (role, number) = role(&comm, root)?;
+    if role == Role::Bystander {
+        // Its other arguments mean nothing.
+        return Ok(Box::new(move || {
+            let nothing = (Amount::Each(0), Amount::Each(0));
+            begin(&comm, &Call::new(Class::Reduce), nothing, Contribution::none(), |_| Ok(()))
+        }));
+    }
     let reduction = Reduction::new(op, &from.datatype)?;
     Ok(Box::new(move || {
         let call = Call { root: number, ..reduction.call(Class::Reduce) };

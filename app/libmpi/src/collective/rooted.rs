@@ -33,8 +33,8 @@ pub fn pack(data: &Data, block: (i64, i64), into: &mut [u8]) {
     piece(data, block).pack(into);
 }
 
-pub fn unpack(data: &Data, block: (i64, i64), from: &[u8]) {
-    piece(data, block).unpack(from);
+pub fn unpack(data: &Data, block: (i64, i64), from: &[u8]) -> Result {
+    piece(data, block).fill(from)
 }
 
 pub fn bcast(data: Data, root: i32, comm: Handle) -> Result<Starter> {
@@ -52,7 +52,7 @@ pub fn bcast(data: Data, root: i32, comm: Handle) -> Result<Starter> {
         begin(&comm, &call, amounts, contribution, move |board| match role {
             // Nothing is sent if there is nothing to send: nobody can tell then whether the root has come.
             Role::Member(root) if bytes > 0 => {
-                board.peer(root).map(|contents| data.unpack(contents))
+                board.peer(root).and_then(|contents| data.fill(contents))
             }
             _ => Ok(()),
         })
@@ -83,7 +83,7 @@ pub fn gather(
             let Some((data, layout)) = into.filter(|_| role == Role::Root) else { return Ok(()) };
             for (rank, block) in (0..).zip(&layout) {
                 if !(keeps && rank == me) && block.0 > 0 && data.datatype.size() > 0 {
-                    unpack(&data, *block, board.peer(rank)?);
+                    unpack(&data, *block, board.peer(rank)?)?;
                 }
             }
             Ok(())
@@ -132,8 +132,7 @@ pub fn scatter(
                 Role::Root if !is_inter => me,
                 _ => return Ok(()),
             };
-            data.unpack(Blocks::new(board.peer(root)?, false).get(me as usize));
-            Ok(())
+            data.fill(Blocks::new(board.peer(root)?, false).get(me as usize))
         })
     }))
 }

@@ -39,6 +39,8 @@ pub(super) enum Purpose {
     Window,
     /// A file's own.
     File,
+    /// Two groups that met at a port.
+    Door,
 }
 
 /// The context for what all ranks of `comm` make now; `part` tells apart what disjoint sets of its ranks make at once.

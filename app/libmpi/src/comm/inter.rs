@@ -98,7 +98,7 @@ fn meet(local: &Comm, peer_comm: Handle, remote_leader: c_int, tag: c_int) -> Re
 }
 
 /// Context and remote group from what a leader told its group.
-fn said_by_leader(bytes: &[u8]) -> Result<(u32, Group)> {
+pub(super) fn said_by_leader(bytes: &[u8]) -> Result<(u32, Group)> {
     let (words, _) = bytes.as_chunks::<4>();
     match words.split_first() {
         Some((context, members)) => Ok((

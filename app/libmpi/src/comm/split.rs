@@ -12,6 +12,9 @@ use crate::group::Group;
 use crate::state::mpi;
 use crate::{check, mpi_functions};
 
+/// Kinds of resources, in info objects.
+const RESOURCE: &[u8] = b"mpi_hw_resource_type";
+
 mpi_functions! {
     fn Comm_split(comm: Handle, color: c_int, key: c_int, newcomm: Out<Handle>) about Comm(comm) {
         newcomm.check()?;
@@ -24,22 +27,26 @@ mpi_functions! {
         comm: Handle, split_type: c_int, key: c_int, info: Handle, newcomm: Out<Handle>,
     ) about Comm(comm) {
         newcomm.check()?;
-        let parent = mpi().intracomm(comm)?;
+        let parent = mpi().comm(comm)?;
         let hints_given = hints(info)?;
         let color = match split_type {
             abi::UNDEFINED => abi::UNDEFINED,
             abi::COMM_TYPE_SHARED => host(mpi().comms.me()),
             abi::COMM_TYPE_HW_UNGUIDED => below(&parent),
-            abi::COMM_TYPE_HW_GUIDED => match resource(info)?.as_deref() {
-                Some(b"mpi_shared_memory" | b"host" | b"node") => host(mpi().comms.me()),
-                _ => abi::UNDEFINED,
+            abi::COMM_TYPE_HW_GUIDED => resource(info)?,
+            abi::COMM_TYPE_RESOURCE_GUIDED => match resource(info)? {
+                abi::UNDEFINED => set(info)?,
+                color => color,
             },
-            abi::COMM_TYPE_RESOURCE_GUIDED => set(info)?,
             _ => return Err(Error::new(abi::ERR_ARG, format!("split type {split_type}"))),
         };
         let handle = split(&parent, color, key)?;
         if handle != abi::COMM_NULL {
             mpi().comm(handle)?.info.replace(hints_given);
+        }
+        // The program learns what it was split into.
+        if handle != abi::COMM_NULL && split_type == abi::COMM_TYPE_HW_UNGUIDED && info != abi::INFO_NULL {
+            mpi().own_info(info)?.borrow_mut().set(RESOURCE, b"mpi_shared_memory");
         }
         newcomm.set(handle)
     }
@@ -61,12 +68,15 @@ fn below(comm: &Comm) -> c_int {
     }
 }
 
-/// The kind of resource that an info object names.
-fn resource(info: Handle) -> Result<Option<Vec<u8>>> {
+/// The colour of a split by the kind of resource that an info object names.
+fn resource(info: Handle) -> Result<c_int> {
     if info == abi::INFO_NULL {
-        return Ok(None);
+        return Ok(abi::UNDEFINED);
     }
-    Ok(mpi().info(info)?.value(b"mpi_hw_resource_type"))
+    Ok(match mpi().info(info)?.value(RESOURCE).as_deref() {
+        Some(b"mpi_shared_memory" | b"host" | b"node") => host(mpi().comms.me()),
+        _ => abi::UNDEFINED,
+    })
 }
 
 /// The colour of a split by the process set that an info object names.

@@ -70,6 +70,7 @@ pub struct Datatype {
     shape: Shape,
     layout: OnceCell<Rc<Layout>>,
     element: Option<Element>,
+    kind: OnceCell<u64>,
     committed: Cell<bool>,
     /// Made by the library for the program, which must not free it.
     permanent: bool,
@@ -103,6 +104,7 @@ impl Datatype {
             shape,
             layout: OnceCell::new(),
             element: None,
+            kind: OnceCell::new(),
             committed: Cell::new(false),
             permanent: false,
             name: RefCell::default(),
@@ -216,6 +218,11 @@ impl Datatype {
             !crate::mpi().hollow.get() && buffer.wrapping_offset(self.true_lb() as isize).is_null();
         check!(!null || count == 0 || self.size() == 0, ERR_BUFFER, "the buffer is a null pointer");
         Ok(())
+    }
+
+    /// What its elements are, for messages that are received as something else.
+    pub fn kind(&self) -> u64 {
+        *self.kind.get_or_init(|| crate::p2p::kind_of(self))
     }
 
     fn layout(&self) -> &Rc<Layout> {

@@ -17,30 +17,32 @@ const SIZES: [(&str, usize); 4] = [
     ("mpi_double_precision_size", 8),
 ];
 
-/// Types that a compiler may lack, and whether gfortran has them.
-const OPTIONAL: [(&str, bool); 17] = [
-    ("mpi_logical1_supported", true),
-    ("mpi_logical2_supported", true),
-    ("mpi_logical4_supported", true),
-    ("mpi_logical8_supported", true),
-    ("mpi_logical16_supported", true),
-    ("mpi_integer1_supported", true),
-    ("mpi_integer2_supported", true),
-    ("mpi_integer4_supported", true),
-    ("mpi_integer8_supported", true),
-    ("mpi_integer16_supported", true),
-    ("mpi_real2_supported", false),
-    ("mpi_real4_supported", true),
-    ("mpi_real8_supported", true),
-    ("mpi_real16_supported", true),
-    ("mpi_complex8_supported", true),
-    ("mpi_complex16_supported", true),
-    ("mpi_complex32_supported", true),
+/// Types that a compiler may lack: the library knows them all.
+const OPTIONAL: [&str; 19] = [
+    "mpi_logical1_supported",
+    "mpi_logical2_supported",
+    "mpi_logical4_supported",
+    "mpi_logical8_supported",
+    "mpi_logical16_supported",
+    "mpi_integer1_supported",
+    "mpi_integer2_supported",
+    "mpi_integer4_supported",
+    "mpi_integer8_supported",
+    "mpi_integer16_supported",
+    "mpi_real2_supported",
+    "mpi_real4_supported",
+    "mpi_real8_supported",
+    "mpi_real16_supported",
+    "mpi_complex4_supported",
+    "mpi_complex8_supported",
+    "mpi_complex16_supported",
+    "mpi_complex32_supported",
+    "mpi_double_complex_supported",
 ];
 
 fn types() -> Info {
     let sizes = SIZES.iter().map(|(key, size)| (key, size.to_string()));
-    let optional = OPTIONAL.iter().map(|(key, there)| (key, there.to_string()));
+    let optional = OPTIONAL.iter().map(|key| (key, "true".to_owned()));
     let mut info = Info::default();
     for (key, value) in sizes.chain(optional) {
         info.set(key.as_bytes(), value.as_bytes());

@@ -28,8 +28,7 @@ mpi_functions! {
         ];
         check!(levels.contains(&required), ERR_ARG, "thread level {required}");
         provided.check()?;
-        // One thread at a time: the library has no lock.
-        let level = required.min(abi::THREAD_SERIALIZED);
+        let level = required.min(super::most_threads());
         init(level)?;
         provided.set(level)
     }

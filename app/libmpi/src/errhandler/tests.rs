@@ -24,6 +24,7 @@ unsafe extern "C" {
     fn heddle_Error_class(code: c_int, class: *mut c_int) -> c_int;
     fn heddle_Error_string(code: c_int, text: *mut c_char, length: *mut c_int) -> c_int;
     fn heddle_Remove_error_class(class: c_int) -> c_int;
+    fn heddle_Remove_error_string(code: c_int) -> c_int;
     fn heddle_Remove_error_code(code: c_int) -> c_int;
 }
 
@@ -118,6 +119,8 @@ fn classes_and_codes_of_the_program() {
         assert_eq!(heddle_Error_string(class, text.as_mut_ptr(), &raw mut found), abi::SUCCESS);
         assert_eq!((found, text[0]), (0, 0));
         assert_eq!(heddle_Remove_error_class(class), abi::ERR_ARG, "it still has a code");
+        assert_eq!(heddle_Remove_error_code(code), abi::ERR_ARG, "it still has a text");
+        assert_eq!(heddle_Remove_error_string(code), abi::SUCCESS);
         assert_eq!(heddle_Remove_error_code(code), abi::SUCCESS);
         assert_eq!(heddle_Remove_error_class(class), abi::SUCCESS);
         assert_eq!(heddle_Error_class(class, &raw mut found), abi::ERR_ARG);

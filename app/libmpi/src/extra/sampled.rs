@@ -43,7 +43,7 @@ pub unsafe extern "C" fn heddle_sample_begin(
 ) -> c_int {
     // SAFETY: by contract.
     let (mpi, block) = (mpi(), unsafe { number(file, line) });
-    let Some(port) = mpi.port.get() else { return 1 };
+    let Some(port) = mpi.port.get().filter(|_| !mpi.alone.get()) else { return 1 };
     computed(mpi);
     let rule = Rule { times: u32::try_from(times).unwrap_or(0), precision };
     let mean = if shared == 0 {

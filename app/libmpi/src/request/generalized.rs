@@ -1,7 +1,7 @@
 //! Operations of the program's own (MPI 4.1, section 13.2).
 
 use std::cell::Cell;
-use std::ffi::c_void;
+use std::ffi::{c_int, c_void};
 use std::rc::Rc;
 
 use super::{Active, Request};
@@ -15,28 +15,45 @@ use crate::{check, mpi, mpi_functions};
 #[derive(Debug)]
 pub struct Generalized {
     query: Callback,
-    pub(super) free: Callback,
-    pub(super) cancel: Callback,
-    pub(super) extra: *mut c_void,
+    free: Callback,
+    cancel: Callback,
+    extra: *mut c_void,
     pub(super) complete: Cell<bool>,
 }
 
 impl Generalized {
     /// The program says how it ended.
-    pub(super) fn end(&self) -> Result<Status> {
+    pub(super) fn ask(&self) -> Result<Status> {
         let mut status = Status::empty();
         // SAFETY: the function and its argument are the program's.
-        let code = unsafe { self.query.query(self.extra, &raw mut status) };
-        // SAFETY: as above.
-        let freed = unsafe { self.free.free(self.extra) };
-        for code in [code, freed] {
-            check!(
-                code == abi::SUCCESS,
-                ERR_OTHER,
-                "a function of a generalized request failed with {code}"
-            );
-        }
+        passed(unsafe { self.query.query(self.extra, &raw mut status) })?;
         Ok(status)
+    }
+
+    /// The same, and it ends here.
+    pub(super) fn end(&self) -> Result<Status> {
+        let (status, freed) = (self.ask(), self.free());
+        freed.and(status)
+    }
+
+    /// The program forgets it.
+    pub(super) fn free(&self) -> Result {
+        // SAFETY: the function and its argument are the program's.
+        passed(unsafe { self.free.free(self.extra) })
+    }
+
+    /// The program gives it up.
+    pub(super) fn cancel(&self) -> Result {
+        // SAFETY: the function and its argument are the program's.
+        passed(unsafe { self.cancel.cancel(self.extra, self.complete.get()) })
+    }
+}
+
+/// What a function of the program gave: its code is that of the call.
+fn passed(code: c_int) -> Result {
+    match code {
+        abi::SUCCESS => Ok(()),
+        _ => Err(Error::new(code, "a function of a generalized request failed")),
     }
 }
 

@@ -123,13 +123,15 @@ fn accumulate(given: &Given, there: &There) -> Result<Active> {
     let from =
         if nothing { None } else { Some(Data::new(given.from, given.count, given.datatype)?) };
     let Some(found) = there.find(&window)? else { return Ok(nobody()) };
-    op.check_accumulate(&found.datatype)?;
+    if given.count > 0 {
+        op.check_accumulate(&found.datatype)?;
+    }
     let mut old = found.part.read()?;
     if let Some(result) = &given.result {
         result.unpack(&old);
     }
     let sent = from.as_ref().map_or(0, Data::bytes);
-    if let Some(from) = from {
+    if let Some(from) = from.filter(|from| from.bytes() > 0) {
         combine(op, &from.packed(), &mut old, &found.datatype)?;
         found.part.write(&old)?;
     }

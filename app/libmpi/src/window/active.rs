@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use port::{Amount, Class, Command, Poll, Shape, Tag, Ticket};
+use port::{Amount, Class, Command, Shape, Tag, Ticket};
 
 use super::epoch::{Access, Exposure};
 use super::{ALL, Window};
@@ -10,7 +10,7 @@ use crate::abi::{self, Handle};
 use crate::argument::Out;
 use crate::collective::{self, Call, Contribution};
 use crate::error::{Error, Result};
-use crate::{check, mpi, mpi_functions};
+use crate::{check, mpi, mpi_functions, threads};
 
 /// What ranks tell each other: tags of messages in the context of a window.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +37,7 @@ impl Window {
             let send = Command::Send { to, tag, bytes, contents, synchronous };
             port.forget(port.start(&send));
         }
-        port.called(Shape::Blocking);
+        threads::finish_later(port, &[]);
         Ok(())
     }
 
@@ -55,8 +55,7 @@ impl Window {
     pub(super) fn hear(&self, ranks: &[u32], notice: Notice) -> Result {
         let tickets = self.listen(ranks, notice)?;
         let port = mpi().port()?;
-        port.called(Shape::Blocking);
-        port.poll(Poll::Nothing);
+        threads::finish(port, &tickets);
         for ticket in tickets {
             port.forget(ticket);
         }
@@ -70,8 +69,7 @@ impl Window {
         let (call, nothing) = (Call::new(class), Contribution::none());
         let ticket = collective::post(&self.comm, &call, amounts.0, amounts.1, nothing)?;
         let port = mpi().port()?;
-        port.called(Shape::Blocking);
-        port.poll(Poll::Nothing);
+        threads::finish(port, &[ticket]);
         collective::finish(&self.comm, ticket, |_| Ok(()))
     }
 
@@ -143,7 +141,7 @@ mpi_functions! {
         let Some(Exposure { to, notices }) = exposure else { return wrong_end("MPI_Win_post") };
         let Some(tickets) = notices else { return window.hear(&to, Notice::Completed) };
         let port = mpi().port()?;
-        port.wait(true, &tickets);
+        threads::wait(port, true, &tickets);
         for ticket in tickets {
             port.forget(ticket);
         }
@@ -164,7 +162,7 @@ mpi_functions! {
             port.called(Shape::Posted);
             tickets
         };
-        port.poll(Poll::Test);
+        threads::look(port);
         let done = tickets.iter().all(|ticket| port.done(*ticket).is_some());
         if done {
             port.wait(true, &tickets);

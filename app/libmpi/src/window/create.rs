@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::ffi::{c_int, c_void};
 use std::rc::Rc;
 
-use port::{Amount, Class, Place, Poll, Shape};
+use port::{Amount, Class, Place};
 use rustix::process::{PTracer, set_ptracer};
 
 use super::Window;
@@ -19,7 +19,7 @@ use crate::collective::{self, Board, Call, Contribution};
 use crate::comm::{self, Comm};
 use crate::errhandler::Errhandler;
 use crate::error::{Error, Result};
-use crate::{agree, both_forms, check, mpi, mpi_functions, p2p};
+use crate::{agree, both_forms, check, mpi, mpi_functions, p2p, threads};
 
 /// Segments of a shared window begin on such a boundary, if they need not follow on each other.
 const APART: u64 = 64;
@@ -98,8 +98,7 @@ impl Parts {
         let nothing = || Amount::Each(0);
         let ticket = collective::post(comm, &call, nothing(), nothing(), mine)?;
         let port = mpi().port()?;
-        port.called(Shape::Blocking);
-        port.poll(Poll::Nothing);
+        threads::finish(port, &[ticket]);
         let apart = self.is_apart()?;
         collective::finish(comm, ticket, |board: &Board| {
             let told = (0..comm.size()).map(|rank| board.local(rank).map(Told::decode));
@@ -246,14 +245,19 @@ impl Window {
     /// Size, unit and address of a rank's part, as this rank can load from and store to it; nothing if it cannot. Nobody is the first rank
     /// that has any.
     fn shared(&self, rank: Option<u32>) -> Result<(u64, i64, *mut c_void)> {
-        let may = [abi::WIN_FLAVOR_SHARED, abi::WIN_FLAVOR_ALLOCATE].contains(&self.flavor);
-        check!(may, ERR_RMA_FLAVOR, "the memory of the window is not shared");
+        let dynamic = self.flavor == abi::WIN_FLAVOR_DYNAMIC;
+        check!(!dynamic, ERR_RMA_FLAVOR, "the memory of the window is not shared");
+        let me = self.comm.rank();
         let host = |rank| self.comm.world_rank(rank).map(agree::host);
-        let near =
-            |rank| self.flavor == abi::WIN_FLAVOR_SHARED || host(rank) == host(self.comm.rank());
+        let near = |rank| match self.flavor {
+            abi::WIN_FLAVOR_SHARED => true,
+            abi::WIN_FLAVOR_ALLOCATE => host(rank) == host(me),
+            // Memory of the program's own.
+            _ => rank == me,
+        };
         let rank = rank.or_else(|| {
             let mut all = (0..).zip(&self.exposed);
-            all.find_map(|(rank, part)| (part.size() > 0 && near(rank)).then_some(rank))
+            all.find_map(|(rank, part)| (part.size() > 0).then_some(rank))
         });
         let Some(rank) = rank.filter(|rank| near(*rank)) else {
             return Ok((0, 1, std::ptr::null_mut()));

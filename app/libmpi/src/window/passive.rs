@@ -2,14 +2,14 @@
 
 use std::ffi::c_int;
 
-use port::{ANY, Command, Poll, Shape};
+use port::{ANY, Command, Poll};
 
 use super::active::Notice;
 use super::epoch::Access;
 use super::{ALL, Which, Window};
 use crate::abi::{self, Handle};
 use crate::error::{Error, Result};
-use crate::{check, mpi, mpi_functions};
+use crate::{check, mpi, mpi_functions, threads};
 
 impl Window {
     /// Takes a lock, and waits for it if it is not free.
@@ -20,8 +20,7 @@ impl Window {
         let tag = port::Tag { context: self.comm.context, tag: Some(Notice::Granted as u32) };
         let port = mpi().port()?;
         let ticket = port.start(&Command::Receive { from: ANY, tag, room: 1, at_once: false });
-        port.called(Shape::Blocking);
-        port.poll(Poll::Nothing);
+        threads::finish(port, &[ticket]);
         port.forget(ticket);
         Ok(())
     }
@@ -34,8 +33,11 @@ impl Window {
     /// Waits until accesses are complete. Where none was under way, the others go on for a moment: the program may
     /// be waiting for what they do to its memory.
     fn flush(&self, which: Which) -> Result {
-        let poll = if self.complete(which)? { Poll::Nothing } else { Poll::Test };
-        mpi().port()?.poll(poll);
+        if self.complete(which)? {
+            mpi().port()?.poll(Poll::Nothing);
+            return Ok(());
+        }
+        threads::look(mpi().port()?);
         Ok(())
     }
 
@@ -130,7 +132,7 @@ mpi_functions! {
     fn Win_sync(win: Handle) about Win(win) {
         mpi().window(win)?;
         // There is one copy of the memory; but the program may be waiting for others to change it.
-        mpi().port()?.poll(Poll::Test);
+        threads::look(mpi().port()?);
         Ok(())
     }
 }

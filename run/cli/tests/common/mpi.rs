@@ -46,8 +46,11 @@ pub fn compiled(name: &str) -> PathBuf {
     let source =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/live").join(name).with_extension("c");
     let mut compiler = Command::new(mpi().join("bin/mpicc"));
-    let status =
-        compiler.args(["-g", "-O1", "-Wall", "-Werror", "-o"]).arg(&made).arg(source).status();
+    let status = compiler
+        .args(["-g", "-O1", "-Wall", "-Werror", "-pthread", "-o"])
+        .arg(&made)
+        .arg(source)
+        .status();
     assert!(status.expect("mpicc runs").success(), "{name} compiles");
     known.push(name.to_owned());
     made

@@ -95,6 +95,7 @@ static void persistent(void) {
 }
 
 static void partitioned(void) {
+#if MPI_VERSION >= 4
     double out[8], in[8];
     int arrived = 0;
     MPI_Request requests[2];
@@ -114,6 +115,7 @@ static void partitioned(void) {
     }
     MPI_Request_free(&requests[0]);
     MPI_Request_free(&requests[1]);
+#endif
 }
 
 static void cancelled(void) {

@@ -1,0 +1,239 @@
+//! A world of one rank without a simulator: what a program is that is started by itself.
+//!
+//! The rank answers its own commands: an operation is done as soon as it is there, and a message when its receive is. Time is that of
+//! the clock on the wall. What can never be done, a message that nobody sends, ends the program.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use port::{
+    ANY, Arena, Command, Completion, Decoder, Desk, Died, Lane, Memory, Place, Port, RANKS_TURN,
+    Reply, SIMULATORS_TURN, Shape, Switch, Tag, Ticket,
+};
+use rustc_hash::FxHashMap;
+
+use crate::error::{Error, Result};
+
+/// The first number of a communicator that is not predefined.
+const FIRST_CONTEXT: u32 = crate::comm::OWN + 1;
+/// How the program ends when it waits for what never comes: as a deadlock does under the simulator.
+const STUCK: i32 = 3;
+
+/// The port of a rank that is alone.
+pub fn port(end: fn(i32) -> !) -> Result<Port> {
+    let failed = |error| Error::new(crate::abi::ERR_OTHER, format!("shared memory: {error}"));
+    let (memory, _) = Memory::new(1).map_err(failed)?;
+    let alone = Alone(RefCell::new(World::new(memory)));
+    Ok(Port::new(Desk::new(memory, 0), 0, 1, Box::new(alone), end))
+}
+
+#[derive(Debug)]
+struct Alone(RefCell<World>);
+
+/// A message that no receive has met.
+#[derive(Debug)]
+struct Sent {
+    ticket: Ticket,
+    tag: Tag,
+    bytes: u64,
+    contents: Place,
+    /// Its sender waits for it to be received.
+    waits: bool,
+}
+
+#[derive(Debug)]
+struct World {
+    memory: Memory,
+    arena: Arena,
+    began: Instant,
+    tickets: Ticket,
+    sent: VecDeque<Sent>,
+    /// Receives that no message has met.
+    open: VecDeque<(Ticket, Tag)>,
+    contexts: FxHashMap<Vec<u64>, u32>,
+    /// Operations of the call that is under way.
+    call: Vec<Ticket>,
+    inside: String,
+    words: Vec<u64>,
+    reply: Reply,
+    /// What of the reply the rank has not read.
+    rest: VecDeque<u64>,
+}
+
+impl Switch for Alone {
+    fn switch(&self, lane: &Lane) -> std::result::Result<(), Died> {
+        lane.turn.store(SIMULATORS_TURN, Ordering::Release);
+        self.0.borrow_mut().turn(lane);
+        lane.turn.store(RANKS_TURN, Ordering::Release);
+        Ok(())
+    }
+}
+
+/// Whether a receive means a message; a wildcard means none of the library's own, whose tags are beyond the program's.
+fn meets(wanted: Tag, sent: Tag) -> bool {
+    let own = sent.tag.is_some_and(|tag| tag > i32::MAX.cast_unsigned());
+    wanted.context == sent.context
+        && if wanted.tag.is_none() { !own } else { wanted.tag == sent.tag }
+}
+
+impl World {
+    fn new(memory: Memory) -> Self {
+        Self {
+            memory,
+            arena: Arena::new(memory, 1),
+            began: Instant::now(),
+            tickets: 0,
+            sent: VecDeque::new(),
+            open: VecDeque::new(),
+            contexts: FxHashMap::default(),
+            call: Vec::new(),
+            inside: String::new(),
+            words: Vec::new(),
+            reply: Reply::default(),
+            rest: VecDeque::new(),
+        }
+    }
+
+    /// Reads what the rank says, and answers.
+    fn turn(&mut self, lane: &Lane) {
+        if self.rest.is_empty() {
+            if lane.read(SIMULATORS_TURN, &mut self.words) {
+                return;
+            }
+            let words = std::mem::take(&mut self.words);
+            Decoder::new(&words).for_each(|command| self.take(command));
+            let mut reply = std::mem::take(&mut self.reply);
+            reply.now = self.began.elapsed().as_nanos() as u64 * 1000;
+            let mut words = Vec::new();
+            reply.encode(&mut words);
+            self.rest = words.into();
+        }
+        let words = self.rest.make_contiguous();
+        let left = lane.write(SIMULATORS_TURN, words).len();
+        self.rest.drain(..self.rest.len() - left);
+    }
+
+    fn take(&mut self, command: Command) {
+        match command {
+            Command::Send { tag, bytes, contents, synchronous, .. } => {
+                let ticket = self.ticket();
+                self.send(Sent { ticket, tag, bytes, contents, waits: synchronous });
+            }
+            Command::Receive { from, tag, at_once, .. } => {
+                let ticket = self.ticket();
+                debug_assert!(from == ANY || from == 0, "there is one rank");
+                self.receive(ticket, tag, at_once);
+            }
+            Command::Collective(part) => {
+                let ticket = self.ticket();
+                let contents = self.board(part.contents);
+                self.done(Completion { ticket, contents, ..Completion::default() });
+            }
+            Command::Remote { .. } => {
+                let ticket = self.ticket();
+                self.done(Completion { ticket, ..Completion::default() });
+            }
+            Command::Called(Shape::Blocking) => {
+                let call = std::mem::take(&mut self.call);
+                if call.iter().any(|ticket| self.is_open(*ticket)) {
+                    self.stuck();
+                }
+            }
+            Command::Called(Shape::Posted) => self.call.clear(),
+            Command::Wait { all, tickets } => {
+                let mut open = tickets.iter().map(|ticket| self.is_open(*ticket));
+                if if all { open.any(|open| open) } else { open.all(|open| open) } {
+                    self.stuck();
+                }
+            }
+            Command::Cancel(ticket) => {
+                let before = self.open.len();
+                self.open.retain(|(open, _)| *open != ticket);
+                if self.open.len() < before {
+                    self.done(Completion { ticket, void: true, ..Completion::default() });
+                }
+            }
+            Command::Context(key) => {
+                let next = FIRST_CONTEXT + self.contexts.len() as u32;
+                self.reply.value = (*self.contexts.entry(key).or_insert(next)).into();
+            }
+            Command::In(name) => self.inside = name,
+            // All blocks run.
+            Command::Sample { .. } => self.reply.value = u64::MAX,
+            // Nothing that happens elsewhere, and time passes by itself.
+            Command::Compute(_)
+            | Command::Sampled { .. }
+            | Command::Sleep(_)
+            | Command::Poll(_)
+            | Command::Forget(_)
+            | Command::Communicator { .. }
+            | Command::Release(_)
+            | Command::Exit(_) => {}
+        }
+    }
+
+    fn ticket(&mut self) -> Ticket {
+        self.tickets += 1;
+        self.call.push(self.tickets - 1);
+        self.tickets - 1
+    }
+
+    fn done(&mut self, done: Completion) {
+        self.reply.completions.push(done);
+    }
+
+    fn send(&mut self, sent: Sent) {
+        let place = self.open.iter().position(|(_, tag)| meets(*tag, sent.tag));
+        if let Some((receive, _)) = place.and_then(|place| self.open.remove(place)) {
+            return self.met(receive, &sent);
+        }
+        if !sent.waits {
+            self.done(Completion { ticket: sent.ticket, ..Completion::default() });
+        }
+        self.sent.push_back(sent);
+    }
+
+    fn receive(&mut self, ticket: Ticket, tag: Tag, at_once: bool) {
+        let place = self.sent.iter().position(|sent| meets(tag, sent.tag));
+        match place.and_then(|place| self.sent.remove(place)) {
+            Some(sent) if sent.waits => self.met(ticket, &sent),
+            Some(sent) => self.arrived(ticket, &sent),
+            None if at_once => {
+                self.done(Completion { ticket, void: true, ..Completion::default() });
+            }
+            None => self.open.push_back((ticket, tag)),
+        }
+    }
+
+    fn met(&mut self, receive: Ticket, sent: &Sent) {
+        self.done(Completion { ticket: sent.ticket, ..Completion::default() });
+        self.arrived(receive, sent);
+    }
+
+    fn arrived(&mut self, ticket: Ticket, sent: &Sent) {
+        let Sent { bytes, contents, .. } = *sent;
+        let tag = sent.tag.tag.unwrap_or_default();
+        self.done(Completion { ticket, tag, bytes, contents, ..Completion::default() });
+    }
+
+    /// The list of what the only member of a collective contributes.
+    fn board(&mut self, contents: Place) -> Place {
+        let Ok(place) = self.arena.allocate(24) else { return 0 };
+        for (number, value) in [0, 0, contents].into_iter().enumerate() {
+            self.memory.word(place + 8 * number as u64).store(value, Ordering::Release);
+        }
+        place
+    }
+
+    fn is_open(&self, ticket: Ticket) -> bool {
+        self.open.iter().any(|(open, _)| *open == ticket)
+            || self.sent.iter().any(|sent| sent.waits && sent.ticket == ticket)
+    }
+
+    fn stuck(&self) -> ! {
+        eprintln!("heddle: {} waits for what never comes: the world is one rank", self.inside);
+        std::process::exit(STUCK)
+    }
+}

@@ -1,0 +1,88 @@
+//! What messages are made of (MPI 4.1, section 3.3.1): a receive into other numbers than were sent is a mistake of the program, which is
+//! said. Only what cannot be meant is: numbers of another size, or with a fraction where there was none. Bytes, and data of several kinds,
+//! may be anything.
+
+use port::{Completion, Place, Port, arena};
+
+use super::Data;
+use crate::comm::Comm;
+use crate::datatype::Datatype;
+use crate::datatype::basic::{Basic, Class};
+use crate::datatype::map::Map;
+use crate::{lent, mpi};
+
+/// The kind of a message's elements, as a number; 0 if it may be anything.
+pub type Kind = u64;
+
+/// It has elements of several kinds.
+const MIXED: Kind = u64::MAX;
+const INTEGER: Kind = 1 << 8;
+const FRACTION: Kind = 2 << 8;
+
+fn of_basic(basic: Basic) -> Kind {
+    let size = u64::from(basic.size);
+    match basic.class {
+        Class::Byte | Class::Packed | Class::Character => 0,
+        // Two numbers.
+        Class::Complex(_) => FRACTION | (size / 2),
+        Class::Float(_) => FRACTION | size,
+        Class::Signed | Class::Unsigned | Class::Logical => {
+            if size == 1 {
+                0
+            } else {
+                INTEGER | size
+            }
+        }
+    }
+}
+
+fn of_map(map: &Map) -> Kind {
+    match map {
+        Map::Basic(basic) => of_basic(*basic),
+        Map::Pieces { pieces, .. } => {
+            let mut kinds = pieces.iter().map(|piece| of_map(&piece.map));
+            let first = kinds.next().unwrap_or(0);
+            if kinds.all(|kind| kind == first) { first } else { MIXED }
+        }
+    }
+}
+
+/// The kind of a datatype's elements.
+pub fn of(datatype: &Datatype) -> Kind {
+    match of_map(datatype.map()) {
+        MIXED => 0,
+        kind => kind,
+    }
+}
+
+/// Notes what a block of contents is made of.
+pub fn note(port: &Port, contents: Place, data: &Data) {
+    if contents != 0 {
+        arena::label(port.memory(), lent::block(contents), data.datatype.kind());
+    }
+}
+
+fn words(kind: Kind) -> String {
+    let what = if kind & FRACTION == 0 { "integers" } else { "floating-point numbers" };
+    format!("{what} of {} bytes", kind & 0xff)
+}
+
+/// Says it, once, if a message is made of something else than it is received as.
+pub fn check(port: &Port, done: &Completion, data: &Data, comm: &Comm) {
+    if done.contents == 0 || done.bytes == 0 {
+        return;
+    }
+    let (sent, received) =
+        (arena::labelled(port.memory(), lent::block(done.contents)), data.datatype.kind());
+    if sent == received || sent == 0 || received == 0 || mpi().warned.replace(true) {
+        return;
+    }
+    let (me, call) = (mpi().comms.me(), mpi().call.get());
+    eprintln!(
+        "heddle: warning: rank {me}: {call} on {}: rank {} of the world sent {}, and they are received as {}",
+        comm.display_name(),
+        done.source,
+        words(sent),
+        words(received)
+    );
+}

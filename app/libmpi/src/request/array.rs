@@ -1,0 +1,110 @@
+//! Arrays of requests.
+
+use std::ffi::c_int;
+use std::rc::Rc;
+
+use port::{Port, Ticket};
+
+use super::Request;
+use crate::abi::{self, Handle, Status};
+use crate::argument::Out;
+use crate::error::{Error, Result};
+use crate::{check, mpi};
+
+/// An array of requests of the program.
+pub struct Requests {
+    handles: Out<Handle>,
+    /// What they are; none for the null request.
+    pub known: Vec<Option<Rc<Request>>>,
+}
+
+impl Requests {
+    /// The requests of an array.
+    pub fn new(handles: Out<Handle>, number: c_int) -> Result<Self> {
+        check!(number >= 0, ERR_COUNT, "a number of {number}");
+        let given = handles.slice(number as usize)?;
+        Ok(Self { handles, ..Self::of(given.to_vec())? })
+    }
+
+    /// Requests that no call is to change.
+    pub fn of(given: Vec<Handle>) -> Result<Self> {
+        let known = given.into_iter().map(|handle| mpi().request(handle)).collect::<Result<_>>()?;
+        Ok(Self { handles: Out::null(), known })
+    }
+
+    /// The places of those that are active.
+    pub fn active(&self) -> Vec<usize> {
+        let active = |(place, request): (usize, &Option<Rc<Request>>)| {
+            request.as_ref().is_some_and(|request| request.is_active()).then_some(place)
+        };
+        self.known.iter().enumerate().filter_map(active).collect()
+    }
+
+    /// The one in a place.
+    pub fn at(&self, place: usize) -> Option<&Rc<Request>> {
+        self.known.get(place)?.as_ref()
+    }
+
+    /// Whether the operation of one is done.
+    pub fn is_done(&self, port: &Port, place: usize) -> bool {
+        self.at(place).is_none_or(|request| request.is_done(port))
+    }
+
+    /// The numbers of the operations of some.
+    pub fn tickets(&self, places: &[usize]) -> Vec<Ticket> {
+        places
+            .iter()
+            .filter_map(|place| self.at(*place))
+            .flat_map(|request| request.tickets())
+            .collect()
+    }
+
+    /// Takes in the result of one that is done; a request for one operation is no more.
+    pub fn end(&self, place: usize) -> Result<Status> {
+        let Some(request) = self.at(place) else { return Ok(Status::empty()) };
+        let outcome = request.end();
+        if request.starter.is_none() {
+            let handle =
+                self.handles.slice(place + 1)?.get(place).copied().unwrap_or(abi::REQUEST_NULL);
+            mpi().requests.remove(handle);
+            self.handles.set_at(place, abi::REQUEST_NULL)?;
+        }
+        outcome
+    }
+
+    /// Takes in several results; their statuses go into consecutive places of an array.
+    pub fn end_all(&self, places: &[usize], statuses: Out<Status>) -> Result {
+        set_all(places.iter().map(|place| self.end(*place)).collect(), statuses)
+    }
+}
+
+/// Writes what has become of several operations into consecutive places of an array.
+pub fn set_all(outcomes: Vec<Result<Status>>, statuses: Out<Status>) -> Result {
+    let failed = outcomes.iter().any(Result::is_err);
+    let mut first = None;
+    for (place, outcome) in outcomes.into_iter().enumerate() {
+        let (status, code) = match outcome {
+            Ok(status) => (status, abi::SUCCESS),
+            Err(error) => {
+                let code = error.code;
+                first.get_or_insert(error);
+                (Status::empty(), code)
+            }
+        };
+        if statuses.address().is_null() {
+            continue;
+        }
+        // Without a failure, the error fields are left alone.
+        let error = if failed {
+            code
+        } else {
+            statuses.slice(place + 1)?.get(place).map_or(0, |old| old.error)
+        };
+        statuses.set_at(place, Status { error, ..status })?;
+    }
+    match first {
+        None => Ok(()),
+        Some(error) if statuses.address().is_null() => Err(error),
+        Some(error) => Err(Error { code: abi::ERR_IN_STATUS, ..error }),
+    }
+}

@@ -1,0 +1,266 @@
+//! Several threads of a rank in MPI at once (MPI 4.1, section 11.6).
+//!
+//! One lock is around every call; nobody takes it in a program that asks for less than `MPI_THREAD_MULTIPLE`. A thread
+//! that waits gives it up, and the rank waits in the simulator only when none of its threads can do anything
+//! else: all that are outside of MPI sleep until another thread wakes them, as the kernel tells of them. It waits then for the first of
+//! all that its threads wait for. As long as a thread is busy, simulated time stands still for those that wait, but for a poll
+//! now and then: the thread may be waiting for what other ranks do, without calling MPI.
+//!
+//! A thread that waits alone, which is the case where a program has a second thread but does not use it for MPI, waits as that of
+//! a program with one thread does, so that its simulated time is the same.
+
+use std::cell::Cell;
+use std::os::unix::fs::MetadataExt;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use port::{Command, Poll, Port, Shape, Ticket};
+
+/// Whether threads may call at any time.
+static MULTIPLE: AtomicBool = AtomicBool::new(false);
+/// Threads that are about to take the lock.
+static COMING: AtomicU32 = AtomicU32::new(0);
+static STATE: Mutex<State> = Mutex::new(State { owner: 0, depth: 0, waiting: Vec::new() });
+/// The lock is free.
+static FREE: Condvar = Condvar::new();
+/// A thread has been in MPI: what others wait for may be done.
+static CHANGED: Condvar = Condvar::new();
+
+/// How long a thread waits before it looks again, at first and at most.
+const PAUSES: (Duration, Duration) = (Duration::from_micros(50), Duration::from_millis(4));
+/// After how long it polls.
+const POLL: Duration = Duration::from_millis(50);
+
+/// A thread that waits for operations.
+struct Waiting {
+    thread: u32,
+    all: bool,
+    tickets: Vec<Ticket>,
+}
+
+impl Waiting {
+    fn is_over(&self) -> bool {
+        let Some(port) = crate::mpi().port.get() else { return true };
+        let is_done = |ticket: &Ticket| port.done(*ticket).is_some();
+        let mut tickets = self.tickets.iter();
+        if self.all { tickets.all(is_done) } else { tickets.any(is_done) }
+    }
+}
+
+struct State {
+    /// The thread that has the lock, by the kernel's number; 0 if none.
+    owner: u32,
+    /// How often it took it.
+    depth: u32,
+    waiting: Vec<Waiting>,
+}
+
+thread_local! {
+    static ME: Cell<u32> = const { Cell::new(0) };
+}
+
+fn me() -> u32 {
+    if ME.get() == 0 {
+        ME.set(rustix::thread::gettid().as_raw_nonzero().get().cast_unsigned());
+    }
+    ME.get()
+}
+
+fn state() -> MutexGuard<'static, State> {
+    STATE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// From now on, threads may call at any time.
+pub fn allow() {
+    // Where ranks are threads, each has no other.
+    if !cfg!(test) && !MULTIPLE.swap(true, Ordering::AcqRel) {
+        // The call that says so has not taken the lock.
+        let mut state = state();
+        (state.owner, state.depth) = (me(), 1);
+    }
+}
+
+/// Whether they may.
+pub fn allowed() -> bool {
+    MULTIPLE.load(Ordering::Acquire)
+}
+
+/// A call begins.
+pub fn enter() {
+    if allowed() {
+        take(1);
+    }
+}
+
+/// A call ends.
+pub fn leave() {
+    if !allowed() {
+        return;
+    }
+    let mut state = state();
+    state.depth = state.depth.saturating_sub(1);
+    if state.depth == 0 {
+        release(&mut state);
+    }
+}
+
+fn take(depth: u32) {
+    let me = me();
+    COMING.fetch_add(1, Ordering::AcqRel);
+    let mut state = state();
+    while state.owner != 0 && state.owner != me {
+        state = FREE.wait(state).unwrap_or_else(PoisonError::into_inner);
+    }
+    state.depth = if state.owner == me { state.depth + depth } else { depth };
+    state.owner = me;
+    COMING.fetch_sub(1, Ordering::AcqRel);
+}
+
+/// Gives the lock up; those whose operations are done go on.
+fn release(state: &mut State) {
+    if state.waiting.iter().any(Waiting::is_over) {
+        CHANGED.notify_all();
+    }
+    state.owner = 0;
+    if COMING.load(Ordering::Acquire) > 0 {
+        FREE.notify_one();
+    }
+}
+
+/// Lets other threads in for a moment.
+pub fn pause() {
+    if !allowed() {
+        std::thread::yield_now();
+        return;
+    }
+    let depth = {
+        let mut state = state();
+        release(&mut state);
+        state.depth
+    };
+    if !alone() {
+        std::thread::sleep(PAUSES.0);
+    }
+    take(depth);
+}
+
+/// Whether no other thread can do anything before this one does: each waits in MPI, or sleeps until a thread wakes it.
+fn alone() -> bool {
+    // A folder of one folder.
+    if std::fs::metadata("/proc/self/task").is_ok_and(|folder| folder.nlink() == 3) {
+        return true;
+    }
+    if state().waiting.iter().any(Waiting::is_over) {
+        return false;
+    }
+    let waiting: Vec<u32> = state().waiting.iter().map(|waiting| waiting.thread).collect();
+    let Ok(threads) = std::fs::read_dir("/proc/self/task") else { return false };
+    let (me, mut alone) = (me(), true);
+    for thread in threads.flatten() {
+        let number = thread.file_name().to_str().and_then(|name| name.parse::<u32>().ok());
+        let known = number.is_some_and(|number| number == me || waiting.contains(&number));
+        alone &= known || sleeps(&thread.path().join("syscall"));
+    }
+    alone && COMING.load(Ordering::Acquire) == 0
+}
+
+/// Whether a thread waits on a futex, and for however long.
+fn sleeps(call: &std::path::Path) -> bool {
+    let Ok(text) = std::fs::read_to_string(call) else { return false };
+    let mut words = text.split_whitespace();
+    let number = words.next().and_then(|word| word.parse::<i64>().ok());
+    // The fourth argument is the time that it waits.
+    number == Some(FUTEX) && words.nth(3) == Some("0x0")
+}
+
+/// The number of the system call.
+const FUTEX: i64 = if cfg!(target_arch = "x86_64") { 202 } else { 98 };
+
+/// A call has said all its messages: returns when these of its operations are done.
+pub fn finish(port: &Port, tickets: &[Ticket]) {
+    if plain() {
+        port.called(Shape::Blocking);
+        port.poll(Poll::Nothing);
+    } else {
+        port.called(Shape::Posted);
+        wait_among(port, true, tickets);
+    }
+}
+
+/// The same for a call that need not wait, if nobody looks: whatever comes after it waits in the simulator.
+pub fn finish_later(port: &Port, tickets: &[Ticket]) {
+    if plain() {
+        port.called(Shape::Blocking);
+    } else {
+        finish(port, tickets);
+    }
+}
+
+/// Waits for operations to be done: for all, or for the first.
+pub fn wait(port: &Port, all: bool, tickets: &[Ticket]) {
+    if plain() {
+        port.wait(all, tickets);
+    } else {
+        wait_among(port, all, tickets);
+    }
+}
+
+/// The same for all, if nobody looks: the rank waits when the simulator has its turn next.
+pub fn wait_later(port: &Port, tickets: &[Ticket]) {
+    if allowed() {
+        wait(port, true, tickets);
+    } else {
+        port.say(&Command::Wait { all: true, tickets: tickets.to_vec() });
+    }
+}
+
+/// Others may change what this thread looks at: other ranks in simulated time, and other threads.
+pub fn look(port: &Port) {
+    if allowed() {
+        pause();
+    }
+    port.poll(Poll::Test);
+}
+
+/// Whether a wait of this thread is that of the whole rank.
+fn plain() -> bool {
+    !allowed() || state().waiting.is_empty() && alone()
+}
+
+fn wait_among(port: &Port, all: bool, tickets: &[Ticket]) {
+    let mut pause = PAUSES.0;
+    let mut looked = Instant::now();
+    loop {
+        let is_open = |ticket: &Ticket| port.done(*ticket).is_none();
+        let open: Vec<Ticket> = tickets.iter().copied().filter(is_open).collect();
+        if open.is_empty() || !all && open.len() < tickets.len() {
+            return;
+        }
+        if alone() {
+            let others: Vec<Ticket> =
+                state().waiting.iter().flat_map(|waiting| waiting.tickets.clone()).collect();
+            let first: Vec<Ticket> = open.into_iter().chain(others).filter(is_open).collect();
+            port.wait(false, &first);
+            continue;
+        }
+        if looked.elapsed() > POLL {
+            port.poll(Poll::Test);
+            looked = Instant::now();
+        }
+        take(stand_by(all, open, pause));
+        pause = (2 * pause).min(PAUSES.1);
+    }
+}
+
+/// Gives the lock up until operations are done, or for some time; gives how often it was taken.
+fn stand_by(all: bool, tickets: Vec<Ticket>, pause: Duration) -> u32 {
+    let thread = me();
+    let mut state = state();
+    let depth = state.depth;
+    release(&mut state);
+    state.waiting.push(Waiting { thread, all, tickets });
+    let (mut state, _) = CHANGED.wait_timeout(state, pause).unwrap_or_else(PoisonError::into_inner);
+    state.waiting.retain(|waiting| waiting.thread != thread);
+    depth
+}
