@@ -10,6 +10,7 @@ const FEW: usize = 4;
 
 /// An operation.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "they are independent of each other")]
 pub struct Node {
     pub op: Op,
     /// From when on it may start, as far as is known; once it has started, when that was.
