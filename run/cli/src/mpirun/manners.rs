@@ -188,7 +188,11 @@ impl Adapted {
             if known || !text.starts_with('-') {
                 adapted.line.push(word);
                 if known {
-                    adapted.line.extend(words.next());
+                    let value = words.next();
+                    let said = value.as_ref().and_then(|value| value.to_str());
+                    let said =
+                        said.filter(|_| text == "-x").map(|said| super::variable(said).into());
+                    adapted.line.extend(said.or(value));
                     continue;
                 }
                 adapted.line.extend(words);
@@ -328,6 +332,9 @@ mod tests {
             later("-np 3 --bind-to core --wd /tmp -env A 1 ./b -np 2").expect("options"),
             expected
         );
+        // Without a value, that which the variable has here: none.
+        let unset = ["-x", "HEDDLE_TEST_UNSET=", "./b"];
+        assert_eq!(later("-x HEDDLE_TEST_UNSET ./b").expect("options"), unset);
         assert!(later("--host a ./b").expect_err("placement").contains("--host"));
     }
 }
