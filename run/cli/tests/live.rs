@@ -216,9 +216,10 @@ fn holds(name: &str, ranks: &[u32]) {
     let program = compiled(name);
     let flow =
         concat!("--machine ", env!("CARGO_MANIFEST_DIR"), "/../../examples/machines/graphene.xml");
-    for options in ["", flow] {
+    let together = format!("{flow} --per-host 8");
+    for (options, argument) in [("", ""), (flow, "apart"), (together.as_str(), "")] {
         for ranks in ranks {
-            let ended = mpirun(&format!("-q -n {ranks} {options}"), &program, "");
+            let ended = mpirun(&format!("-q -n {ranks} {options}"), &program, argument);
             let said = (ended.code, ended.stdout.as_str());
             assert_eq!(said, (0, ""), "{name}: {ranks} ranks {options}: {}", ended.stderr);
         }
