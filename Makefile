@@ -17,7 +17,7 @@ help:
 	@echo "make test         all tests"
 	@echo "make validate     all tests, optimised, with those that take long"
 	@echo "make lint         formatting, clippy, documentation, licences"
-	@echo "make bench        speed, and instruction counts against those recorded; LONG=--long with 16 Mi ranks"
+	@echo "make bench        speed, and instruction counts against those recorded; LONG=--long with the largest cases"
 	@echo "make bench-record record the instruction counts"
 	@echo "make fuzz         each fuzz target for SECONDS_EACH=$(SECONDS_EACH) s"
 	@echo "make book         the book, in docs/book"
@@ -69,6 +69,8 @@ validate: setup
 	cargo build --release --locked
 	validation/simgrid/compare.py $(HEDDLE)
 	validation/simgrid/routes.py
+	$(TARGET)/release/heddle-mpi-libraries $(TARGET)/release
+	validation/programs/run.py $(HEDDLE)
 
 lint-light: setup
 	@cargo fmt --version >/dev/null 2>&1 || rustup component add rustfmt
@@ -84,6 +86,7 @@ lint: lint-light
 
 bench: build
 	benches/speed.sh $(HEDDLE) $(LONG)
+	benches/live.sh $(HEDDLE) $(TARGET)/release/mpi $(LONG)
 	benches/instructions.sh $(HEDDLE)
 
 bench-gate: build

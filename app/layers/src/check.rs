@@ -5,12 +5,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::{env, fmt, fs, io};
+use std::{fmt, io};
 
-use object::elf::{DT_NEEDED, DT_RPATH, DT_RUNPATH, FileHeader64};
-use object::read::elf::{Dyn as _, ElfFile, FileHeader as _, SectionHeader as _};
-use object::{Endianness, Object as _, ObjectSymbol as _};
-
+use crate::elf::{Elf, read, system_folders};
+use crate::holding::{Obstacle, obstacles, script};
 use crate::interface::Interface;
 use crate::libraries::CORE;
 use crate::table::{self, Function};
@@ -39,6 +37,10 @@ pub enum Error {
 /// What a program needs of MPI.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
+    /// The executable that was looked at: the interpreter, if the program is a script.
+    pub executable: PathBuf,
+    /// What speaks against holding its ranks in one process.
+    pub obstacles: Vec<Obstacle>,
     /// The interfaces it, or a library it loads, is linked with. More than one cannot work.
     pub interfaces: BTreeSet<Interface>,
     /// The files that use MPI: the program, libraries.
@@ -53,99 +55,73 @@ pub struct Report {
     pub absent: BTreeSet<String>,
 }
 
+impl Report {
+    /// Whether it runs programs in a language of its own: what these load is not known.
+    pub fn interprets(&self) -> bool {
+        self.obstacles.contains(&Obstacle::Interpreter)
+    }
+
+    /// Whether all is there that the program imports, as far as that is known.
+    pub fn is_complete(&self) -> bool {
+        let lists = [&self.unimplemented, &self.unresolved, &self.absent];
+        let is_static = self.obstacles.contains(&Obstacle::Static);
+        !is_static && self.interfaces.len() <= 1 && lists.into_iter().all(BTreeSet::is_empty)
+    }
+
+    /// Whether its ranks can be held in one process, as far as that is known.
+    pub fn fits_one_process(&self) -> bool {
+        !self.obstacles.iter().any(Obstacle::is_certain)
+    }
+
+    /// The interfaces, in words.
+    fn linked(&self) -> String {
+        let interfaces: Vec<&str> = self.interfaces.iter().map(|one| one.name()).collect();
+        match interfaces.as_slice() {
+            [] if self.obstacles.contains(&Obstacle::Static) => {
+                "linked statically: no library of ours takes the place of its own".to_owned()
+            }
+            [] if self.interprets() => {
+                "an interpreter: what it loads while it runs is not known; extension modules \
+                                        (.so) can be checked by themselves"
+                    .to_owned()
+            }
+            [] => "not linked with an MPI library, unless it opens one while it runs".to_owned(),
+            [one] => format!("binary interface: {one}"),
+            several => {
+                format!("binary interfaces: {}, which cannot work together", several.join(" and "))
+            }
+        }
+    }
+}
+
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let list = |names: &BTreeSet<String>| {
             names.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
         };
-        let interfaces: Vec<&str> = self.interfaces.iter().map(|one| one.name()).collect();
-        let linked = match interfaces.as_slice() {
-            [] => "not linked with an MPI library (unless it opens one while it runs)".to_owned(),
-            [one] => format!("interface: {one}"),
-            several => {
-                format!("interfaces: {}, which cannot work together", several.join(" and "))
-            }
-        };
-        writeln!(f, "{linked}")?;
-        for user in &self.users {
-            writeln!(f, "uses MPI: {}", user.display())?;
+        writeln!(f, "{}: {}", self.executable.display(), self.linked())?;
+        for user in self.users.iter().filter(|user| **user != self.executable) {
+            writeln!(f, "  uses MPI: {}", user.display())?;
         }
-        writeln!(f, "{} names of MPI imported", self.imports.len())?;
+        if !self.imports.is_empty() {
+            writeln!(f, "  imports {} names of MPI", self.imports.len())?;
+        }
         for (what, names) in [
-            ("not implemented", &self.unimplemented),
-            ("not known", &self.unresolved),
+            (
+                "not implemented, each call raises MPI_ERR_UNSUPPORTED_OPERATION",
+                &self.unimplemented,
+            ),
+            ("in none of the libraries", &self.unresolved),
             ("libraries not found", &self.absent),
         ] {
             if !names.is_empty() {
-                writeln!(f, "{what}: {}", list(names))?;
+                writeln!(f, "  {what}: {}", list(names))?;
             }
         }
-        Ok(())
+        let word = if self.fits_one_process() { "yes" } else { "no" };
+        writeln!(f, "  --in-process: {word}")?;
+        self.obstacles.iter().try_for_each(|obstacle| writeln!(f, "    {obstacle}"))
     }
-}
-
-/// What is read of a file.
-#[derive(Default)]
-struct Elf {
-    needed: Vec<String>,
-    run_paths: Vec<String>,
-    imports: Vec<String>,
-    exports: BTreeSet<String>,
-}
-
-fn read(path: &Path) -> Result<Elf, Error> {
-    let data = fs::read(path).map_err(|source| Error::File { path: path.to_owned(), source })?;
-    parse(&data).map_err(|source| Error::NotElf { path: path.to_owned(), source })
-}
-
-fn parse(data: &[u8]) -> Result<Elf, object::Error> {
-    let mut elf = Elf::default();
-    let file = ElfFile::<FileHeader64<Endianness>>::parse(data)?;
-    for symbol in file.dynamic_symbols() {
-        let name = symbol.name()?.to_owned();
-        if symbol.is_undefined() {
-            elf.imports.push(name);
-        } else {
-            elf.exports.insert(name);
-        }
-    }
-    let header = FileHeader64::<Endianness>::parse(data)?;
-    let endian = header.endian()?;
-    let sections = header.sections(endian, data)?;
-    for section in sections.iter() {
-        let Some((entries, link)) = section.dynamic(endian, data)? else { continue };
-        let strings = sections.strings(endian, data, link)?;
-        for entry in entries {
-            let tag = entry.tag32(endian);
-            let into = match tag {
-                Some(DT_NEEDED) => &mut elf.needed,
-                Some(DT_RPATH | DT_RUNPATH) => &mut elf.run_paths,
-                _ => continue,
-            };
-            into.push(String::from_utf8_lossy(entry.string(endian, strings)?).into_owned());
-        }
-    }
-    Ok(elf)
-}
-
-/// The folders that the dynamic linker searches for every program.
-fn system_folders() -> Vec<PathBuf> {
-    let mut found: Vec<PathBuf> = env::var_os("LD_LIBRARY_PATH")
-        .map(|paths| env::split_paths(&paths).collect())
-        .unwrap_or_default();
-    let mut files = vec![PathBuf::from("/etc/ld.so.conf")];
-    if let Ok(entries) = fs::read_dir("/etc/ld.so.conf.d") {
-        files.extend(entries.flatten().map(|entry| entry.path()));
-    }
-    files.sort();
-    for file in files {
-        let text = fs::read_to_string(file).unwrap_or_default();
-        found.extend(
-            text.lines().map(str::trim).filter(|line| line.starts_with('/')).map(PathBuf::from),
-        );
-    }
-    found.extend(["/lib64", "/usr/lib64", "/lib", "/usr/lib"].map(PathBuf::from));
-    found
 }
 
 /// The interface that a library belongs to, by its name.
@@ -177,32 +153,24 @@ fn function_of<'a>(name: &str, by_name: &BTreeMap<String, &'a Function>) -> Opti
     by_name.get(&format!("{plain}{large}")).copied()
 }
 
-/// Looks at a program, given the folder of our libraries.
+/// Looks at a program, given the folder of our libraries. Of a script, that is its interpreter.
 pub fn check(program: &Path, libraries: &Path) -> Result<Report, Error> {
-    let mut report = Report::default();
-    let mut waiting = vec![program.to_owned()];
+    let executable = script(program).unwrap_or_else(|| program.to_owned());
+    let mut report = Report { executable: executable.clone(), ..Report::default() };
+    let mut waiting = vec![executable.clone()];
     let mut seen = BTreeSet::new();
+    let mut users: Vec<(PathBuf, Elf)> = Vec::new();
     let system = system_folders();
     while let Some(path) = waiting.pop() {
         let elf = match read(&path) {
             // What is no library for this machine is passed over, as the dynamic linker does.
-            Err(_) if path != program => continue,
+            Err(_) if path != executable => continue,
             other => other?,
         };
-        let names: Vec<&String> = elf.imports.iter().filter(|name| is_mpi(name)).collect();
         let linked = elf.needed.iter().filter_map(|name| interface_of(name));
         report.interfaces.extend(linked);
-        if !names.is_empty() {
-            report.users.push(path.clone());
-            report.imports.extend(names.into_iter().cloned());
-        }
         let origin = path.parent().unwrap_or(Path::new("."));
-        let own = elf.run_paths.iter().flat_map(|paths| paths.split(':'));
-        let own = own.map(|folder| {
-            let origin = origin.to_string_lossy();
-            PathBuf::from(folder.replace("${ORIGIN}", &origin).replace("$ORIGIN", &origin))
-        });
-        let folders: Vec<PathBuf> = own.chain(system.iter().cloned()).collect();
+        let folders: Vec<PathBuf> = elf.folders(origin).chain(system.iter().cloned()).collect();
         for name in elf.needed.iter().filter(|name| interface_of(name).is_none()) {
             if seen.insert(name.clone()) {
                 match folders.iter().map(|folder| folder.join(name)).find(|path| path.is_file()) {
@@ -211,7 +179,16 @@ pub fn check(program: &Path, libraries: &Path) -> Result<Report, Error> {
                 }
             }
         }
+        let names: Vec<&String> = elf.imports.iter().filter(|name| is_mpi(name)).collect();
+        if !names.is_empty() {
+            report.users.push(path.clone());
+            report.imports.extend(names.into_iter().cloned());
+        } else if path != executable {
+            continue;
+        }
+        users.push((path, elf));
     }
+    report.obstacles = obstacles(&users);
     compare(&mut report, libraries)?;
     Ok(report)
 }

@@ -11,8 +11,10 @@
 pub mod arguments;
 pub mod check;
 pub mod constants;
+mod elf;
 pub mod fortran;
 pub mod header;
+pub mod holding;
 pub mod interface;
 pub mod libraries;
 pub mod modules;

@@ -15,6 +15,9 @@ pub const CORE: &str = "libheddle_mpi.so";
 /// The library that takes its place where ranks share a process.
 pub const IN_PROCESS: &str = "libheddle_in_process.so";
 
+/// The library that is loaded before programs that are to be changed without their knowledge.
+pub const BEFORE: &str = "libheddle_before.so";
+
 /// The parts that are written by hand.
 const PARTS: &[(&str, &str)] = &[
     ("layer.h", include_str!("../c/layer.h")),
@@ -223,6 +226,7 @@ fn headers(folder: &Path) -> Result<(), Error> {
         let path = folder.join(name);
         fs::write(&path, text).map_err(file(&path))
     };
+    put("heddle.h", include_str!("../c/heddle.h"))?;
     put("mpi.h", &header::text())?;
     put("mpif.h", &modules::mpif())?;
     let compiler = env::var_os("FC").unwrap_or_else(|| "gfortran".into());
@@ -235,6 +239,18 @@ fn headers(folder: &Path) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+/// Builds the library that is loaded before programs.
+fn before(folder: &Path) -> Result<PathBuf, Error> {
+    let (sources, made) = (folder.join("src"), folder.join("lib").join(BEFORE));
+    fs::create_dir_all(&sources).map_err(file(&sources))?;
+    let source = sources.join("before.c");
+    fs::write(&source, include_str!("../c/before.c")).map_err(file(&source))?;
+    let unfinished = made.with_extension(std::process::id().to_string());
+    run(compiler().args(FLAGS).arg("-shared").arg(&source).arg("-ldl").arg("-o").arg(&unfinished))?;
+    fs::rename(&unfinished, &made).map_err(file(&made))?;
+    Ok(made)
 }
 
 /// Builds all libraries into `FOLDER/mpi/lib`, beside a copy of the library under them; gives their files.
@@ -254,6 +270,7 @@ pub fn all(core: &Path, folder: &Path) -> Result<Vec<PathBuf>, Error> {
     }
     headers(&folder.join("include"))?;
     scripts::write(&folder).map_err(file(&folder))?;
+    made.push(before(&folder)?);
     for interface in Interface::ALL {
         made.extend(build(interface, &folder)?);
     }

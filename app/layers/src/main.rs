@@ -1,23 +1,16 @@
 //! Builds the libraries of MPI that programs load: `heddle-mpi-libraries FOLDER [libheddle_mpi.so]`.
 //!
-//! Without the second argument, the library under the layers is taken from beside this program. `heddle-mpi-libraries
-//! --check PROGRAM FOLDER` says what a program needs of them.
+//! Without the second argument, the library under the layers is taken from beside this program.
 
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use layers::check;
 use layers::libraries::{self, CORE};
 
 fn main() -> ExitCode {
     let arguments: Vec<PathBuf> = env::args_os().skip(1).map(PathBuf::from).collect();
     let result = match arguments.as_slice() {
-        [option, program, folder] if option.as_os_str() == "--check" => {
-            check::check(program, &folder.join("mpi/lib"))
-                .map(|report| print!("{report}"))
-                .map_err(|error| error.to_string())
-        }
         [folder] => build(&beside(), folder),
         [folder, core] => build(core, folder),
         _ => {

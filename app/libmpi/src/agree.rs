@@ -12,7 +12,7 @@ use crate::comm::{self, Comm};
 use crate::error::{Error, Result};
 use crate::group::Group;
 use crate::memory::Buffer;
-use crate::{mpi, p2p, request, simulator, threads};
+use crate::{lent, mpi, p2p, request, simulator, threads};
 
 /// This process's rank in the world and the world's size.
 pub fn connect() -> Result<(u32, u32)> {
@@ -135,9 +135,7 @@ pub fn exchange_pair(comm: &Comm, peer: u32, tag: c_int, mine: &[u8]) -> Result<
     port.forget(send);
     port.forget(receive);
     let said = p2p::bytes(port, done.contents, done.bytes).to_vec();
-    if done.contents != 0 {
-        port.give_back(done.contents);
-    }
+    lent::give_back(port, done.contents);
     Ok(said)
 }
 
@@ -162,9 +160,7 @@ pub fn hear(world: u32, number: u32) -> Result<(u32, Vec<u8>)> {
     let done = port.done(receive).ok_or_else(request::unfinished)?;
     port.forget(receive);
     let said = p2p::bytes(port, done.contents, done.bytes).to_vec();
-    if done.contents != 0 {
-        port.give_back(done.contents);
-    }
+    lent::give_back(port, done.contents);
     Ok((done.source, said))
 }
 
@@ -202,7 +198,20 @@ pub fn register(comm: &Comm) {
 
 /// The host that a rank of the world is on.
 pub fn host(world: u32) -> u32 {
-    world
+    let known = mpi().port.get().and_then(|port| port::hosts::host(port.memory(), world));
+    known.unwrap_or(world)
+}
+
+/// Whether two ranks of the world can share memory. Where hosts are not known, all can.
+pub fn share_memory(one: u32, other: u32) -> bool {
+    let of = |rank| port::hosts::host(mpi().port.get()?.memory(), rank);
+    of(one) == of(other)
+}
+
+/// The name of the host that a rank of the world is on.
+pub fn host_name(world: u32) -> String {
+    let known = mpi().port.get().and_then(|port| port::hosts::name(port.memory(), world));
+    known.unwrap_or_else(|| format!("host{world}"))
 }
 
 /// A request that is complete.

@@ -9,8 +9,8 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use port::{
-    ANY, Arena, Command, Completion, Decoder, Died, Lane, Memory, Place, Port, RANKS_TURN, Reply,
-    SIMULATORS_TURN, Shape, Switch, Tag, Ticket,
+    ANY, Arena, Command, Completion, Decoder, Desk, Died, Lane, Memory, Place, Port, RANKS_TURN,
+    Reply, SIMULATORS_TURN, Shape, Switch, Tag, Ticket,
 };
 use rustc_hash::FxHashMap;
 
@@ -25,7 +25,8 @@ const STUCK: i32 = 3;
 pub fn port(end: fn(i32) -> !) -> Result<Port> {
     let failed = |error| Error::new(crate::abi::ERR_OTHER, format!("shared memory: {error}"));
     let (memory, _) = Memory::new(1).map_err(failed)?;
-    Ok(Port::new(memory, 0, 1, Box::new(Alone(RefCell::new(World::new(memory)))), end))
+    let alone = Alone(RefCell::new(World::new(memory)));
+    Ok(Port::new(Desk::new(memory, 0), 0, 1, Box::new(alone), end))
 }
 
 #[derive(Debug)]
@@ -159,8 +160,11 @@ impl World {
                 self.reply.value = (*self.contexts.entry(key).or_insert(next)).into();
             }
             Command::In(name) => self.inside = name,
+            // All blocks run.
+            Command::Sample { .. } => self.reply.value = u64::MAX,
             // Nothing that happens elsewhere, and time passes by itself.
             Command::Compute(_)
+            | Command::Sampled { .. }
             | Command::Sleep(_)
             | Command::Poll(_)
             | Command::Forget(_)

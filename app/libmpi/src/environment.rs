@@ -109,6 +109,13 @@ pub fn thread_level() -> c_int {
     mpi().environment.thread_level.get()
 }
 
+impl Environment {
+    /// Whether the calling thread is that which called `MPI_Init`.
+    pub fn is_main_thread(&self) -> bool {
+        self.main_thread.get() == Some(std::thread::current().id())
+    }
+}
+
 /// Its name in C.
 pub fn thread_level_name() -> &'static str {
     match thread_level() {
@@ -121,7 +128,7 @@ pub fn thread_level_name() -> &'static str {
 
 /// The name of the host that this rank is on.
 pub fn processor_name() -> String {
-    format!("host{}", agree::host(mpi().comms.me()))
+    agree::host_name(mpi().comms.me())
 }
 
 /// The program begins to use MPI: `MPI_Init` with the level of thread support it asked for, or a session.

@@ -14,7 +14,7 @@ use crate::environment::TAG_UB;
 use crate::error::{Error, Result};
 use crate::memory::Buffer;
 use crate::request::{self, Active, Request, Starter};
-use crate::{agree, both_forms, check, mpi, mpi_functions, threads};
+use crate::{agree, both_forms, check, lent, mpi, mpi_functions, threads};
 
 mod kinds;
 
@@ -25,6 +25,8 @@ pub use kinds::of as kind_of;
 pub enum Mode {
     /// As the library likes.
     Standard,
+    /// The same, by a call that does not return at once with the buffer free again.
+    Posted,
     /// It is done when its receive has begun.
     Synchronous,
     /// It is kept in the program's buffer.
@@ -130,8 +132,8 @@ pub fn bytes(port: &Port, place: Place, bytes: u64) -> &[u8] {
     if place == 0 || bytes == 0 {
         return &[];
     }
-    // SAFETY: a block that holds so many bytes, which nobody writes any more.
-    unsafe { std::slice::from_raw_parts(port.memory().at(place), bytes as usize) }
+    // SAFETY: so many bytes are there, which nobody writes any more.
+    unsafe { std::slice::from_raw_parts(lent::address(port, place), bytes as usize) }
 }
 
 /// The bytes of a block of this rank that nobody knows yet.
@@ -239,12 +241,17 @@ pub fn start_send(data: &Data, peer: &Peer, mode: Mode) -> Result<Active> {
     let port = mpi().port()?;
     let length = data.bytes();
     let buffer = if mode == Mode::Buffered { Some(room_for(peer, length)?) } else { None };
-    let contents = block(length)?;
-    data.pack(bytes_mut(port, contents, length));
+    let hollow = mpi().hollow.get();
+    let stays = !hollow && matches!(mode, Mode::Posted | Mode::Synchronous);
+    let mut contents = if stays { lent::lend(data)? } else { 0 };
+    if contents == 0 && !hollow {
+        contents = block(length)?;
+        data.pack(bytes_mut(port, contents, length));
+    }
     kinds::note(port, contents, data);
     let (tag, bytes, synchronous) = (peer.key(), length, mode == Mode::Synchronous);
     let ticket = port.start(&Command::Send { to, tag, bytes, contents, synchronous });
-    let Some(buffer) = buffer else { return Ok(Active::Send { ticket }) };
+    let Some(buffer) = buffer else { return Ok(Active::Send { ticket, contents }) };
     buffer.keep(ticket, length);
     Ok(Active::Done(Status::empty()))
 }
@@ -276,9 +283,9 @@ impl Target {
         let mut status = self.peer.status(done);
         let room = self.data.bytes();
         kinds::check(port, done, &self.data, &self.peer.comm);
-        self.data.unpack(bytes(port, done.contents, done.bytes.min(room)));
         if done.contents != 0 {
-            port.give_back(done.contents);
+            self.data.unpack(bytes(port, done.contents, done.bytes.min(room)));
+            lent::give_back(port, done.contents);
         }
         status.set_bytes(done.bytes.min(room));
         check_room(done.bytes, room).map(|()| status)
@@ -395,8 +402,9 @@ fn take_message(data: Data, message: Out<Handle>) -> Result<Status> {
 pub fn blocking(active: Active) -> Result<Status> {
     let port = mpi().port()?;
     match active {
-        Active::Send { ticket } => {
+        Active::Send { ticket, contents } => {
             // The contents are kept; whoever depends on the end of the send waits in the simulator.
+            lent::settle(port, contents)?;
             threads::finish_later(port, &[ticket]);
             port.forget(ticket);
             return Ok(Status::empty());
@@ -428,7 +436,8 @@ fn sends(data: Data, peer: Peer, mode: Mode, request: Out<Handle>) -> Result {
     request.set(mpi().requests.add(Rc::new(Request::persistent(starter))))
 }
 
-fn set_status(place: Out<Status>, status: &Status) -> Result {
+/// Writes a status where the program wants one.
+pub fn set_status(place: Out<Status>, status: &Status) -> Result {
     if place.address().is_null() {
         return Ok(());
     }
@@ -458,12 +467,12 @@ both_forms! {
 
     fn Isend | Isend_c (buf: *const c_void, count: Count, datatype: Handle, dest: c_int, tag: c_int, comm: Handle, request: Out<Handle>) about Comm(comm) {
         request.check()?;
-        posted(start_send(&Data::new(buf, count, datatype)?, &Peer::destination(comm, dest, tag)?, Mode::Standard)?, request)
+        posted(start_send(&Data::new(buf, count, datatype)?, &Peer::destination(comm, dest, tag)?, Mode::Posted)?, request)
     }
 
     fn Irsend | Irsend_c (buf: *const c_void, count: Count, datatype: Handle, dest: c_int, tag: c_int, comm: Handle, request: Out<Handle>) about Comm(comm) {
         request.check()?;
-        posted(start_send(&Data::new(buf, count, datatype)?, &Peer::destination(comm, dest, tag)?, Mode::Standard)?, request)
+        posted(start_send(&Data::new(buf, count, datatype)?, &Peer::destination(comm, dest, tag)?, Mode::Posted)?, request)
     }
 
     fn Issend | Issend_c (buf: *const c_void, count: Count, datatype: Handle, dest: c_int, tag: c_int, comm: Handle, request: Out<Handle>) about Comm(comm) {
@@ -477,11 +486,11 @@ both_forms! {
     }
 
     fn Send_init | Send_init_c (buf: *const c_void, count: Count, datatype: Handle, dest: c_int, tag: c_int, comm: Handle, request: Out<Handle>) about Comm(comm) {
-        sends(Data::new(buf, count, datatype)?, Peer::destination(comm, dest, tag)?, Mode::Standard, request)
+        sends(Data::new(buf, count, datatype)?, Peer::destination(comm, dest, tag)?, Mode::Posted, request)
     }
 
     fn Rsend_init | Rsend_init_c (buf: *const c_void, count: Count, datatype: Handle, dest: c_int, tag: c_int, comm: Handle, request: Out<Handle>) about Comm(comm) {
-        sends(Data::new(buf, count, datatype)?, Peer::destination(comm, dest, tag)?, Mode::Standard, request)
+        sends(Data::new(buf, count, datatype)?, Peer::destination(comm, dest, tag)?, Mode::Posted, request)
     }
 
     fn Ssend_init | Ssend_init_c (buf: *const c_void, count: Count, datatype: Handle, dest: c_int, tag: c_int, comm: Handle, request: Out<Handle>) about Comm(comm) {
@@ -549,7 +558,7 @@ both_forms! {
 
 /// A send and a receive as one operation; its status is that of the receive.
 fn both(sent: &Data, to: &Peer, into: &Data, from: &Peer) -> Result<Active> {
-    let send = start_send(sent, to, Mode::Standard)?;
+    let send = start_send(sent, to, Mode::Posted)?;
     let receive = start_receive(into, from)?;
     Ok(Active::Both(Box::new((send, receive))))
 }

@@ -17,7 +17,7 @@ use crate::argument::{In, Out, count};
 use crate::error::{Error, Result};
 use crate::p2p::{self, Data, Peer};
 use crate::request::{Active, Request, Starter, unfinished};
-use crate::{agree, check, mpi, mpi_functions};
+use crate::{agree, check, lent, mpi, mpi_functions};
 
 /// What contexts are asked for, apart from those of communicators.
 const PURPOSE: u64 = 100;
@@ -188,9 +188,7 @@ impl Operation {
             channel.posted.borrow_mut().pop_front();
             port.forget(ticket);
             self.accept(p2p::bytes(port, done.contents, 8 * HEAD + done.bytes));
-            if done.contents != 0 {
-                port.give_back(done.contents);
-            }
+            lent::give_back(port, done.contents);
             channel.post(port, self.come.get());
         }
     }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::ffi::c_int;
 use std::rc::Rc;
 
-use port::{Command, Completion, Port, Shape, Ticket};
+use port::{Command, Completion, Place, Port, Shape, Ticket};
 use smallvec::{SmallVec, smallvec};
 
 use crate::abi::{self, Handle, Status};
@@ -14,7 +14,7 @@ use crate::memory::Buffer;
 use crate::p2p::Target;
 use crate::partitioned::Operation;
 use crate::state::Mpi;
-use crate::{check, mpi, mpi_functions, threads};
+use crate::{check, lent, mpi, mpi_functions, threads};
 use array::Requests;
 
 mod array;
@@ -40,6 +40,8 @@ pub enum Active {
     Send {
         /// Its number.
         ticket: Ticket,
+        /// What it sends.
+        contents: Place,
     },
     /// A receive.
     Receive {
@@ -81,7 +83,7 @@ impl Active {
     pub fn tickets(&self) -> Tickets {
         match self {
             Self::Done(_) | Self::Failed(_) | Self::Generalized(_) => smallvec![],
-            Self::Send { ticket }
+            Self::Send { ticket, .. }
             | Self::Receive { ticket, .. }
             | Self::Collective { ticket, .. } => smallvec![*ticket],
             Self::Partitioned(operation) => operation.tickets().into(),
@@ -123,9 +125,9 @@ pub fn end(active: Active) -> Result<Status> {
     match active {
         Active::Done(status) => Ok(status),
         Active::Failed(error) => Err(error),
-        Active::Send { ticket } => {
+        Active::Send { ticket, contents } => {
             port.forget(ticket);
-            Ok(Status::empty())
+            lent::settle(port, contents).map(|()| Status::empty())
         }
         Active::Receive { ticket, target } => {
             let done: Completion = take(ticket)?;
@@ -157,7 +159,7 @@ pub fn end(active: Active) -> Result<Status> {
 /// Whoever started this operation does not want to know its end.
 pub fn forget(active: Active) -> Result {
     match active {
-        Active::Send { ticket } => mpi().port()?.forget(ticket),
+        Active::Send { .. } => drop(end(active)?),
         Active::Done(_) | Active::Failed(_) | Active::Generalized(_) | Active::Buffered { .. } => {}
         // Its data still has to be taken in.
         other => mpi().orphans.borrow_mut().push(other),
@@ -324,13 +326,14 @@ mpi_functions! {
                 port.say(&Command::Cancel(*ticket));
                 None
             }
-            Some(Active::Send { ticket }) => Some(*ticket),
+            Some(Active::Send { ticket, contents }) => Some((*ticket, *contents)),
             Some(_) => None,
             None => return Err(Error::new(abi::ERR_REQUEST, "an inactive request cannot be cancelled")),
         };
         // A message is on its way, whatever its sender wants; but nobody waits for it any more.
-        if let Some(ticket) = send {
+        if let Some((ticket, contents)) = send {
             port.forget(ticket);
+            lent::settle(port, contents)?;
             known.active.replace(Some(Active::Done(Status::empty())));
         }
         Ok(())

@@ -1,21 +1,47 @@
 //! The way to the simulator.
 
-use std::ffi::c_int;
+use std::ffi::{OsString, c_int};
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 
 use port::{
-    Command, Died, ENVIRONMENT, Lane, Memory, Poll, Port, RANKS_TURN, SIMULATORS_TURN, Switch,
+    Command, Desk, Died, ENVIRONMENT, Lane, Memory, Poll, Port, RANKS_TURN, SIMULATORS_TURN, Switch,
 };
 use rustix::thread::futex;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::abi;
 use crate::error::{Error, Result};
+use crate::place;
 use crate::state::{Mpi, mpi};
 
 /// The environment variable that says what computation counts: `measured` or `off`.
 const COMPUTE: &str = "HEDDLE_COMPUTE";
+
+/// The environment variable that says whether messages have contents: `off` if not.
+const PAYLOAD: &str = "HEDDLE_PAYLOAD";
+
+/// What the simulator wants of its ranks.
+#[derive(Clone, Copy, Debug)]
+pub struct Manner {
+    /// They measure their computation.
+    measures: bool,
+    /// Messages have no contents.
+    hollow: bool,
+}
+
+impl Manner {
+    /// What these variables say.
+    pub fn new(variable: impl Fn(&str) -> Option<OsString>) -> Self {
+        let says = |name, what: &str| variable(name).is_some_and(|said| said == what);
+        Self { measures: says(COMPUTE, "measured"), hollow: says(PAYLOAD, "off") }
+    }
+
+    fn adopt(self, rank: &Mpi) {
+        rank.measured.set(self.measures.then(clock));
+        rank.hollow.set(self.hollow);
+    }
+}
 
 /// A rank that is a process of its own.
 #[derive(Debug)]
@@ -39,8 +65,13 @@ fn wait_for_turn(lane: &Lane) {
     }
 }
 
+unsafe extern "C" {
+    /// The C library's: that of Rust's library ends the process if a second rank of one process comes to it.
+    safe fn exit(code: c_int) -> !;
+}
+
 fn end(code: i32) -> ! {
-    std::process::exit(code)
+    exit(code)
 }
 
 /// The processor time of this rank so far, in nanoseconds.
@@ -57,6 +88,7 @@ pub fn connect() -> Result<&'static Port> {
     let failed = |text: &str| Error::new(abi::ERR_OTHER, text.to_owned());
     let Ok(said) = std::env::var(ENVIRONMENT) else {
         let port = crate::alone::port(end)?;
+        mpi().alone.set(true);
         return Ok(mpi().port.get_or_init(|| port));
     };
     let numbers: Vec<u32> = said.split(',').filter_map(|word| word.parse().ok()).collect();
@@ -67,19 +99,26 @@ pub fn connect() -> Result<&'static Port> {
     let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
     // SAFETY: the simulator opened it for this process, which uses it only here.
     let memory = unsafe { Memory::open(file.cast_signed(), *ranks) };
-    let memory = memory.map_err(|error| failed(&format!("the simulator's memory: {error}")))?;
+    let memory = memory.map_err(|error| {
+        failed(&format!(
+            "rank {rank} cannot map the simulator's memory: {error}; is there a limit (ulimit -v)?"
+        ))
+    })?;
     let lane = memory.lane(*rank).ok_or_else(|| failed(&format!("{ENVIRONMENT} is `{said}`")))?;
     wait_for_turn(lane);
-    let measures = std::env::var(COMPUTE).is_ok_and(|how| how == "measured");
-    mpi().measured.set(measures.then(clock));
-    Ok(mpi().port.get_or_init(|| Port::new(memory, *rank, *ranks, Box::new(Process), end)))
+    Manner::new(|name| std::env::var_os(name)).adopt(mpi());
+    let desk = Desk::new(memory, *rank);
+    let port = mpi().port.get_or_init(|| Port::new(desk, *rank, *ranks, Box::new(Process), end));
+    port.locate_by(place::here);
+    Ok(port)
 }
 
 /// Connects a rank that the simulator holds in its own process, where `variables` are exchanged when another rank runs.
-pub fn hold(rank: &Mpi, port: Port, measures: bool, variables: Vec<Range<usize>>) {
+pub fn hold(rank: &Mpi, port: Port, manner: Manner, variables: Vec<Range<usize>>) {
     rank.held.set(true);
     rank.variables.replace(variables);
-    rank.measured.set(measures.then(clock));
+    port.locate_by(place::here);
+    manner.adopt(rank);
     // A rank is held once.
     let _ = rank.port.set(port);
 }
@@ -97,15 +136,22 @@ pub extern "C" fn heddle_now() -> u64 {
     mpi().port.get().map_or(0, |port| port.poll(Poll::Nothing))
 }
 
-/// A call begins: what the rank computed since the last one is told.
+/// A call begins.
 pub fn enter(mpi: &Mpi, name: &'static str) {
     if let Some(port) = mpi.port.get() {
         port.enter(name);
     }
+    computed(mpi);
+}
+
+/// What the rank computed since the last call is told.
+pub fn computed(mpi: &Mpi) {
     if let (Some(last), Some(port)) = (mpi.measured.get(), mpi.port.get()) {
         let computed = clock().saturating_sub(last);
         if computed > 0 {
             port.say(&Command::Compute(computed));
+            let running = &mpi.blocks.running;
+            running.set(running.get().saturating_add(computed));
         }
     }
 }
@@ -122,5 +168,5 @@ pub fn abort(code: c_int) -> ! {
     if let Some(port) = mpi().port.get() {
         port.exit(if code == 0 { 1 } else { code });
     }
-    std::process::exit(code)
+    exit(code)
 }

@@ -55,6 +55,10 @@ pub struct Mpi {
     pub port: std::cell::OnceCell<port::Port>,
     /// The processor time at which the last call ended, if computation counts.
     pub measured: Cell<Option<u64>>,
+    /// Messages and collectives have no contents: the program's buffers are left alone.
+    pub hollow: Cell<bool>,
+    /// Whether there is no simulator.
+    pub alone: Cell<bool>,
     /// Whether its process holds other ranks, too.
     pub held: Cell<bool>,
     /// Whether it was said that messages are received as something else than what was sent.
@@ -71,6 +75,10 @@ pub struct Mpi {
     pub probed: crate::p2p::Probed,
     /// Windows.
     pub windows: Table<crate::window::Window>,
+    /// Blocks whose time is sampled.
+    pub blocks: crate::extra::Blocks,
+    /// Memory that all ranks share.
+    pub folded: crate::extra::Folded,
     /// Messages that were probed for one receive.
     pub messages: Table<crate::p2p::Message>,
 }

@@ -1,44 +1,58 @@
 //! Operations of a rank and what they wait for, as they become known.
 
-use std::collections::VecDeque;
-
 use host::Stamp;
-use port::Ticket;
+use port::Numbered;
 use schedule::{Edge, Op};
 use smallvec::SmallVec;
 
+/// So many operations of a rank are those that are likely to go on next.
+const FEW: usize = 4;
+
 /// An operation.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "they are independent of each other")]
 pub struct Node {
     pub op: Op,
-    /// For how many it still waits.
-    missing: u32,
-    /// Whether the first of them is enough.
-    any: bool,
-    /// From when on it may start, as far as is known.
+    /// From when on it may start, as far as is known; once it has started, when that was.
     at: Stamp,
-    started: Option<Stamp>,
-    pub done: Option<Stamp>,
+    done: Stamp,
     /// What waits for it.
     after: SmallVec<[(u32, Edge); 2]>,
+    /// For how many it still waits.
+    missing: u32,
     /// Who will still speak of it.
     pins: u32,
     /// The operation of the program that it is part of.
-    pub ticket: Option<Ticket>,
+    pub ticket: Option<u32>,
+    /// A receive that is withdrawn when this one starts.
+    pub cancels: Option<u32>,
+    /// Whether the first of those that it waits for is enough.
+    any: bool,
+    has_started: bool,
+    pub is_done: bool,
+    /// Whether the operation of the program is done only when this one is.
+    pub is_end: bool,
     /// Of a receive: it takes a message that is there, or none.
     pub at_once: bool,
     /// Of a send: it is a blocking call. Of a receive: it is waited for in the order of posting.
     pub blocking: bool,
-    /// A receive that is withdrawn when this one starts.
-    pub cancels: Option<u32>,
+}
+
+impl Node {
+    /// When it started or was done.
+    fn stamp(&self, edge: Edge) -> Option<Stamp> {
+        if edge == Edge::Started && self.has_started {
+            return Some(self.at);
+        }
+        self.is_done.then_some(self.done)
+    }
 }
 
 /// Operations by number. Numbers ascend in the order in which operations become known, which decides between
 /// those that could start at the same time.
 #[derive(Debug, Default)]
 pub struct Graph {
-    first: u32,
-    nodes: VecDeque<Option<Box<Node>>>,
+    nodes: Numbered<Node>,
     /// Those that wait for nothing any more and have not been posted.
     ready: Vec<u32>,
     /// Those that are complete but for [`Graph::seal`].
@@ -47,31 +61,41 @@ pub struct Graph {
 
 impl Graph {
     pub fn node(&self, index: u32) -> Option<&Node> {
-        self.nodes.get(index.checked_sub(self.first)? as usize)?.as_deref()
+        self.nodes.get(index)
     }
 
     pub fn node_mut(&mut self, index: u32) -> Option<&mut Node> {
-        self.nodes.get_mut(index.checked_sub(self.first)? as usize)?.as_deref_mut()
+        self.nodes.get_mut(index)
+    }
+
+    /// The oldest operations will be asked for soon.
+    pub fn soon(&self) {
+        self.nodes.oldest(FEW).for_each(kernel::prefetch);
+    }
+
+    /// The number of the next operation.
+    pub fn next(&self) -> u32 {
+        self.nodes.next()
     }
 
     /// Adds an operation. It does not start before [`Graph::seal`].
-    pub fn add(&mut self, op: Op, ticket: Option<Ticket>) -> u32 {
-        let index = self.first + self.nodes.len() as u32;
-        let node = Node {
+    pub fn add(&mut self, op: Op, ticket: Option<u32>) -> u32 {
+        let index = self.nodes.push(Node {
             op,
-            missing: 0,
-            any: false,
             at: host::START,
-            started: None,
-            done: None,
+            done: host::START,
             after: SmallVec::new(),
+            missing: 0,
             pins: 0,
             ticket,
+            cancels: None,
+            any: false,
+            has_started: false,
+            is_done: false,
+            is_end: false,
             at_once: false,
             blocking: false,
-            cancels: None,
-        };
-        self.nodes.push_back(Some(Box::new(node)));
+        });
         self.open.push(index);
         index
     }
@@ -113,20 +137,13 @@ impl Graph {
 
     /// When an operation started or was done.
     pub fn stamp(&self, index: u32, edge: Edge) -> Option<Stamp> {
-        let node = self.node(index)?;
-        match edge {
-            Edge::Started => node.started.or(node.done),
-            Edge::Done => node.done,
-        }
+        self.node(index)?.stamp(edge)
     }
 
     /// An operation waits for another.
     pub fn depend(&mut self, index: u32, on: u32, edge: Edge) {
         let Some(before) = self.node_mut(on) else { return };
-        let known = match edge {
-            Edge::Started => before.started.or(before.done),
-            Edge::Done => before.done,
-        };
+        let known = before.stamp(edge);
         if known.is_none() {
             before.after.push((index, edge));
         }
@@ -146,43 +163,49 @@ impl Graph {
 
     /// What was added is complete.
     pub fn seal(&mut self) {
-        let open = std::mem::take(&mut self.open);
-        let free = |index: &u32| self.node(*index).is_some_and(|node| node.missing == 0);
-        let free: Vec<_> = open.into_iter().filter(free).collect();
-        self.ready.extend(free);
+        let Self { nodes, ready, open } = self;
+        let free = |index: &u32| nodes.get(*index).is_some_and(|node| node.missing == 0);
+        ready.extend(open.drain(..).filter(free));
     }
 
     /// Hands out what may start now, in the order of numbers.
     pub fn post(&mut self, mut post: impl FnMut(u32, Op, &Stamp)) {
-        let mut ready = std::mem::take(&mut self.ready);
-        ready.sort_unstable();
-        for index in ready.drain(..) {
-            if let Some(node) = self.node(index) {
+        self.ready.sort_unstable();
+        for index in self.ready.drain(..) {
+            if let Some(node) = self.nodes.get(index) {
                 post(index, node.op, &node.at);
             }
         }
-        self.ready = ready;
     }
 
-    /// An operation has started or is done.
-    pub fn reached(&mut self, index: u32, edge: Edge, at: &Stamp) {
-        let Some(node) = self.node_mut(index) else { return };
+    /// An operation has started or is done. If an operation of the program may be done with that: which.
+    pub fn reached(&mut self, index: u32, edge: Edge, at: &Stamp) -> Option<u32> {
+        let node = self.nodes.get_mut(index)?;
         match edge {
-            Edge::Started => node.started = Some(*at),
-            Edge::Done => node.done = Some(*at),
+            Edge::Started => (node.at, node.has_started) = (*at, true),
+            Edge::Done => (node.done, node.is_done) = (*at, true),
         }
-        let mut after = std::mem::take(&mut node.after);
-        after.retain(|(next, wanted)| {
-            let now = *wanted == edge || edge == Edge::Done;
-            if now {
-                self.meet(*next, at);
+        let ticket = node.ticket.filter(|_| node.is_end && edge == Edge::Done);
+        let met = |wanted: Edge| wanted == edge || edge == Edge::Done;
+        if node.after.iter().any(|(_, wanted)| met(*wanted)) {
+            let mut after = std::mem::take(&mut node.after);
+            after.retain(|(next, wanted)| {
+                let now = met(*wanted);
+                if now {
+                    self.meet(*next, at);
+                }
+                !now
+            });
+            if !after.is_empty()
+                && let Some(node) = self.nodes.get_mut(index)
+            {
+                node.after = after;
             }
-            !now
-        });
-        if let Some(node) = self.node_mut(index) {
-            node.after.append(&mut after);
         }
-        self.clear(index);
+        if edge == Edge::Done {
+            self.clear(index);
+        }
+        ticket
     }
 
     fn meet(&mut self, index: u32, at: &Stamp) {
@@ -214,17 +237,9 @@ impl Graph {
     }
 
     fn clear(&mut self, index: u32) {
-        let over = |node: &Node| node.done.is_some() && node.pins == 0 && node.after.is_empty();
-        if !self.node(index).is_some_and(over) {
-            return;
-        }
-        let place = index.wrapping_sub(self.first) as usize;
-        if let Some(slot) = self.nodes.get_mut(place) {
-            *slot = None;
-        }
-        while let Some(None) = self.nodes.front() {
-            self.nodes.pop_front();
-            self.first = self.first.wrapping_add(1);
+        let over = |node: &Node| node.is_done && node.pins == 0 && node.after.is_empty();
+        if self.node(index).is_some_and(over) {
+            self.nodes.remove(index);
         }
     }
 

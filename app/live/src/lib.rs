@@ -6,6 +6,9 @@
 //!
 //! Not here: what MPI's calls mean, which is the business of the library in the rank.
 
+mod computation;
+mod descendants;
+mod expansion;
 mod frame;
 mod graph;
 mod held;
@@ -13,8 +16,12 @@ mod processes;
 mod remote;
 mod shared;
 mod source;
+mod tagged;
 
+pub use computation::{Computation, Regions};
+pub use descendants::stop;
 pub use held::{Ended, Holder, Lost, Make};
-pub use processes::{Launch, Processes};
+pub use port::hosts::Hosts;
+pub use processes::{Launch, Printing, Processes};
 pub use shared::Costs;
 pub use source::{Live, Waiting};

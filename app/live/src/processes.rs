@@ -8,16 +8,22 @@ use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 use port::{ENVIRONMENT, Memory, RANKS_TURN, SIMULATORS_TURN};
 use rustix::fs::Timespec;
 use rustix::io::Errno;
 use rustix::thread::futex;
 
-use crate::{Holder, Lost};
+use crate::tagged::{Stream, Tagged};
+use crate::{Holder, Lost, descendants};
 
 /// So often it is looked whether a rank that says nothing is still there.
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+
+/// So long after a rank was interrupted, this process knows that it is.
+const PATIENCE: Duration = Duration::from_millis(100);
 
 /// A program that some ranks run.
 #[derive(Clone, Debug, Default)]
@@ -34,26 +40,59 @@ pub struct Launch {
     pub environment: Vec<(OsString, OsString)>,
 }
 
+/// Where what ranks print goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Printing {
+    /// Where what this process prints goes.
+    Direct,
+    /// There, in whole lines that begin with the rank.
+    Tagged,
+}
+
 /// The processes of all ranks. They are ended when this goes.
 #[derive(Debug)]
 pub struct Processes {
     memory: Memory,
     children: Vec<Mutex<Child>>,
+    /// What the ranks have in common, for as long as they may start.
+    _folded: OwnedFd,
+    tagged: Option<Tagged>,
 }
 
 impl Processes {
     /// Starts them. `libraries` is the folder of our libraries of MPI.
-    pub fn start(programs: &[Launch], libraries: &std::path::Path) -> io::Result<Self> {
+    pub fn start(
+        programs: &[Launch],
+        libraries: &std::path::Path,
+        printing: Printing,
+    ) -> io::Result<Self> {
         let ranks = programs.iter().map(|program| program.ranks).sum();
         let (memory, file) = Memory::new(ranks)?;
-        let mut started = Self { memory, children: Vec::with_capacity(ranks as usize) };
+        let folded = port::fold::file()?;
+        let folds = folded.as_raw_fd().to_string();
+        let children = Vec::with_capacity(ranks as usize);
+        let mut started = Self { memory, children, _folded: folded, tagged: None };
+        let mut streams = Vec::new();
+        descendants::adopt();
         for program in programs {
             for _ in 0..program.ranks {
                 let rank = started.children.len() as u32;
-                let child = command(program, libraries, (&file, ranks, rank)).spawn()?;
+                let mut command = command(program, libraries, (&file, ranks, rank));
+                command.env(port::fold::FOLD, &folds);
+                if printing == Printing::Tagged {
+                    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+                }
+                let mut child = {
+                    let _starting = descendants::starting();
+                    command.spawn()?
+                };
+                let out = child.stdout.take().map(|pipe| Stream::new(pipe.into(), rank, false));
+                let error = child.stderr.take().map(|pipe| Stream::new(pipe.into(), rank, true));
+                streams.extend(out.into_iter().chain(error));
                 started.children.push(Mutex::new(child));
             }
         }
+        started.tagged = (!streams.is_empty()).then(|| Tagged::start(streams));
         Ok(started)
     }
 
@@ -70,6 +109,13 @@ impl Processes {
             // It may have ended by itself.
             let _ = child.kill();
             let _ = child.wait();
+        }
+        self.finish_printing();
+    }
+
+    fn finish_printing(&mut self) {
+        if let Some(tagged) = &mut self.tagged {
+            tagged.finish();
         }
     }
 }
@@ -100,6 +146,13 @@ impl Holder for Processes {
             if let Some(status) = self.status(rank)
                 && lane.turn.load(Ordering::Acquire) != SIMULATORS_TURN
             {
+                if interrupted(status) {
+                    // The signal came for all, and this process is told as well.
+                    thread::sleep(PATIENCE);
+                }
+                while descendants::is_stopping() {
+                    thread::park();
+                }
                 // A rank that is gone before its time has failed, whatever it says.
                 return Err(Lost { how: described(status), code: exit_code(status).max(1) });
             }
@@ -109,12 +162,14 @@ impl Holder for Processes {
     fn end(&mut self, at_once: bool) -> i32 {
         if at_once {
             self.kill();
+            descendants::end_all();
             return 1;
         }
         let ended = self.children.iter_mut().filter_map(|child| {
             child.get_mut().unwrap_or_else(PoisonError::into_inner).wait().ok()
         });
         let codes: Vec<_> = ended.filter(|status| !status.success()).map(exit_code).collect();
+        self.finish_printing();
         codes.first().copied().unwrap_or(0)
     }
 
@@ -151,6 +206,11 @@ fn command(
         command.current_dir(directory);
     }
     command
+}
+
+/// Whether it was ended by what ends everything.
+fn interrupted(status: ExitStatus) -> bool {
+    matches!(status.signal(), Some(2 | 15))
 }
 
 /// The exit code that a shell would give.

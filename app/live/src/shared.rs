@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use port::arena::{Arena, Full};
-use port::{Class, Memory, Place};
+use port::hosts::Hosts;
+use port::{Class, Memory, Place, Rule, Samples};
 use rustc_hash::FxHashMap;
 
 use crate::Ended;
@@ -51,6 +52,8 @@ pub struct Shared {
     boards: Mutex<Boards>,
     contexts: Mutex<Contexts>,
     tags: Mutex<FxHashMap<u32, u32>>,
+    /// What blocks of the program took, in all ranks.
+    samples: Mutex<FxHashMap<u64, Samples>>,
     ended: Mutex<Option<Ended>>,
 }
 
@@ -140,8 +143,14 @@ impl Shared {
                 ..Contexts::default()
             }),
             tags: Mutex::default(),
+            samples: Mutex::default(),
             ended: Mutex::default(),
         }
+    }
+
+    /// Tells ranks which hosts they are on.
+    pub fn publish(&self, hosts: &Hosts, memory: &Memory) -> Result<(), Full> {
+        hosts.publish(memory, &mut lock(&self.boards).arena)
     }
 
     pub fn send(&self, rank: u32, index: u32, envelope: Envelope) {
@@ -185,6 +194,11 @@ impl Shared {
         HIDDEN | (slot % CONTEXTS) << TAG_BITS | (number as u32 % 32) << 12 | (message % 4096)
     }
 
+    /// Whether a tag is that of a collective's message.
+    pub const fn is_of_collective(tag: u32) -> bool {
+        tag & HIDDEN != 0 && tag & PLAIN == 0
+    }
+
     /// A member contributes to a collective; gives the list.
     pub fn contribute(
         &self,
@@ -211,6 +225,17 @@ impl Shared {
             boards.open.remove(&key);
         }
         Ok(place)
+    }
+
+    /// A block of the program took so many nanoseconds.
+    pub fn sampled(&self, block: u64, nanoseconds: u64) {
+        lock(&self.samples).entry(block).or_default().add(nanoseconds);
+    }
+
+    /// The mean of a block, or `u64::MAX` if there are not enough.
+    pub fn enough(&self, block: u64, rule: Rule) -> u64 {
+        let samples = lock(&self.samples).get(&block).copied().unwrap_or_default();
+        samples.enough(rule).unwrap_or(u64::MAX)
     }
 
     /// The number for a key.

@@ -1,10 +1,16 @@
 //! Live ranks as a source of operations.
 
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use host::{Source, Stamp, Work};
+use port::arena::Full;
+use port::hosts::Hosts;
 use port::{Command, Decoder, Reply, SIMULATORS_TURN};
 use schedule::{Edge, Follow, Op, Run};
 use traces::collective::Expand;
 
+use crate::computation::Computation;
 use crate::frame::{Rank, Rules, Want};
 use crate::shared::{Costs, REQUEST, Shared};
 use crate::{Ended, Holder};
@@ -14,7 +20,12 @@ pub struct Live<'a, H: ?Sized> {
     holder: &'a H,
     rules: Rules<'a>,
     ranks: u32,
+    /// How many ranks were asked where they are.
+    asked: AtomicU32,
 }
+
+/// Of so many ranks that cannot go on it is found out where in the program they are: that takes each some milliseconds.
+const ASKED: u32 = 64;
 
 /// A rank that cannot go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,22 +47,54 @@ pub struct State {
     rank: Box<Rank>,
     /// Whether it waits for its last call to be over.
     waits: bool,
-    words: Vec<u64>,
+}
+
+thread_local! {
+    /// What ranks say and hear, one at a time.
+    static WORDS: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
 }
 
 impl<'a, H: Holder + ?Sized> Live<'a, H> {
-    /// So many ranks. `expand` chooses the algorithms of collectives; `scale` is the time of a second of their computation.
+    /// So many ranks. `expand` chooses the algorithms of collectives.
     pub fn new(
         holder: &'a H,
         ranks: u32,
         expand: &'a dyn Expand,
         costs: Costs,
-        scale: f64,
+        computation: Computation,
     ) -> Self {
         let memory = *holder.memory();
         let shared = Shared::new(memory, ranks);
-        let rules = Rules { shared, memory, expand, costs, scale: scale * 1000.0 };
-        Self { holder, rules, ranks }
+        let rules = Rules { shared, memory, expand, costs, computation };
+        Self { holder, rules, ranks, asked: AtomicU32::new(0) }
+    }
+
+    /// Tells the ranks which hosts they are on, before they run.
+    pub fn place_on(&self, hosts: &Hosts) -> Result<(), Full> {
+        self.rules.shared.publish(hosts, &self.rules.memory)
+    }
+
+    /// Where in the program a rank waits: it is asked.
+    fn place(&self, rank: u32) -> Option<String> {
+        if self.ended().is_some() || self.asked.fetch_add(1, Ordering::Relaxed) >= ASKED {
+            return None;
+        }
+        let lane = self.rules.memory.lane(rank)?;
+        let mut words = Vec::new();
+        Reply { asks_place: true, ..Reply::default() }.encode(&mut words);
+        lane.write(SIMULATORS_TURN, &words);
+        self.holder.turn(rank).ok()?;
+        words.clear();
+        lane.read(SIMULATORS_TURN, &mut words);
+        match Decoder::new(&words).next()? {
+            Command::In(place) => Some(place),
+            _ => None,
+        }
+    }
+
+    /// Computation that was kept: nanoseconds of the processor, by rank and region.
+    pub fn computation(&self) -> Vec<Vec<u64>> {
+        self.rules.computation.kept()
     }
 
     /// How the program ended, if it was before its time.
@@ -85,24 +128,25 @@ impl<'a, H: Holder + ?Sized> Live<'a, H> {
     /// One turn of a rank: it hears what has become of its operations, and says what it does next.
     fn turn(&self, state: &mut State, now: u64, value: u64) -> Result<Want, Ended> {
         let failed = |how: String| Ended { rank: 0, time: 0, how: Some(how), code: 1 };
+        let mut words = WORDS.take();
         let rank = &mut state.rank;
-        self.reply(rank, &mut state.words, now, value, None)?;
+        self.reply(rank, &mut words, now, value, None)?;
         let lane = self
             .rules
             .memory
             .lane(rank.number)
             .ok_or_else(|| failed("it has no lane".to_owned()))?;
-        state.words.clear();
+        words.clear();
         loop {
             self.holder
                 .turn(rank.number)
                 .map_err(|lost| Ended { code: lost.code, ..failed(lost.how) })?;
-            if !lane.read(SIMULATORS_TURN, &mut state.words) {
+            if !lane.read(SIMULATORS_TURN, &mut words) {
                 break;
             }
         }
         let mut want = Want::Now(u64::MAX);
-        let mut commands = Decoder::new(&state.words);
+        let mut commands = Decoder::new(&words);
         for command in commands.by_ref() {
             if let Command::Exit(code @ 1..) = command {
                 return Err(Ended { rank: 0, time: 0, how: None, code });
@@ -112,6 +156,7 @@ impl<'a, H: Holder + ?Sized> Live<'a, H> {
         if !commands.is_empty() {
             return Err(failed("it says what is no command".to_owned()));
         }
+        WORDS.set(words);
         Ok(want)
     }
 
@@ -127,7 +172,7 @@ impl<'a, H: Holder + ?Sized> Live<'a, H> {
         let Some(lane) = self.rules.memory.lane(rank.number) else { return Ok(()) };
         let completions = std::mem::take(&mut rank.completions);
         words.clear();
-        Reply { now, value, end, completions }.encode(words);
+        Reply { now, value, end, completions, asks_place: false }.encode(words);
         let mut rest = words.as_slice();
         loop {
             rest = lane.write(SIMULATORS_TURN, rest);
@@ -146,8 +191,8 @@ impl<'a, H: Holder + ?Sized> Live<'a, H> {
 
     /// The rank has said goodbye: it runs on without the simulator.
     fn release(&self, state: &mut State, now: u64) {
-        let State { rank, words, .. } = state;
-        if self.reply(rank, words, now, 0, None).is_ok() {
+        let rank = &mut state.rank;
+        if self.reply(rank, &mut Vec::new(), now, 0, None).is_ok() {
             self.holder.release(rank.number);
         }
     }
@@ -172,7 +217,7 @@ impl<H: Holder + ?Sized> Source for &Live<'_, H> {
     type State = State;
 
     fn state(&self, rank: u32) -> State {
-        State { rank: Box::new(Rank::new(rank, self.ranks)), waits: false, words: Vec::new() }
+        State { rank: Box::new(Rank::new(rank, self.ranks)), waits: false }
     }
 
     fn op(&self, state: &State, _: u32, index: u32) -> Op {
@@ -193,11 +238,8 @@ impl<H: Holder + ?Sized> Source for &Live<'_, H> {
         at: &Stamp,
         post: impl FnMut(u32, Op, &Stamp),
     ) {
-        if edge == Edge::Done {
-            state.rank.ended(index, at);
-        }
-        state.rank.graph.reached(index, edge, at);
-        if state.waits && state.rank.reached().is_some() {
+        state.rank.heard((index, edge), at);
+        if state.waits && state.rank.hangs_on(index) && state.rank.reached().is_some() {
             self.run(state, at);
         }
         state.rank.graph.post(post);
@@ -217,7 +259,9 @@ impl<H: Holder + ?Sized> Source for &Live<'_, H> {
 
     fn ended(&self, _: &mut State) {}
 
-    fn soon(&self, _: &State, _: u32, _: usize) {}
+    fn soon(&self, state: &State, _: u32, stage: usize) {
+        state.rank.soon(stage);
+    }
 
     fn wants_starts(&self) -> bool {
         true
@@ -253,7 +297,8 @@ impl<H: Holder + ?Sized> Source for &Live<'_, H> {
     }
 
     fn waits_in(&self, state: &State) -> Option<String> {
-        (!state.rank.finished).then(|| state.rank.inside.clone())
+        let Rank { finished, number, inside, .. } = &*state.rank;
+        (!finished).then(|| self.place(*number).unwrap_or_else(|| inside.clone()))
     }
 
     fn tags(&self) -> mpi::Tags {
@@ -261,6 +306,10 @@ impl<H: Holder + ?Sized> Source for &Live<'_, H> {
     }
 
     fn matched(&self, state: &mut State, receive: u32, (sender, send): (u32, u32), bytes: u64) {
+        let node = state.rank.graph.node(receive);
+        if node.is_some_and(|node| Shared::is_of_collective(node.op.tag)) {
+            return;
+        }
         if let Some(envelope) = self.rules.shared.receive(sender, send) {
             state.rank.met(receive, sender, bytes, envelope);
             if let Some(bytes) = envelope.answer {

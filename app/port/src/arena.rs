@@ -1,7 +1,7 @@
 //! Blocks of memory that one allocates and others give back.
 //!
 //! Each rank, and the simulator, has an arena of its own in which nobody else allocates. A block is given back by whoever has
-//! read it last; its owner finds that out when it next looks for memory.
+//! read it last; its owner finds that out when it next looks for memory. Ranks of one process have one arena, and give back to it directly.
 
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
@@ -28,8 +28,10 @@ pub struct Arena {
     end: Place,
     /// By class of size, blocks that are free.
     free: Vec<Vec<Place>>,
-    /// Blocks in use, as they were allocated.
+    /// Blocks in use, as they were allocated, if others give back.
     used: VecDeque<Place>,
+    /// Whether those who give back do it with [`Arena::give_back`].
+    direct: bool,
 }
 
 /// There is no more room.
@@ -40,9 +42,11 @@ pub struct Full(pub u64);
 impl Arena {
     /// The arena of a rank, or behind them of the simulator.
     pub fn new(memory: Memory, number: u32) -> Self {
-        let (start, end) = memory.layout().arena(number);
+        let layout = memory.layout();
+        let (start, end) = layout.arena(number);
         let next = start.next_multiple_of(HEADER);
-        Self { memory, next, end, free: Vec::new(), used: VecDeque::new() }
+        let direct = layout.is_private() && number < layout.ranks();
+        Self { memory, next, end, free: Vec::new(), used: VecDeque::new(), direct }
     }
 
     /// A block of at least so many bytes, aligned to 64; its contents are arbitrary.
@@ -59,10 +63,32 @@ impl Arena {
             self.memory.word(block + 8).store(size, Ordering::Relaxed);
             block
         };
-        self.memory.word(block).store(0, Ordering::Relaxed);
         self.memory.word(block + LABEL).store(0, Ordering::Relaxed);
-        self.used.push_back(block);
+        if !self.direct {
+            self.memory.word(block).store(0, Ordering::Relaxed);
+            self.used.push_back(block);
+        }
         Ok(block + HEADER)
+    }
+
+    /// Gives back a block of this arena or another. Nobody may use it any more.
+    pub fn give_back(&mut self, place: Place) {
+        let (start, end) = self.memory.layout().arena(0);
+        if self.direct && (start..end).contains(&place) {
+            self.list(place - HEADER);
+        } else {
+            give_back(&self.memory, place);
+        }
+    }
+
+    fn list(&mut self, block: Place) {
+        let (_, class) = class(self.memory.word(block + 8).load(Ordering::Relaxed));
+        if self.free.len() <= class {
+            self.free.resize_with(class + 1, Vec::new);
+        }
+        if let Some(list) = self.free.get_mut(class) {
+            list.push(block);
+        }
     }
 
     /// Finds blocks that were given back.
@@ -70,13 +96,7 @@ impl Arena {
         for _ in 0..self.used.len().min(LOOKED_AT) {
             let Some(block) = self.used.pop_front() else { return };
             if self.memory.word(block).load(Ordering::Acquire) == FREE {
-                let (_, class) = class(self.memory.word(block + 8).load(Ordering::Relaxed));
-                if self.free.len() <= class {
-                    self.free.resize_with(class + 1, Vec::new);
-                }
-                if let Some(list) = self.free.get_mut(class) {
-                    list.push(block);
-                }
+                self.list(block);
             } else {
                 self.used.push_back(block);
             }
@@ -102,8 +122,8 @@ pub fn labelled(memory: &Memory, place: Place) -> u64 {
     memory.word(place - HEADER + LABEL).load(Ordering::Relaxed)
 }
 
-/// Gives a block back. Nobody may use it any more.
-pub fn give_back(memory: &Memory, place: Place) {
+/// Says that a block is no longer used.
+fn give_back(memory: &Memory, place: Place) {
     memory.word(place - HEADER).store(FREE, Ordering::Release);
 }
 
@@ -139,5 +159,19 @@ mod tests {
         assert_eq!(arena.allocate(1 << 40), Err(Full(1 << 40)));
         let (start, end) = memory.layout().arena(1);
         assert!(one > start && two < end);
+    }
+
+    /// Ranks of one process use each other's blocks again at once; those of the simulator stay its own.
+    #[test]
+    fn direct() {
+        let memory = Memory::private(2).expect("memory");
+        let (mut ranks, mut simulator) = (Arena::new(memory, 1), Arena::new(memory, 2));
+        let block = ranks.allocate(100).expect("room");
+        ranks.give_back(block);
+        assert_eq!(ranks.allocate(100), Ok(block));
+        let other = simulator.allocate(100).expect("room");
+        ranks.give_back(other);
+        assert_ne!(ranks.allocate(100), Ok(other));
+        assert_eq!(simulator.allocate(100), Ok(other));
     }
 }

@@ -1,6 +1,6 @@
 //! What a rank tells the simulator, as words.
 
-use crate::{Place, Ticket};
+use crate::{Place, Rule, Ticket};
 
 /// What tells messages of a rank to another apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -191,7 +191,7 @@ pub struct Collective {
 }
 
 /// Something a rank has done, or asks for. Peers are ranks of the world.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Command {
     /// It computed for so many nanoseconds of its CPU.
     Compute(u64),
@@ -264,6 +264,21 @@ pub enum Command {
     Release(u32),
     /// It asks for a number: the same for all who say the same, another than all others in use.
     Context(Vec<u64>),
+    /// It asks for the mean of what a block of the program took in all ranks, in nanoseconds, if there are enough by a rule; for
+    /// `u64::MAX` otherwise.
+    Sample {
+        /// The block's number, the same for all ranks.
+        block: u64,
+        /// When there are enough.
+        rule: Rule,
+    },
+    /// A block took so many nanoseconds.
+    Sampled {
+        /// The block's number.
+        block: u64,
+        /// How many.
+        nanoseconds: u64,
+    },
     /// It is in a function of MPI, for messages.
     In(String),
     /// It is done, with an exit code.
@@ -360,10 +375,22 @@ impl Encoder {
                 self.list(key.iter().copied());
             }
             Command::In(name) => {
-                self.words.push(13);
-                self.list(name.bytes().map(u64::from).collect::<Vec<_>>().into_iter());
+                let bytes = name.as_bytes();
+                self.words.extend([13, bytes.len() as u64]);
+                self.list(bytes.chunks(8).map(|bytes| {
+                    let mut word = [0; 8];
+                    word.iter_mut().zip(bytes).for_each(|(place, byte)| *place = *byte);
+                    u64::from_le_bytes(word)
+                }));
             }
             Command::Exit(code) => self.words.extend([14, u64::from(code.cast_unsigned())]),
+            Command::Sample { block, rule } => {
+                let precision = rule.precision.to_bits();
+                self.words.extend([16, *block, u64::from(rule.times), precision]);
+            }
+            Command::Sampled { block, nanoseconds } => {
+                self.words.extend([17, *block, *nanoseconds]);
+            }
             Command::Remote { to, bytes, answer } => {
                 self.words.extend([15, u64::from(*to), *bytes, *answer]);
             }
@@ -498,11 +525,20 @@ impl Decoder<'_> {
             11 => Command::Release(self.small()?),
             12 => Command::Context(self.list()?.to_vec()),
             13 => {
-                let bytes: Vec<u8> = self.list()?.iter().map(|byte| *byte as u8).collect();
+                let length = usize::try_from(self.word()?).ok()?;
+                let mut bytes: Vec<u8> =
+                    self.list()?.iter().flat_map(|word| word.to_le_bytes()).collect();
+                bytes.truncate(length);
                 Command::In(String::from_utf8_lossy(&bytes).into_owned())
             }
             14 => Command::Exit((self.word()? as u32).cast_signed()),
             15 => Command::Remote { to: self.small()?, bytes: self.word()?, answer: self.word()? },
+            16 => {
+                let (block, times) = (self.word()?, self.small()?);
+                let precision = f64::from_bits(self.word()?);
+                Command::Sample { block, rule: Rule { times, precision } }
+            }
+            17 => Command::Sampled { block: self.word()?, nanoseconds: self.word()? },
             _ => return None,
         })
     }

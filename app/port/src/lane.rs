@@ -18,6 +18,11 @@ const HEAD: usize = 4;
 /// Words of a completion.
 const EACH: usize = 6;
 
+/// In the word of the exit code: there is one.
+const END: u64 = 1 << 32;
+/// In the same word: the rank is to say where it is.
+const ASKS_PLACE: u64 = 1 << 33;
+
 /// A rank's lane.
 #[repr(C, align(4096))]
 #[derive(Debug)]
@@ -57,6 +62,8 @@ pub struct Reply {
     pub value: u64,
     /// The rank is to end, with this exit code.
     pub end: Option<i32>,
+    /// The rank is to say where in the program it is, and to wait on.
+    pub asks_place: bool,
     /// What has become of operations since the last reply.
     pub completions: Vec<Completion>,
 }
@@ -96,7 +103,8 @@ impl Lane {
 impl Reply {
     /// As words.
     pub fn encode(&self, words: &mut Vec<u64>) {
-        let end = self.end.map_or(0, |code| 1 << 32 | u64::from(code.cast_unsigned()));
+        let end = self.end.map_or(0, |code| END | u64::from(code.cast_unsigned()));
+        let end = if self.asks_place { end | ASKS_PLACE } else { end };
         words.extend([self.now, self.value, end, self.completions.len() as u64]);
         for done in &self.completions {
             let who = u64::from(done.source) << 32 | u64::from(done.tag);
@@ -115,7 +123,8 @@ impl Reply {
             Completion { ticket, time, source, tag, bytes, contents, void: void != 0 }
         };
         let completions = rest.as_chunks::<EACH>().0.iter().map(completion).collect();
-        let end = (end >> 32 != 0).then_some((end as u32).cast_signed());
-        Self { now, value, end, completions }
+        let asks_place = end & ASKS_PLACE != 0;
+        let end = (end & END != 0).then_some((end as u32).cast_signed());
+        Self { now, value, end, asks_place, completions }
     }
 }

@@ -12,9 +12,13 @@
 
 pub mod arena;
 mod command;
+pub mod fold;
+pub mod hosts;
 mod lane;
 mod memory;
+mod numbered;
 mod rank;
+mod samples;
 
 pub use arena::Arena;
 pub use command::{
@@ -22,7 +26,9 @@ pub use command::{
 };
 pub use lane::{Completion, Lane, RANKS_TURN, Reply, SIMULATORS_TURN, WORDS};
 pub use memory::{ENVIRONMENT, Layout, Memory, NAMES};
-pub use rank::{Died, Port, Switch};
+pub use numbered::Numbered;
+pub use rank::{Desk, Died, Port, Switch};
+pub use samples::{Rule, Samples};
 
 /// Any source, or any tag.
 pub const ANY: u32 = u32::MAX;

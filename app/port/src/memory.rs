@@ -24,24 +24,40 @@ pub const NAMES: Place = 64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     ranks: u32,
+    private: bool,
 }
 
 impl Layout {
     /// For so many ranks.
     pub const fn new(ranks: u32) -> Self {
-        Self { ranks }
+        Self { ranks, private: false }
     }
 
-    const fn lane(rank: u32) -> u64 {
-        // The first page has no more than `NAMES`: place 0 is none.
-        4096 + rank as u64 * size_of::<Lane>() as u64
+    /// How many ranks there are.
+    pub const fn ranks(self) -> u32 {
+        self.ranks
+    }
+
+    /// Whether all ranks are in this process. Then one runs at a time: they share one lane and one arena.
+    pub const fn is_private(self) -> bool {
+        self.private
+    }
+
+    const fn lane(self, rank: u32) -> u64 {
+        // The first page has no more than `NAMES` and the place of the table of hosts: place 0 is none.
+        4096 + if self.private { 0 } else { rank as u64 * size_of::<Lane>() as u64 }
     }
 
     /// Where an arena begins and ends: that of a rank, or behind them that of the simulator.
     pub const fn arena(self, number: u32) -> (Place, Place) {
         // So much that a few hundred thousand ranks still fit into the address space.
         let each = if self.ranks < 1024 { ARENA } else { ARENA / 1024 };
-        let start = Self::lane(self.ranks) + number as u64 * each;
+        if self.private {
+            let start = 4096 + size_of::<Lane>() as u64;
+            let middle = start + self.ranks as u64 * each;
+            return if number < self.ranks { (start, middle) } else { (middle, middle + each) };
+        }
+        let start = self.lane(self.ranks) + number as u64 * each;
         (start, start + each)
     }
 
@@ -69,6 +85,20 @@ impl Memory {
         let file = rustix::fs::memfd_create("heddle", MemfdFlags::empty())?;
         rustix::fs::ftruncate(&file, layout.length())?;
         Ok((Self::map(layout, &file)?, file))
+    }
+
+    /// New memory for ranks that are all in this process.
+    pub fn private(ranks: u32) -> io::Result<Self> {
+        let layout = Layout { private: true, ..Layout::new(ranks) };
+        let (protection, flags) =
+            (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE | MapFlags::NORESERVE);
+        let length = layout.length() as usize;
+        // SAFETY: a new mapping, at a place of the kernel's choice.
+        let base = unsafe {
+            rustix::mm::mmap_anonymous(ptr::null_mut::<c_void>(), length, protection, flags)
+        }?;
+        let base = NonNull::new(base.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
+        Ok(Self { base, layout })
     }
 
     /// The memory behind a file descriptor that [`Memory::new`] made.
@@ -104,7 +134,7 @@ impl Memory {
             return None;
         }
         // SAFETY: it lies within the mapping, which is never unmapped, is aligned, and any bytes are a lane.
-        Some(unsafe { &*self.base.as_ptr().add(Layout::lane(rank) as usize).cast() })
+        Some(unsafe { &*self.base.as_ptr().add(self.layout.lane(rank) as usize).cast() })
     }
 
     /// The address of a place. It must be within the memory.

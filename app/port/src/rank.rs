@@ -1,13 +1,12 @@
 //! A rank's end of the boundary.
 
 use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 
-use rustc_hash::FxHashMap;
-
-use crate::arena::{self, Arena, Full};
+use crate::arena::{Arena, Full};
 use crate::command::{Command, Encoder, Poll, Shape};
 use crate::lane::{Completion, Lane, RANKS_TURN, Reply};
-use crate::{Memory, Place, Ticket};
+use crate::{Memory, Numbered, Place, Rule, Ticket};
 
 /// How a rank gives the simulator its turn, and gets it back.
 pub trait Switch: std::fmt::Debug {
@@ -25,22 +24,38 @@ const AHEAD: u32 = 512;
 /// Bytes that it sends before it does.
 const AHEAD_BYTES: u64 = 64 << 20;
 
+/// What ranks write with. Those of one process, of which one runs at a time, share it.
+#[derive(Clone, Debug)]
+pub struct Desk {
+    memory: Memory,
+    arena: Rc<RefCell<Arena>>,
+    encoder: Rc<RefCell<Encoder>>,
+}
+
+impl Desk {
+    /// That of a rank, or of all.
+    pub fn new(memory: Memory, rank: u32) -> Self {
+        let arena = Rc::new(RefCell::new(Arena::new(memory, rank)));
+        Self { memory, arena, encoder: Rc::default() }
+    }
+}
+
 /// A rank's end. It belongs to one thread at a time.
 #[derive(Debug)]
 pub struct Port {
     rank: u32,
     ranks: u32,
-    memory: Memory,
-    arena: RefCell<Arena>,
-    encoder: RefCell<Encoder>,
+    desk: Desk,
+    /// By ticket, what has become of operations.
+    done: RefCell<Numbered<Option<Completion>>>,
     tickets: Cell<Ticket>,
-    /// What has become of operations.
-    done: RefCell<FxHashMap<Ticket, Completion>>,
     now: Cell<u64>,
     ahead: Cell<(u32, u64)>,
     switch: Box<dyn Switch>,
     /// The function of MPI that it is in, and that which the simulator knows of.
     inside: Cell<[&'static str; 2]>,
+    /// Finds out where in the program it is.
+    locate: Cell<fn() -> Option<String>>,
     /// It has said goodbye.
     left: Cell<bool>,
     /// What is called if the rank is to end.
@@ -50,7 +65,7 @@ pub struct Port {
 impl Port {
     /// The end of a rank. `end` is called when the simulator wants it to end, with an exit code.
     pub fn new(
-        memory: Memory,
+        desk: Desk,
         rank: u32,
         ranks: u32,
         switch: Box<dyn Switch>,
@@ -59,15 +74,14 @@ impl Port {
         Self {
             rank,
             ranks,
-            memory,
-            arena: RefCell::new(Arena::new(memory, rank)),
-            encoder: RefCell::default(),
-            tickets: Cell::new(0),
+            desk,
             done: RefCell::default(),
+            tickets: Cell::new(0),
             now: Cell::new(0),
             ahead: Cell::new((0, 0)),
             switch,
             inside: Cell::default(),
+            locate: Cell::new(|| None),
             left: Cell::new(false),
             end,
         }
@@ -85,17 +99,17 @@ impl Port {
 
     /// The memory that all share.
     pub const fn memory(&self) -> &Memory {
-        &self.memory
+        &self.desk.memory
     }
 
     /// A block for contents.
     pub fn allocate(&self, bytes: u64) -> Result<Place, Full> {
-        self.arena.borrow_mut().allocate(bytes)
+        self.desk.arena.borrow_mut().allocate(bytes)
     }
 
     /// Gives back a block that somebody has allocated.
     pub fn give_back(&self, place: Place) {
-        arena::give_back(&self.memory, place);
+        self.desk.arena.borrow_mut().give_back(place);
     }
 
     /// The rank is in a function of MPI: said when it waits there.
@@ -104,9 +118,14 @@ impl Port {
         self.inside.set([name, known]);
     }
 
+    /// How it is found out where in the program the rank is: what to add to the name of the function of MPI.
+    pub fn locate_by(&self, locate: fn() -> Option<String>) {
+        self.locate.set(locate);
+    }
+
     /// Says something.
     pub fn say(&self, command: &Command) {
-        self.encoder.borrow_mut().add(command);
+        self.desk.encoder.borrow_mut().add(command);
     }
 
     /// Starts an operation: a send, a receive, something remote or a collective.
@@ -118,6 +137,7 @@ impl Port {
         let (calls, ahead) = self.ahead.get();
         self.ahead.set((calls, ahead.saturating_add(bytes)));
         self.say(command);
+        self.done.borrow_mut().push(None);
         let ticket = self.tickets.get();
         self.tickets.set(ticket + 1);
         ticket
@@ -135,32 +155,34 @@ impl Port {
 
     /// Waits for operations to be done: for all, or for the first.
     pub fn wait(&self, all: bool, tickets: &[Ticket]) {
-        self.say(&Command::Wait { all, tickets: tickets.to_vec() });
-        self.turn();
+        self.turn(&Command::Wait { all, tickets: tickets.to_vec() });
     }
 
     /// Finds out how things stand.
     pub fn poll(&self, what: Poll) -> u64 {
-        self.say(&Command::Poll(what));
-        self.turn();
+        self.turn(&Command::Poll(what));
         self.now.get()
     }
 
     /// A number: the same for all who ask with the same key, now or later. No time passes.
     pub fn context(&self, key: &[u64]) -> u32 {
-        self.say(&Command::Context(key.to_vec()));
-        self.turn() as u32
+        self.turn(&Command::Context(key.to_vec())) as u32
+    }
+
+    /// What a block of the program took on average in all ranks, in nanoseconds, if there are enough of them. No time passes.
+    pub fn sample(&self, block: u64, rule: Rule) -> Option<u64> {
+        Some(self.turn(&Command::Sample { block, rule })).filter(|mean| *mean != u64::MAX)
     }
 
     /// What has become of an operation, if it is done by now. It stays known until it is forgotten.
     pub fn done(&self, ticket: Ticket) -> Option<Completion> {
-        let done = self.done.borrow().get(&ticket).copied()?;
+        let done = (*self.done.borrow().get(ticket as u32)?)?;
         (done.time <= self.now.get()).then_some(done)
     }
 
     /// An operation will not be asked for again.
     pub fn forget(&self, ticket: Ticket) {
-        self.done.borrow_mut().remove(&ticket);
+        self.done.borrow_mut().remove(ticket as u32);
         self.say(&Command::Forget(ticket));
     }
 
@@ -171,51 +193,62 @@ impl Port {
 
     /// The rank is done.
     pub fn exit(&self, code: i32) {
-        self.say(&Command::Exit(code));
-        self.turn();
+        self.turn(&Command::Exit(code));
         self.left.set(true);
     }
 
-    /// Gives the simulator what was said and waits for its answer; gives the number in it.
-    fn turn(&self) -> u64 {
+    /// Gives the simulator what was said and, behind it, what the rank wants, and waits for its answer; gives the number in it.
+    fn turn(&self, want: &Command) -> u64 {
+        let [name, known] = self.inside.get();
+        if name != known {
+            self.inside.set([name, name]);
+            self.say(&Command::In(name.to_owned()));
+        }
+        self.say(want);
         if self.left.get() {
             return 0;
         }
         self.ahead.set((0, 0));
-        let mut words = std::mem::take(&mut self.encoder.borrow_mut().words);
-        let [name, known] = self.inside.get();
-        if name != known {
-            self.inside.set([name, name]);
-            // In front: the last command says what the rank wants.
-            let mut encoder = Encoder::default();
-            encoder.add(&Command::In(name.to_owned()));
-            encoder.words.append(&mut words);
-            words = encoder.words;
-        }
-        let reply = match self.exchange(&words) {
-            Ok(words) => Reply::decode(&words),
-            Err(Died) => (self.end)(1),
+        let reply = loop {
+            let reply = match self.exchange() {
+                Ok(words) => Reply::decode(&words),
+                Err(Died) => (self.end)(1),
+            };
+            if !reply.asks_place {
+                break reply;
+            }
+            let place = (self.locate.get())().unwrap_or_default();
+            self.say(&Command::In(format!("{name}{place}")));
         };
-        words.clear();
-        self.encoder.borrow_mut().words = words;
         self.now.set(reply.now);
-        let completions = reply.completions.into_iter().map(|done| (done.ticket, done));
-        self.done.borrow_mut().extend(completions);
+        let mut known = self.done.borrow_mut();
+        for done in reply.completions {
+            // Of what was forgotten, nobody wants to know.
+            if let Some(known) = known.get_mut(done.ticket as u32) {
+                *known = Some(done);
+            }
+        }
+        drop(known);
         if let Some(code) = reply.end {
             (self.end)(code);
         }
         reply.value
     }
 
-    fn exchange(&self, mut words: &[u64]) -> Result<Vec<u64>, Died> {
-        let lane = self.memory.lane(self.rank).ok_or(Died)?;
+    fn exchange(&self) -> Result<Vec<u64>, Died> {
+        let lane = self.desk.memory.lane(self.rank).ok_or(Died)?;
+        let mut words = std::mem::take(&mut self.desk.encoder.borrow_mut().words);
+        let mut rest = lane.write(RANKS_TURN, &words);
+        while !rest.is_empty() {
+            self.switch.switch(lane)?;
+            rest = lane.write(RANKS_TURN, rest);
+        }
+        // The next rank that writes may have them: it comes when this one has given its turn up.
+        words.clear();
+        self.desk.encoder.borrow_mut().words = words;
         let mut reply = Vec::new();
         loop {
-            words = lane.write(RANKS_TURN, words);
             self.switch.switch(lane)?;
-            if !words.is_empty() {
-                continue;
-            }
             if !lane.read(RANKS_TURN, &mut reply) {
                 return Ok(reply);
             }

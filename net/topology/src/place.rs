@@ -34,20 +34,105 @@ impl Placement {
             Self::Linear => (0..ranks).map(|rank| rank / share).collect(),
             Self::RoundRobin => (0..ranks).map(|rank| rank % hosts).collect(),
             Self::Random { seed } => {
-                let random = Random::new(seed, PURPOSE);
                 let mut order: Vec<u32> = (0..hosts).collect();
-                for index in 0..hosts {
-                    let other =
-                        index + random.below(0, index.into(), (hosts - index).into()) as u32;
-                    order.swap(index as usize, other as usize);
-                }
+                shuffle(&mut order, seed);
                 (0..ranks).map(|rank| order[(rank / share) as usize]).collect()
             }
         })
     }
 }
 
-/// The placement of a file: a rank and the name of its host per line; `#` begins a comment. A rank that is placed
+/// Room that is said, or that is shared out evenly.
+pub type Slots = Option<u32>;
+
+impl Placement {
+    /// The host of each rank, on these hosts in this order, of which each takes at most as many ranks as it has slots. Hosts whose slots
+    /// are not said take an even share of the ranks that the others leave.
+    ///
+    /// # Errors
+    /// If there is not enough room.
+    pub fn on(self, ranks: u32, hosts: &[(u32, Slots)]) -> Result<Vec<u32>, Fault> {
+        let said: u64 = hosts.iter().filter_map(|(_, slots)| *slots).map(u64::from).sum();
+        let unsaid = hosts.iter().filter(|(_, slots)| slots.is_none()).count() as u64;
+        let left = u64::from(ranks).saturating_sub(said);
+        let share = left.div_ceil(unsaid.max(1)).max(1) as u32;
+        if unsaid == 0 && left > 0 {
+            let message = format!("{ranks} ranks, but {} hosts have room for {said}", hosts.len());
+            let help = "choose more hosts, more ranks for each, or fewer ranks";
+            return Err(Fault::new(message).help(Some(help.to_owned())));
+        }
+        let mut rooms: Vec<(u32, u32)> =
+            hosts.iter().map(|(host, slots)| (*host, slots.unwrap_or(share))).collect();
+        if let Self::Random { seed } = self {
+            shuffle(&mut rooms, seed);
+        }
+        let mut placed = Vec::with_capacity(ranks as usize);
+        while placed.len() < ranks as usize {
+            for (host, room) in &mut rooms {
+                let most = if self == Self::RoundRobin { 1.min(*room) } else { *room };
+                let count = most.min(ranks - placed.len() as u32);
+                *room -= count;
+                placed.extend(std::iter::repeat_n(*host, count as usize));
+            }
+        }
+        Ok(placed)
+    }
+}
+
+fn shuffle<T>(list: &mut [T], seed: u64) {
+    let random = Random::new(seed, PURPOSE);
+    let count = list.len() as u32;
+    for index in 0..count {
+        let other = index + random.below(0, index.into(), (count - index).into()) as u32;
+        list.swap(index as usize, other as usize);
+    }
+}
+
+/// Hosts as they are listed for an `mpirun`: names between commas or spaces, each with its slots behind a colon, or without. A name
+/// that stands there several times has so many slots. A short name is that of the first host that begins with it and a point; a
+/// number that is nobody's name is that of a host.
+///
+/// # Errors
+/// Names that no host has.
+pub fn listed(text: &str, names: &[&str]) -> Result<Vec<(u32, Slots)>, Faults> {
+    let known: FxHashMap<&str, u32> = names.iter().copied().zip(0..).collect();
+    let named = |name: &str| {
+        let short = || names.iter().position(|known| known.split('.').next() == Some(name));
+        let number = || name.parse::<u32>().ok().filter(|host| (*host as usize) < names.len());
+        let exact = known.get(name).copied();
+        exact.or_else(|| short().map(|host| host as u32)).or_else(number)
+    };
+    let mut faults = Faults::default();
+    let mut hosts: Vec<(u32, Slots, u32)> = Vec::new();
+    for word in text.split([',', ' ', '\t', '\n']).filter(|word| !word.is_empty()) {
+        let counted = || {
+            let (name, slots) = word.rsplit_once(':')?;
+            Some((named(name)?, Some(slots.parse().ok()?)))
+        };
+        let Some((host, slots)) = named(word).map(|host| (host, None)).or_else(counted) else {
+            let name = word.rsplit_once(':').map_or(word, |(name, _)| name);
+            let Fault { message, help, .. } = match named(name) {
+                Some(_) => Fault::new(format!(
+                    "expected a number of slots behind the colon, found `{word}`"
+                )),
+                None => unknown_host(names, name),
+            };
+            faults.push(Fault::new(message).help(help));
+            continue;
+        };
+        match hosts.iter_mut().find(|(known, ..)| *known == host) {
+            Some((_, known, times)) => {
+                *known = Some(known.unwrap_or(*times).saturating_add(slots.unwrap_or(1)));
+                *times += 1;
+            }
+            None => hosts.push((host, slots, 1)),
+        }
+    }
+    faults.or(hosts.into_iter().map(|(host, slots, _)| (host, slots)).collect())
+}
+
+/// The placement of a file: a rank and the name of its host per line, or `rank N=HOST slot=…` as in Open MPI's rank files, of which the
+/// slot means nothing here; `#` begins a comment. A rank that is placed
 /// twice or not at all, and a host that does not exist, are errors. `names` are those of all hosts, by number.
 pub fn from_file(text: &str, ranks: u32, names: &[&str]) -> Result<Vec<u32>, Faults> {
     let known: FxHashMap<&str, u32> = names.iter().copied().zip(0..).collect();
@@ -60,7 +145,11 @@ pub fn from_file(text: &str, ranks: u32, names: &[&str]) -> Result<Vec<u32>, Fau
         let mut words = line.split_whitespace();
         let Some(first) = words.next() else { continue };
         let column = |word: &str| column_of(line, word);
-        let (Some(name), None) = (words.next(), words.next()) else {
+        let pair = match first {
+            "rank" => words.next().and_then(|word| word.split_once('=')),
+            _ => words.next().filter(|_| words.next().is_none()).map(|name| (first, name)),
+        };
+        let Some((first, name)) = pair else {
             faults.push(Fault::at(number, column(first), "expected a rank and a host"));
             continue;
         };

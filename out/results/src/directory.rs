@@ -26,6 +26,8 @@ pub enum Artifact {
     Messages,
     /// Table of MPI calls.
     Calls,
+    /// Regions of computation of live ranks.
+    Computation,
     /// Timeline for Perfetto.
     Perfetto,
     /// Timeline in the Paje format.
@@ -46,13 +48,14 @@ pub enum Artifact {
 
 impl Artifact {
     /// All that exist.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Manifest,
         Self::Summary,
         Self::Performance,
         Self::Ranks,
         Self::Messages,
         Self::Calls,
+        Self::Computation,
         Self::Perfetto,
         Self::Paje,
         Self::Points,
@@ -72,6 +75,7 @@ impl Artifact {
             Self::Ranks => "ranks.csv",
             Self::Messages => "messages.csv",
             Self::Calls => "calls.csv",
+            Self::Computation => "computation.csv",
             Self::Perfetto => "timeline.pftrace",
             Self::Paje => "timeline.paje",
             Self::Points => "points.csv",

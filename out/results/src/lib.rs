@@ -2,7 +2,7 @@
 //!
 //! - [`Collector`] is the probe that keeps what happened to each message and each CPU;
 //!   [`Collector::merge`] joins the records of all workers into [`Recorded`].
-//! - [`write_ranks`], [`write_messages`] and [`write_calls`] write CSV; [`write_perfetto`] and [`write_paje`] write
+//! - [`write_ranks`], [`write_messages`], [`write_calls`] and [`write_computation`] write CSV; [`write_perfetto`] and [`write_paje`] write
 //!   timelines; a [`CallTimeline`] shows the calls of several runs.
 //! - [`Summary`] holds the reproducible figures of a run, [`Performance`] those that differ from one
 //!   run to the next; [`write_json`] and [`write_terminal`] show both; [`write_gantt`] draws a
@@ -40,6 +40,9 @@ pub use perfetto::write_perfetto;
 pub use performance::Performance;
 pub use progress::{Progress, Snapshot, Work};
 pub use summary::{CriticalPathSummary, DeadlockSummary, Pending, Summary};
-pub use table::{CALLS_HEADER, Call, write_calls, write_messages, write_ranks};
+pub use table::{
+    CALLS_HEADER, COMPUTATION_HEADER, Call, write_calls, write_computation, write_messages,
+    write_ranks,
+};
 pub use temporary::{Held, Temporary, hold};
 pub use terminal::write_terminal;

@@ -96,6 +96,24 @@ pub fn write_calls(out: &mut impl Write, calls: impl Iterator<Item = Call>) -> i
     rows.flush()
 }
 
+/// Header of `computation.csv`.
+pub const COMPUTATION_HEADER: &str = "rank,cpu_ns";
+
+/// Writes `computation.csv`: one row per region of computation, in nanoseconds of the rank's processor, in the order of ranks and, within a
+/// rank, of time. `lists` has the regions of each rank.
+pub fn write_computation(out: &mut impl Write, lists: &[Vec<u64>]) -> io::Result<()> {
+    let mut rows = Rows::new(out, COMPUTATION_HEADER);
+    rows.text.push(b'\n');
+    for (rank, list) in lists.iter().enumerate() {
+        for time in list {
+            rows.number(rank);
+            rows.number(*time);
+            rows.end()?;
+        }
+    }
+    rows.flush()
+}
+
 /// Rows under construction. Each field is followed by a comma, which the row's end replaces.
 struct Rows<'a, W> {
     out: &'a mut W,

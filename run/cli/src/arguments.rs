@@ -31,6 +31,13 @@ pub enum Command {
     Record(Record),
     /// Run an MPI program, unmodified, on the simulated network
     Mpirun(Mpirun),
+    /// Compile a C program that uses MPI: mpicc
+    Cc(Compile),
+    /// Compile a C++ program that uses MPI: mpicxx
+    #[command(name = "c++")]
+    Cxx(Compile),
+    /// Compile a Fortran program that uses MPI: mpifort
+    Fort(Compile),
     /// Compare two runs call by call: traces and simulated runs
     Compare(Compare),
     /// Run a workload at every fidelity that its machine supports, and show where they disagree
@@ -98,10 +105,12 @@ const MPIRUN_EXAMPLES: &str = "\
 Examples:
   heddle mpirun -n 64 --machine examples/machines/fat-tree-648.toml ./app input
   heddle mpirun -n 8 --machine platform.xml --compute-time off python3 stencil.py
-  heddle mpirun -n 4 ./master : -n 12 ./worker";
+  heddle mpirun -n 4 ./master : -n 12 ./worker
+  heddle mpirun --check ./app";
 
 #[derive(Debug, Args)]
 #[command(after_help = format!("{MPIRUN_EXAMPLES}\n\nThe exit code is the program's; 3 if it can never finish."))]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct Mpirun {
     /// Number of ranks
     #[arg(short = 'n', long = "np", value_name = "RANKS", default_value_t = 1)]
@@ -109,6 +118,26 @@ pub struct Mpirun {
     /// A machine: an experiment file without a workload, or a platform of SimGrid
     #[arg(long, value_name = "FILE.toml|.xml")]
     pub machine: Option<String>,
+    /// The hosts to use, in this order: names or numbers of the machine's hosts, each with the most ranks that it takes, or without; can
+    /// be repeated
+    #[arg(long, value_name = "HOST[:N],…", help_heading = "Placement")]
+    pub host: Vec<String>,
+    /// The same from a file with a host per line: HOST, HOST:N or HOST slots=N
+    #[arg(long, value_name = "FILE", conflicts_with = "host", help_heading = "Placement")]
+    pub hostfile: Option<PathBuf>,
+    /// The host of each rank from a file with lines RANK HOST or rank RANK=HOST
+    #[arg(long, value_name = "FILE", help_heading = "Placement",
+        conflicts_with_all = ["host", "hostfile", "map_by", "per_host"])]
+    pub rankfile: Option<String>,
+    /// How ranks go to hosts: slot or core (host after host), node (one rank of each host in turn), or ppr:N:node (N on each host)
+    #[arg(long, value_name = "HOW", help_heading = "Placement")]
+    pub map_by: Option<String>,
+    /// Most ranks of each host
+    #[arg(long, value_name = "N", help_heading = "Placement")]
+    pub per_host: Option<u32>,
+    /// Put [1,RANK]<stdout>: or [1,RANK]<stderr>: before each line that the program prints
+    #[arg(long, conflicts_with = "in_process")]
+    pub tag_output: bool,
     /// Hold all ranks in one process: for tens of thousands of them. The program must not fork, and the ranks share what is the
     /// process's: files, directory, environment
     #[arg(long)]
@@ -122,12 +151,16 @@ pub struct Mpirun {
     /// Set a key of the experiment, such as loggops.L=2500ns; can be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
-    /// Print the summary as JSON, on standard output
+    /// Print the summary, or what --check finds, as JSON, on standard output
     #[arg(long, value_enum, help_heading = "Output")]
     pub format: Option<Format>,
     /// Print nothing but what the program prints, and errors
     #[arg(short, long, help_heading = "Output")]
     pub quiet: bool,
+    /// Do not run: say which functions of MPI the program and its libraries import, whether any is missing, and whether
+    /// one process can hold its ranks; exit code 0 if all is there
+    #[arg(long)]
+    pub check: bool,
     /// Print every setting and where it comes from, and do not run
     #[arg(long)]
     pub print_config: bool,
@@ -136,6 +169,14 @@ pub struct Mpirun {
     /// The program and its arguments; a colon comes before a further program with options -n, -wdir and -x of its own
     #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM")]
     pub command: Vec<OsString>,
+}
+
+#[derive(Debug, Args)]
+#[command(disable_help_flag = true)]
+pub struct Compile {
+    /// The compiler's arguments, as they are; --show prints what it is called with
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
+    pub arguments: Vec<OsString>,
 }
 
 #[derive(Debug, Args)]

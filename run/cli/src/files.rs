@@ -192,7 +192,7 @@ pub fn to_file(
     if path.metadata().is_ok_and(|data| !data.is_file()) {
         return written(File::create(path).and_then(fill), &name);
     }
-    stop::watch();
+    stop::watch(|| {});
     let result = Temporary::file(&partial(path)).and_then(|(temporary, file)| {
         fill(file)?;
         results::hold().rename(&temporary, path)

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod compare;
+mod compile;
 mod exit;
 mod files;
 mod flags;
@@ -19,18 +20,27 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use arguments::{Arguments, Command};
-use exit::Exit;
+use exit::{Ending, Exit};
 
 pub use mpirun::{INSIDE, inside};
 
 /// Carries out the command line.
 pub fn main() -> ExitCode {
-    let line = mpirun::adapted(std::env::args_os());
-    let exit = match Arguments::parse_from(flags::joined(line)).command {
+    let line: Vec<_> = std::env::args_os().collect();
+    if let Some(Err(failure)) = compile::asked(&line) {
+        return failure.report();
+    }
+    let adapted = match mpirun::Adapted::new(line) {
+        Ok(adapted) => adapted,
+        Err(message) => return Ending::new(Exit::Usage, format!("error: {message}")).report(),
+    };
+    adapted.complain();
+    let exit = match Arguments::parse_from(flags::joined(adapted.line)).command {
         Command::Run(arguments) => simulate::run(&arguments),
         Command::Check(arguments) => files::check(&arguments),
         Command::Gen(arguments) => files::generate(&arguments),
         Command::Convert(arguments) => files::convert(&arguments),
+        Command::Cc(_) | Command::Cxx(_) | Command::Fort(_) => return Exit::Usage.into(),
         Command::Record(arguments) => return record::record(&arguments),
         Command::Mpirun(arguments) => return mpirun::run(&arguments, None).into(),
         Command::Compare(arguments) => compare::run(&arguments),

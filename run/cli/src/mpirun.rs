@@ -1,14 +1,21 @@
 //! `heddle mpirun`.
 
+mod check;
+mod manners;
+mod placement;
+
 use std::{
     convert::Infallible,
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     io::{self, BufWriter, Write},
+    path::Path,
     process,
 };
 
-use clap::{CommandFactory, Parser};
-use experiment::{Configuration, Failure, Make, Plan, Request};
+use clap::Parser;
+use experiment::{Configuration, Failure, Launch, Make, Plan, Printing, Report, Request};
+
+pub use manners::Adapted;
 
 use crate::{
     arguments::{Arguments, Command, Format, Mpirun},
@@ -16,51 +23,11 @@ use crate::{
     simulate, stop,
 };
 
-/// Options of other `mpirun`s that are words behind one dash, and what they are here.
-const SINGLE_DASH: [(&str, &str); 2] = [("-np", "--np"), ("-wdir", "--wdir")];
-
-/// The command line with the single-dash words of `mpirun` as this command's options, and `--` before the program, whose own
-/// arguments stay as they are.
-pub fn adapted(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
-    let mut arguments: Vec<_> = arguments.into_iter().collect();
-    if arguments.get(1).is_none_or(|command| command != "mpirun") {
-        return arguments;
-    }
-    let whole = Arguments::command();
-    let Some(known) = whole.find_subcommand("mpirun") else { return arguments };
-    let mut place = 2;
-    while let Some(argument) = arguments.get_mut(place) {
-        if let Some((_, ours)) = SINGLE_DASH.iter().find(|(theirs, _)| argument == theirs) {
-            *argument = (*ours).into();
-        }
-        let word = argument.to_string_lossy();
-        if word == "--" {
-            return arguments;
-        }
-        if !word.starts_with('-') || word == "-" {
-            arguments.insert(place, "--".into());
-            return arguments;
-        }
-        place += 1 + usize::from(wants_next(known, &word));
-    }
-    arguments
-}
-
-/// Whether the value of an option is the next word.
-fn wants_next(command: &clap::Command, option: &str) -> bool {
-    let is = |argument: &&clap::Arg| match option.strip_prefix("--") {
-        Some(long) => argument.get_long() == Some(long),
-        None => {
-            argument.get_short().is_some_and(|short| option[1..] == *short.encode_utf8(&mut [0; 4]))
-        }
-    };
-    command.get_arguments().find(is).is_some_and(|argument| argument.get_action().takes_values())
-}
-
 /// Runs a program whose ranks are simulated, held by what `make` makes, or each by a process. The exit code is the program's own,
 /// if it ran.
 pub fn run(arguments: &Mpirun, make: Option<Make>) -> u8 {
     let ran = match make {
+        _ if arguments.check => check::run(arguments),
         None if arguments.in_process => enter(arguments).map(|never| match never {}),
         _ => carry_out(arguments, make),
     };
@@ -74,7 +41,9 @@ const LIBRARY: &str = "libheddle_in_process.so";
 
 /// Carries out the command line within the program's process, where `make` holds the ranks.
 pub fn inside(line: &[OsString], make: Make) -> u8 {
-    match Arguments::try_parse_from(crate::flags::joined(adapted(line.iter().cloned()))) {
+    // What has no effect has been said.
+    let line = Adapted::new(line.iter().cloned()).unwrap_or_default().line;
+    match Arguments::try_parse_from(crate::flags::joined(line)) {
         Ok(Arguments { command: Command::Mpirun(arguments) }) => run(&arguments, Some(make)),
         _ => Ending::new(Exit::Usage, "error: the command line is not that of heddle mpirun").say(),
     }
@@ -93,16 +62,25 @@ fn enter(arguments: &Mpirun) -> Result<Infallible, Ending> {
     }
     let (program, rest) =
         arguments.command.split_first().ok_or_else(|| fail("no program".to_owned()))?;
+    let cautions = check::held(program, arguments.directory.as_deref().map(Path::new));
+    for caution in cautions.map_err(fail)?.iter().filter(|_| !arguments.quiet) {
+        complain(&format!("warning: in one process: {caution}"));
+    }
     let line = std::env::args_os().map(OsString::into_string);
     let line: Vec<String> = line
         .collect::<Result<_, _>>()
         .map_err(|word| fail(format!("{} is no UTF-8", word.display())))?;
+    let configuration = Configuration::read(&request(arguments)?)?;
+    let (changes, before) = experiment::changes(&configuration, &folder);
+    let loaded = before.iter().chain([&library]).map(|path| path.as_os_str());
+    let loaded = loaded.collect::<Vec<_>>().join(OsStr::new(" "));
     let mut command = process::Command::new(program);
     command
         .args(rest)
         .env(INSIDE, shell_words::join(&line))
         .env("LD_BIND_NOW", "1")
-        .env("LD_PRELOAD", &library);
+        .env("LD_PRELOAD", loaded)
+        .envs(changes);
     let paths = std::env::var_os("LD_LIBRARY_PATH");
     let others = paths.iter().flat_map(std::env::split_paths);
     if let Ok(paths) = std::env::join_paths([folder.clone()].into_iter().chain(others)) {
@@ -120,12 +98,24 @@ fn enter(arguments: &Mpirun) -> Result<Infallible, Ending> {
     Err(fail(format!("{}: {}", program.display(), experiment::reason(&error))))
 }
 
+/// The programs.
+fn programs(arguments: &Mpirun) -> Result<Vec<Launch>, Ending> {
+    let text = workload(arguments)?;
+    let programs = experiment::programs(text.strip_prefix(WORKLOAD).unwrap_or(&text));
+    programs.map_err(|message| Ending::new(Exit::Usage, format!("error: {message}")))
+}
+
+/// How a workload of programs begins.
+const WORKLOAD: &str = "program:";
+
 /// The programs as the workload that the experiment knows.
 fn workload(arguments: &Mpirun) -> Result<String, Ending> {
     let usage = |message: String| Ending::new(Exit::Usage, format!("error: {message}"));
     let mut words: Vec<String> = Vec::new();
     let mut first = true;
     for part in arguments.command.split(|word| word == ":") {
+        let later;
+        let mut part = part;
         if first {
             words.extend(["-n".to_owned(), arguments.ranks.to_string()]);
             words.extend(
@@ -133,6 +123,9 @@ fn workload(arguments: &Mpirun) -> Result<String, Ending> {
             );
         } else {
             words.push(":".to_owned());
+            later = Adapted::later(part).map_err(usage)?;
+            later.complain();
+            part = &later.line;
         }
         words.extend(arguments.variables.iter().flat_map(|said| ["-x".to_owned(), variable(said)]));
         first = false;
@@ -142,7 +135,7 @@ fn workload(arguments: &Mpirun) -> Result<String, Ending> {
             words.push(word.to_owned());
         }
     }
-    Ok(format!("program:{}", shell_words::join(&words)))
+    Ok(format!("{WORKLOAD}{}", shell_words::join(&words)))
 }
 
 /// A variable with its value: that which it has here, if none is given.
@@ -153,16 +146,17 @@ fn variable(said: &str) -> String {
     format!("{said}={}", std::env::var(said).unwrap_or_default())
 }
 
-fn carry_out(arguments: &Mpirun, make: Option<Make>) -> Result<u8, Ending> {
+/// The experiment that the command line describes.
+fn request(arguments: &Mpirun) -> Result<Request, Ending> {
     let mut flags = arguments.flags.0.clone();
     flags.push(("workload.source", workload(arguments)?));
-    let request = Request {
-        subject: None,
-        machine: arguments.machine.clone(),
-        set: arguments.set.clone(),
-        flags,
-    };
-    let configuration = Configuration::read(&request)?;
+    flags.extend(placement::keys(arguments)?);
+    let (machine, set) = (arguments.machine.clone(), arguments.set.clone());
+    Ok(Request { subject: None, machine, set, flags })
+}
+
+fn carry_out(arguments: &Mpirun, make: Option<Make>) -> Result<u8, Ending> {
+    let configuration = Configuration::read(&request(arguments)?)?;
     if arguments.print_config {
         return print(&configuration.to_string()).map(|()| Exit::Success as u8);
     }
@@ -175,8 +169,11 @@ fn carry_out(arguments: &Mpirun, make: Option<Make>) -> Result<u8, Ending> {
         );
     }
     plan.warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));
-    if plan.output.is_some() {
-        stop::watch();
+    if arguments.tag_output {
+        plan.printing = Printing::Tagged;
+    }
+    if make.is_none() || plan.output.is_some() {
+        stop::watch(live::stop);
     }
     let report = match experiment::run_held(&plan, make) {
         Err(Failure::Ended(ending)) => {
@@ -185,16 +182,7 @@ fn carry_out(arguments: &Mpirun, make: Option<Make>) -> Result<u8, Ending> {
         }
         report => report?,
     };
-    if arguments.format == Some(Format::Json) {
-        let mut out = BufWriter::new(io::stdout().lock());
-        let shown = results::write_json(&mut out, &report.summary, &report.performance, None);
-        written(shown.and_then(|()| out.flush()), "standard output")?;
-    } else if !arguments.quiet {
-        // Standard output is the program's.
-        let mut out = BufWriter::new(io::stderr().lock());
-        let shown = simulate::describe(&report, plan.gantt, &mut out);
-        written(shown.and_then(|()| out.flush()), "standard error")?;
-    }
+    show(arguments, plan.gantt, &report)?;
     match &report.summary.deadlock {
         Some(deadlock) => {
             if arguments.quiet {
@@ -208,6 +196,21 @@ fn carry_out(arguments: &Mpirun, make: Option<Make>) -> Result<u8, Ending> {
         }
         None => Ok(code(report.code)),
     }
+}
+
+/// Prints the summary.
+fn show(arguments: &Mpirun, gantt: bool, report: &Report) -> Result<(), Ending> {
+    if arguments.format == Some(Format::Json) {
+        let mut out = BufWriter::new(io::stdout().lock());
+        let shown = results::write_json(&mut out, &report.summary, &report.performance, None);
+        written(shown.and_then(|()| out.flush()), "standard output")?;
+    } else if !arguments.quiet {
+        // Standard output is the program's.
+        let mut out = BufWriter::new(io::stderr().lock());
+        let shown = simulate::describe(report, gantt, &mut out);
+        written(shown.and_then(|()| out.flush()), "standard error")?;
+    }
+    Ok(())
 }
 
 fn code(code: i32) -> u8 {

@@ -36,7 +36,7 @@ pub fn run(arguments: &Run) -> Result<(), Ending> {
     }
     plan.warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));
     if plan.output.is_some() {
-        stop::watch();
+        stop::watch(|| {});
     }
     let report = experiment::run(&plan)?;
     report.warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));

@@ -2,8 +2,10 @@
 
 /// From now on, SIGINT and SIGTERM remove the temporary files and folders that this process made. It
 /// then ends with 128 and the number of the signal, as shells report it.
+///
+/// Before that, `end` is called.
 #[cfg(unix)]
-pub fn watch() {
+pub fn watch(end: fn()) {
     use signal_hook::{
         consts::{SIGINT, SIGTERM},
         iterator::Signals,
@@ -14,6 +16,7 @@ pub fn watch() {
     };
     std::thread::spawn(move || {
         if let Some(signal) = signals.forever().next() {
+            end();
             let mut held = results::hold();
             held.remove_all();
             std::process::exit(128 + signal);
@@ -23,4 +26,4 @@ pub fn watch() {
 
 /// Elsewhere, nothing is told.
 #[cfg(not(unix))]
-pub const fn watch() {}
+pub const fn watch(_: fn()) {}

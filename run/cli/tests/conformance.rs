@@ -7,7 +7,8 @@ use std::process::Command;
 
 use common::mpi::{compiled, mpirun};
 
-const PROGRAMS: [&str; 14] = [
+const PROGRAMS: [&str; 15] = [
+    "buffers",
     "send_modes",
     "requests",
     "types",

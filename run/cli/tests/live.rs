@@ -1,6 +1,10 @@
 //! Programs whose ranks are simulated: compiled with our own `mpicc`, run as processes and in one process.
 
 mod common;
+#[path = "live/computation.rs"]
+mod computation;
+#[path = "live/extras.rs"]
+mod extras;
 #[path = "../../../app/recorder/tests/support/programs.rs"]
 mod programs;
 

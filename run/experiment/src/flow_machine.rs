@@ -7,13 +7,13 @@ use host::{Outcome, Piece, Pieces, Protocols, Record, Settings, simulate_flow};
 use kernel::Probe;
 use platform::{Platform, Rates};
 use results::LinkLoad;
-use topology::place;
 use units::{Bytes, Time, TimePerByte};
 
 use crate::{
     configuration::Configuration,
     diagnostic::Diagnostic,
-    machine::{self, Places},
+    machine,
+    places::{self, Places},
     run::Failure,
     simgrid_items::{Items, quantity},
     value::Topology,
@@ -59,13 +59,14 @@ pub(crate) fn resolve(configuration: &Configuration) -> Result<Option<FlowMachin
     }
     let mut mistakes = foreign(configuration);
     let found = platform(configuration).map_err(|found| mistakes.extend(found)).ok();
-    let places = machine::places(configuration).map_err(|found| mistakes.push(found)).ok();
+    let places = places::resolve(configuration).map_err(|found| mistakes.push(found)).ok();
     let (Some(mut platform), Some(places)) = (found, places) else { return Err(mistakes) };
     let mut items = Items::default();
     mistakes.extend(of_platform(configuration, &platform, &mut items));
     let protocols = of_hosts(configuration, &platform, &items, &mut mistakes);
     mistakes.extend(keys(configuration, &mut items));
-    let mut protocols = Protocols { usual: items.protocol.clone(), others: protocols };
+    let in_order = configuration.switch("flow.in-order");
+    let mut protocols = Protocols { usual: items.protocol.clone(), others: protocols, in_order };
     mistakes.extend(said_items(configuration, &mut items));
     for protocol in protocols.others.values_mut() {
         protocol.eager_below = items.protocol.eager_below;
@@ -95,18 +96,13 @@ pub(crate) fn resolve(configuration: &Configuration) -> Result<Option<FlowMachin
 
 impl FlowMachine {
     /// The host of each rank.
-    fn hosts(&self, ranks: u32) -> Result<Vec<u32>, String> {
-        let count = self.platform.hosts.len() as u32;
-        match &self.places {
-            Places::Rule(rule) => rule
-                .place(ranks, count)
-                .map_err(|fault| topology::Faults::from(fault).render("[placement]")),
-            Places::File(name, text) => {
-                let names: Vec<_> =
-                    self.platform.hosts.iter().map(|host| host.name.as_str()).collect();
-                place::from_file(text, ranks, &names).map_err(|faults| faults.render(name))
-            }
-        }
+    pub fn hosts(&self, ranks: u32) -> Result<Vec<u32>, String> {
+        self.places.hosts(ranks, &self.host_names())
+    }
+
+    /// The names of all hosts.
+    pub fn host_names(&self) -> Vec<&str> {
+        self.platform.hosts.iter().map(|host| host.name.as_str()).collect()
     }
 
     /// Loads by link, for timelines.

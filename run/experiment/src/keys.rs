@@ -8,8 +8,9 @@ use std::path::Path;
 use crate::{
     value::{self, Kind},
     words::{
-        ARRIVALS, CLOCKS, COMPAT, COMPUTE, CONGESTION, DISTRIBUTION, INJECT, MODE, MODEL,
-        PLACEMENT, PRESETS, RECORDED_ON, RENDEZVOUS, TABLE_NAMES, TIMELINE, TRANSPORT, VARIANT,
+        ARRIVALS, CLOCKS, COMPAT, COMPUTE, CONGESTION, DISTRIBUTION, HOST_CLOCK, INJECT, MODE,
+        MODEL, PLACEMENT, PRESETS, RECORDED_ON, RENDEZVOUS, TABLE_NAMES, TIMELINE, TRANSPORT,
+        VARIANT,
     },
 };
 
@@ -202,6 +203,10 @@ pub const KEYS: &[Key] = &[
 
     key("live.compute", Kind::Word(COMPUTE), Value("measured"), flag("compute-time", "HOW"),
         "How much time the program's own computation takes."),
+    key("live.constant", Kind::Time, Unset("none"), flag("constant-time", "TIME"),
+        "What each region of computation takes, if `compute` is `constant`."),
+    key("live.times", Kind::Path, Unset("none"), flag("times", "FILE"),
+        "The `computation.csv` of an earlier run, if `compute` is `replayed`."),
     key("live.scale", Kind::Factor, Value("1"), None,
         "By how much computation takes longer than measured; with 0.5 it is twice as fast."),
     key("live.poll", Kind::Time, Value("100 ns"), None,
@@ -209,6 +214,12 @@ pub const KEYS: &[Key] = &[
          much, so that time goes on for a program that polls. Over flows, `smpi/test` and `smpi/iprobe` say it, if they are set."),
     key("live.clock", Kind::Time, Value("10 ns"), None,
         "What `MPI_Wtime` costs. Over flows, `smpi/wtime` says it, if it is set."),
+    key("live.fold", Kind::Bytes, Unset("none"), flag("fold", "SIZE"),
+        "Allocations of at least this size are the same memory in all ranks."),
+    key("live.host-clock", Kind::Word(HOST_CLOCK), Value("real"), flag("host-clock", "HOW"),
+        "What clocks of the system show the program, and how long it sleeps."),
+    key("live.no-payload", Kind::Switch, Value("false"), flag("no-payload", ""),
+        "Messages and collectives have no contents: buffers are left alone, and may be absent."),
 
     key("traces.mode", Kind::Word(MODE), Value("gaps"), None,
         "How recorded time becomes time in the schedule."),
@@ -453,6 +464,8 @@ pub const KEYS: &[Key] = &[
         "Most bytes under way per round trip (TCP-gamma); 0 B for no limit."),
     key("flow.cross-traffic", Kind::Switch, Value("true"), None,
         "Whether the way back of a flow carries 5 % of what it does."),
+    key("flow.in-order", Kind::Switch, Value("false"), None,
+        "Whether messages of a rank to another arrive in the order in which they set out, as over a connection."),
     key("flow.test", Kind::Time, Value("0 ns"), None,
         "Time of each `MPI_Test` and its kin in traces, in the mode `gaps`."),
     key("flow.iprobe", Kind::Time, Value("0 ns"), None, "Time of each `MPI_Iprobe`."),
@@ -470,6 +483,11 @@ pub const KEYS: &[Key] = &[
         "The rule."),
     key("placement.file", Kind::Path, Unset("only for `file`"), None,
         "The file."),
+    key("placement.hosts", Kind::Names, Unset("all hosts"), None,
+        "The hosts to use, in this order, separated by commas or spaces: names or numbers, each with the most ranks that it \
+         takes behind a colon, or without."),
+    key("placement.per-host", COUNT, Unset("as many as it takes to place all evenly"), None,
+        "Most ranks of each host."),
     key("placement.seed", SEED, Same(&["run.seed"]), None,
         "Seed of `random`."),
 

@@ -7,6 +7,7 @@
 //! This is the only crate that knows every model by name; the names are in [`registry`].
 
 pub mod compare;
+mod computation;
 mod configuration;
 mod diagnostic;
 pub mod document;
@@ -20,6 +21,7 @@ mod manifest;
 mod memory;
 mod network_tables;
 mod noise;
+mod places;
 mod plan;
 mod progress;
 pub mod registry;
@@ -35,8 +37,8 @@ pub use configuration::{Configuration, Origin, Request};
 pub use diagnostic::{Diagnostic, Mistakes, reason};
 pub use flow_machine::Carried;
 pub use goal_input::goal_errors;
-pub use live::{Holder, Make};
-pub use live_run::libraries;
+pub use live::{Holder, Launch, Make, Printing};
+pub use live_run::{changes, libraries, programs};
 pub use manifest::VERSION;
 pub use plan::{Output, Plan, Timeline};
 pub use registry::{Generated, generated};

@@ -3,12 +3,19 @@
 //! `program:` and what stands behind it is the command line of `mpirun`, quoted as for a shell: for each program `-n RANKS`, `-wdir FOLDER`,
 //! `-x NAME=VALUE`, the program and its arguments; a `:` by itself comes between two programs.
 
-use std::{env, io, path::PathBuf};
+use std::{
+    env,
+    ffi::{OsStr, OsString},
+    io,
+    path::{Path, PathBuf},
+};
 
-use live::{Costs, Holder, Launch, Live, Make, Processes};
+use live::{Costs, Holder, Hosts, Launch, Live, Make, Printing, Processes};
 use traces::library::Library;
+use units::Time;
 
 use crate::{
+    computation,
     configuration::Configuration,
     diagnostic::{Diagnostic, reason},
     flow_machine::FlowMachine,
@@ -21,8 +28,11 @@ const FOLDER: &str = "HEDDLE_MPI";
 /// Tells ranks how their computation counts.
 const COMPUTE: &str = "HEDDLE_COMPUTE";
 
-/// The programs that a workload names.
-pub(crate) fn programs(text: &str) -> Result<Vec<Launch>, String> {
+/// Tells ranks whether messages have contents.
+const PAYLOAD: &str = "HEDDLE_PAYLOAD";
+
+/// The programs that a workload names, behind `program:`.
+pub fn programs(text: &str) -> Result<Vec<Launch>, String> {
     let words = shell_words::split(text).map_err(|error| format!("{error} in `{text}`"))?;
     words.split(|word| word == ":").map(program).collect()
 }
@@ -45,6 +55,9 @@ fn program(words: &[String]) -> Result<Launch, String> {
                 let (name, text) = said.split_once('=').unwrap_or((said, ""));
                 launch.environment.push((name.into(), text.into()));
             }
+            option if option.starts_with('-') => {
+                return Err(format!("`{option}` is no option of a program: -n, -wdir and -x are"));
+            }
             _ => {
                 launch.program = word.into();
                 launch.arguments = words.by_ref().map(Into::into).collect();
@@ -65,7 +78,13 @@ pub(crate) fn check(
         let message = "LogGOPSim runs schedules, not programs";
         return Err(vec![configuration.mistake("loggops.compat", message)]);
     }
-    Ok(programs)
+    let mut mistakes = computation::check(configuration);
+    if configuration.bytes("live.fold").is_some_and(|least| least.get() < SMALLEST_FOLD) {
+        let message =
+            format!("expected at least {SMALLEST_FOLD} B: what is smaller is not worth it");
+        mistakes.push(configuration.mistake("live.fold", message));
+    }
+    if mistakes.is_empty() { Ok(programs) } else { Err(mistakes) }
 }
 
 /// The folder of our libraries of MPI: what the environment says, or `mpi/lib` beside this program.
@@ -82,57 +101,125 @@ pub fn libraries() -> Result<PathBuf, Failure> {
     })
 }
 
-/// Starts the programs and lets `simulate` run them; gives its result, and the exit code of the program.
+/// The library that is loaded before programs, and the variables that tell it what to change.
+const BEFORE: &str = "libheddle_before.so";
+const FOLD_FROM: &str = "HEDDLE_FOLD_FROM";
+const HOST_CLOCK: &str = "HEDDLE_HOST_CLOCK";
+/// Allocations that share memory between ranks have at least so many bytes.
+const SMALLEST_FOLD: u64 = 64 << 10;
+
+/// Variables for programs that are to be changed without their knowledge, and the library that does it, in the folder of our libraries.
+pub fn changes(
+    configuration: &Configuration,
+    libraries: &Path,
+) -> (Vec<(OsString, OsString)>, Option<PathBuf>) {
+    let mut variables = Vec::new();
+    if let Some(least) = configuration.bytes("live.fold") {
+        variables.push((FOLD_FROM.into(), least.get().to_string().into()));
+    }
+    let clock = configuration.word("live.host-clock");
+    if clock == "simulated" {
+        variables.push((HOST_CLOCK.into(), clock.into()));
+    }
+    let library = (!variables.is_empty()).then(|| libraries.join(BEFORE));
+    (variables, library)
+}
+
+/// How ranks are held, and what is kept of them.
+pub(crate) struct Held<'a> {
+    /// By what; or each by a process.
+    pub make: Option<Make<'a>>,
+    /// Where what these print goes.
+    pub printing: Printing,
+    /// The hosts that they are on, if the machine has hosts.
+    pub hosts: Option<Hosts>,
+    /// Whether what is measured of their computation is kept.
+    pub keep: bool,
+}
+
+/// What became of a live program.
+pub(crate) struct Lived<T> {
+    pub outcome: T,
+    /// How it ended, if that was before its time.
+    pub ended: Option<live::Ended>,
+    /// What was measured of its computation, if that is kept: nanoseconds by rank and region.
+    pub computed: Vec<Vec<u64>>,
+    /// Its exit code.
+    pub code: i32,
+}
+
+/// What calls that move no data cost; time must go on for a program that polls.
+fn costs(configuration: &Configuration, flow: Option<&FlowMachine>) -> Costs {
+    let time = |key| configuration.time(key).unwrap_or_default();
+    let or = |cost: Time, key| if cost == Time::ZERO { time(key).ps() } else { cost.ps() };
+    let calls = flow.map(|flow| &flow.items.calls);
+    let [test, probe, clock] =
+        calls.map_or([Time::ZERO; 3], |calls| [calls.test, calls.iprobe, calls.wtime]);
+    Costs {
+        test: or(test, "live.poll"),
+        probe: or(probe, "live.poll"),
+        clock: or(clock, "live.clock"),
+    }
+}
+
+/// Starts each rank as a process.
+fn processes(
+    programs: &mut [Launch],
+    configuration: &Configuration,
+    printing: Printing,
+) -> Result<io::Result<Processes>, Failure> {
+    let folder = libraries()?;
+    let (mut variables, library) = changes(configuration, &folder);
+    if let Some(library) = library {
+        let others = env::var_os("LD_PRELOAD").unwrap_or_default();
+        let both = [library.as_os_str(), &others].join(OsStr::new(" "));
+        variables.push(("LD_PRELOAD".into(), both));
+    }
+    for program in &mut *programs {
+        program.environment.extend(variables.iter().cloned());
+    }
+    Ok(Processes::start(programs, &folder, printing))
+}
+
+/// Starts the programs and lets `simulate` run them.
 pub(crate) fn with<T>(
     programs: &[Launch],
     configuration: &Configuration,
     flow: Option<&FlowMachine>,
-    make: Option<Make<'_>>,
+    Held { make, printing, hosts, keep }: Held<'_>,
     simulate: impl FnOnce(&Live<'_, dyn Holder>) -> Result<T, Failure>,
     is_stuck: impl Fn(&T) -> bool,
-) -> Result<(T, Option<live::Ended>, i32), Failure> {
+) -> Result<Lived<T>, Failure> {
     let ranks = programs.iter().map(|program| program.ranks).sum();
     let mut programs = programs.to_vec();
     let compute = configuration.word("live.compute");
     for program in &mut programs {
         program.environment.push((COMPUTE.into(), compute.into()));
+        if configuration.switch("live.no-payload") {
+            program.environment.push((PAYLOAD.into(), "off".into()));
+        }
     }
     let chosen: Library = trace_input::library_of(configuration, flow)?;
-    let time = |key| configuration.time(key).unwrap_or_default().ps();
-    let costs = match flow {
-        None => {
-            Costs { test: time("live.poll"), probe: time("live.poll"), clock: time("live.clock") }
-        }
-        Some(flow) => {
-            let calls = &flow.items.calls;
-            // Time must go on for a program that polls.
-            let or = |cost: units::Time, key| {
-                if cost == units::Time::ZERO { time(key) } else { cost.ps() }
-            };
-            Costs {
-                test: or(calls.test, "live.poll"),
-                probe: or(calls.iprobe, "live.poll"),
-                clock: or(calls.wtime, "live.clock"),
-            }
-        }
-    };
-    let scale = configuration.factor("live.scale").unwrap_or(1.0);
-    let started: io::Result<Box<dyn Holder>> = match make {
-        Some(make) => make(&programs),
-        None => {
-            Processes::start(&programs, &libraries()?).map(|processes| Box::new(processes) as _)
-        }
+    let computation = computation::resolve(configuration, ranks, keep)?;
+    let started: io::Result<Box<dyn Holder>> = if let Some(make) = make {
+        make(&programs)
+    } else {
+        let processes = processes(&mut programs, configuration, printing)?;
+        processes.map(|processes| Box::new(processes) as _)
     };
     let mut holder = started.map_err(|error| {
         let named: Vec<_> =
             programs.iter().map(|program| program.program.to_string_lossy()).collect();
         Failure::Input(format!("error: {}: {}", named.join(", "), reason(&error)))
     })?;
-    let live = Live::new(&*holder, ranks, &chosen, costs, scale);
+    let live = Live::new(&*holder, ranks, &chosen, costs(configuration, flow), computation);
+    if let Some(hosts) = hosts {
+        live.place_on(&hosts).map_err(|full| Failure::Input(format!("error: hosts: {full}")))?;
+    }
     let outcome = simulate(&live);
-    let ended = live.ended();
+    let (ended, computed) = (live.ended(), live.computation());
     let outcome = outcome?;
     let at_once = ended.is_some() || is_stuck(&outcome);
     let code = holder.end(at_once);
-    Ok((outcome, ended, code))
+    Ok(Lived { outcome, ended, computed, code })
 }

@@ -3,13 +3,14 @@
 use std::{fs, path::Path, sync::Arc};
 
 use infiniband::{Control, Fabric, Infiniband, Parameters, preset};
-use topology::{Failure, Fault, Faults, Imported, Placement, Routes, Routing, import, place};
+use topology::{Failure, Fault, Faults, Imported, Routes, Routing, import};
 use units::Time;
 
 use crate::{
     configuration::Configuration,
     diagnostic::{Diagnostic, Place, reason},
     keys::KEYS,
+    places::{self, Places},
     value::Topology,
 };
 
@@ -24,13 +25,6 @@ pub(crate) struct Machine {
     pub warnings: Vec<String>,
 }
 
-#[derive(Debug)]
-pub(crate) enum Places {
-    Rule(Placement),
-    /// The text of a file of this name.
-    File(String, String),
-}
-
 type Mistakes = Vec<Diagnostic>;
 
 /// The machine; `None` if messages just take L.
@@ -43,7 +37,7 @@ pub(crate) fn resolve(configuration: &Configuration) -> Result<Option<Machine>, 
     let mut mistakes = foreign(configuration);
     let imported = topology(configuration).map_err(|found| mistakes.extend(found)).ok();
     let parameters = parameters(configuration).map_err(|found| mistakes.extend(found)).ok();
-    let places = places(configuration).map_err(|found| mistakes.push(found)).ok();
+    let places = places::resolve(configuration).map_err(|found| mistakes.push(found)).ok();
     let (Some(imported), Some(parameters), Some(places), true) =
         (imported, parameters, places, mistakes.is_empty())
     else {
@@ -63,18 +57,15 @@ pub(crate) fn resolve(configuration: &Configuration) -> Result<Option<Machine>, 
 }
 
 impl Machine {
+    /// The host of each rank.
+    pub fn hosts(&self, ranks: u32) -> Result<Vec<u32>, String> {
+        self.places.hosts(ranks, &self.topology.graph.host_names())
+    }
+
     /// The network with `ranks` ranks on its hosts, and the number there of each rank's host. Hosts without
     /// ranks take no part.
     pub fn with(&self, ranks: u32) -> Result<(Infiniband, Vec<u32>), String> {
-        let mut hosts = match &self.places {
-            Places::Rule(rule) => rule
-                .place(ranks, self.topology.graph.hosts())
-                .map_err(|fault| Faults::from(fault).render("[placement]"))?,
-            Places::File(name, text) => {
-                place::from_file(text, ranks, &self.topology.graph.host_names())
-                    .map_err(|faults| faults.render(name))?
-            }
-        };
+        let mut hosts = self.hosts(ranks)?;
         let mut counts = vec![0; self.topology.graph.hosts() as usize];
         for &host in &hosts {
             counts[host as usize] += 1;
@@ -339,31 +330,4 @@ fn congestion(
         control.timer = timer;
     }
     Ok(Some(control))
-}
-
-pub(crate) fn places(configuration: &Configuration) -> Result<Places, Diagnostic> {
-    let file = configuration.path("placement.file");
-    let rule = match (configuration.word("placement.kind"), file) {
-        ("file", Some(path)) => {
-            let text = fs::read_to_string(&path)
-                .map_err(|error| Diagnostic::new(Place::File(path.clone()), reason(&error)))?;
-            return Ok(Places::File(path.display().to_string(), text));
-        }
-        ("file", None) => {
-            let help = "set placement.file".to_owned();
-            let message = "the placement is that of a file, but there is none";
-            return Err(configuration.mistake("placement.kind", message).help(help));
-        }
-        (_, Some(_)) => {
-            let help = "set placement.kind = \"file\"".to_owned();
-            let message = "the file is not used";
-            return Err(configuration.mistake("placement.file", message).help(help));
-        }
-        ("round-robin", None) => Placement::RoundRobin,
-        ("random", None) => {
-            Placement::Random { seed: configuration.count("placement.seed").unwrap_or(1) }
-        }
-        _ => Placement::Linear,
-    };
-    Ok(Places::Rule(rule))
 }

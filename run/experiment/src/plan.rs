@@ -72,6 +72,8 @@ pub struct Plan {
     pub output: Option<Output>,
     /// Whether a timeline is drawn on the terminal.
     pub gantt: bool,
+    /// Where what live programs print goes.
+    pub printing: live::Printing,
     /// Whether the report has the calls of traces, even if no table of them is written.
     pub(crate) calls: bool,
     /// What is odd about it, though it can be run.
@@ -95,6 +97,8 @@ pub struct Output {
     pub messages: bool,
     /// Whether there is a table of MPI calls.
     pub calls: bool,
+    /// Whether there is a table of the computation of live ranks.
+    pub computation: bool,
     /// What is written of a network with switches.
     pub network: Vec<Artifact>,
     /// The timeline.
@@ -171,6 +175,7 @@ impl Plan {
             loggopsim,
             output,
             gantt,
+            printing: live::Printing::Direct,
             calls: false,
             warnings,
             inputs,
@@ -217,6 +222,10 @@ fn tables(
     let Some(output) = output else { return Ok(()) };
     if output.calls && !traces {
         return Err(Mistakes(vec![wrong("a table of calls needs traces as the workload")]));
+    }
+    if output.computation && configuration.word("live.compute") != "measured" {
+        let message = "a table of computation needs a live program whose computation is measured";
+        return Err(Mistakes(vec![wrong(message)]));
     }
     if !output.network.is_empty() && !switches {
         let help = "set network.model = \"infiniband\"".to_owned();
@@ -433,6 +442,7 @@ pub(crate) fn output(configuration: &Configuration) -> Result<Option<Output>, Di
         ranks: tables.contains(&"ranks"),
         messages: tables.contains(&"messages"),
         calls: tables.contains(&"calls"),
+        computation: tables.contains(&"computation"),
         network: NETWORK
             .into_iter()
             .filter(|(name, _)| tables.contains(name))
@@ -459,7 +469,7 @@ pub(crate) fn inputs(configuration: &Configuration) -> Vec<PathBuf> {
         Some(Topology::File(path)) => Some(path),
         _ => None,
     };
-    let paths = ["traces.map", "noise.trace", "network.tables", "placement.file"];
+    let paths = ["traces.map", "noise.trace", "network.tables", "placement.file", "live.times"];
     let paths = paths.into_iter().filter_map(|key| configuration.path(key));
     source.into_iter().chain(topology).chain(paths).collect()
 }

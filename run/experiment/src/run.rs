@@ -20,7 +20,8 @@ use crate::{
     diagnostic::Mistakes,
     flow_machine::{Carried, FlowMachine},
     goal_input::Input,
-    live_run, manifest, memory,
+    live_run::{self, Held, Lived},
+    manifest, memory,
     network_tables::{self, Both},
     plan::{Output, Plan, Timeline},
     progress,
@@ -100,6 +101,8 @@ struct Simulated {
     /// What the records of a network say, if that is to be written, and of which one.
     watched: Option<(Watched, Infiniband)>,
     links: Vec<Carried>,
+    /// Regions of computation of live ranks, if they are to be written.
+    computed: Vec<Vec<u64>>,
     took: Duration,
 }
 
@@ -176,17 +179,20 @@ fn live(
     start: Instant,
     directory: Option<RunDirectory>,
 ) -> Result<Report, Failure> {
-    let (simulated, ended, code) = live_run::with(
+    let hosts = hosts(plan, programs.iter().map(|program| program.ranks).sum())?;
+    let keep = plan.output.as_ref().is_some_and(|output| output.computation);
+    let Lived { outcome: mut simulated, ended, computed, code } = live_run::with(
         programs,
         &plan.configuration,
         plan.flow.as_ref(),
-        make,
+        Held { make, printing: plan.printing, hosts, keep },
         |live| carry_out(plan, live, 0, |_| None),
         |simulated| simulated.outcome.deadlock.is_some(),
     )?;
     if let Some(ended) = ended {
         return Err(Failure::Ended(Ending::new(&ended)));
     }
+    simulated.computed = computed;
     let stuck = simulated.outcome.deadlock.as_ref();
     let places = stuck.map_or_else(Vec::new, |stuck| stuck.places.clone());
     let mut report = finish(plan, start, directory, simulated, None, |op| {
@@ -195,6 +201,17 @@ fn live(
     })?;
     report.code = code;
     Ok(report)
+}
+
+/// The hosts of live ranks, where the machine has hosts.
+fn hosts(plan: &Plan, ranks: u32) -> Result<Option<live::Hosts>, Failure> {
+    let (of, names) = match (&plan.machine, &plan.flow) {
+        (Some(machine), _) => (machine.hosts(ranks), machine.topology.graph.host_names()),
+        (None, Some(flow)) => (flow.hosts(ranks), flow.host_names()),
+        (None, None) => return Ok(None),
+    };
+    let of = of.map_err(Failure::Input)?;
+    Ok(Some(live::Hosts { of, names: names.into_iter().map(str::to_owned).collect() }))
 }
 
 /// Tries all algorithms of a collective; the first of the fastest, and a remark on all.
@@ -304,7 +321,8 @@ fn carry_out(
             }
         };
         let (calls, links) = (Vec::new(), Vec::new());
-        Ok(Simulated { outcome, recorded, calls, watched, links, took: start.elapsed() })
+        let (computed, took) = (Vec::new(), start.elapsed());
+        Ok(Simulated { outcome, recorded, calls, watched, links, computed, took })
     })
 }
 
@@ -331,8 +349,8 @@ fn over_flows(
             flow.simulate(program, settings, Silent, Collector::new(wanted))?;
         (outcome, Collector::merge(vec![probe]), links)
     };
-    let (calls, watched, took) = (Vec::new(), None, start.elapsed());
-    Ok(Simulated { outcome, recorded, calls, watched, links, took })
+    let (calls, computed, watched, took) = (Vec::new(), Vec::new(), None, start.elapsed());
+    Ok(Simulated { outcome, recorded, calls, watched, links, computed, took })
 }
 
 fn by_rules<B: Probe<Record>>(
@@ -378,7 +396,7 @@ fn finish(
     standard: Option<&str>,
     describe: impl FnMut(&host::PendingOp) -> Pending,
 ) -> Result<Report, Failure> {
-    let Simulated { outcome, recorded, calls, watched, links, took } = simulated;
+    let Simulated { outcome, recorded, calls, watched, links, computed, took } = simulated;
     let summary = Summary::new(&outcome, describe);
     let threads = if plan.loggopsim || plan.flow.is_some() { 1 } else { plan.settings.threads };
     if let (Some(mut directory), Some(output)) = (directory, &plan.output) {
@@ -389,6 +407,10 @@ fn finish(
         };
         directory.write(Artifact::Manifest, |out| manifest(out))?;
         write(&mut directory, output, &outcome, &recorded, &summary)?;
+        if output.computation {
+            directory
+                .write(Artifact::Computation, |out| results::write_computation(out, &computed))?;
+        }
         if output.calls {
             directory
                 .write(Artifact::Calls, |out| results::write_calls(out, calls.iter().cloned()))?;

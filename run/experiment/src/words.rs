@@ -44,6 +44,15 @@ pub const RENDEZVOUS: Words = &[
 pub const COMPUTE: Words = &[
     ("measured", "what the rank's CPU clock says between two calls of MPI"),
     ("off", "none: the program's data is right, and only its communication takes time"),
+    ("constant", "the same for each region of computation between two calls: `constant`"),
+    ("replayed", "what an earlier run measured: `times`"),
+];
+pub const HOST_CLOCK: Words = &[
+    ("real", "the time of this machine"),
+    (
+        "simulated",
+        "simulated time, from the beginning of the year 2000; sleeping takes simulated time",
+    ),
 ];
 pub const MODEL: Words = &[
     ("loggops", "messages take L and do not meet"),
@@ -85,6 +94,7 @@ pub const TABLE_NAMES: Words = &[
     ("ranks", "`ranks.csv`: finish, busy and blocked times, messages and bytes of every rank"),
     ("messages", "`messages.csv`: every message with the times of its stages"),
     ("calls", "`calls.csv`: every MPI call of traces with its simulated times"),
+    ("computation", "`computation.csv`: the regions of computation of a live program, as measured"),
     (
         "lanes",
         "`lanes.csv`: flits, queues, stalls and marks of the ports of a network with switches over time",

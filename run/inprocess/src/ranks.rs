@@ -8,9 +8,10 @@ use std::ptr;
 
 use corosensei::stack::{Stack, StackPointer};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
+use heddle_mpi::simulator::Manner;
 use heddle_mpi::state::{self, Mpi};
 use live::{Holder, Launch, Lost};
-use port::{Died, Lane, Memory, Port, RANKS_TURN, SIMULATORS_TURN, Switch};
+use port::{Desk, Died, Lane, Memory, Port, RANKS_TURN, SIMULATORS_TURN, Switch};
 use std::sync::atomic::Ordering;
 
 use crate::image::Image;
@@ -113,22 +114,23 @@ impl Ranks {
     /// The ranks of a program, with the arguments that it was started with.
     pub fn new(programs: &[Launch], main: Main, arguments: &[CString]) -> io::Result<Self> {
         let count: u32 = programs.iter().map(|program| program.ranks).sum();
-        let (memory, file) = Memory::new(count)?;
-        drop(file);
+        heddle_mpi::extra::running(false);
+        let memory = Memory::private(count)?;
+        let desk = Desk::new(memory, 0);
         let image = Image::find();
         let mut fresh = vec![0; image.size()];
         image.save(&mut fresh);
         let stacks = stacks(count as usize)?;
-        let measures = programs
-            .iter()
-            .flat_map(|program| &program.environment)
-            .any(|(_, value)| value == "measured");
+        let manner = Manner::new(|name| {
+            let mut said = programs.iter().flat_map(|program| &program.environment);
+            said.find(|(known, _)| known == name).map(|(_, value)| value.clone())
+        });
         let rank = |rank: u32| {
             let mpi = Box::into_raw(Box::<Mpi>::default());
             // SAFETY: made above, and never freed.
             let known = unsafe { &*mpi };
-            let port = Port::new(memory, rank, count, Box::new(Here), end);
-            heddle_mpi::simulator::hold(known, port, measures, image.places());
+            let port = Port::new(desk.clone(), rank, count, Box::new(Here), end);
+            heddle_mpi::simulator::hold(known, port, manner, image.places());
             let mut given: Vec<*mut i8> =
                 arguments.iter().map(|word| word.clone().into_raw()).collect();
             given.push(ptr::null_mut());
@@ -186,11 +188,13 @@ impl Ranks {
         }
         let mut coroutine = own.coroutine.take()?;
         state::run_as(own.mpi);
+        heddle_mpi::extra::running(true);
         crate::signals::runs(Some(rank));
         YIELDER
             .set(WAYS.with_borrow(|ways| ways.get(rank as usize).copied()).unwrap_or(ptr::null()));
         let outcome = coroutine.resume(());
         YIELDER.set(ptr::null());
+        heddle_mpi::extra::running(false);
         crate::signals::runs(None);
         own.ended = match outcome {
             CoroutineResult::Return(code) => Some(code),
@@ -222,7 +226,8 @@ impl Holder for Ranks {
         let lane = self.memory.lane(rank).ok_or_else(|| lost("it has no lane", 1))?;
         lane.turn.store(RANKS_TURN, Ordering::Release);
         let ended = self.run(rank);
-        if lane.turn.load(Ordering::Acquire) == SIMULATORS_TURN {
+        // All ranks have the same lane.
+        if lane.turn.swap(SIMULATORS_TURN, Ordering::AcqRel) == SIMULATORS_TURN {
             return Ok(());
         }
         match ended {
@@ -238,6 +243,7 @@ impl Holder for Ranks {
         if let Some(lane) = self.memory.lane(rank) {
             lane.turn.store(RANKS_TURN, Ordering::Release);
             self.run(rank);
+            lane.turn.store(SIMULATORS_TURN, Ordering::Release);
         }
     }
 

@@ -9,6 +9,7 @@ use schedule::{Edge, Kind, Op};
 use units::Time;
 
 use super::mailbox::{Flow, Mailbox, Message, Messages};
+use super::order::Order;
 use super::protocol::{Protocol, Protocols};
 use super::rank::{Cpu, Doing, Rank, Ready, add};
 use crate::path::{Clock, Stamp};
@@ -31,6 +32,8 @@ pub struct Engine<'a, S: Source, R, W, B> {
     /// CPUs of a rank.
     cpus: u32,
     pub messages: Messages,
+    /// Messages under way, if they arrive in their order.
+    order: Option<Order>,
     /// When CPUs are done: time, number of the event, rank, CPU.
     agenda: BinaryHeap<Reverse<(Time, u64, u32, u8)>>,
     numbers: u64,
@@ -81,6 +84,7 @@ pub fn simulate_flow<P: Work, R: Routes, W: Probe<Load>, B: Probe<Record>>(
         ranks: (0..ranks).map(rank).collect(),
         source,
         messages: Messages::with_room(room(program)),
+        order: protocols.in_order.then(Order::default),
         agenda: BinaryHeap::new(),
         numbers: 0,
         active: VecDeque::new(),
@@ -127,7 +131,7 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
             self.network.advance(next, &mut done);
             for number in done.drain(..) {
                 if number & COMPUTES == 0 {
-                    self.arrive(number);
+                    self.ends(number);
                 } else {
                     let number = number & !COMPUTES;
                     self.done(number / self.cpus, (number % self.cpus) as u8)?;
@@ -468,7 +472,19 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
         let latency =
             self.network.send(now, (from, to), message.size, number).map_err(Error::Route)?;
         message.flow = Flow::Travels { since: now, latency };
+        if let Some(order) = &mut self.order {
+            order.sets_out((message.source, message.destination), number);
+        }
         Ok(())
+    }
+
+    /// The flow of a message has ended.
+    fn ends(&mut self, number: u32) {
+        let Some(order) = &mut self.order else { return self.arrive(number) };
+        let message = self.messages.at(number);
+        for arrived in order.arrives((message.source, message.destination), number) {
+            self.arrive(arrived);
+        }
     }
 
     /// A message has arrived.

@@ -11,6 +11,7 @@
 mod engine;
 mod finish;
 mod mailbox;
+mod order;
 mod protocol;
 mod rank;
 

@@ -87,6 +87,9 @@ pub struct Protocols {
     pub usual: Protocol,
     /// Those of others, by host.
     pub others: BTreeMap<u32, Protocol>,
+    /// Whether messages of a rank to another arrive in the order in which they set out, as over a connection. SMPI lets
+    /// them overtake each other.
+    pub in_order: bool,
 }
 
 impl Protocols {

@@ -92,6 +92,24 @@ fn a_rendezvous_holds_the_sender_until_the_message_has_arrived() {
     assert_eq!(finish(run(text)), [8007, 8000, 0]);
 }
 
+/// 90 bytes and then one byte: they travel from 10 and 20, and use the link from 1010 and 1020. The first has moved 10 bytes by then; both
+/// get half, so the second is there at 1022, and the first, of which 79 are left, at 1101. The receiver computes behind the second receive: from
+/// 1022 + 50 to 6072, and the first receive costs its 50 after that. In order, both are there at 1101: 50 and 50, and then 5000.
+#[test]
+fn a_short_message_overtakes_unless_they_arrive_in_order() {
+    let text = "num_ranks 3\nrank 0 {\nl1: send 90b to 1\nl2: send 1b to 1\nl3: calc 0\nl3 requires l1\nl3 requires l2\n}\n\
+                rank 1 {\nl1: recv 90b from 0\nl2: recv 1b from 0\nl3: calc 5000\nl3 requires l2\n}\nrank 2 {\n}\n";
+    let program = image(text);
+    for (in_order, end) in [(false, 6122), (true, 6201)] {
+        let links = [Link { bandwidth: 1e9, sharing: Sharing::Shared }];
+        let mut network = Network::new(Wire, &links, &[], parameters(), Silent);
+        let protocols = Protocols { usual: protocol(), in_order, ..Protocols::default() };
+        let (hosts, settings) = ([0, 1, 2], Settings::default());
+        let ran = simulate_flow(&mut network, &hosts, &protocols, &program, &settings, Silent);
+        assert_eq!(finish(ran.map(|(outcome, _)| outcome)), [20, end, 0], "{in_order}");
+    }
+}
+
 #[test]
 fn a_send_with_company_is_not_blocking() {
     // Both sends are waited for together: 10 ns each. The first travels from 10, the second from 20 on; both use

@@ -168,6 +168,16 @@ pub fn host(world: u32) -> u32 {
 }
 
 /// See the other `agree`.
+pub fn host_name(world: u32) -> String {
+    format!("host{}", host(world))
+}
+
+/// See the other `agree`.
+pub fn share_memory(_: u32, _: u32) -> bool {
+    true
+}
+
+/// See the other `agree`.
 pub fn done() -> Handle {
     abi::REQUEST_NULL
 }

@@ -11,7 +11,7 @@ use super::fresh;
 use crate::abi;
 use crate::comm::Comm;
 use crate::error::{Error, Result};
-use crate::p2p;
+use crate::{mpi, p2p};
 
 /// Bytes before a contribution, which begin with its length: so much that it is aligned for any type.
 const HEAD: u64 = 64;
@@ -28,8 +28,13 @@ impl Contribution {
         Self::default()
     }
 
-    /// So many bytes, which `fill` writes.
+    /// So many bytes of the program, which `fill` writes; nothing if they do not matter.
     pub fn new(length: u64, fill: impl FnOnce(&mut [u8])) -> Result<Self> {
+        if mpi().hollow.get() { Ok(Self::none()) } else { Self::own(length, fill) }
+    }
+
+    /// So many bytes of this library's own.
+    fn own(length: u64, fill: impl FnOnce(&mut [u8])) -> Result<Self> {
         let (place, room) = fresh(length + HEAD)?;
         if let Some((head, body)) = room.split_at_mut_checked(HEAD as usize) {
             head.iter_mut().zip(length.to_le_bytes()).for_each(|(place, byte)| *place = byte);
@@ -40,7 +45,7 @@ impl Contribution {
 
     /// These bytes.
     pub fn of(bytes: &[u8]) -> Result<Self> {
-        Self::new(bytes.len() as u64, |room| room.copy_from_slice(bytes))
+        Self::own(bytes.len() as u64, |room| room.copy_from_slice(bytes))
     }
 
     /// A block for each of several, of these lengths; `fill` writes one. Numbers can be told with them.

@@ -90,7 +90,8 @@ fn each<C: Number, D: Number>(
 
 /// Refuses a result in the buffer that the contribution is in.
 fn apart(one: *const c_void, other: *const c_void, count: u64) -> Result {
-    check!(one != other || count == 0, ERR_BUFFER, "the buffers must not be the same");
+    let apart = one != other || count == 0 || mpi().hollow.get();
+    check!(apart, ERR_BUFFER, "the buffers must not be the same");
     Ok(())
 }
 

@@ -58,7 +58,7 @@ mpi_functions! {
     }
 
     fn Is_thread_main(flag: Out<c_int>) {
-        let main = mpi().environment.main_thread.get() == Some(std::thread::current().id());
+        let main = mpi().environment.is_main_thread();
         flag.set(c_int::from(main))
     }
 

@@ -9,7 +9,7 @@ use crate::comm::Comm;
 use crate::datatype::Datatype;
 use crate::datatype::basic::{Basic, Class};
 use crate::datatype::map::Map;
-use crate::mpi;
+use crate::{lent, mpi};
 
 /// The kind of a message's elements, as a number; 0 if it may be anything.
 pub type Kind = u64;
@@ -58,7 +58,7 @@ pub fn of(datatype: &Datatype) -> Kind {
 /// Notes what a block of contents is made of.
 pub fn note(port: &Port, contents: Place, data: &Data) {
     if contents != 0 {
-        arena::label(port.memory(), contents, data.datatype.kind());
+        arena::label(port.memory(), lent::block(contents), data.datatype.kind());
     }
 }
 
@@ -72,7 +72,8 @@ pub fn check(port: &Port, done: &Completion, data: &Data, comm: &Comm) {
     if done.contents == 0 || done.bytes == 0 {
         return;
     }
-    let (sent, received) = (arena::labelled(port.memory(), done.contents), data.datatype.kind());
+    let (sent, received) =
+        (arena::labelled(port.memory(), lent::block(done.contents)), data.datatype.kind());
     if sent == received || sent == 0 || received == 0 || mpi().warned.replace(true) {
         return;
     }

@@ -9,6 +9,7 @@ use super::array::Requests;
 use crate::abi::{self, Handle, Status};
 use crate::argument::Out;
 use crate::error::Result;
+use crate::p2p::set_status;
 use crate::{mpi, mpi_functions, threads};
 
 /// Waits for all of some operations.
@@ -73,14 +74,6 @@ pub(super) fn test(requests: &Requests, active: &[usize]) -> Result<Vec<usize>> 
 /// The status of no operation; its error field is part of it.
 pub(super) fn set_empty(place: Out<Status>) -> Result {
     if place.address().is_null() { Ok(()) } else { place.set(Status::empty()) }
-}
-
-pub(super) fn set_status(place: Out<Status>, status: &Status) -> Result {
-    if place.address().is_null() {
-        return Ok(());
-    }
-    let error = place.get()?.error;
-    place.set(Status { error, ..*status })
 }
 
 /// The result of a call about several requests that says which are done.

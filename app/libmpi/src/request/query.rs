@@ -4,10 +4,11 @@ use std::ffi::c_int;
 
 use super::Active;
 use super::array::{Requests, set_all};
-use super::completion::{set_empty, set_status, test, wait_for};
+use super::completion::{set_empty, test, wait_for};
 use crate::abi::{self, Handle, Status};
 use crate::argument::Out;
 use crate::error::Result;
+use crate::p2p::set_status;
 use crate::{mpi, mpi_functions};
 
 /// Takes in the data of an operation that is done, which stays for a later call to complete it.

@@ -83,7 +83,7 @@ impl Found<'_> {
         let port = mpi().port()?;
         let ticket = port.start(&Command::Remote { to, bytes: there, answer: back });
         self.window.open.borrow_mut().push(Access { target: self.target, ticket, brings });
-        Ok(Active::Send { ticket })
+        Ok(Active::Send { ticket, contents: 0 })
     }
 }
 

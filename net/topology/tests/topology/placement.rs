@@ -34,3 +34,41 @@ fn recorded_names() {
     assert_eq!(place::by_names(&["h2", "h0.cluster.org"], &graph).unwrap(), [2, 0]);
     assert_eq!(place::by_names(&["x", "h0", "y"], &graph).unwrap_err().0.len(), 2);
 }
+
+/// Slots are filled in order, or one of each host in turn; hosts without a number of slots share what the others leave.
+#[test]
+fn on_listed_hosts() {
+    let hosts = [(5, Some(2)), (1, Some(1)), (3, Some(3))];
+    assert_eq!(Placement::Linear.on(6, &hosts).unwrap(), [5, 5, 1, 3, 3, 3]);
+    assert_eq!(Placement::RoundRobin.on(6, &hosts).unwrap(), [5, 1, 3, 5, 3, 3]);
+    assert_eq!(Placement::Linear.on(3, &hosts).unwrap(), [5, 5, 1]);
+    // Two are said; of the other five, each of the two hosts takes three at most.
+    let some = [(0, None), (1, Some(2)), (2, None)];
+    assert_eq!(Placement::Linear.on(7, &some).unwrap(), [0, 0, 0, 1, 1, 2, 2]);
+    let fault = Placement::Linear.on(7, &hosts).unwrap_err();
+    assert_eq!(fault.message, "7 ranks, but 3 hosts have room for 6");
+    let mut random = Placement::Random { seed: 3 }.on(6, &hosts).unwrap();
+    random.sort_unstable();
+    assert_eq!(random, [1, 3, 3, 3, 5, 5]);
+}
+
+#[test]
+fn lists_of_hosts() {
+    let names = ["node-1.site.org", "node-2.site.org", "node:7", "gpu"];
+    let listed = |text: &str| place::listed(text, &names);
+    let expected = [(1, Some(4)), (0, None), (3, Some(2)), (2, None)];
+    assert_eq!(listed("node-2:4,node-1.site.org gpu gpu,node:7").unwrap(), expected);
+    // A number that is no name.
+    assert_eq!(listed("3:2,0").unwrap(), [(3, Some(2)), (0, None)]);
+    let faults = listed("nodee-1,gpu:x,9").unwrap_err().0;
+    let said: Vec<_> = faults.iter().map(|fault| fault.message.as_str()).collect();
+    let slots = "expected a number of slots behind the colon, found `gpu:x`";
+    assert_eq!(said, ["there is no host `nodee-1`", slots, "there is no host `9`"]);
+}
+
+/// Open MPI's rank files, as its manual page shows them.
+#[test]
+fn rank_files() {
+    let text = "rank 0=b slot=1:0-2\nrank 1=a slot=0:0,1\nrank 2=a\n";
+    assert_eq!(place::from_file(text, 3, &["a", "b"]).unwrap(), [1, 0, 0]);
+}

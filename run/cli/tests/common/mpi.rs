@@ -47,7 +47,7 @@ pub fn compiled(name: &str) -> PathBuf {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/live").join(name).with_extension("c");
     let mut compiler = Command::new(mpi().join("bin/mpicc"));
     let status = compiler
-        .args(["-O1", "-Wall", "-Werror", "-pthread", "-o"])
+        .args(["-g", "-O1", "-Wall", "-Werror", "-pthread", "-o"])
         .arg(&made)
         .arg(source)
         .status();
@@ -67,10 +67,15 @@ pub fn ended(output: &Output) -> Ended {
 
 /// Runs a program with these options and arguments, without computation.
 pub fn mpirun(options: &str, program: &Path, arguments: &str) -> Ended {
+    mpirun_as_it_computes(&format!("--compute-time off {options}"), program, arguments)
+}
+
+/// Runs a program with these options and arguments.
+pub fn mpirun_as_it_computes(options: &str, program: &Path, arguments: &str) -> Ended {
     // A program that does not end is a failure, not a wait.
     let mut command = Command::new("timeout");
     command.args(["--signal=KILL", "100", env!("CARGO_BIN_EXE_heddle")]);
-    command.args(["mpirun", "--compute-time", "off"]).args(options.split_whitespace());
+    command.arg("mpirun").args(options.split_whitespace());
     command.arg(program).args(arguments.split_whitespace()).env("HEDDLE_MPI", mpi().join("lib"));
     ended(&command.output().expect("heddle runs"))
 }

@@ -1,0 +1,182 @@
+/* Loaded before the program where it is to be changed without its knowledge: large allocations that are the same for all ranks
+ * (HEDDLE_FOLD_FROM), clocks that show simulated time (HEDDLE_HOST_CLOCK). What is not changed goes to the C library. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <malloc.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* The C library's own, under names that cannot be taken. */
+extern void *__libc_malloc(size_t);
+extern void *__libc_calloc(size_t, size_t);
+extern void *__libc_realloc(void *, size_t);
+extern void *__libc_memalign(size_t, size_t);
+extern void __libc_free(void *);
+
+static size_t fold_from = SIZE_MAX;
+static int simulated;
+
+/* Functions of libheddle_mpi.so, once that is there. */
+static void *(*fold)(size_t);
+static int (*fold_free)(const void *);
+static size_t (*fold_size)(const void *);
+static int (*fold_resize)(const void *, size_t);
+static int (*now)(uint64_t *);
+static int (*rest)(uint64_t);
+
+static void *found(const char *name) { return dlsym(RTLD_DEFAULT, name); }
+
+/* Looks for them while they are not there: a program may load MPI late. */
+static int connected(void) {
+    if (!fold_free) {
+        now = (int (*)(uint64_t *))found("heddle_clock");
+        rest = (int (*)(uint64_t))found("heddle_sleep");
+        fold = (void *(*)(size_t))found("heddle_fold");
+        fold_size = (size_t(*)(const void *))found("heddle_fold_size");
+        fold_resize = (int (*)(const void *, size_t))found("heddle_fold_resize");
+        fold_free = (int (*)(const void *))found("heddle_fold_free");
+    }
+    return fold_free != NULL;
+}
+
+__attribute__((constructor)) static void begin(void) {
+    const char *from = getenv("HEDDLE_FOLD_FROM"), *clock = getenv("HEDDLE_HOST_CLOCK");
+    simulated = clock && !strcmp(clock, "simulated");
+    if (from) fold_from = strtoull(from, NULL, 10);
+}
+
+static void *folded(size_t bytes) { return bytes >= fold_from && connected() ? fold(bytes) : NULL; }
+
+static size_t size_of(const void *address) { return fold_free ? fold_size(address) : 0; }
+
+EXPORT void *malloc(size_t bytes) {
+    void *address = folded(bytes);
+    return address ? address : __libc_malloc(bytes);
+}
+
+EXPORT void *calloc(size_t number, size_t each) {
+    size_t bytes;
+    void *address = __builtin_mul_overflow(number, each, &bytes) ? NULL : folded(bytes);
+    return address ? address : __libc_calloc(number, each);
+}
+
+EXPORT void free(void *address) {
+    if (!size_of(address) || !fold_free(address)) __libc_free(address);
+}
+
+EXPORT void *realloc(void *old, size_t bytes) {
+    size_t before = size_of(old);
+    if (!before && (!old || bytes < fold_from)) return old ? __libc_realloc(old, bytes) : malloc(bytes);
+    if (before && bytes >= fold_from && fold_resize(old, bytes)) return old;
+    void *address = bytes || !before ? malloc(bytes) : NULL;
+    if (address) {
+        size_t kept = before ? before : malloc_usable_size(old);
+        memcpy(address, old, kept < bytes ? kept : bytes);
+    }
+    if (address || !bytes) free(old);
+    return address;
+}
+
+EXPORT void *memalign(size_t alignment, size_t bytes) {
+    void *address = alignment <= 4096 ? folded(bytes) : NULL;
+    return address ? address : __libc_memalign(alignment, bytes);
+}
+
+EXPORT void *aligned_alloc(size_t alignment, size_t bytes) { return memalign(alignment, bytes); }
+
+EXPORT int posix_memalign(void **address, size_t alignment, size_t bytes) {
+    if (alignment % sizeof(void *) || (alignment & (alignment - 1)) || !alignment) return EINVAL;
+    void *made = memalign(alignment, bytes);
+    if (!made) return ENOMEM;
+    *address = made;
+    return 0;
+}
+
+EXPORT size_t malloc_usable_size(void *address) {
+    static size_t (*real)(void *);
+    size_t size = size_of(address);
+    if (size || !address) return size;
+    if (!real) real = (size_t(*)(void *))dlsym(RTLD_NEXT, "malloc_usable_size");
+    return real ? real(address) : 0;
+}
+
+/* Simulated time begins with the year 2000. */
+#define START 946684800
+#define SECOND UINT64_C(1000000000000)
+
+static int simulated_now(struct timespec *time) {
+    uint64_t picoseconds;
+    if (!simulated || !connected() || !now(&picoseconds)) return 0;
+    time->tv_sec = START + (time_t)(picoseconds / SECOND);
+    time->tv_nsec = (long)(picoseconds % SECOND / 1000);
+    return 1;
+}
+
+EXPORT int clock_gettime(clockid_t clock, struct timespec *time) {
+    switch (clock) {
+    case CLOCK_REALTIME:
+    case CLOCK_REALTIME_COARSE:
+    case CLOCK_MONOTONIC:
+    case CLOCK_MONOTONIC_COARSE:
+    case CLOCK_MONOTONIC_RAW:
+    case CLOCK_BOOTTIME:
+        if (simulated_now(time)) return 0;
+    }
+    static int (*real)(clockid_t, struct timespec *);
+    if (!real) real = (int (*)(clockid_t, struct timespec *))dlsym(RTLD_NEXT, "clock_gettime");
+    return real ? real(clock, time) : (int)syscall(SYS_clock_gettime, clock, time);
+}
+
+EXPORT int gettimeofday(struct timeval *restrict time, void *restrict zone) {
+    struct timespec fine;
+    if (simulated_now(&fine)) {
+        time->tv_sec = fine.tv_sec;
+        time->tv_usec = fine.tv_nsec / 1000;
+        return 0;
+    }
+    return (int)syscall(SYS_gettimeofday, time, zone);
+}
+
+EXPORT time_t time(time_t *place) {
+    struct timespec fine;
+    if (!simulated_now(&fine)) clock_gettime(CLOCK_REALTIME, &fine);
+    if (place) *place = fine.tv_sec;
+    return fine.tv_sec;
+}
+
+static int sleeps(const struct timespec *how_long) {
+    if (!simulated || how_long->tv_sec < 0 || (uint64_t)how_long->tv_sec > UINT64_MAX / SECOND / 2 || !connected()) return 0;
+    return rest((uint64_t)how_long->tv_sec * SECOND + (uint64_t)how_long->tv_nsec * 1000);
+}
+
+EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec *how_long, struct timespec *left) {
+    struct timespec until = *how_long, present;
+    if ((flags & TIMER_ABSTIME) && simulated_now(&present)) {
+        int64_t nanoseconds = (until.tv_sec - present.tv_sec) * INT64_C(1000000000) + until.tv_nsec - present.tv_nsec;
+        if (nanoseconds < 0) return 0;
+        until = (struct timespec){nanoseconds / 1000000000, nanoseconds % 1000000000};
+    }
+    if (sleeps(&until)) return 0;
+    return syscall(SYS_clock_nanosleep, clock, flags, how_long, left) ? errno : 0;
+}
+
+EXPORT int nanosleep(const struct timespec *how_long, struct timespec *left) {
+    return sleeps(how_long) ? 0 : (int)syscall(SYS_nanosleep, how_long, left);
+}
+
+EXPORT int usleep(useconds_t microseconds) {
+    return nanosleep(&(struct timespec){microseconds / 1000000, microseconds % 1000000 * 1000L}, NULL);
+}
+
+EXPORT unsigned sleep(unsigned seconds) {
+    struct timespec left = {0, 0};
+    return nanosleep(&(struct timespec){seconds, 0}, &left) ? (unsigned)left.tv_sec : 0;
+}

@@ -1,0 +1,95 @@
+//! What is read of an executable or a shared library (ELF, 64 bits).
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+use object::elf::{DT_NEEDED, DT_RPATH, DT_RUNPATH, FileHeader64, PT_INTERP};
+use object::read::elf::{
+    Dyn as _, ElfFile, FileHeader as _, ProgramHeader as _, SectionHeader as _,
+};
+use object::{Endianness, Object as _, ObjectSymbol as _};
+
+use crate::check::Error;
+
+/// What is read of a file.
+#[derive(Clone, Debug, Default)]
+pub struct Elf {
+    /// The libraries that it asks for.
+    pub needed: Vec<String>,
+    run_paths: Vec<String>,
+    /// The names it imports.
+    pub imports: Vec<String>,
+    /// The names it has for others.
+    pub exports: BTreeSet<String>,
+    /// Whether the dynamic linker starts it: so with executables that are linked dynamically.
+    pub is_started_by_linker: bool,
+}
+
+impl Elf {
+    /// The folders that it says its libraries are in; its own is `origin`.
+    pub fn folders(&self, origin: &Path) -> impl Iterator<Item = PathBuf> {
+        let origin = origin.to_string_lossy();
+        self.run_paths.iter().flat_map(|paths| paths.split(':')).map(move |folder| {
+            PathBuf::from(folder.replace("${ORIGIN}", &origin).replace("$ORIGIN", &origin))
+        })
+    }
+}
+
+/// Reads a file.
+pub fn read(path: &Path) -> Result<Elf, Error> {
+    let data = fs::read(path).map_err(|source| Error::File { path: path.to_owned(), source })?;
+    parse(&data).map_err(|source| Error::NotElf { path: path.to_owned(), source })
+}
+
+fn parse(data: &[u8]) -> Result<Elf, object::Error> {
+    let mut elf = Elf::default();
+    let file = ElfFile::<FileHeader64<Endianness>>::parse(data)?;
+    for symbol in file.dynamic_symbols() {
+        let name = symbol.name()?.to_owned();
+        if symbol.is_undefined() {
+            elf.imports.push(name);
+        } else {
+            elf.exports.insert(name);
+        }
+    }
+    let header = FileHeader64::<Endianness>::parse(data)?;
+    let endian = header.endian()?;
+    let parts = header.program_headers(endian, data)?;
+    elf.is_started_by_linker = parts.iter().any(|part| part.p_type(endian) == PT_INTERP);
+    let sections = header.sections(endian, data)?;
+    for section in sections.iter() {
+        let Some((entries, link)) = section.dynamic(endian, data)? else { continue };
+        let strings = sections.strings(endian, data, link)?;
+        for entry in entries {
+            let tag = entry.tag32(endian);
+            let into = match tag {
+                Some(DT_NEEDED) => &mut elf.needed,
+                Some(DT_RPATH | DT_RUNPATH) => &mut elf.run_paths,
+                _ => continue,
+            };
+            into.push(String::from_utf8_lossy(entry.string(endian, strings)?).into_owned());
+        }
+    }
+    Ok(elf)
+}
+
+/// The folders that the dynamic linker searches for every program.
+pub fn system_folders() -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = env::var_os("LD_LIBRARY_PATH")
+        .map(|paths| env::split_paths(&paths).collect())
+        .unwrap_or_default();
+    let mut files = vec![PathBuf::from("/etc/ld.so.conf")];
+    if let Ok(entries) = fs::read_dir("/etc/ld.so.conf.d") {
+        files.extend(entries.flatten().map(|entry| entry.path()));
+    }
+    files.sort();
+    for file in files {
+        let text = fs::read_to_string(file).unwrap_or_default();
+        found.extend(
+            text.lines().map(str::trim).filter(|line| line.starts_with('/')).map(PathBuf::from),
+        );
+    }
+    found.extend(["/lib64", "/usr/lib64", "/lib", "/usr/lib"].map(PathBuf::from));
+    found
+}

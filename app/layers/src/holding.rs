@@ -1,0 +1,183 @@
+//! Whether the ranks of a program can be held in one process, as far as its files tell.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::{env, fmt};
+
+use crate::check::Error;
+use crate::elf::{Elf, read};
+
+/// Names of executables that run programs in a language of their own, up to a version (`python3.11`).
+const INTERPRETERS: &[&str] = &[
+    "ash",
+    "bash",
+    "dash",
+    "env",
+    "guile",
+    "java",
+    "julia",
+    "ksh",
+    "lua",
+    "luajit",
+    "node",
+    "octave",
+    "octave-cli",
+    "perl",
+    "php",
+    "pypy",
+    "python",
+    "R",
+    "Rscript",
+    "ruby",
+    "sh",
+    "tclsh",
+    "zsh",
+];
+
+/// Functions after which a process is two, or another.
+const FORKS: &[&str] = &[
+    "fork", "vfork", "daemon", "execl", "execle", "execlp", "execv", "execve", "execvp", "execvpe",
+    "fexecve",
+];
+
+/// Functions that start threads: of POSIX, C11, C++, OpenMP.
+const THREADS: &[&str] = &[
+    "pthread_create",
+    "thrd_create",
+    "_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE",
+    "GOMP_parallel",
+    "__kmpc_fork_call",
+];
+
+/// What speaks against holding ranks in one process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Obstacle {
+    /// An interpreter keeps the state of its one program in libraries.
+    Interpreter,
+    /// The library that holds the ranks cannot be put before one that is linked statically.
+    Static,
+    /// It can fork, or become another program: all ranks would.
+    Forks {
+        /// Which file.
+        file: PathBuf,
+        /// By which function.
+        function: String,
+    },
+    /// It can start threads, which must not call MPI.
+    Threads {
+        /// Which file.
+        file: PathBuf,
+        /// By which function.
+        function: String,
+    },
+    /// A library that uses MPI: its variables are there once, for all ranks.
+    Library(PathBuf),
+}
+
+impl Obstacle {
+    /// Whether it cannot work at all; the others only show that it may not.
+    pub fn is_certain(&self) -> bool {
+        matches!(self, Self::Interpreter | Self::Static)
+    }
+}
+
+impl fmt::Display for Obstacle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Interpreter => {
+                f.write_str("it is an interpreter, which keeps what it runs in its libraries")
+            }
+            Self::Static => f.write_str("it is linked statically"),
+            Self::Forks { file, function } => {
+                write!(f, "must not call {function}, which {} imports", file.display())
+            }
+            Self::Threads { file, function } => {
+                write!(f, "threads must not call MPI: {} imports {function}", file.display())
+            }
+            Self::Library(path) => {
+                write!(f, "all ranks share the variables of {}", path.display())
+            }
+        }
+    }
+}
+
+/// The interpreter of a script, from its first line; `None` if it is none.
+pub(crate) fn script(path: &Path) -> Option<PathBuf> {
+    let mut start = [0; 256];
+    let length = File::open(path).ok()?.read(&mut start).ok()?;
+    let text = String::from_utf8_lossy(start.get(..length)?).into_owned();
+    let mut words = text.strip_prefix("#!")?.lines().next()?.split_whitespace();
+    let interpreter = Path::new(words.next()?);
+    if interpreter.file_name()? != "env" {
+        return Some(interpreter.to_owned());
+    }
+    let name = words.find(|word| !word.starts_with('-') && !word.contains('='))?;
+    Some(found(Path::new(name)))
+}
+
+/// The file that a program's name means: it is looked for on `PATH` if it has no folder.
+pub fn found(program: &Path) -> PathBuf {
+    if program.components().count() != 1 || program.is_absolute() || program.starts_with(".") {
+        return program.to_owned();
+    }
+    let paths = env::var_os("PATH").unwrap_or_default();
+    let mut candidates = env::split_paths(&paths).map(|folder| folder.join(program));
+    candidates.find(|path| path.is_file()).unwrap_or_else(|| program.to_owned())
+}
+
+fn is_interpreter(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
+    INTERPRETERS.contains(&plain)
+}
+
+/// What speaks against it: of the executable and the libraries that use MPI, of which the executable comes first.
+pub(crate) fn obstacles(users: &[(PathBuf, Elf)]) -> Vec<Obstacle> {
+    let mut found = Vec::new();
+    for (place, (file, elf)) in users.iter().enumerate() {
+        if place > 0 {
+            found.push(Obstacle::Library(file.clone()));
+        } else if elf.needed.is_empty() && !elf.is_started_by_linker {
+            found.push(Obstacle::Static);
+        } else if is_interpreter(file) {
+            found.push(Obstacle::Interpreter);
+            return found;
+        }
+        let imported = |names: &[&str]| {
+            elf.imports.iter().find(|name| names.contains(&name.as_str())).cloned()
+        };
+        if let Some(function) = imported(FORKS) {
+            found.push(Obstacle::Forks { file: file.clone(), function });
+        }
+        if let Some(function) = imported(THREADS) {
+            found.push(Obstacle::Threads { file: file.clone(), function });
+        }
+    }
+    found
+}
+
+/// What speaks against holding the ranks of a program in one process: looks only at the executable, not at its libraries.
+pub fn of_executable(program: &Path) -> Result<Vec<Obstacle>, Error> {
+    match script(program) {
+        Some(_) => Ok(vec![Obstacle::Interpreter]),
+        None => Ok(obstacles(&[(program.to_owned(), read(program)?)])),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::is_interpreter;
+
+    #[test]
+    fn interpreters_by_their_names() {
+        for name in ["python3", "/usr/bin/python3.11", "bash", "/opt/R", "julia-1.10"] {
+            assert!(is_interpreter(Path::new(name)), "{name}");
+        }
+        for name in ["./pythonic", "ring", "a.out", "shallow"] {
+            assert!(!is_interpreter(Path::new(name)), "{name}");
+        }
+    }
+}

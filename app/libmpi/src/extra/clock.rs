@@ -1,0 +1,61 @@
+//! Clocks of the host that show simulated time, for programs that ask them rather than MPI.
+
+use std::ffi::c_int;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use port::{Command, Poll, Port};
+
+use crate::simulator::{computed, leave};
+use crate::state::{Mpi, mpi};
+
+/// Whether a rank of this process runs, rather than the simulator.
+static RUNNING: AtomicBool = AtomicBool::new(true);
+
+/// The holder of ranks in one process says who runs.
+pub fn running(is_rank: bool) {
+    RUNNING.store(is_rank, Ordering::Release);
+}
+
+/// Whether a rank runs here.
+pub(super) fn is_rank() -> bool {
+    RUNNING.load(Ordering::Acquire)
+}
+
+/// The rank's way to the simulator, if this thread is the one that goes it.
+fn port(mpi: &Mpi) -> Option<&Port> {
+    mpi.port.get().filter(|_| mpi.environment.is_main_thread())
+}
+
+/// Whether the caller is a rank, which then gets the simulated time in picoseconds: 0 before `MPI_Init`, the last one afterwards. A thread
+/// that is not the rank's first gets the time of the last call.
+#[unsafe(no_mangle)]
+pub extern "C" fn heddle_clock(picoseconds: &mut u64) -> c_int {
+    if !is_rank() {
+        return 0;
+    }
+    let mpi = mpi();
+    *picoseconds = match port(mpi) {
+        None => mpi.port.get().map_or(0, Port::time),
+        Some(port) => {
+            computed(mpi);
+            let now = port.poll(Poll::Time);
+            leave(mpi);
+            now
+        }
+    };
+    1
+}
+
+/// Whether the caller is a rank that uses MPI, which then sleeps for so many picoseconds of simulated time.
+#[unsafe(no_mangle)]
+pub extern "C" fn heddle_sleep(picoseconds: u64) -> c_int {
+    if !is_rank() {
+        return 0;
+    }
+    let mpi = mpi();
+    let Some(port) = port(mpi) else { return 0 };
+    computed(mpi);
+    port.say(&Command::Sleep(picoseconds));
+    leave(mpi);
+    1
+}

@@ -1,0 +1,79 @@
+//! Blocks of the program that run a few times, and whose mean time passes instead afterwards (`HEDDLE_SAMPLE`).
+
+use std::cell::{Cell, RefCell};
+use std::ffi::{CStr, c_char, c_int};
+use std::hash::Hasher;
+
+use port::{Command, Rule, Samples};
+use rustc_hash::{FxHashMap, FxHasher};
+
+use crate::simulator::{computed, leave};
+use crate::state::mpi;
+
+/// A rank's blocks.
+#[derive(Debug, Default)]
+pub struct Blocks {
+    /// What they took, by number.
+    own: RefCell<FxHashMap<u64, Samples>>,
+    /// What the block that runs has computed so far, in nanoseconds.
+    pub running: Cell<u64>,
+}
+
+/// The number of a block: the same in all ranks.
+unsafe fn number(file: *const c_char, line: c_int) -> u64 {
+    let mut hasher = FxHasher::default();
+    // SAFETY: by contract a string.
+    hasher.write(unsafe { CStr::from_ptr(file) }.to_bytes());
+    hasher.write_i32(line);
+    hasher.finish()
+}
+
+/// A block begins: tells whether it is to run. If not, the mean of what it took passes instead. `shared` says that the times of all ranks count
+/// together.
+///
+/// # Safety
+/// `file` must be a string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn heddle_sample_begin(
+    file: *const c_char,
+    line: c_int,
+    shared: c_int,
+    times: c_int,
+    precision: f64,
+) -> c_int {
+    // SAFETY: by contract.
+    let (mpi, block) = (mpi(), unsafe { number(file, line) });
+    let Some(port) = mpi.port.get().filter(|_| !mpi.alone.get()) else { return 1 };
+    computed(mpi);
+    let rule = Rule { times: u32::try_from(times).unwrap_or(0), precision };
+    let mean = if shared == 0 {
+        mpi.blocks.own.borrow().get(&block).and_then(|samples| samples.enough(rule))
+    } else {
+        port.sample(block, rule)
+    };
+    if let Some(mean) = mean.filter(|_| mpi.measured.get().is_some()) {
+        port.say(&Command::Compute(mean));
+    }
+    mpi.blocks.running.set(0);
+    leave(mpi);
+    c_int::from(mean.is_none())
+}
+
+/// A block that ran has ended.
+///
+/// # Safety
+/// `file` must be a string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn heddle_sample_end(file: *const c_char, line: c_int, shared: c_int) {
+    // SAFETY: by contract.
+    let (mpi, block) = (mpi(), unsafe { number(file, line) });
+    let Some(port) = mpi.port.get() else { return };
+    computed(mpi);
+    let nanoseconds = mpi.blocks.running.get();
+    if shared == 0 {
+        mpi.blocks.own.borrow_mut().entry(block).or_default().add(nanoseconds);
+    } else {
+        port.say(&Command::Sampled { block, nanoseconds });
+    }
+    leave(mpi);
+}

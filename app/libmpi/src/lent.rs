@@ -1,0 +1,102 @@
+//! Contents of messages that stay in the program's buffer until they are wanted.
+//!
+//! Where ranks share a process, the receiver of a message can read the sender's buffer, which the program must leave alone until the
+//! send is complete. So the data is copied once. If the send completes first, it is copied aside then.
+//!
+//! What stands for such contents is a block of words: where the data is, how many bytes it has, and what has become of it.
+
+use std::sync::atomic::Ordering;
+
+use port::{Place, Port};
+
+use crate::error::Result;
+use crate::mpi;
+use crate::p2p::{self, Data};
+
+/// Marks the place of such a block.
+const LENT: Place = 1 << 63;
+/// Less is copied at once.
+const LEAST: u64 = 256;
+
+/// What has become of the data: it is in the program's buffer; it has been read; any other number is the place of a copy.
+const LEFT: u64 = 0;
+const READ: u64 = 1;
+
+/// Contents that stay where they are; 0 if they cannot.
+pub fn lend(data: &Data) -> Result<Place> {
+    let port = mpi().port()?;
+    let bytes = data.bytes();
+    if bytes < LEAST || !port.memory().layout().is_private() {
+        return Ok(0);
+    }
+    let Some((offset, length)) = data.datatype.run(data.count) else { return Ok(0) };
+    let start = data.address.wrapping_offset(offset as isize).expose_provenance();
+    let end = start.saturating_add(length as usize);
+    // The program's variables are there only while this rank runs.
+    if mpi().variables.borrow().iter().any(|part| part.start < end && start < part.end) {
+        return Ok(0);
+    }
+    let place = p2p::block(3 * 8)?;
+    let words = [start as u64, bytes, LEFT];
+    for (word, value) in (place..).step_by(8).zip(words) {
+        port.memory().word(word).store(value, Ordering::Release);
+    }
+    Ok(LENT | place)
+}
+
+/// The block that stands for contents.
+pub const fn block(place: Place) -> Place {
+    place & !LENT
+}
+
+fn word(port: &Port, place: Place, number: u64) -> u64 {
+    port.memory().word(block(place) + 8 * number).load(Ordering::Acquire)
+}
+
+fn set(port: &Port, place: Place, value: u64) {
+    port.memory().word(block(place) + 16).store(value, Ordering::Release);
+}
+
+/// Where the contents of a message are: lent ones, or those of a block.
+pub fn address(port: &Port, place: Place) -> *const u8 {
+    if place & LENT == 0 {
+        return port.memory().at(place);
+    }
+    match word(port, place, 2) {
+        LEFT | READ => std::ptr::with_exposed_provenance(word(port, place, 0) as usize),
+        copy => port.memory().at(copy),
+    }
+}
+
+/// The receiver has read the contents of a message.
+pub fn give_back(port: &Port, place: Place) {
+    if place == 0 {
+        return;
+    }
+    if place & LENT == 0 {
+        return port.give_back(place);
+    }
+    match word(port, place, 2) {
+        LEFT | READ => set(port, place, READ),
+        copy => {
+            port.give_back(copy);
+            port.give_back(block(place));
+        }
+    }
+}
+
+/// The send is complete: from now on, the buffer is the program's.
+pub fn settle(port: &Port, place: Place) -> Result {
+    if place & LENT == 0 {
+        return Ok(());
+    }
+    if word(port, place, 2) == READ {
+        port.give_back(block(place));
+        return Ok(());
+    }
+    let bytes = word(port, place, 1);
+    let copy = p2p::block(bytes)?;
+    p2p::bytes_mut(port, copy, bytes).copy_from_slice(p2p::bytes(port, place, bytes));
+    set(port, place, copy);
+    Ok(())
+}

@@ -1,0 +1,234 @@
+//! Collectives as messages.
+
+use port::{Amount, Class};
+use schedule::{Edge, Kind, Op};
+use traces::collective::{self, Collective, Sink};
+use traces::format::table;
+
+use crate::frame::{Communicator, Ops, Rank, Rules};
+use crate::shared::{Part, Shared};
+
+/// Programs repeat their collectives: the messages of the last one are kept, if they are not more than these.
+const KEPT: usize = 128;
+
+/// A rank's part in a collective: messages, and what each waits for.
+#[derive(Debug)]
+pub struct Expansion {
+    /// What it is the expansion of, but for number and contents.
+    part: port::Collective,
+    steps: Vec<Step>,
+    /// What the steps wait for: numbers of steps.
+    after: Vec<u32>,
+    /// Steps that no other waits for.
+    ends: Vec<u32>,
+}
+
+#[derive(Debug)]
+struct Step {
+    kind: Kind,
+    peer: u32,
+    /// Bytes, or picoseconds.
+    size: u64,
+    /// The how manieth message of its two ranks.
+    number: u32,
+    /// Where its part of [`Expansion::after`] ends.
+    end: u32,
+    blocking: bool,
+}
+
+impl Expansion {
+    fn new(
+        part: port::Collective,
+        known: &Communicator,
+        expand: &dyn collective::Expand,
+    ) -> Result<Self, String> {
+        let what = Collective {
+            class: translated(part.class),
+            ranks: known.local.len(),
+            me: known.me,
+            remote: known.remote.len(),
+            root: part.root,
+            element: part.element,
+            commutative: part.commutative,
+            sends: amount(&part.sends),
+            receives: amount(&part.receives),
+            neighbours: known.neighbours.as_ref(),
+        };
+        let (steps, after, ends) = (Vec::new(), Vec::new(), Vec::new());
+        let expansion = Self { part, steps, after, ends };
+        let mut recording = Recording { expansion, known, message: 0 };
+        expand.expand(&what, &mut recording)?;
+        let mut made = recording.expansion;
+        let mut is_end = vec![true; made.steps.len()];
+        for step in &made.after {
+            if let Some(is_end) = is_end.get_mut(*step as usize) {
+                *is_end = false;
+            }
+        }
+        made.ends = (0..).zip(is_end).filter_map(|(step, is_end)| is_end.then_some(step)).collect();
+        Ok(made)
+    }
+
+    /// Whether a collective means the same messages.
+    fn is_of(&self, other: &port::Collective) -> bool {
+        let port::Collective { class, context, root, element, commutative, .. } = self.part;
+        (class, context, root) == (other.class, other.context, other.root)
+            && (element, commutative) == (other.element, other.commutative)
+            && (&self.part.sends, &self.part.receives) == (&other.sends, &other.receives)
+    }
+
+    /// Puts the messages among the operations of a rank; gives those that are last.
+    fn post(&self, rank: &mut Rank, slot: u32, number: u64) -> Ops {
+        let first = rank.graph.next();
+        let ticket = Some(rank.tickets.next());
+        let mut start = 0;
+        for step in &self.steps {
+            let tag = match step.kind {
+                Kind::Calc => 0,
+                _ => Shared::tag_of_collective(slot, number, step.number),
+            };
+            let Step { kind, peer, size, .. } = *step;
+            let op = rank.graph.add(Op { kind, peer, tag, size, cpu: 0, nic: 0 }, ticket);
+            if step.blocking {
+                rank.graph.blocking(op);
+            }
+            let after = self.after.get(start..step.end as usize).unwrap_or_default();
+            start = step.end as usize;
+            if after.is_empty() {
+                rank.call.starts.push(op);
+            }
+            for before in after {
+                rank.graph.depend(op, first.wrapping_add(*before), Edge::Done);
+            }
+        }
+        let ends: Ops = self.ends.iter().map(|step| first.wrapping_add(*step)).collect();
+        rank.call.ends.extend_from_slice(&ends);
+        ends
+    }
+}
+
+/// Keeps the messages of a collective.
+struct Recording<'a> {
+    expansion: Expansion,
+    known: &'a Communicator,
+    message: u32,
+}
+
+impl Recording<'_> {
+    fn member(&self, place: u32) -> u32 {
+        let local = self.known.local.len();
+        let found = match place.checked_sub(local) {
+            Some(place) => self.known.remote.get(place),
+            None => self.known.local.get(place),
+        };
+        found.unwrap_or(0)
+    }
+
+    fn add(&mut self, kind: Kind, peer: u32, size: u64, after: &[u32]) -> u32 {
+        let Expansion { steps, after: all, .. } = &mut self.expansion;
+        all.extend_from_slice(after);
+        let (number, end) = (self.message, all.len() as u32);
+        steps.push(Step { kind, peer, size, number, end, blocking: false });
+        steps.len() as u32 - 1
+    }
+}
+
+impl Sink for Recording<'_> {
+    fn send(&mut self, to: u32, bytes: u64, after: &[u32]) -> u32 {
+        self.add(Kind::Send, self.member(to), bytes, after)
+    }
+
+    fn receive(&mut self, from: u32, bytes: u64, after: &[u32]) -> u32 {
+        self.add(Kind::Recv, self.member(from), bytes, after)
+    }
+
+    fn compute(&mut self, time: u64, after: &[u32]) -> u32 {
+        self.add(Kind::Calc, 0, time, after)
+    }
+
+    fn blocking(&mut self, op: u32) {
+        if let Some(step) = self.expansion.steps.get_mut(op as usize) {
+            step.blocking = true;
+        }
+    }
+
+    fn number(&mut self, number: u32) {
+        self.message = number;
+    }
+}
+
+impl Rank {
+    /// The rank takes part in a collective.
+    pub fn collective(&mut self, part: port::Collective, rules: &Rules) -> Result<(), String> {
+        let port::Collective { class, context, number, root: part_root, contents, .. } = part;
+        let known = self.communicators.get(&context).ok_or("it uses an unknown communicator")?;
+        let kept = self.expansion.take().filter(|kept| kept.is_of(&part));
+        let expansion = match kept {
+            Some(kept) => kept,
+            None => Box::new(Expansion::new(part, known, rules.expand)?),
+        };
+        let slot = known.slot;
+        // Both groups of an intercommunicator contribute to one list: the group of the lower ranks first.
+        let members = known.local.len() + known.remote.len();
+        let behind = known.remote.get(0).is_some_and(|other| known.local.get(0) > Some(other));
+        let me = known.me + if behind { known.remote.len() } else { 0 };
+        let root = part_root.filter(|_| known.remote.is_empty());
+        let mine = Part { class, root, me, contents };
+        let board = rules.shared.contribute((context, number), members, mine, &rules.memory)?;
+        self.call.is_collective = true;
+        let ends = expansion.post(self, slot, number);
+        if expansion.steps.len() <= KEPT {
+            self.expansion = Some(expansion);
+        }
+        let ticket = self.tickets.next();
+        self.ticket(&ends);
+        if let Some(known) = self.tickets.get_mut(ticket) {
+            known.completion.contents = board;
+            let ticket = known.completion.ticket;
+            if let Some(done) = self.completions.iter_mut().find(|done| done.ticket == ticket) {
+                done.contents = board;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn amount(amount: &Amount) -> collective::Amount {
+    match amount {
+        Amount::Each(bytes) => collective::Amount::Each(*bytes),
+        Amount::List(list) => collective::Amount::List(list.clone()),
+    }
+}
+
+/// A collective by its name in traces.
+const fn translated(class: Class) -> table::Class {
+    use table::Class as C;
+    match class {
+        Class::Barrier => C::Barrier,
+        Class::Bcast => C::Bcast,
+        Class::Gather => C::Gather,
+        Class::Gatherv => C::Gatherv,
+        Class::Scatter => C::Scatter,
+        Class::Scatterv => C::Scatterv,
+        Class::Allgather => C::Allgather,
+        Class::Allgatherv => C::Allgatherv,
+        Class::Alltoall => C::Alltoall,
+        Class::Alltoallv => C::Alltoallv,
+        Class::Alltoallw => C::Alltoallw,
+        Class::Reduce => C::Reduce,
+        Class::Allreduce => C::Allreduce,
+        Class::ReduceScatter => C::ReduceScatter,
+        Class::ReduceScatterBlock => C::ReduceScatterBlock,
+        Class::Scan => C::Scan,
+        Class::Exscan => C::Exscan,
+        Class::NeighborAllgather => C::NeighborAllgather,
+        Class::NeighborAllgatherv => C::NeighborAllgatherv,
+        Class::NeighborAlltoall => C::NeighborAlltoall,
+        Class::NeighborAlltoallv => C::NeighborAlltoallv,
+        Class::NeighborAlltoallw => C::NeighborAlltoallw,
+        Class::Create => C::Create,
+        Class::WinCreate => C::WinCreate,
+        Class::WinFree => C::WinFree,
+        Class::Fence => C::Fence,
+    }
+}

@@ -1,0 +1,126 @@
+//! What ranks print, line by line, each behind the name of its rank.
+
+use std::io::{self, Read as _, Write as _};
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+/// So often it is looked whether the ranks have ended while somebody else holds their pipes open.
+const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
+/// Bytes that are read at once.
+const CHUNK: usize = 1 << 16;
+
+/// Standard output or standard error of a rank.
+pub struct Stream {
+    pipe: std::fs::File,
+    prefix: String,
+    is_error: bool,
+    /// The beginning of a line whose end has not come.
+    rest: Vec<u8>,
+}
+
+impl Stream {
+    /// Of a rank. The prefix is that of Open MPI's `--tag-output`: `[job,rank]<stdout>:`.
+    pub fn new(pipe: OwnedFd, rank: u32, is_error: bool) -> Self {
+        let name = if is_error { "stderr" } else { "stdout" };
+        Self {
+            pipe: pipe.into(),
+            prefix: format!("[1,{rank}]<{name}>:"),
+            is_error,
+            rest: Vec::new(),
+        }
+    }
+
+    /// Passes on what is there; tells whether more may come.
+    fn pass(&mut self, buffer: &mut [u8]) -> bool {
+        let length = match self.pipe.read(buffer) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => return true,
+            read => read.unwrap_or(0),
+        };
+        self.rest.extend(buffer.iter().take(length));
+        let whole = self.rest.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
+        let rest = self.rest.split_off(whole);
+        let lines = std::mem::replace(&mut self.rest, rest);
+        self.print(&lines);
+        length > 0
+    }
+
+    /// Prints lines, in one piece.
+    fn print(&self, lines: &[u8]) {
+        let mut text = Vec::with_capacity(lines.len() + self.prefix.len());
+        for line in lines.split_inclusive(|byte| *byte == b'\n') {
+            text.extend(self.prefix.bytes());
+            text.extend(line);
+        }
+        // Where nobody reads, nothing can be done.
+        let _ = if self.is_error {
+            io::stderr().write_all(&text)
+        } else {
+            let mut out = io::stdout().lock();
+            out.write_all(&text).and_then(|()| out.flush())
+        };
+    }
+
+    /// The last line may lack its end.
+    fn close(mut self) {
+        if !self.rest.is_empty() {
+            self.rest.push(b'\n');
+            let rest = std::mem::take(&mut self.rest);
+            self.print(&rest);
+        }
+    }
+}
+
+/// Passes on what all ranks print, until they have ended.
+#[derive(Debug)]
+pub struct Tagged {
+    ended: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Tagged {
+    /// Begins with it.
+    pub fn start(streams: Vec<Stream>) -> Self {
+        let ended = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&ended);
+        Self { ended, thread: Some(thread::spawn(move || pass_on(streams, &seen))) }
+    }
+
+    /// The ranks have ended: returns when all that they printed is passed on.
+    pub fn finish(&mut self) {
+        self.ended.store(true, Ordering::Release);
+        if let Some(thread) = self.thread.take() {
+            // It does not panic.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn pass_on(mut streams: Vec<Stream>, ended: &AtomicBool) {
+    let mut buffer = vec![0; CHUNK];
+    while !streams.is_empty() {
+        let last = ended.load(Ordering::Acquire);
+        let mut waiting: Vec<PollFd<'_>> = streams
+            .iter()
+            .map(|stream| PollFd::from_borrowed_fd(stream.pipe.as_fd(), PollFlags::IN))
+            .collect();
+        let ready = poll(&mut waiting, Some(&LOOK)).unwrap_or(0);
+        if ready == 0 && last {
+            break;
+        }
+        let ready: Vec<bool> = waiting.iter().map(|one| !one.revents().is_empty()).collect();
+        let mut places = ready.iter();
+        let mut over = Vec::new();
+        let mut open = Vec::with_capacity(streams.len());
+        for mut stream in streams {
+            let goes_on = !places.next().copied().unwrap_or(false) || stream.pass(&mut buffer);
+            if goes_on { open.push(stream) } else { over.push(stream) }
+        }
+        over.into_iter().for_each(Stream::close);
+        streams = open;
+    }
+    streams.into_iter().for_each(Stream::close);
+}

@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# Measures the speed of live programs beside the targets: benches/live.sh HEDDLE FOLDER [--long], where
+# FOLDER has the libraries and wrappers of MPI that heddle-mpi-libraries makes. Ranks in one process:
+# CPU seconds of the whole process and its peak memory, best of three. Ranks as processes: the wall time
+# of a message, everything on one core. The two largest cases take minutes and 4 GB, and are run, once, only
+# with --long. Times inform and do not gate.
+set -euo pipefail
+heddle=$(realpath "$1")
+folder=$(realpath "$2")
+long=${3:-}
+cd "$(dirname "$0")"
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+export HEDDLE_MPI=$folder/lib
+for program in halo pingpong; do
+    "$folder/bin/mpicc" -O2 -o "$scratch/$program" "live/$program.c"
+done
+
+# The value of a key in a line of JSON.
+value() { sed -n "s/.*\"$1\":\([0-9.eE+-]*\).*/\1/p"; }
+
+# Whether the first number is at most the second.
+at_most() { awk "BEGIN { exit !($1 <= $2) }"; }
+
+# The smallest value of a key in several runs of a live program.
+least() { # key, times, arguments of heddle mpirun
+    local key=$1 times=$2 least= now
+    shift 2
+    for _ in $(seq "$times"); do
+        "$heddle" mpirun --compute-time off --format json "$@" >"$scratch/run"
+        now=$(value "$key" <"$scratch/run")
+        if [ -z "$least" ] || at_most "$now" "$least"; then
+            least=$now
+            cp "$scratch/run" "$scratch/best"
+        fi
+    done
+    echo "$least"
+}
+
+line() { printf '%-36s %10s %10s %8s %8s  %s\n' "$@"; }
+
+halo() { # ranks, CPU seconds at most or -, MB at most, times
+    local cpu mb verdict=
+    cpu=$(least cpu_seconds "$4" -n "$1" --in-process --set traces.algorithms.allreduce=rdb "$scratch/halo")
+    mb=$(value peak_rss_bytes <"$scratch/best" | awk '{ printf "%.0f", $1 / 1e6 }')
+    [ "$2" = - ] || at_most "$cpu" "$2" || verdict=SLOW
+    at_most "$mb" "$3" || verdict="$verdict LARGE"
+    line "halo exchange, $1 ranks" "$(printf %.3f "$cpu")" "$2" "$mb" "$3" "${verdict:-ok}"
+}
+
+echo "load average before: $(cut -d' ' -f1 /proc/loadavg); what else runs slows all of this down"
+line "in one process, best of three" "CPU s" "at most" MB "at most" ""
+halo 1024 0.15 60 3
+halo 4096 0.7 250 3
+if [ "$long" = --long ]; then
+    halo 16384 3 1000 1
+    halo 65536 - 4000 1
+else
+    line "halo exchange, 16384 and 65536 ranks" "-" "-" "-" "-" "not run without --long"
+fi
+
+echo
+line "processes on one core, best of three" "us" "at most" "" "" ""
+heddle_anywhere=$heddle
+heddle=$scratch/pinned
+printf '#!/bin/sh\nexec taskset -c 0 "%s" "$@"\n' "$heddle_anywhere" >"$heddle"
+chmod +x "$heddle"
+few=$(least simulation_seconds 3 -n 2 "$scratch/pingpong" 0)
+many=$(least simulation_seconds 3 -n 2 "$scratch/pingpong" 2000)
+each=$(awk "BEGIN { printf \"%.1f\", ($many - $few) * 1e6 / 4000 }")
+verdict=ok
+at_most "$each" 8 || verdict=SLOW
+line "a message of a ping-pong" "$each" 8 "" "" "$verdict"
+"$heddle_anywhere" mpirun -q -n 512 --compute-time off "$scratch/halo"
+line "halo exchange, 512 processes" "" "" "" "" "runs"

@@ -1,0 +1,101 @@
+//! Which hosts ranks are on, as `mpirun`s are told it: as keys of the table `[placement]`.
+
+use std::{fs, path::Path};
+
+use units::nearest;
+
+use crate::{
+    arguments::Mpirun,
+    exit::{Ending, Exit},
+};
+
+/// Keys of the experiment, with the texts of their values.
+type Keys = Vec<(&'static str, String)>;
+
+/// The keys that the options say.
+pub fn keys(arguments: &Mpirun) -> Result<Keys, Ending> {
+    let mut keys = Keys::new();
+    if let Some(file) = &arguments.rankfile {
+        keys.push(("placement.kind", "file".to_owned()));
+        keys.push(("placement.file", file.clone()));
+    }
+    let hosts = match &arguments.hostfile {
+        Some(path) => listed(path)?,
+        None => arguments.host.join(","),
+    };
+    if !hosts.is_empty() {
+        keys.push(("placement.hosts", hosts));
+    }
+    if let Some(most) = arguments.per_host {
+        keys.push(("placement.per-host", most.to_string()));
+    }
+    if let Some(how) = &arguments.map_by {
+        keys.extend(mapped(how).map_err(|message| Ending::new(Exit::Usage, message))?);
+    }
+    Ok(keys)
+}
+
+/// What `--map-by` says. What follows behind `:` on cores within a host, such as `:PE=2`, has no meaning here and is refused.
+fn mapped(how: &str) -> Result<Keys, String> {
+    let kind = |kind: &str| Ok(vec![("placement.kind", kind.to_owned())]);
+    match how {
+        "slot" | "core" | "hwthread" | "socket" | "numa" => return kind("linear"),
+        "node" => return kind("round-robin"),
+        _ => {}
+    }
+    let parts: Vec<&str> = how.split(':').collect();
+    if let ["ppr", count, "node"] = parts.as_slice() {
+        return Ok(vec![
+            ("placement.kind", "linear".to_owned()),
+            ("placement.per-host", (*count).to_owned()),
+        ]);
+    }
+    let known = ["slot", "core", "node", "ppr:1:node"];
+    let near = nearest(how, &known).map_or(String::new(), |near| format!(", did you mean {near}?"));
+    Err(format!("error: --map-by: expected slot, core, node or ppr:N:node, found `{how}`{near}"))
+}
+
+/// The hosts of a file, as `--host` has them: those of Open MPI (`HOST slots=N`) and of MPICH (`HOST:N`).
+fn listed(path: &Path) -> Result<String, Ending> {
+    let wrong =
+        |message: String| Ending::new(Exit::Input, format!("error: {}{message}", path.display()));
+    let text = fs::read_to_string(path)
+        .map_err(|error| wrong(format!(": {}", experiment::reason(&error))))?;
+    let mut hosts = Vec::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        let mut words = line.split('#').next().unwrap_or_default().split_whitespace();
+        let Some(host) = words.next() else { continue };
+        let mut host = host.to_owned();
+        for word in words {
+            match word.split_once('=') {
+                Some(("slots", slots)) => host = format!("{host}:{slots}"),
+                // The most that it takes beyond its slots, and how a host of real machines is reached.
+                Some(("max_slots" | "max-slots" | "user" | "ifhn" | "binding", _)) => {}
+                _ => {
+                    return Err(wrong(format!(
+                        ":{number}: expected HOST, HOST:N or HOST slots=N, found `{word}`"
+                    )));
+                }
+            }
+        }
+        hosts.push(host);
+    }
+    if hosts.is_empty() {
+        return Err(wrong(": there are no hosts in it".to_owned()));
+    }
+    Ok(hosts.join(","))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::mapped;
+
+    #[test]
+    fn ways_to_map() {
+        let linear = ("placement.kind", "linear".to_owned());
+        assert_eq!(mapped("core").as_ref(), Ok(&vec![linear.clone()]));
+        assert_eq!(mapped("node"), Ok(vec![("placement.kind", "round-robin".to_owned())]));
+        assert_eq!(mapped("ppr:4:node"), Ok(vec![linear, ("placement.per-host", "4".to_owned())]));
+        assert!(mapped("nodes").is_err_and(|message| message.contains("did you mean node?")));
+    }
+}

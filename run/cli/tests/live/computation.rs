@@ -1,0 +1,90 @@
+//! How the computation of live programs counts.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::common::mpi::{compiled, mpirun_as_it_computes as mpirun};
+
+/// Messages take no time, and neither do looks for them.
+const FREE: &str = "--set loggops.L=0ns --set loggops.o=0ns --set loggops.g=0ns --set loggops.G=0ns/B --set loggops.O=0ns/B \
+                    --set live.poll=0ns";
+
+/// The simulated time of a run.
+fn makespan(options: &str, program: &Path) -> u64 {
+    let ended = mpirun(&format!("-n 3 --format json {options}"), program, "");
+    assert_eq!(ended.code, 0, "{options}: {}", ended.stderr);
+    let summary: serde_json::Value = serde_json::from_str(&ended.stdout).expect("a summary");
+    summary["makespan_ps"].as_u64().expect("a time")
+}
+
+fn folder(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("computation-{name}"))
+}
+
+/// Each rank has eight regions: before four exchanges, before a receive and a send that are posted, before the test that finds the message, and
+/// before the end.
+#[test]
+fn each_region_takes_the_same() {
+    let program = compiled("regions");
+    for how in ["", "--in-process"] {
+        let options = format!("{FREE} {how} --compute-time constant --constant-time 10us");
+        assert_eq!(makespan(&options, &program), 80_000_000, "{how}");
+    }
+}
+
+/// A table of what was measured gives the same time again, to the picosecond, however often and however ranks are held; on half as fast a
+/// processor, where messages take no time, twice that.
+#[test]
+fn measured_computation_is_replayed() {
+    let program = compiled("regions");
+    for how in ["", "--in-process"] {
+        let folder = folder(&format!("replayed{how}"));
+        let table = folder.join("computation.csv");
+        let (folder, table) = (folder.display(), table.display());
+        let measured =
+            makespan(&format!("{FREE} {how} --force -o {folder} --tables computation"), &program);
+        let replay = format!("{FREE} --compute-time replayed --times {table}");
+        let replayed = makespan(&replay, &program);
+        assert_eq!(replayed, makespan(&format!("{replay} --in-process"), &program));
+        assert_eq!(2 * replayed, makespan(&format!("{replay} --set live.scale=2"), &program));
+        // The program looks for a message until it is there: what that takes, it takes before the first look.
+        let apart = measured.abs_diff(replayed) as f64 / measured as f64;
+        assert!(apart < 0.02, "{measured} and {replayed}");
+        // Nothing but messages is simulated again on a network that takes time.
+        assert!(makespan(&format!("--compute-time replayed --times {table}"), &program) > replayed);
+    }
+}
+
+/// What does not fit the program is said, with its place.
+#[test]
+fn tables_that_do_not_fit() {
+    let program = compiled("regions");
+    let table = folder("wrong.csv");
+    let row = |rank| format!("{rank},1000\n");
+    let full: String = (0..3).flat_map(|rank| vec![row(rank); 8]).collect();
+    let cases = [
+        (format!("rank,cpu_ns\n{}", row(0)), "rank 1 at ", "more than the 0 regions"),
+        (format!("{full}{}", row(2)), "rank 2 at ", "8 regions of computation where 9 are listed"),
+        (format!("{full}0,x\n"), "wrong.csv:25: ", "expected `RANK,NANOSECONDS`, found `0,x`"),
+        (format!("{full}3,5\n"), "wrong.csv:25: ", "rank 3 of a program of 3 ranks"),
+    ];
+    for (text, place, message) in cases {
+        fs::write(&table, &text).expect("a table");
+        let options = format!("-q -n 3 --compute-time replayed --times {}", table.display());
+        let ended = mpirun(&options, &program, "");
+        assert!(ended.code != 0, "{text}");
+        for part in [place, message] {
+            assert!(ended.stderr.contains(part), "{part}: {}", ended.stderr);
+        }
+    }
+    for (options, message) in [
+        ("--compute-time constant", "set live.constant"),
+        ("--constant-time 5us", "set live.compute = \"constant\""),
+        ("--compute-time replayed", "set live.times"),
+        ("--compute-time replayed --times nowhere.csv", "nowhere.csv"),
+        ("--compute-time off --tables computation -o nowhere", "computation is measured"),
+    ] {
+        let ended = mpirun(&format!("-q -n 3 {options}"), &program, "");
+        assert!(ended.code != 0 && ended.stderr.contains(message), "{options}: {}", ended.stderr);
+    }
+}

@@ -1,0 +1,95 @@
+//! What programs can have beyond MPI: sampled blocks, memory that ranks share, simulated clocks of the system.
+
+use crate::common::Ended;
+use crate::common::mpi::{compiled, mpirun_as_it_computes as mpirun};
+
+const WAYS: [&str; 2] = ["", "--in-process"];
+
+fn right(ended: Ended, of: &str) -> String {
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""), "{of}");
+    ended.stdout
+}
+
+/// Of a hundred times, a block runs as often as asked for: in each of two ranks, or in both together.
+#[test]
+fn sampled_blocks() {
+    let program = compiled("sampled");
+    for how in WAYS {
+        for (arguments, times) in [("5 0", 10), ("100 0", 200), ("5 0 all", 5), ("0 0", 2)] {
+            for compute in ["", "--compute-time off"] {
+                let ended = mpirun(&format!("-q -n 2 {how} {compute}"), &program, arguments);
+                let said = right(ended, arguments);
+                assert_eq!(said, format!("{times}\n"), "{arguments} {how} {compute}");
+            }
+        }
+    }
+}
+
+/// The time of blocks that do not run passes all the same: the run takes about as long as one in which they do, and not a twentieth.
+#[test]
+fn sampled_time_passes() {
+    let program = compiled("sampled");
+    let time = |arguments: &str| {
+        let ended = mpirun("-n 2 --format json", &program, arguments);
+        let line = ended.stdout.lines().last().unwrap_or_default();
+        let summary: serde_json::Value = serde_json::from_str(line).expect("a summary");
+        summary["makespan_ps"].as_f64().expect("a time")
+    };
+    let (full, sampled) = (time("100 0"), time("5 0"));
+    assert!((0.5..2.0).contains(&(sampled / full)), "{sampled} of {full}");
+}
+
+/// Arrays that ranks share have what the last one wrote, arrays of their own what they wrote themselves.
+#[test]
+fn folded_memory() {
+    let program = compiled("folded");
+    let cases = [
+        ("", "folded 3", 1),
+        ("--fold 1MiB", "malloc 3", 1),
+        ("--fold 4MiB", "malloc 3", 4),
+        ("", "malloc 3", 4),
+    ];
+    for how in WAYS {
+        for (options, arguments, own) in cases {
+            let ended = mpirun(&format!("-q -n 4 {options} {how}"), &program, arguments);
+            let said = right(ended, arguments);
+            let count = |line: &str| said.lines().filter(|said| *said == line).count();
+            let counts = (count("whole own"), count("whole other"));
+            assert_eq!(counts, (own, 4 - own), "{options} {arguments} {how}: {said}");
+        }
+        let ended = mpirun(&format!("-n 4 --fold 1KiB {how}"), &program, "malloc 3");
+        assert!(ended.code != 0 && ended.stderr.contains("65536 B"), "{}", ended.stderr);
+    }
+}
+
+/// A second, a quarter and 5 us of sleep take that, by every clock.
+#[test]
+fn simulated_clocks() {
+    let program = compiled("clocks");
+    let options = "-q -n 1 --host-clock simulated --compute-time off --set live.clock=0ns";
+    for how in WAYS {
+        let said = right(mpirun(&format!("{options} {how}"), &program, ""), how);
+        assert_eq!(said, "1250005000 1250005000 1 1.250005\n", "{how}");
+    }
+}
+
+/// Without contents, messages are as long, say the same of themselves and take the same time; buffers need not be there, and stay as they are.
+#[test]
+fn messages_without_contents() {
+    let program = compiled("skeleton");
+    for how in WAYS {
+        let ended = mpirun(&format!("-q -n 4 --no-payload --compute-time off {how}"), &program, "");
+        assert_eq!(right(ended, how), "1 3 1048576 2 7\n".repeat(4), "{how}");
+    }
+    let ended = mpirun("-q -n 4 --compute-time off", &program, "");
+    assert!(ended.code != 0 && ended.stderr.contains("null pointer"), "{}", ended.stderr);
+    let program = compiled("regions");
+    let time = |options: &str| {
+        let ended =
+            mpirun(&format!("-n 4 --compute-time off --format json {options}"), &program, "");
+        let line = ended.stdout.lines().last().unwrap_or_default().to_owned();
+        let summary: serde_json::Value = serde_json::from_str(&line).expect("a summary");
+        (summary["makespan_ps"].as_u64().expect("a time"), summary["bytes"].as_u64())
+    };
+    assert_eq!(time(""), time("--no-payload"));
+}

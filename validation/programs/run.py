@@ -1,0 +1,233 @@
+#!/usr/bin/env python3
+"""Runs packaged MPI programs, unmodified, under `heddle mpirun` on eight ranks over LogGOPS, flows and InfiniBand.
+
+    validation/programs/run.py HEDDLE [NAME...]
+
+The programs are those of Debian (apt-get install lammps hpcc iqtree phyml scalapack-mpi-test netpipe-openmpi netpipe-mpich2 bagel);
+one that is not installed is skipped with a message. What a program computes is compared with what it computes under the MPI library that
+it was linked with, where that can run it, and otherwise with what it says of its own checks.
+"""
+
+import os
+import pathlib
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+MACHINES = ROOT / "examples" / "machines"
+NETWORKS = {
+    "loggops": [],
+    # HPCC's RandomAccess counts on messages of a pair to arrive in their order.
+    "flow": ["--machine", MACHINES / "graphene.xml", "--set", "flow.in-order=true"],
+    "infiniband": ["--machine", MACHINES / "fat-tree-648.toml"],
+}
+RANKS = 8
+SCALAPACK = pathlib.Path("/usr/lib/x86_64-linux-gnu/scalapack")
+
+LAMMPS = """units lj
+atom_style atomic
+lattice fcc 0.8442
+region box block 0 6 0 6 0 6
+create_box 1 box
+create_atoms 1 box
+mass 1 1.0
+velocity all create 3.0 87287 loop geom
+pair_style lj/cut 2.5
+pair_coeff 1 1 1.0 1.0 2.5
+fix 1 all nve
+thermo 50
+run 100
+"""
+
+HPCC = """HPLinpack benchmark input file
+Heddle
+HPL.out
+8
+1
+200
+1
+40
+0
+1
+2
+4
+16.0
+1
+2
+1
+4
+1
+2
+1
+1
+1
+1
+1
+0
+2
+64
+0
+0
+1
+8
+##### This line is ignored.
+0
+1200
+0
+40
+"""
+
+WATER = """{ "bagel" : [
+{ "title" : "molecule", "basis" : "svp", "df_basis" : "svp-jkfit", "angstrom" : true, "geometry" : [
+  {"atom" : "O", "xyz" : [0.0, 0.0, 0.0]},
+  {"atom" : "H", "xyz" : [0.0, 0.757, 0.587]},
+  {"atom" : "H", "xyz" : [0.0, -0.757, 0.587]} ] },
+{ "title" : "hf", "thresh" : 1.0e-8 } ] }
+"""
+
+
+def sequences(count=8, length=300):
+    """Sequences that descend from each other, as PHYLIP text."""
+    chance = random.Random(7)
+    lines = [f" {count} {length}"]
+    one = [chance.choice("ACGT") for _ in range(length)]
+    for number in range(count):
+        lines.append(f"t{number}        " + "".join(one))
+        one = [chance.choice("ACGT") if chance.random() < 0.05 else base for base in one]
+    return "\n".join(lines) + "\n"
+
+
+def found(pattern, count=None):
+    """What of the output is the result: the groups of all matches."""
+
+    def result(text, _folder):
+        groups = re.findall(pattern, text)
+        return groups if groups and (count is None or len(groups) == count) else None
+
+    return result
+
+
+def hpcc_result(_text, folder):
+    out = (folder / "hpccoutf.txt").read_text(errors="replace")
+    failed = re.findall(r"^(?:.*failed.*|.*FAILED.*|.*Failure.*)$", out, re.M)
+    success = re.findall(r"^Success=(\d)", out, re.M)
+    return ["checks passed"] if success == ["1"] and not [line for line in failed if "FAILED" in line] else None
+
+
+def scalapack_result(text, folder):
+    files = "".join(path.read_text(errors="replace") for path in folder.glob("*.out"))
+    finished = re.search(r"Finished +(\d+) tests", text + files)
+    passed = re.search(r"(\d+) tests completed and passed", text + files)
+    failed = re.search(r"(\d+) tests completed and failed", text + files)
+    right = finished and passed and failed and int(passed[1]) > 0 and int(failed[1]) == 0
+    return [f"{passed[1]} passed"] if right else None
+
+
+def phyml_result(text, folder):
+    tree = folder / "a.phy_phyml_tree.txt"
+    return re.findall(r"Log likelihood.*?: +(-[\d.]+)", text) if tree.exists() else None
+
+
+def program(name, command, result, files=None, ranks=RANKS, reference=None):
+    return dict(name=name, command=command, result=result, files=files or {}, ranks=ranks, reference=reference)
+
+
+def scalapack(name, flavour, data):
+    folder = SCALAPACK / f"{flavour}-tests"
+    inputs = {data: (folder / data).read_text(errors="replace")} if (folder / data).exists() else {}
+    return program(f"scalapack {name} ({flavour})", [folder / name], scalapack_result, inputs)
+
+
+def programs():
+    openmpi = ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe"]
+    mpich = ["mpirun.mpich"]
+    energies = r"^\s+(?:0|50|100)\s+(\S+)\s+(\S+)\s+\S+\s+(\S+)\s+(\S+)"
+    energies = found("(?m)" + energies, 3)
+    netpipe = found(r"(?m)^\s*\d+:\s+(\d+) bytes")
+    return [
+        program("lammps", ["lmp", "-in", "in.lj"], energies, {"in.lj": LAMMPS}, reference=openmpi),
+        program("hpcc", ["hpcc"], hpcc_result, {"hpccinf.txt": HPCC}),
+        program(
+            "iqtree",
+            ["iqtree2-mpi", "-s", "a.phy", "-m", "JC", "-seed", "1", "-nt", "1", "-redo"],
+            found(r"BEST SCORE FOUND : (\S+)", 1),
+            {"a.phy": sequences()},
+            reference=openmpi,
+        ),
+        program(
+            "phyml",
+            ["phyml-mpi", "-i", "a.phy", "-b", "8", "-m", "JC69", "-a", "1", "--r_seed", "1"],
+            phyml_result,
+            {"a.phy": sequences()},
+        ),
+        *[
+            scalapack(name, flavour, data)
+            for flavour in ("openmpi", "mpich")
+            for name, data in (("xdlu", "LU.dat"), ("xdllt", "LLT.dat"), ("xcls", "LS.dat"), ("xzqr", "QR.dat"))
+        ],
+        program("netpipe (openmpi)", ["NPopenmpi", "-u", "4096"], netpipe, ranks=2),
+        program("netpipe (mpich)", ["NPmpich2", "-u", "4096"], netpipe, ranks=2),
+        program("bagel", ["BAGEL", "water.json"], found(r"-75\.960919\d\d"), {"water.json": WATER}, reference=mpich),
+    ]
+
+
+def run(command, one, environment):
+    """Output and result of a run in a folder of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        for name, text in one["files"].items():
+            (folder / name).write_text(text)
+        try:
+            ended = subprocess.run(
+                [str(word) for word in command],
+                cwd=folder,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                env=environment,
+                timeout=600,
+            )
+        except subprocess.TimeoutExpired:
+            return None, "it did not end in 600 s"
+        text = ended.stdout.decode(errors="replace")
+        result = one["result"](text, folder) if ended.returncode == 0 else None
+        return result, text
+
+
+def main():
+    heddle, names = os.path.abspath(sys.argv[1]), sys.argv[2:]
+    environment = dict(os.environ, OMP_NUM_THREADS="1", BAGEL_NUM_THREADS="1")
+    wrong = 0
+    print(f"{'program':28} {'network':11} {'ranks':>5} {'wall s':>7}  result")
+    for one in programs():
+        if names and not any(name in one["name"] for name in names):
+            continue
+        if not shutil.which(one["command"][0]):
+            print(f"{one['name']:28} is not installed: skipped")
+            continue
+        expected = None
+        if one["reference"] and shutil.which(one["reference"][0]):
+            command = [*one["reference"], "-n", one["ranks"], *one["command"]]
+            expected, _ = run(command, one, environment)
+        for network, flags in NETWORKS.items():
+            command = [heddle, "mpirun", "-q", "-n", one["ranks"], "--compute-time", "off", *flags, *one["command"]]
+            start = time.time()
+            result, text = run(command, one, environment)
+            verdict = "does not run" if result is None else "right"
+            if expected is not None and result is not None:
+                verdict = "as with its own MPI" if result == expected else f"{result} instead of {expected}"
+                wrong += result != expected
+            wrong += result is None
+            print(f"{one['name']:28} {network:11} {one['ranks']:5} {time.time() - start:7.1f}  {verdict}", flush=True)
+            if result is None:
+                print("".join(f"    {line}\n" for line in text.splitlines()[-5:]), end="")
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()
