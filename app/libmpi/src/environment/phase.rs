@@ -1,5 +1,7 @@
 //! When a program may call what.
 
+use std::io::Write;
+
 use crate::state::mpi;
 
 /// How far a program is with `MPI_Init` and `MPI_Finalize`.
@@ -58,6 +60,8 @@ pub fn check_phase(name: &str) {
         Phase::Finalised => "after MPI_Finalize",
         Phase::Before | Phase::Initialised => "before MPI_Init",
     };
-    eprintln!("heddle: rank {}: {name} was called {when}", mpi().comms.me());
+    // In one piece: several ranks may say it at once.
+    let text = format!("heddle: rank {}: {name} was called {when}\n", mpi().comms.me());
+    let _ = std::io::stderr().write_all(text.as_bytes());
     super::abort(1)
 }
