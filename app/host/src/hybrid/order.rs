@@ -29,8 +29,8 @@ impl Order {
         if let Some(message) = queue.iter_mut().find(|message| message.number == number) {
             message.is_there = true;
         }
-        while let Some(first) = queue.pop_front_if(|first| first.is_there) {
-            arrived.push(first.number);
+        while queue.front().is_some_and(|first| first.is_there) {
+            arrived.extend(queue.pop_front().map(|first| first.number));
         }
         if queue.is_empty() {
             self.ways.remove(&way);
