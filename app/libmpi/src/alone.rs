@@ -103,7 +103,16 @@ impl World {
                 return;
             }
             let words = std::mem::take(&mut self.words);
-            Decoder::new(&words).for_each(|command| self.take(command));
+            let commands: Vec<_> = Decoder::new(&words).collect();
+            if let Some(Command::In(name)) =
+                commands.iter().rfind(|command| matches!(command, Command::In(_)))
+            {
+                // It is said behind what the function has done so far.
+                self.inside.clone_from(name);
+            }
+            for command in commands {
+                self.take(command);
+            }
             let mut reply = std::mem::take(&mut self.reply);
             reply.now = self.began.elapsed().as_nanos() as u64 * 1000;
             let mut words = Vec::new();
@@ -159,11 +168,11 @@ impl World {
                 let next = FIRST_CONTEXT + self.contexts.len() as u32;
                 self.reply.value = (*self.contexts.entry(key).or_insert(next)).into();
             }
-            Command::In(name) => self.inside = name,
             // All blocks run.
             Command::Sample { .. } => self.reply.value = u64::MAX,
             // Nothing that happens elsewhere, and time passes by itself.
             Command::Compute(_)
+            | Command::In(_)
             | Command::Sampled { .. }
             | Command::Sleep(_)
             | Command::Poll(_)
