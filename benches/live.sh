@@ -41,7 +41,7 @@ line() { printf '%-36s %10s %10s %8s %8s  %s\n' "$@"; }
 
 halo() { # ranks, CPU seconds at most or -, MB at most, times
     local cpu mb verdict=
-    cpu=$(least cpu_seconds "$4" -n "$1" --in-process --set traces.algorithms.allreduce=rdb "$scratch/halo")
+    cpu=$(least cpu_seconds "$4" -n "$1" --in-process --allreduce rdb "$scratch/halo")
     mb=$(value peak_rss_bytes <"$scratch/best" | awk '{ printf "%.0f", $1 / 1e6 }')
     [ "$2" = - ] || at_most "$cpu" "$2" || verdict=SLOW
     at_most "$mb" "$3" || verdict="$verdict LARGE"

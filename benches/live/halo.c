@@ -2,7 +2,7 @@
  * neighbours and agree on a number of 8 B, ten times. The data is checked once, at the end.
  *
  *   mpicc -O2 -o halo halo.c
- *   heddle mpirun -n 1024 --in-process --compute-time off --set traces.algorithms.allreduce=rdb ./halo
+ *   heddle mpirun -n 1024 --in-process --compute-time off --allreduce rdb ./halo
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -148,8 +148,9 @@ fn variable(said: &str) -> String {
 
 /// The experiment that the command line describes.
 fn request(arguments: &Mpirun) -> Result<Request, Ending> {
-    let mut flags = arguments.flags.0.clone();
-    flags.push(("workload.source", workload(arguments)?));
+    // What some flags mean depends on the workload, which therefore comes first.
+    let mut flags = vec![("workload.source", workload(arguments)?)];
+    flags.extend(arguments.flags.0.iter().cloned());
     flags.extend(placement::keys(arguments)?);
     let (machine, set) = (arguments.machine.clone(), arguments.set.clone());
     Ok(Request { subject: None, machine, set, flags })

@@ -427,7 +427,8 @@ impl Reader {
     }
 
     fn flag(&mut self, name: &'static str, text: &str) {
-        let name = keys::of_flag(name, self.configuration.is_traces());
+        let calls = self.configuration.is_traces() || self.configuration.is_program();
+        let name = keys::of_flag(name, calls);
         let flag = keys::find(name).and_then(|index| KEYS[index].flag);
         let shown = match flag {
             Some(flag) if flag.value.is_empty() => format!("--{}", flag.long),

@@ -88,3 +88,18 @@ fn tables_that_do_not_fit() {
         assert!(ended.code != 0 && ended.stderr.contains(message), "{options}: {}", ended.stderr);
     }
 }
+
+/// The flag chooses the algorithm. Among two ranks, a reduction to rank 0 and a broadcast are two messages, one after the other: with a latency of
+/// 1000 ns and no other cost, 2000 ns. Recursive doubling is one exchange: 1000 ns.
+#[test]
+fn algorithms_of_collectives() {
+    let program = compiled("allreduce");
+    for (algorithm, time) in [("redbcast", 2_000_000), ("rdb", 1_000_000)] {
+        let options =
+            format!("{FREE} --set loggops.L=1000ns --compute-time off --allreduce {algorithm}");
+        let ended = mpirun(&format!("-n 2 --format json {options}"), &program, "");
+        assert_eq!(ended.code, 0, "{}", ended.stderr);
+        let summary: serde_json::Value = serde_json::from_str(&ended.stdout).expect("a summary");
+        assert_eq!(summary["makespan_ps"].as_u64(), Some(time), "{algorithm}");
+    }
+}
