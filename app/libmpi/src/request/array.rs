@@ -71,11 +71,6 @@ impl Requests {
         }
         outcome
     }
-
-    /// Takes in several results; their statuses go into consecutive places of an array.
-    pub fn end_all(&self, places: &[usize], statuses: Out<Status>) -> Result {
-        set_all(places.iter().map(|place| self.end(*place)).collect(), statuses)
-    }
 }
 
 /// Writes what has become of several operations into consecutive places of an array.

@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use port::{Poll, Port, Ticket};
 
 use super::adopt;
-use super::array::Requests;
+use super::array::{Requests, set_all};
 use crate::abi::{self, Handle, Status};
 use crate::argument::Out;
 use crate::error::Result;
@@ -13,7 +13,7 @@ use crate::p2p::set_status;
 use crate::{mpi, mpi_functions, threads};
 
 /// Waits for all of some operations.
-pub(super) fn wait_for(port: &Port, tickets: &[Ticket]) -> Result {
+fn wait_for(port: &Port, tickets: &[Ticket]) -> Result {
     if !tickets.is_empty() {
         threads::wait(port, true, tickets);
     }
@@ -61,7 +61,7 @@ fn wait_any(requests: &Requests, active: &[usize]) -> Result<usize> {
 }
 
 /// Finds out which of some operations are done by now.
-pub(super) fn test(requests: &Requests, active: &[usize]) -> Result<Vec<usize>> {
+fn test(requests: &Requests, active: &[usize]) -> Result<Vec<usize>> {
     let port = mpi().port()?;
     if active.is_empty() {
         return Ok(Vec::new());
@@ -72,22 +72,104 @@ pub(super) fn test(requests: &Requests, active: &[usize]) -> Result<Vec<usize>> 
 }
 
 /// The status of no operation; its error field is part of it.
-pub(super) fn set_empty(place: Out<Status>) -> Result {
+fn set_empty(place: Out<Status>) -> Result {
     if place.address().is_null() { Ok(()) } else { place.set(Status::empty()) }
 }
+
+/// Takes in the result of an operation that is done: for good, or only to tell it.
+pub(super) type Take = fn(&Requests, usize) -> Result<Status>;
 
 /// The result of a call about several requests that says which are done.
 fn set_some(
     requests: &Requests,
     done: &[usize],
-    number: Out<c_int>,
-    indices: Out<c_int>,
-    statuses: Out<Status>,
+    (number, indices, statuses): (Out<c_int>, Out<c_int>, Out<Status>),
+    take: Take,
 ) -> Result {
     number.set(done.len() as c_int)?;
     indices.set_all(done.iter().map(|place| *place as c_int))?;
     wait_for(mpi().port()?, &requests.tickets(done))?;
-    requests.end_all(done, statuses)
+    set_all(done.iter().map(|place| take(requests, *place)).collect(), statuses)
+}
+
+/// Whether the only one is done, and if so, its result.
+pub(super) fn test_one(
+    requests: &Requests,
+    flag: Out<c_int>,
+    status: Out<Status>,
+    take: Take,
+) -> Result {
+    flag.check()?;
+    let active = requests.active();
+    if active.is_empty() {
+        flag.set(1)?;
+        return set_empty(status);
+    }
+    let done = !test(requests, &active)?.is_empty();
+    flag.set(c_int::from(done))?;
+    if !done {
+        return Ok(());
+    }
+    wait_for(mpi().port()?, &requests.tickets(&active))?;
+    set_status(status, &take(requests, 0)?)
+}
+
+/// Whether all are done, and if so, their results.
+pub(super) fn test_all(
+    requests: &Requests,
+    flag: Out<c_int>,
+    statuses: Out<Status>,
+    take: Take,
+) -> Result {
+    flag.check()?;
+    let active = requests.active();
+    let done = test(requests, &active)?.len() == active.len();
+    flag.set(c_int::from(done))?;
+    if !done {
+        return Ok(());
+    }
+    wait_for(mpi().port()?, &requests.tickets(&active))?;
+    let all = (0..requests.known.len()).map(|place| take(requests, place));
+    set_all(all.collect(), statuses)
+}
+
+/// Whether one is done, and if so, which and its result.
+pub(super) fn test_any(
+    requests: &Requests,
+    (index, flag): (Out<c_int>, Out<c_int>),
+    status: Out<Status>,
+    take: Take,
+) -> Result {
+    index.check()?;
+    flag.check()?;
+    let active = requests.active();
+    index.set(abi::UNDEFINED)?;
+    if active.is_empty() {
+        flag.set(1)?;
+        return set_empty(status);
+    }
+    let place = test(requests, &active)?.first().copied();
+    flag.set(c_int::from(place.is_some()))?;
+    let Some(place) = place else { return Ok(()) };
+    index.set(place as c_int)?;
+    wait_for(mpi().port()?, &requests.tickets(&[place]))?;
+    set_status(status, &take(requests, place)?)
+}
+
+/// Which are done, and their results.
+pub(super) fn test_some(
+    requests: &Requests,
+    results: (Out<c_int>, Out<c_int>, Out<Status>),
+    take: Take,
+) -> Result {
+    let (number, ..) = results;
+    number.check()?;
+    let active = requests.active();
+    if active.is_empty() {
+        return number.set(abi::UNDEFINED);
+    }
+    let done = test(requests, &active)?;
+    set_some(requests, &done, results, take)
 }
 
 mpi_functions! {
@@ -109,7 +191,8 @@ mpi_functions! {
         let active = requests.active();
         wait_for(port, &requests.tickets(&active))?;
         wait_for_program(port, &requests, &active);
-        requests.end_all(&(0..requests.known.len()).collect::<Vec<_>>(), statuses)
+        let all = (0..requests.known.len()).map(|place| requests.end(place));
+        set_all(all.collect(), statuses)
     }
 
     fn Waitany(count: c_int, array: Out<Handle>, index: Out<c_int>, status: Out<Status>) {
@@ -135,65 +218,22 @@ mpi_functions! {
         wait_any(&requests, &active)?;
         let port = mpi().port()?;
         let done: Vec<_> = active.into_iter().filter(|place| requests.is_done(port, *place)).collect();
-        set_some(&requests, &done, number, indices, statuses)
+        set_some(&requests, &done, (number, indices, statuses), Requests::end)
     }
 
     fn Test(request: Out<Handle>, flag: Out<c_int>, status: Out<Status>) {
-        flag.check()?;
-        let requests = Requests::new(request, 1)?;
-        let active = requests.active();
-        if active.is_empty() {
-            flag.set(1)?;
-            return set_empty(status);
-        }
-        let done = !test(&requests, &active)?.is_empty();
-        flag.set(c_int::from(done))?;
-        if !done {
-            return Ok(());
-        }
-        wait_for(mpi().port()?, &requests.tickets(&active))?;
-        set_status(status, &requests.end(0)?)
+        test_one(&Requests::new(request, 1)?, flag, status, Requests::end)
     }
 
     fn Testall(count: c_int, array: Out<Handle>, flag: Out<c_int>, statuses: Out<Status>) {
-        flag.check()?;
-        let requests = Requests::new(array, count)?;
-        let active = requests.active();
-        let done = test(&requests, &active)?.len() == active.len();
-        flag.set(c_int::from(done))?;
-        if !done {
-            return Ok(());
-        }
-        wait_for(mpi().port()?, &requests.tickets(&active))?;
-        requests.end_all(&(0..requests.known.len()).collect::<Vec<_>>(), statuses)
+        test_all(&Requests::new(array, count)?, flag, statuses, Requests::end)
     }
 
     fn Testany(count: c_int, array: Out<Handle>, index: Out<c_int>, flag: Out<c_int>, status: Out<Status>) {
-        index.check()?;
-        flag.check()?;
-        let requests = Requests::new(array, count)?;
-        let active = requests.active();
-        index.set(abi::UNDEFINED)?;
-        if active.is_empty() {
-            flag.set(1)?;
-            return set_empty(status);
-        }
-        let place = test(&requests, &active)?.first().copied();
-        flag.set(c_int::from(place.is_some()))?;
-        let Some(place) = place else { return Ok(()) };
-        index.set(place as c_int)?;
-        wait_for(mpi().port()?, &requests.tickets(&[place]))?;
-        set_status(status, &requests.end(place)?)
+        test_any(&Requests::new(array, count)?, (index, flag), status, Requests::end)
     }
 
     fn Testsome(count: c_int, array: Out<Handle>, number: Out<c_int>, indices: Out<c_int>, statuses: Out<Status>) {
-        number.check()?;
-        let requests = Requests::new(array, count)?;
-        let active = requests.active();
-        if active.is_empty() {
-            return number.set(abi::UNDEFINED);
-        }
-        let done = test(&requests, &active)?;
-        set_some(&requests, &done, number, indices, statuses)
+        test_some(&Requests::new(array, count)?, (number, indices, statuses), Requests::end)
     }
 }
