@@ -221,10 +221,7 @@ pub fn done() -> Handle {
 
 /// Simulated time, in picoseconds.
 pub fn now() -> u64 {
-    threads::enter();
-    let now = mpi().port().map_or(0, |port| port.poll(Poll::Time));
-    threads::leave();
-    now
+    threads::alongside(|| mpi().port().map_or(0, |port| port.poll(Poll::Time)))
 }
 
 /// Ends all ranks of the program.

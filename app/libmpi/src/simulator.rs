@@ -1,5 +1,6 @@
 //! The way to the simulator.
 
+use std::cell::Cell;
 use std::ffi::{OsString, c_int};
 use std::ops::Range;
 use std::sync::atomic::Ordering;
@@ -12,8 +13,8 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::abi;
 use crate::error::{Error, Result};
-use crate::place;
 use crate::state::{Mpi, mpi};
+use crate::{place, threads};
 
 /// The environment variable that says what computation counts: `measured` or `off`.
 const COMPUTE: &str = "HEDDLE_COMPUTE";
@@ -74,10 +75,19 @@ fn end(code: i32) -> ! {
     exit(code)
 }
 
-/// The processor time of this rank so far, in nanoseconds.
+/// The processor time of this rank so far, in nanoseconds: of all its threads, if several may call MPI; else of the one that does.
 fn clock() -> u64 {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
+    read(if threads::allowed() { ClockId::ProcessCPUTime } else { ClockId::ThreadCPUTime })
+}
+
+fn read(clock: ClockId) -> u64 {
+    let time = clock_gettime(clock);
     (time.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(time.tv_nsec as u64)
+}
+
+thread_local! {
+    /// The processor time of this thread when its call began, where other threads may compute until it ends.
+    static BEGAN: Cell<Option<u64>> = const { Cell::new(None) };
 }
 
 /// Connects this process with the simulator that started it, and waits for its first turn. Started by itself, it is alone.
@@ -133,7 +143,7 @@ impl Mpi {
 /// Simulated time in picoseconds, for tools that record what the program does: looking costs nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_now() -> u64 {
-    mpi().port.get().map_or(0, |port| port.poll(Poll::Nothing))
+    threads::alongside(|| mpi().port.get().map_or(0, |port| port.poll(Poll::Nothing)))
 }
 
 /// A call begins.
@@ -146,9 +156,19 @@ pub fn enter(mpi: &Mpi, name: &'static str) {
 
 /// What the rank computed since the last call is told.
 pub fn computed(mpi: &Mpi) {
+    if threads::allowed() && mpi.measured.get().is_some() {
+        BEGAN.set(Some(read(ClockId::ThreadCPUTime)));
+    }
+    meanwhile(mpi);
+}
+
+/// What threads computed while this one waits in a call is told.
+pub fn meanwhile(mpi: &Mpi) {
     if let (Some(last), Some(port)) = (mpi.measured.get(), mpi.port.get()) {
-        let computed = clock().saturating_sub(last);
+        let now = clock();
+        let computed = now.saturating_sub(last);
         if computed > 0 {
+            mpi.measured.set(Some(now));
             port.say(&Command::Compute(computed));
             let running = &mpi.blocks.running;
             running.set(running.get().saturating_add(computed));
@@ -156,11 +176,13 @@ pub fn computed(mpi: &Mpi) {
     }
 }
 
-/// A call ends.
+/// A call ends. What the library itself did is no computation; what other threads did meanwhile is.
 pub fn leave(mpi: &Mpi) {
-    if mpi.measured.get().is_some() {
-        mpi.measured.set(Some(clock()));
-    }
+    let Some(last) = mpi.measured.get() else { return };
+    mpi.measured.set(Some(match BEGAN.take() {
+        Some(began) => last + read(ClockId::ThreadCPUTime).saturating_sub(began),
+        None => clock(),
+    }));
 }
 
 /// Ends all ranks.

@@ -3,8 +3,8 @@
 //! One lock is around every call; nobody takes it in a program that asks for less than `MPI_THREAD_MULTIPLE`. A thread
 //! that waits gives it up, and the rank waits in the simulator only when none of its threads can do anything
 //! else: all that are outside of MPI sleep until another thread wakes them, as the kernel tells of them. It waits then for the first of
-//! all that its threads wait for. As long as a thread is busy, simulated time stands still for those that wait, but for a poll
-//! now and then: the thread may be waiting for what other ranks do, without calling MPI.
+//! all that its threads wait for. As long as a thread is busy, those that wait look now and
+//! then what has come: what the thread has computed passes, and a poll, as it may be waiting for what other ranks do, without calling MPI.
 //!
 //! A thread that waits alone, which is the case where a program has a second thread but does not use it for MPI, waits as that of
 //! a program with one thread does, so that its simulated time is the same.
@@ -16,6 +16,9 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use port::{Command, Poll, Port, Shape, Ticket};
+
+use crate::simulator::meanwhile;
+use crate::state::mpi;
 
 /// Whether threads may call at any time.
 static MULTIPLE: AtomicBool = AtomicBool::new(false);
@@ -41,7 +44,7 @@ struct Waiting {
 
 impl Waiting {
     fn is_over(&self) -> bool {
-        let Some(port) = crate::mpi().port.get() else { return true };
+        let Some(port) = mpi().port.get() else { return true };
         let is_done = |ticket: &Ticket| port.done(*ticket).is_some();
         let mut tickets = self.tickets.iter();
         if self.all { tickets.all(is_done) } else { tickets.any(is_done) }
@@ -58,6 +61,8 @@ struct State {
 
 thread_local! {
     static ME: Cell<u32> = const { Cell::new(0) };
+    /// The thread waits by the clock on the wall, whatever clocks show the program.
+    static WAITS: Cell<bool> = const { Cell::new(false) };
 }
 
 fn me() -> u32 {
@@ -65,6 +70,18 @@ fn me() -> u32 {
         ME.set(rustix::thread::gettid().as_raw_nonzero().get().cast_unsigned());
     }
     ME.get()
+}
+
+/// Whether this thread waits by the clock on the wall.
+pub fn waits() -> bool {
+    WAITS.get()
+}
+
+fn on_the_wall<T>(wait: impl FnOnce() -> T) -> T {
+    WAITS.set(true);
+    let outcome = wait();
+    WAITS.set(false);
+    outcome
 }
 
 fn state() -> MutexGuard<'static, State> {
@@ -105,6 +122,14 @@ pub fn leave() {
     }
 }
 
+/// Does what is no call of MPI while no other thread is in one.
+pub fn alongside<T>(work: impl FnOnce() -> T) -> T {
+    enter();
+    let outcome = work();
+    leave();
+    outcome
+}
+
 fn take(depth: u32) {
     let me = me();
     COMING.fetch_add(1, Ordering::AcqRel);
@@ -140,7 +165,7 @@ pub fn pause() {
         state.depth
     };
     if !alone() {
-        std::thread::sleep(PAUSES.0);
+        on_the_wall(|| std::thread::sleep(PAUSES.0));
     }
     take(depth);
 }
@@ -230,7 +255,7 @@ fn plain() -> bool {
 
 fn wait_among(port: &Port, all: bool, tickets: &[Ticket]) {
     let mut pause = PAUSES.0;
-    let mut looked = Instant::now();
+    let mut looked = on_the_wall(Instant::now);
     loop {
         let is_open = |ticket: &Ticket| port.done(*ticket).is_none();
         let open: Vec<Ticket> = tickets.iter().copied().filter(is_open).collect();
@@ -244,9 +269,10 @@ fn wait_among(port: &Port, all: bool, tickets: &[Ticket]) {
             port.wait(false, &first);
             continue;
         }
-        if looked.elapsed() > POLL {
+        if on_the_wall(|| looked.elapsed()) > POLL {
+            meanwhile(mpi());
             port.poll(Poll::Test);
-            looked = Instant::now();
+            looked = on_the_wall(Instant::now);
         }
         take(stand_by(all, open, pause));
         pause = (2 * pause).min(PAUSES.1);
@@ -260,7 +286,8 @@ fn stand_by(all: bool, tickets: Vec<Ticket>, pause: Duration) -> u32 {
     let depth = state.depth;
     release(&mut state);
     state.waiting.push(Waiting { thread, all, tickets });
-    let (mut state, _) = CHANGED.wait_timeout(state, pause).unwrap_or_else(PoisonError::into_inner);
+    let (mut state, _) =
+        on_the_wall(|| CHANGED.wait_timeout(state, pause)).unwrap_or_else(PoisonError::into_inner);
     state.waiting.retain(|waiting| waiting.thread != thread);
     depth
 }

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::process::Command;
 
 use common::Ended;
-use common::mpi::{compiled, ended, mpi, mpirun};
+use common::mpi::{compiled, ended, mpi, mpirun, mpirun_as_it_computes};
 
 /// Data is right on any number of ranks and over any network; and the time is the same however ranks are held.
 #[test]
@@ -180,6 +180,11 @@ fn threads_of_a_rank() {
             let said = (ended.code, ended.stdout.as_str());
             assert_eq!(said, (0, ""), "{ranks} ranks {how}: {}", ended.stderr);
         }
+    }
+    // The library's own waits go by the clock on the wall, and what busy threads compute passes.
+    for how in ["--compute-time off --host-clock simulated", "--compute-time measured"] {
+        let ended = mpirun_as_it_computes(&format!("-q -n 3 {how}"), &program, "");
+        assert_eq!((ended.code, ended.stdout.as_str()), (0, ""), "{how}: {}", ended.stderr);
     }
 }
 

@@ -7,6 +7,7 @@ use port::{Command, Poll, Port};
 
 use crate::simulator::{computed, leave};
 use crate::state::{Mpi, mpi};
+use crate::threads;
 
 /// Whether a rank of this process runs, rather than the simulator.
 static RUNNING: AtomicBool = AtomicBool::new(true);
@@ -30,18 +31,18 @@ fn port(mpi: &Mpi) -> Option<&Port> {
 /// that is not the rank's first gets the time of the last call.
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_clock(picoseconds: &mut u64) -> c_int {
-    if !is_rank() {
+    if !is_rank() || threads::waits() {
         return 0;
     }
     let mpi = mpi();
     *picoseconds = match port(mpi) {
         None => mpi.port.get().map_or(0, Port::time),
-        Some(port) => {
+        Some(port) => threads::alongside(|| {
             computed(mpi);
             let now = port.poll(Poll::Time);
             leave(mpi);
             now
-        }
+        }),
     };
     1
 }
@@ -49,13 +50,15 @@ pub extern "C" fn heddle_clock(picoseconds: &mut u64) -> c_int {
 /// Whether the caller is a rank that uses MPI, which then sleeps for so many picoseconds of simulated time.
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_sleep(picoseconds: u64) -> c_int {
-    if !is_rank() {
+    if !is_rank() || threads::waits() {
         return 0;
     }
     let mpi = mpi();
     let Some(port) = port(mpi) else { return 0 };
-    computed(mpi);
-    port.say(&Command::Sleep(picoseconds));
-    leave(mpi);
+    threads::alongside(|| {
+        computed(mpi);
+        port.say(&Command::Sleep(picoseconds));
+        leave(mpi);
+    });
     1
 }

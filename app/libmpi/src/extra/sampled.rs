@@ -4,11 +4,12 @@ use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, c_char, c_int};
 use std::hash::Hasher;
 
-use port::{Command, Rule, Samples};
+use port::{Command, Port, Rule, Samples};
 use rustc_hash::{FxHashMap, FxHasher};
 
 use crate::simulator::{computed, leave};
-use crate::state::mpi;
+use crate::state::{Mpi, mpi};
+use crate::threads;
 
 /// A rank's blocks.
 #[derive(Debug, Default)]
@@ -44,19 +45,24 @@ pub unsafe extern "C" fn heddle_sample_begin(
     // SAFETY: by contract.
     let (mpi, block) = (mpi(), unsafe { number(file, line) });
     let Some(port) = mpi.port.get().filter(|_| !mpi.alone.get()) else { return 1 };
+    threads::alongside(|| c_int::from(runs(mpi, port, block, shared != 0, times, precision)))
+}
+
+/// Whether a block is to run; otherwise its mean passes.
+fn runs(mpi: &Mpi, port: &Port, block: u64, shared: bool, times: c_int, precision: f64) -> bool {
     computed(mpi);
     let rule = Rule { times: u32::try_from(times).unwrap_or(0), precision };
-    let mean = if shared == 0 {
-        mpi.blocks.own.borrow().get(&block).and_then(|samples| samples.enough(rule))
-    } else {
+    let mean = if shared {
         port.sample(block, rule)
+    } else {
+        mpi.blocks.own.borrow().get(&block).and_then(|samples| samples.enough(rule))
     };
     if let Some(mean) = mean.filter(|_| mpi.measured.get().is_some()) {
         port.say(&Command::Compute(mean));
     }
     mpi.blocks.running.set(0);
     leave(mpi);
-    c_int::from(mean.is_none())
+    mean.is_none()
 }
 
 /// A block that ran has ended.
@@ -68,12 +74,14 @@ pub unsafe extern "C" fn heddle_sample_end(file: *const c_char, line: c_int, sha
     // SAFETY: by contract.
     let (mpi, block) = (mpi(), unsafe { number(file, line) });
     let Some(port) = mpi.port.get() else { return };
-    computed(mpi);
-    let nanoseconds = mpi.blocks.running.get();
-    if shared == 0 {
-        mpi.blocks.own.borrow_mut().entry(block).or_default().add(nanoseconds);
-    } else {
-        port.say(&Command::Sampled { block, nanoseconds });
-    }
-    leave(mpi);
+    threads::alongside(|| {
+        computed(mpi);
+        let nanoseconds = mpi.blocks.running.get();
+        if shared == 0 {
+            mpi.blocks.own.borrow_mut().entry(block).or_default().add(nanoseconds);
+        } else {
+            port.say(&Command::Sampled { block, nanoseconds });
+        }
+        leave(mpi);
+    });
 }
