@@ -57,6 +57,27 @@ fn files_and_kept_messages() {
     }
 }
 
+/// What comes first depends on other traffic where that shares links, and only there.
+#[test]
+fn the_order_of_arrival() {
+    let program = compiled("../../../../examples/programs/two_way_ring");
+    for (network, changes) in [("infiniband", true), ("flow", true), ("loggops", false)] {
+        let torus = if changes { "--topology torus:dims=6x6" } else { "" };
+        let order = |how: &str, load: &str| {
+            let options = format!("-q -n 36 --network {network} {torus} {how}");
+            let ended = mpirun(&options, &program, &format!("10 8192 {load}"));
+            let (sides, _) = ended.stdout.split_once(' ').expect("an order and its number");
+            let count = |side| sides.matches(side).count();
+            assert_eq!((ended.code, count('L'), count('R')), (0, 10, 10), "{}", ended.stderr);
+            ended.stdout
+        };
+        let quiet = order("--in-process", "");
+        let loaded = order("--in-process", "65536");
+        assert_eq!(quiet != loaded, changes, "{network}: {quiet}{loaded}");
+        assert_eq!(order("", "65536"), loaded, "{network}");
+    }
+}
+
 /// Half a round takes o + L + o + 999 G = 1500 + 2500 + 1500 + 5994 ns with LogGOPSim's parameters.
 #[test]
 fn a_message_takes_its_time() {

@@ -35,11 +35,12 @@ pub fn mpi() -> &'static Path {
     })
 }
 
-/// Compiles a program of the folder `live`, once.
+/// Compiles a program of the folder `live`, or one named from there, once.
 pub fn compiled(name: &str) -> PathBuf {
     static COMPILED: Mutex<Vec<String>> = Mutex::new(Vec::new());
     let mut known = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
-    let made = mpi().join(format!("{}-{name}", env!("CARGO_CRATE_NAME")));
+    let own = Path::new(name).file_name().expect("a file").to_string_lossy();
+    let made = mpi().join(format!("{}-{own}", env!("CARGO_CRATE_NAME")));
     if known.iter().any(|known| known == name) {
         return made;
     }
