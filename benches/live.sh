@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Measures the speed of live programs beside the targets: benches/live.sh HEDDLE FOLDER [--long], where
-# FOLDER has the libraries and wrappers of MPI that heddle-mpi-libraries makes. Ranks in one process:
-# CPU seconds of the whole process and its peak memory, best of three. Ranks as processes: the wall time
-# of a message, everything on one core. The two largest cases take minutes and 4 GB, and are run, once, only
-# with --long. Times inform and do not gate.
+# Measures live programs beside the targets: benches/live.sh HEDDLE FOLDER [--long], where FOLDER has the
+# libraries and wrappers of MPI that heddle-mpi-libraries makes. Ranks in one process: CPU seconds of the
+# whole process and its peak memory, best of three. Ranks as processes: the wall time of a message,
+# everything on one core. Sampling: a run with one step in 20 beside the whole one. The largest cases take
+# minutes and 4 GB, and are run, once, only with --long. Times inform and do not gate.
 set -euo pipefail
 heddle=$(realpath "$1")
 folder=$(realpath "$2")
@@ -12,7 +12,7 @@ cd "$(dirname "$0")"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 export HEDDLE_MPI=$folder/lib
-for program in halo pingpong; do
+for program in halo pingpong relax; do
     "$folder/bin/mpicc" -O2 -o "$scratch/$program" "live/$program.c"
 done
 
@@ -73,3 +73,35 @@ at_most "$each" 8 || verdict=SLOW
 line "a message of a ping-pong" "$each" 8 "" "" "$verdict"
 "$heddle_anywhere" mpirun -q -n 512 --compute-time off "$scratch/halo"
 line "halo exchange, 512 processes" "" "" "" "" "runs"
+
+echo
+heddle=$heddle_anywhere
+line "sampling and folding" "" "at most" "" "" ""
+# Three runs of each, in turn: the medians of their times.
+for _ in 1 2 3; do
+    for times in 200 10; do
+        "$heddle" mpirun --format json -n 4 "$scratch/relax" 16 200 $times >"$scratch/run"
+        value makespan_ps <"$scratch/run" >>"$scratch/makespan-$times"
+        value simulation_seconds <"$scratch/run" >>"$scratch/wall-$times"
+    done
+done
+median() { sort -g "$scratch/$1" | sed -n 2p; }
+percent() { awk "BEGIN { d = 100 * $1 / $2; printf \"%.2f\", d }"; }
+full=$(median makespan-200)
+error=$(percent "($(median makespan-10) - $full)" "$full")
+verdict=ok
+at_most "${error#-}" 1 || verdict=WRONG
+line "one step in 20, simulated time, %" "$error" 1 "" "" "$verdict"
+verdict=ok
+share=$(percent "$(median wall-10)" "$(median wall-200)")
+at_most "$share" 10 || verdict=SLOW
+line "one step in 20, wall time, %" "$share" 10 "" "" "$verdict"
+if [ "$long" = --long ]; then
+    "$heddle" mpirun --format json -n 64 --in-process --fold 64MiB "$scratch/relax" 1024 20 2 >"$scratch/run"
+    mb=$(value peak_rss_bytes <"$scratch/run" | awk '{ printf "%.0f", $1 / 1e6 }')
+    verdict=ok
+    at_most "$mb" 3000 || verdict=LARGE
+    line "64 ranks of 1 GiB each, MB" "$mb" 3000 "" "" "$verdict"
+else
+    line "64 ranks of 1 GiB each" "-" "" "" "" "not run without --long"
+fi

@@ -5,6 +5,8 @@ mod common;
 mod computation;
 #[path = "live/extras.rs"]
 mod extras;
+#[path = "live/kernels.rs"]
+mod kernels;
 #[path = "../../../app/recorder/tests/support/programs.rs"]
 mod programs;
 
