@@ -97,13 +97,6 @@ pub fn most_threads() -> c_int {
     if mpi().held.get() { abi::THREAD_SERIALIZED } else { abi::THREAD_MULTIPLE }
 }
 
-fn set_level(level: c_int) {
-    mpi().environment.thread_level.set(level);
-    if level == abi::THREAD_MULTIPLE {
-        crate::threads::allow();
-    }
-}
-
 /// The level of thread support.
 pub fn thread_level() -> c_int {
     mpi().environment.thread_level.get()
@@ -139,11 +132,16 @@ pub fn open(thread_level: Option<c_int>) -> Result {
         mpi().comms.place(rank, size);
         environment.values.borrow_mut().universe_size = size as c_int;
         environment.main_thread.set(Some(std::thread::current().id()));
-        set_level(most_threads());
+        environment.thread_level.set(most_threads());
     }
     environment.open.set(environment.open.get() + 1);
-    if let Some(level) = thread_level {
-        set_level(level);
+    // Threads of a session may always call.
+    let level = thread_level.unwrap_or_else(most_threads);
+    if level == abi::THREAD_MULTIPLE {
+        crate::threads::allow();
+    }
+    if thread_level.is_some() {
+        environment.thread_level.set(level);
         mpi().comms.start();
         environment.phase.set(Phase::Initialised);
     }
