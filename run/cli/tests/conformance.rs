@@ -56,28 +56,36 @@ fn clean(name: &str, program: &Path, options: &str) {
     assert_eq!(said, (0, ""), "{name} {options}: {}", ended.stderr);
 }
 
-/// The programs themselves are right: other implementations of MPI find nothing either. `started` is left out: the
-/// persistent gather of MPICH 4.0.2, and only that, gathers once and not again.
+/// Where another implementation departs from the standard: the persistent gather of MPICH 4.0.2 gathers once and not again; Open MPI 4.1.4
+/// has no persistent collectives, and to its `MPI_Waitall` a truncated receive among others is no error.
+const DEPARTURES: [(&str, &str); 3] =
+    [("mpich", "started"), ("openmpi", "started"), ("openmpi", "statuses")];
+
+/// The programs themselves are right: other implementations of MPI find nothing either.
 #[test]
 #[ignore = "needs another implementation of MPI"]
 fn other_implementations_agree() {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/live");
     let folder = common::Folder::new("conformance");
-    for (compiler, starter) in
-        [("mpicc.mpich", "mpirun.mpich"), ("mpicc.openmpi", "mpirun.openmpi")]
-    {
-        for name in PROGRAMS.into_iter().filter(|name| *name != "started") {
+    let mut wrong = Vec::new();
+    for library in ["mpich", "openmpi"] {
+        for name in PROGRAMS.into_iter().filter(|name| !DEPARTURES.contains(&(library, name))) {
             let made: PathBuf = folder.path(name);
             let source = sources.join(name).with_extension("c");
-            let status = Command::new(compiler).arg("-o").arg(&made).arg(source).status();
-            assert!(status.is_ok_and(|status| status.success()), "{compiler} {name}");
-            let mut run = Command::new(starter);
-            if starter.ends_with("openmpi") {
+            let mut compiler = Command::new(format!("mpicc.{library}"));
+            let status = compiler.args(["-pthread", "-o"]).arg(&made).arg(source).status();
+            assert!(status.is_ok_and(|status| status.success()), "{library} {name}");
+            let mut run = Command::new("timeout");
+            run.arg("100").arg(format!("mpirun.{library}"));
+            if library == "openmpi" {
                 run.args(["--allow-run-as-root", "--oversubscribe"]);
             }
             let output = run.args(["-n", "4"]).arg(&made).output().expect("it runs");
             let said = String::from_utf8_lossy(&output.stdout).into_owned();
-            assert_eq!((output.status.code(), said.as_str()), (Some(0), ""), "{starter} {name}");
+            if output.status.code() != Some(0) || !said.is_empty() {
+                wrong.push(format!("{library} {name}: {} {said}", output.status));
+            }
         }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
