@@ -12,6 +12,11 @@ use crate::{Memory, Numbered, Place, Rule, Ticket};
 pub trait Switch: std::fmt::Debug {
     /// Returns when it is the rank's turn again.
     fn switch(&self, lane: &Lane) -> Result<(), Died>;
+
+    /// Where in this process a byte of a rank's lies while the caller runs, if that rank shares the process.
+    fn place(&self, _rank: u32, address: usize) -> usize {
+        address
+    }
 }
 
 /// The simulator is gone.
@@ -100,6 +105,11 @@ impl Port {
     /// The memory that all share.
     pub const fn memory(&self) -> &Memory {
         &self.desk.memory
+    }
+
+    /// Where in this process a byte of another rank's lies while this one runs, if the two share the process.
+    pub fn place(&self, rank: u32, address: usize) -> usize {
+        self.switch.place(rank, address)
     }
 
     /// A block for contents.

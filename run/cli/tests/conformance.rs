@@ -7,7 +7,7 @@ use std::process::Command;
 
 use common::mpi::{compiled, mpirun};
 
-const PROGRAMS: [&str; 15] = [
+const PROGRAMS: [&str; 16] = [
     "buffers",
     "send_modes",
     "requests",
@@ -23,6 +23,7 @@ const PROGRAMS: [&str; 15] = [
     "between_groups",
     "statuses",
     "groups",
+    "window_variables",
 ];
 
 /// Each number of ranks is another shape of every algorithm: one, a power of two, neither even nor a power of two.

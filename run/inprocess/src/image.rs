@@ -38,6 +38,19 @@ impl Image {
         self.parts.iter().map(|part| part.start.addr()..part.start.addr() + part.length).collect()
     }
 
+    /// Where a byte of it is in a copy.
+    pub fn offset(&self, address: usize) -> Option<usize> {
+        let mut before = 0;
+        for part in &self.parts {
+            let within = address.wrapping_sub(part.start.addr());
+            if within < part.length {
+                return Some(before + within);
+            }
+            before += part.length;
+        }
+        None
+    }
+
     /// Its size.
     pub fn size(&self) -> usize {
         self.parts.iter().map(|part| part.length).sum()

@@ -5,6 +5,7 @@ use std::ffi::{CString, c_int};
 use std::io;
 use std::num::NonZeroUsize;
 use std::ptr;
+use std::rc::Rc;
 
 use corosensei::stack::{Stack, StackPointer};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
@@ -59,7 +60,7 @@ struct Rank {
 /// All ranks of the program.
 pub struct Ranks {
     memory: Memory,
-    image: Image,
+    copies: Rc<Copies>,
     /// As the program is before it starts.
     fresh: Vec<u8>,
     all: UnsafeCell<Vec<Rank>>,
@@ -98,15 +99,35 @@ fn suspend() {
     }
 }
 
-/// A rank's way to the simulator.
+/// Where the copies of variables are.
 #[derive(Debug)]
-struct Here;
+struct Copies {
+    image: Image,
+    /// By rank; null before another one has run.
+    of: Vec<Cell<*mut u8>>,
+}
+
+/// A rank's way to the simulator, and to the variables of others.
+#[derive(Debug)]
+struct Here {
+    rank: u32,
+    copies: Rc<Copies>,
+}
 
 impl Switch for Here {
     fn switch(&self, lane: &Lane) -> Result<(), Died> {
         lane.turn.store(SIMULATORS_TURN, Ordering::Release);
         suspend();
         Ok(())
+    }
+
+    fn place(&self, rank: u32, address: usize) -> usize {
+        // Those of the rank that runs are where the program has them.
+        let other = self.copies.of.get(rank as usize).filter(|_| rank != self.rank).map(Cell::get);
+        match (other.filter(|copy| !copy.is_null()), self.copies.image.offset(address)) {
+            (Some(copy), Some(offset)) => copy.wrapping_add(offset).addr(),
+            _ => address,
+        }
     }
 }
 
@@ -118,6 +139,8 @@ impl Ranks {
         let memory = Memory::private(count)?;
         let desk = Desk::new(memory, 0);
         let image = Image::find();
+        let of = vec![Cell::new(ptr::null_mut()); count as usize];
+        let copies = Rc::new(Copies { image: image.clone(), of });
         let mut fresh = vec![0; image.size()];
         image.save(&mut fresh);
         let stacks = stacks(count as usize)?;
@@ -129,7 +152,8 @@ impl Ranks {
             let mpi = Box::into_raw(Box::<Mpi>::default());
             // SAFETY: made above, and never freed.
             let known = unsafe { &*mpi };
-            let port = Port::new(desk.clone(), rank, count, Box::new(Here), end);
+            let here = Here { rank, copies: Rc::clone(&copies) };
+            let port = Port::new(desk.clone(), rank, count, Box::new(here), end);
             heddle_mpi::simulator::hold(known, port, manner, image.places());
             let mut given: Vec<*mut i8> =
                 arguments.iter().map(|word| word.clone().into_raw()).collect();
@@ -157,7 +181,7 @@ impl Ranks {
         let ranks: Vec<Rank> = (0..count).map(rank).collect::<io::Result<_>>()?;
         WAYS.set(vec![ptr::null(); count as usize]);
         crate::signals::watch();
-        Ok(Self { memory, image, fresh, all: UnsafeCell::new(ranks), resident: Cell::new(None) })
+        Ok(Self { memory, copies, fresh, all: UnsafeCell::new(ranks), resident: Cell::new(None) })
     }
 
     /// Puts the variables of a rank in place.
@@ -165,15 +189,18 @@ impl Ranks {
         if self.resident.get() == Some(rank) {
             return;
         }
-        if let Some(old) =
-            self.resident.replace(Some(rank)).and_then(|old| ranks.get_mut(old as usize))
+        let image = &self.copies.image;
+        let before = self.resident.replace(Some(rank)).map(|old| old as usize);
+        if let Some((old, place)) =
+            before.and_then(|old| ranks.get_mut(old).zip(self.copies.of.get(old)))
         {
-            old.image.resize(self.image.size(), 0);
-            self.image.save(&mut old.image);
+            old.image.resize(image.size(), 0);
+            image.save(&mut old.image);
+            place.set(old.image.as_mut_ptr());
         }
         if let Some(new) = ranks.get(rank as usize) {
             let copy = if new.image.is_empty() { &self.fresh } else { &new.image };
-            self.image.restore(copy);
+            image.restore(copy);
         }
     }
 

@@ -11,7 +11,7 @@ use super::Window;
 use super::epoch::Epoch;
 use super::functions::hints;
 use super::lock::Locks;
-use super::memory::Exposed;
+use super::memory::{Exposed, Owner};
 use crate::abi::{self, Handle};
 use crate::argument::{Number, Out};
 use crate::attributes::Attributes;
@@ -134,14 +134,16 @@ impl Parts {
         let at =
             |place: Place| if place == 0 { std::ptr::null_mut() } else { port.memory().at(place) };
         let starts = segments(&told, self.is_apart()?).0;
-        let exposed: Vec<_> = told
-            .iter()
+        let owner =
+            |rank, told: &Told| Owner { rank: comm.world_rank(rank), process: told.process };
+        let exposed: Vec<_> = (0..)
+            .zip(&told)
             .zip(starts)
-            .map(|(told, start)| match self.flavor {
+            .map(|((rank, told), start)| match self.flavor {
                 abi::WIN_FLAVOR_CREATE => {
-                    Exposed::of_process(told.process, told.at, told.size, told.unit)
+                    Exposed::of(owner(rank, told), told.at, told.size, told.unit)
                 }
-                abi::WIN_FLAVOR_DYNAMIC => Exposed::anywhere(told.process),
+                abi::WIN_FLAVOR_DYNAMIC => Exposed::anywhere(owner(rank, told)),
                 abi::WIN_FLAVOR_SHARED if memory != 0 => {
                     Exposed::here(at(memory + start), told.size, told.unit)
                 }
@@ -206,8 +208,6 @@ both_forms! {
         let parts = Parts::new(comm, abi::WIN_FLAVOR_CREATE, info)?;
         let mine = measures(size, disp_unit.wide())?;
         check!(size == 0 || !base.is_null(), ERR_ARG, "the window of {size} bytes begins at a null pointer");
-        let own = mpi().variables.borrow().iter().any(|part| part.contains(&base.addr()));
-        check!(!own || size == 0, ERR_UNSUPPORTED_OPERATION, "a window over a variable of the program, with --in-process: allocate its memory");
         parts.make(base, Told { at: base as u64, ..mine }, 0, win).map(|_| ())
     }
 

@@ -10,6 +10,7 @@ use crate::check;
 use crate::datatype::layout::Runs;
 use crate::error::{Error, Result};
 use crate::p2p::Data;
+use crate::state::mpi;
 
 /// What a rank exposes.
 #[derive(Debug)]
@@ -20,15 +21,36 @@ pub struct Exposed {
     pub unit: i64,
 }
 
+/// Whose memory it is.
+#[derive(Clone, Copy, Debug)]
+pub struct Owner {
+    /// The rank, by its number in the world.
+    pub rank: Option<u32>,
+    /// The number of its process.
+    pub process: u32,
+}
+
+impl Owner {
+    fn is_here(self) -> bool {
+        self.process == std::process::id()
+    }
+
+    /// Where a byte lies in this process, if that is its own.
+    fn place(self, address: usize) -> *mut u8 {
+        let port = mpi().port.get().zip(self.rank);
+        port.map_or(address, |(port, rank)| port.place(rank, address)) as *mut u8
+    }
+}
+
 /// Where memory is.
 #[derive(Debug)]
 enum Where {
     /// In this process.
     Here(*mut u8),
     /// In another, at an address there.
-    Process { number: u32, address: u64, file: OnceCell<File> },
-    /// Wherever the program says in each access, in a process: a dynamic window.
-    Anywhere { number: u32, file: OnceCell<File> },
+    Process { owner: Owner, address: u64, file: OnceCell<File> },
+    /// Wherever the program says in each access: a dynamic window.
+    Anywhere { owner: Owner, file: OnceCell<File> },
 }
 
 /// A part of what a rank exposes, as an access names it: so many of a datatype.
@@ -47,18 +69,18 @@ impl Exposed {
         Self { place: Where::Here(address), size, unit }
     }
 
-    /// So many bytes of a process.
-    pub fn of_process(number: u32, address: u64, size: u64, unit: i64) -> Self {
-        if number == std::process::id() {
-            return Self::here(address as usize as *mut u8, size, unit);
+    /// So many bytes of a rank that has had them for a while.
+    pub fn of(owner: Owner, address: u64, size: u64, unit: i64) -> Self {
+        if owner.is_here() {
+            return Self::here(owner.place(address as usize), size, unit);
         }
-        let place = Where::Process { number, address, file: OnceCell::new() };
+        let place = Where::Process { owner, address, file: OnceCell::new() };
         Self { place, size, unit }
     }
 
-    /// Whatever a process attaches.
-    pub fn anywhere(number: u32) -> Self {
-        Self { place: Where::Anywhere { number, file: OnceCell::new() }, size: 0, unit: 1 }
+    /// Whatever a rank attaches.
+    pub fn anywhere(owner: Owner) -> Self {
+        Self { place: Where::Anywhere { owner, file: OnceCell::new() }, size: 0, unit: 1 }
     }
 
     /// Bytes of it.
@@ -91,9 +113,7 @@ impl Exposed {
         );
         let address = match &self.place {
             Where::Here(base) => base.wrapping_offset(at as isize),
-            Where::Anywhere { number, .. } if *number == std::process::id() => {
-                displacement as usize as *mut u8
-            }
+            Where::Anywhere { owner, .. } if owner.is_here() => owner.place(displacement as usize),
             _ => std::ptr::null_mut(),
         };
         Ok(Part { exposed: self, at, data: Data { address, ..data } })
@@ -103,15 +123,15 @@ impl Exposed {
 impl Where {
     /// The memory of another process as a file, and where it begins; nothing for this process's.
     fn file(&self) -> Result<Option<(&File, u64)>> {
-        let (number, file, address) = match self {
-            Self::Process { number, address, file } => (*number, file, *address),
-            Self::Anywhere { number, file } if *number != std::process::id() => (*number, file, 0),
+        let (owner, file, address) = match self {
+            Self::Process { owner, address, file } => (owner, file, *address),
+            Self::Anywhere { owner, file } if !owner.is_here() => (owner, file, 0),
             _ => return Ok(None),
         };
         if let Some(file) = file.get() {
             return Ok(Some((file, address)));
         }
-        let path = format!("/proc/{number}/mem");
+        let path = format!("/proc/{}/mem", owner.process);
         let opened = OpenOptions::new().read(true).write(true).open(&path).map_err(|error| {
             Error::new(abi::ERR_OTHER, format!("the memory of a rank, {path}: {error}"))
         })?;
