@@ -110,6 +110,7 @@ Examples:
 
 #[derive(Debug, Args)]
 #[command(after_help = format!("{MPIRUN_EXAMPLES}\n\nThe exit code is the program's; 3 if it can never finish."))]
+#[command(mut_arg("run.threads", |threads| threads.visible_alias("jobs")))]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct Mpirun {
     /// Number of ranks

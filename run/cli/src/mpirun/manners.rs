@@ -225,7 +225,7 @@ fn find<'a>(command: &'a clap::Command, word: &str) -> Option<&'a clap::Arg> {
     let mut all = command.get_arguments();
     if let Some(long) = word.strip_prefix("--") {
         let name = long.split('=').next().unwrap_or(long);
-        return all.find(|argument| argument.get_long() == Some(name));
+        return all.find(|argument| longs(argument).any(|known| known == name));
     }
     let mut letters = word.strip_prefix('-')?.chars();
     let first = letters.next()?;
@@ -235,6 +235,11 @@ fn find<'a>(command: &'a clap::Command, word: &str) -> Option<&'a clap::Arg> {
     let value = rest.bytes().all(|byte| byte.is_ascii_digit());
     let slip = !value && (meaning(word).is_some() || suggestion(command, word).is_some());
     (!slip).then_some(found)
+}
+
+/// What an option is called behind two dashes.
+fn longs(argument: &clap::Arg) -> impl Iterator<Item = &str> {
+    argument.get_long().into_iter().chain(argument.get_visible_aliases().into_iter().flatten())
 }
 
 /// Whether the value of an option of ours is the next word.
@@ -248,10 +253,9 @@ fn takes_next(command: &clap::Command, word: &str) -> bool {
 fn suggestion(command: &clap::Command, word: &str) -> Option<String> {
     let dashes = if word.starts_with("--") { "--" } else { "-" };
     let name = word.trim_start_matches('-').split('=').next().unwrap_or_default();
-    let longs = command.get_arguments().filter_map(clap::Arg::get_long);
     let mut known: Vec<&str> = FOREIGN.iter().map(|(known, _)| *known).collect();
     if dashes == "--" {
-        known.extend(longs);
+        known.extend(command.get_arguments().flat_map(longs));
     }
     nearest(name, &known).map(|near| format!("{dashes}{near}"))
 }

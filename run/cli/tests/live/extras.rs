@@ -1,7 +1,7 @@
 //! What programs can have beyond MPI: sampled blocks, memory that ranks share, simulated clocks of the system.
 
-use crate::common::Ended;
 use crate::common::mpi::{compiled, mpirun_as_it_computes as mpirun};
+use crate::common::{Ended, Folder};
 
 const WAYS: [&str; 2] = ["", "--in-process"];
 
@@ -59,6 +59,18 @@ fn folded_memory() {
         }
         let ended = mpirun(&format!("-n 4 --fold 1KiB {how}"), &program, "malloc 3");
         assert!(ended.code != 0 && ended.stderr.contains("65536 B"), "{}", ended.stderr);
+    }
+}
+
+/// Ranks compute one after the other, or as many at once as asked for.
+#[test]
+fn ranks_at_the_same_time() {
+    let program = compiled("together");
+    for (jobs, found) in [("", "1\n"), ("--jobs 2", "2\n")] {
+        let folder = Folder::new("together");
+        let options = format!("-q -n 2 --compute-time off {jobs}");
+        let ended = mpirun(&options, &program, &folder.path("").to_string_lossy());
+        assert_eq!(right(ended, jobs), found, "{jobs}");
     }
 }
 
