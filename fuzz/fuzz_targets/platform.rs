@@ -4,6 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use platform::Platform;
+use topology::Faults;
 
 fuzz_target!(|text: &str| {
     // Large numbers build large machines; their texts are short.
@@ -11,12 +12,14 @@ fuzz_target!(|text: &str| {
     if text.as_bytes().windows(5).any(|run| run.iter().copied().all(digits)) {
         return;
     }
-    let platform = match Platform::read(text) {
+    check(Platform::read(text));
+    check(Platform::read_toml(text));
+});
+
+fn check(read: Result<Platform, Faults>) {
+    let platform = match read {
         Ok(platform) => platform,
-        Err(faults) => {
-            assert!(!faults.0.is_empty());
-            return;
-        }
+        Err(faults) => return assert!(!faults.0.is_empty()),
     };
     let hosts = platform.hosts.len() as u32;
     let mut links = Vec::new();
@@ -26,4 +29,4 @@ fuzz_target!(|text: &str| {
             assert!(links.iter().all(|&link| (link as usize) < platform.links().len()));
         }
     }
-});
+}

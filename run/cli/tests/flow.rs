@@ -115,7 +115,7 @@ fn a_platform_has_no_lanes() {
     );
     let shown = folder.heddle(&command);
     assert!(
-        shown.stdout.contains("infiniband      not run: a platform of SimGrid has no lanes"),
+        shown.stdout.contains("infiniband      not run: a platform has no lanes"),
         "{}",
         shown.stdout
     );
@@ -124,6 +124,39 @@ fn a_platform_has_no_lanes() {
         "{}",
         shown.stdout
     );
+}
+
+/// What runs, and how long it takes, is the same on a platform in XML and in TOML; and what else the TOML sets counts.
+#[test]
+fn platforms_in_toml() {
+    let folder = Folder::new("platform-toml");
+    let machines = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/machines");
+    let run = |machine: &Path| {
+        let machine = machine.display();
+        folder.heddle(&format!(
+            "run pattern:pairwise-alltoall --ranks 8 --size 64KiB --format json --machine {machine}"
+        ))
+    };
+    let makespan = |machine: &Path| -> u64 {
+        let shown = run(machine);
+        let summary: serde_json::Value = serde_json::from_str(&shown.stdout).expect("a summary");
+        summary["makespan_ps"].as_u64().expect("a time")
+    };
+    let xml = makespan(&machines.join("graphene.xml"));
+    assert_eq!(xml, makespan(&machines.join("graphene.toml")));
+    let text = fs::read_to_string(machines.join("graphene.toml")).expect("a machine");
+    let set = |name: &str, more: &str| {
+        fs::write(folder.path(name), format!("{text}\n{more}\n")).expect("written");
+        folder.path(name)
+    };
+    assert!(xml < makespan(&set("ois.toml", "[flow]\nois = \"0B:1ms\"")));
+    let shown =
+        run(&set("wrong.toml", "[[platform.zone.link]]\nid = \"trunk-1\"\nbandwith = \"1 GB/s\""));
+    for said in
+        ["wrong.toml", "column 1: <link> has no attribute `bandwith`", "did you mean `bandwidth`?"]
+    {
+        assert!(shown.stderr.contains(said), "{said} in {}", shown.stderr);
+    }
 }
 
 #[test]

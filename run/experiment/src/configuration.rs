@@ -14,7 +14,7 @@ use crate::{
     diagnostic::{self, Diagnostic, Mistakes, Place, Source, reason},
     keys::{self, Fallback, KEYS, Key, TABLES},
     manifest,
-    toml_file::{self, Assignment},
+    toml_file::{self, Assignment, PLATFORM},
     value::{Kind, Raw, Topology, Value, Workload},
 };
 
@@ -221,6 +221,17 @@ impl Configuration {
         }
     }
 
+    /// The file that describes the network as a platform: SimGrid's, or one with a table `[platform]`.
+    pub(crate) fn platform(&self) -> Option<PathBuf> {
+        let Some(Topology::File(path)) = self.topology() else { return None };
+        let is_platform = match path.extension()?.to_str()? {
+            "xml" => true,
+            "toml" => fs::read_to_string(&path).is_ok_and(|text| toml_file::has(&text, PLATFORM)),
+            _ => false,
+        };
+        is_platform.then_some(path)
+    }
+
     pub(crate) fn count(&self, name: &str) -> Option<u64> {
         match self.get(name)?.0 {
             Value::Count(count) => Some(count),
@@ -305,12 +316,9 @@ impl Reader {
         }
     }
 
-    /// The model of a platform of SimGrid is `flow` unless something else is said.
+    /// The model of a platform is `flow` unless something else is said.
     fn platform(&mut self) {
-        let topology = self.configuration.topology();
-        let is_platform = matches!(topology, Some(Topology::File(path))
-            if path.extension() == Some("xml".as_ref()));
-        if is_platform && !self.configuration.is_set("network.model") {
+        if self.configuration.platform().is_some() && !self.configuration.is_set("network.model") {
             let place = self.configuration.place("network.topology");
             self.argument("network.model", "flow", place, Origin::Same("network.topology"));
         }

@@ -6,12 +6,17 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::{
     keys::{Fallback, KEYS, Key, TABLES},
+    toml_file::PLATFORM,
     value::{Kind, Words},
 };
 
 /// The JSON schema of experiment files, with a final newline.
 pub fn schema() -> String {
     let mut root = table_schema("");
+    root["properties"][PLATFORM] = json!({
+        "type": "object",
+        "description": "The network as a platform: SimGrid's elements as tables, their attributes as keys.",
+    });
     root["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
     root["title"] = "Heddle experiment".into();
     let text = serde_json::to_string_pretty(&root).unwrap_or_default();
@@ -114,7 +119,7 @@ value and where it comes from.
 
 A quantity is a text with its unit, such as `\"2500 ns\"` or `\"64 KiB\"`; a bare number is an error.
 Relative paths in a file are relative to the file, those of the command line to the current folder.
-All mistakes of a file are reported at once.
+All mistakes of a file are reported at once. A table `[platform]`, the network's hosts, links and routes, is described in [Platforms](platforms.md).
 
 | type | written as |
 |---|---|

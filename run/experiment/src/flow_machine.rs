@@ -1,6 +1,6 @@
 //! A platform for the model `flow`, from the tables `[network]`, `[flow]`, `[host]` and `[placement]`.
 
-use std::{collections::BTreeMap, path::Path};
+use std::collections::BTreeMap;
 
 use ::flow::{Contention, Factors, Link, Load, Loads, Network, Routes, Sharing};
 use host::{Outcome, Piece, Pieces, Protocols, Record, Settings, simulate_flow};
@@ -16,7 +16,6 @@ use crate::{
     places::{self, Places},
     run::Failure,
     simgrid_items::{Items, quantity},
-    value::Topology,
 };
 
 /// A platform, and what its messages and hosts cost.
@@ -203,7 +202,7 @@ fn foreign(configuration: &Configuration) -> Mistakes {
         "network.level",
         "network.credit-delay",
     ];
-    // A platform of SimGrid says all of this itself.
+    // A platform says all of this itself.
     let of_platform = [
         "network.routing",
         "network.tables",
@@ -216,8 +215,7 @@ fn foreign(configuration: &Configuration) -> Mistakes {
         "host.speed",
         "traces.speed",
     ];
-    let platform =
-        matches!(configuration.topology(), Some(Topology::File(path)) if is_platform(&path));
+    let platform = configuration.platform().is_some();
     let names = crate::keys::KEYS.iter().map(|key| key.name);
     let names = names.filter(|name| {
         packets.contains(name)
@@ -234,15 +232,14 @@ fn foreign(configuration: &Configuration) -> Mistakes {
         .collect()
 }
 
-/// The platform: a file of SimGrid's, or a topology of ours with its forwarding tables.
+/// The platform: of a file, or a topology of ours with its forwarding tables.
 fn platform(configuration: &Configuration) -> Result<Platform, Mistakes> {
     const KEY: &str = "network.topology";
-    if let Some(Topology::File(path)) = configuration.topology()
-        && is_platform(&path)
-    {
+    if let Some(path) = configuration.platform() {
         let text = machine::contents(&path)?;
-        return Platform::read(&text)
-            .map_err(|faults| machine::faults(configuration, KEY, Some(&path), faults));
+        let xml = path.extension() == Some("xml".as_ref());
+        let read = if xml { Platform::read(&text) } else { Platform::read_toml(&text) };
+        return read.map_err(|faults| machine::faults(configuration, KEY, Some(&path), faults));
     }
     let imported = machine::topology(configuration)?;
     let routes = machine::routes(configuration, &imported)?;
@@ -258,10 +255,6 @@ fn platform(configuration: &Configuration) -> Result<Platform, Mistakes> {
             .unwrap_or(1e9),
     };
     Ok(Platform::from_topology(&imported.topology, &routes, rates))
-}
-
-fn is_platform(path: &Path) -> bool {
-    path.extension() == Some("xml".as_ref())
 }
 
 /// A speed in operations per second.

@@ -10,7 +10,7 @@ use crate::{
     configuration::{Configuration, Request},
     keys::KEYS,
     run,
-    value::{Topology, Workload},
+    value::Workload,
 };
 
 /// A workload at one fidelity.
@@ -66,13 +66,11 @@ fn models(configuration: &Configuration) -> Vec<Model> {
     let said = |prefix: &str| {
         KEYS.iter().any(|key| key.name.starts_with(prefix) && configuration.is_said(key.name))
     };
-    let is_platform = matches!(&topology, Some(Topology::File(path))
-        if path.extension() == Some("xml".as_ref()));
     let no_topology = topology.is_none().then_some("network.topology is unset");
     let no_hosts =
         (topology.is_some() && !said("loggops.")).then_some("nothing is set in [loggops]");
     let no_cables =
-        is_platform.then_some("a platform of SimGrid has no lanes, buffers and credits");
+        configuration.platform().map(|_| "a platform has no lanes, buffers and credits");
     let free = KEYS.iter().map(|key| key.name).filter_map(|name| {
         let (table, key) = name.rsplit_once('.')?;
         let value = if key.starts_with('G') || key.starts_with('O') { "0 ns/B" } else { "0 ns" };

@@ -1,6 +1,6 @@
 //! Reading of experiment files: all mistakes at once, each with its place.
 
-use std::{ops::Range, rc::Rc};
+use std::{ops::Range, path::Path, rc::Rc};
 
 use toml::de::{DeTable, DeValue};
 
@@ -16,6 +16,18 @@ pub(crate) struct Assignment {
     pub key: usize,
     pub raw: Raw,
     pub place: Place,
+}
+
+/// The table that describes a network as SimGrid's platform files do.
+pub(crate) const PLATFORM: &str = "platform";
+
+/// Whether a text has such a table.
+pub(crate) fn has(text: &str, table: &str) -> bool {
+    DeTable::parse_recoverable(text)
+        .0
+        .get_ref()
+        .get(table)
+        .is_some_and(|value| value.get_ref().is_table())
 }
 
 /// What a file says, and what is wrong with how it says it.
@@ -57,6 +69,8 @@ impl Reader<'_> {
                 };
                 let place = self.place(value.span());
                 self.assignments.extend(raw.map(|raw| Assignment { key: index, raw, place }));
+            } else if full == PLATFORM && value.get_ref().is_table() {
+                self.platform(key.span());
             } else if !keys::is_table(&full) {
                 self.unknown(name, key.get_ref(), value.get_ref(), key.span());
             } else if let DeValue::Table(inner) = value.get_ref() {
@@ -72,6 +86,14 @@ impl Reader<'_> {
                 self.diagnostics.push(Diagnostic::new(place, message).help(help));
             }
         }
+    }
+
+    /// The network is what the file itself describes; its table is read with it.
+    fn platform(&mut self, span: Range<usize>) {
+        let name = Path::new(&self.source.name).file_name().unwrap_or_default();
+        let (raw, place) = (Raw::Text(name.to_string_lossy().into_owned()), self.place(span));
+        let key = keys::find("network.topology");
+        self.assignments.extend(key.map(|key| Assignment { key, raw, place }));
     }
 
     /// A topology as a table, `{ kind = "torus", dims = [4, 4] }`, is what it is as a text: `torus:dims=4x4`.

@@ -1,4 +1,4 @@
-//! SimGrid's platform files.
+//! SimGrid's platform files, and the same in TOML.
 //!
 //! The elements are checked against a table first; then zones, hosts and links are made in the order of the file, and
 //! last the routes, which may name what follows them. All mistakes of a file are reported.
@@ -7,6 +7,7 @@ mod cluster;
 mod generated;
 mod route;
 mod schema;
+mod toml;
 mod zone;
 
 use std::{collections::BTreeMap, sync::Arc};
@@ -91,7 +92,18 @@ impl Platform {
     pub fn read(text: &str) -> Result<Self, Faults> {
         let mut faults = Faults::default();
         let tree = tree(text, &mut faults);
-        schema::check(&tree, "", &mut faults);
+        Self::from_tree(&tree, faults)
+    }
+
+    /// Reads the same in TOML, from the table `[platform]` of a text whose other tables are left aside. Errors are as for [`Platform::read`].
+    pub fn read_toml(text: &str) -> Result<Self, Faults> {
+        let mut faults = Faults::default();
+        let tree = toml::tree(text, &mut faults);
+        Self::from_tree(&tree, faults)
+    }
+
+    fn from_tree(tree: &[Node], mut faults: Faults) -> Result<Self, Faults> {
+        schema::check(tree, "", &mut faults);
         let broken = !faults.0.is_empty();
         let mut reader = Reader { faults, ..Reader::default() };
         let Some(platform) = tree.iter().find(|node| node.element.name == "platform") else {

@@ -28,6 +28,103 @@ fn properties_keep_their_place_and_disks_are_remarked() {
     assert_eq!((platform.remarks[0].line, platform.remarks[0].column), (4, 63));
 }
 
+/// In TOML, a platform is what it is in XML: hosts, links, routes and properties.
+#[test]
+fn toml_says_the_same() {
+    let xml = Platform::read(include_str!("../../../../examples/machines/graphene.xml")).unwrap();
+    let toml = include_str!("../../../../examples/machines/graphene.toml");
+    let toml = Platform::read_toml(toml).unwrap();
+    assert_eq!(xml.hosts, toml.hosts);
+    assert_eq!(xml.links(), toml.links());
+    let (mut one, mut other) = (Vec::new(), Vec::new());
+    for (from, to) in [(0, 0), (0, 1), (0, 40), (143, 75), (100, 101)] {
+        one.clear();
+        other.clear();
+        let latencies = (xml.route(from, to, &mut one), toml.route(from, to, &mut other));
+        assert!(latencies.0.is_ok() && latencies.0 == latencies.1 && one == other, "{from} {to}");
+    }
+}
+
+#[test]
+fn what_toml_has_in_other_words() {
+    let text = r#"
+[platform.config]
+"network/crosstraffic" = "no"
+[platform.zone]
+id = "z"
+routing = "Vivaldi"
+properties = { owner = "me", floor = 3 }
+[[platform.zone.host]]
+id = "b"
+speed = "2 Gflop/s, 1 Gflop/s"
+pstate = 1
+coordinates = "1 2 3"
+[[platform.zone.host]]
+id = "a"
+speed = "1Gf"
+coordinates = "1 2 4"
+properties = { "smpi/os" = "0:1e-6:0" }
+[run]
+seed = 3
+"#;
+    let platform = Platform::read_toml(text).unwrap();
+    let found: Vec<_> = platform
+        .properties
+        .iter()
+        .map(|p| (p.zone.as_deref(), p.name.as_str(), p.value.as_str(), p.place))
+        .collect();
+    let expected = [
+        (None, "network/crosstraffic", "no", (3, 1)),
+        (Some("z"), "owner", "me", (7, 16)),
+        (Some("z"), "floor", "3", (7, 30)),
+    ];
+    assert_eq!(found, expected);
+    let hosts: Vec<_> = platform.hosts.iter().map(|h| (h.name.as_str(), h.speed)).collect();
+    assert_eq!(hosts, [("b", 1e9), ("a", 1e9)], "in the order of the file");
+    assert_eq!(platform.hosts[1].properties["smpi/os"], "0:1e-6:0");
+}
+
+#[test]
+fn mistakes_in_toml_have_their_places() {
+    let text = r#"
+[platform.zone]
+id = "z"
+routing = "Ful"
+[[platform.zone.host]]
+id = "a"
+speed = 1000000000
+[[platform.zone.lnk]]
+id = "l"
+[[platform.zone.link]]
+id = "m"
+bandwidth = "-1 GB/s"
+[[platform.zone.route]]
+src = "a"
+dst = "b"
+links = ["m", 3]
+"#;
+    let faults = Platform::read_toml(text).err().unwrap_or_default().0;
+    let said: Vec<_> = faults.iter().map(|fault| (fault.line, fault.message.as_str())).collect();
+    let expected = [
+        (4, "unknown routing `Ful`"),
+        (5, "<host> needs the attribute `speed`"),
+        (7, "`speed`: expected a quantity with its unit"),
+        (8, "unknown element <lnk>"),
+        (12, "`bandwidth`: -1GBps is negative"),
+        (15, "there is no host, router or zone `b`"),
+        (16, "expected the name of a link"),
+    ];
+    for (line, message) in expected {
+        assert!(
+            said.iter().any(|said| said.0 == line && said.1.starts_with(message)),
+            "{message} in {said:#?}"
+        );
+    }
+    assert!(Platform::read_toml("a = 1").is_err() && Platform::read_toml("[platform").is_err());
+    let deep = format!("[platform{}]\nid = \"a\"", ".zone".repeat(10_000));
+    assert!(Platform::read_toml(&deep).is_err());
+}
+
 /// A cable takes 100 ns and a switch 30 ns: from leaf to leaf through a spine it is four cables and three switches.
 #[test]
 fn a_topology_is_a_machine() {

@@ -51,7 +51,7 @@ pub fn any(text: &str) -> Result<Imported, Faults> {
 }
 
 /// The line and column, from 1, of a byte of a text.
-fn position(text: &str, offset: usize) -> (usize, usize) {
+pub fn position(text: &str, offset: usize) -> (usize, usize) {
     let mut end = offset.min(text.len());
     while !text.is_char_boundary(end) {
         end -= 1;
