@@ -65,20 +65,42 @@ static bool blank(const char *text, size_t length)
     return true;
 }
 
-/* As many texts as said, or up to a blank one. */
-char **texts_f(const char *texts, size_t length, int count)
+/* As many texts as said, or up to a blank one, of which each stands so many texts behind the one before. */
+static char **list_f(const char *texts, size_t length, int count, size_t apart)
 {
-    if (count < 0) {
-        if (IS_ARGV_NULL(texts))
-            return NULL;
-        for (count = 0; !blank(texts + (size_t)count * length, length); count++)
+    size_t step = apart * length;
+    if (count < 0)
+        for (count = 0; !blank(texts + (size_t)count * step, length); count++)
             ;
-    }
     char **made = room(((size_t)count + 1) * sizeof *made);
     for (int i = 0; i < count; i++)
-        made[i] = text_f(texts + (size_t)i * length, length);
+        made[i] = text_f(texts + (size_t)i * step, length);
     made[count] = NULL;
     return made;
+}
+
+char **texts_f(const char *texts, size_t length, int count)
+{
+    return IS_ARGV_NULL(texts) ? NULL : list_f(texts, length, count, 1);
+}
+
+/* The lists of an array whose rows they are, up to a blank text each. */
+char ***lists_f(const char *texts, size_t length, int count)
+{
+    if (IS_ARGVS_NULL(texts))
+        return NULL;
+    char ***made = room(((size_t)count + 1) * sizeof *made);
+    for (int i = 0; i < count; i++)
+        made[i] = list_f(texts + (size_t)i * length, length, -1, (size_t)count);
+    made[count] = NULL;
+    return made;
+}
+
+void lists_free(char ***lists)
+{
+    for (char ***list = lists; list && *list; list++)
+        texts_free(*list);
+    free(lists);
 }
 
 void texts_free(char **texts)

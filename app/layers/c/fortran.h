@@ -37,6 +37,7 @@ extern MPI_Fint MPIR_F08_MPI_STATUS_IGNORE_OBJ[5], MPIR_F08_MPI_STATUSES_IGNORE_
     ((p) == mpipriv2_.statuses_ignore || (p) == MPIR_F08_MPI_STATUSES_IGNORE_OBJ)
 #define IS_ERRCODES_IGNORE(p) ((p) == &mpipriv2_.errcodes_ignore)
 #define IS_ARGV_NULL(p) ((p) == &mpiprivc_.argv_null)
+#define IS_ARGVS_NULL(p) ((p) == &mpiprivc_.argvs_null)
 #define IS_UNWEIGHTED(p) ((p) == &mpifcmb5_)
 #define IS_WEIGHTS_EMPTY(p) ((p) == &mpifcmb9_)
 
@@ -57,6 +58,7 @@ extern char mpi_fortran_argv_null_, mpi_fortran_argvs_null_;
 #define IS_STATUSES_IGNORE(p) ((p) == mpi_fortran_statuses_ignore_)
 #define IS_ERRCODES_IGNORE(p) ((p) == &mpi_fortran_errcodes_ignore_)
 #define IS_ARGV_NULL(p) ((p) == &mpi_fortran_argv_null_)
+#define IS_ARGVS_NULL(p) ((p) == &mpi_fortran_argvs_null_)
 #define IS_UNWEIGHTED(p) ((p) == &mpi_fortran_unweighted_)
 #define IS_WEIGHTS_EMPTY(p) ((p) == &mpi_fortran_weights_empty_)
 
@@ -105,6 +107,8 @@ char *text_room(size_t length);
 void text_to_fortran(char *into, size_t length, char *text, int code);
 char **texts_f(const char *texts, size_t length, int count);
 void texts_free(char **texts);
+char ***lists_f(const char *texts, size_t length, int count);
+void lists_free(char ***lists);
 MPI_Aint attribute_to_fortran(int keyval, void *value);
 function copy_f(function given);
 function delete_f(function given);

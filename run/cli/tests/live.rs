@@ -7,6 +7,8 @@ mod computation;
 mod extras;
 #[path = "../../../app/recorder/tests/support/programs.rs"]
 mod programs;
+#[path = "live/spawned.rs"]
+mod spawned;
 
 use std::path::Path;
 use std::process::Command;

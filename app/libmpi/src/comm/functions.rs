@@ -83,8 +83,7 @@ mpi_functions! {
     }
 
     fn Comm_get_parent(parent: Out<Handle>) {
-        // Programs are not started by programs here.
-        parent.set(abi::COMM_NULL)
+        parent.set(mpi().comms.parent.get())
     }
 
     fn Comm_join(fd: c_int, intercomm: Out<Handle>) {
