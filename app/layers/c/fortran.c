@@ -10,6 +10,8 @@ PUBLIC struct mpiprivc mpiprivc_;
 PUBLIC MPI_Fint mpifcmb5_, mpifcmb9_;
 PUBLIC MPI_Fint MPIR_F08_MPI_BOTTOM, MPIR_F08_MPI_IN_PLACE;
 PUBLIC MPI_Fint MPIR_F08_MPI_STATUS_IGNORE_OBJ[5], MPIR_F08_MPI_STATUSES_IGNORE_OBJ[5];
+PUBLIC MPI_Fint F08(errcodes_ignore), F08(unweighted), F08(weights_empty);
+PUBLIC char F08(argv_null), F08(argvs_null);
 #else
 PUBLIC MPI_Fint mpi_fortran_bottom_, mpi_fortran_in_place_, mpi_fortran_unweighted_,
     mpi_fortran_weights_empty_, mpi_fortran_errcodes_ignore_,
@@ -287,3 +289,26 @@ BOTH(mpi_pcontrol_, (MPI_Fint *level))
     BOTH(mpi_status_##name##_, (MPI_Fint *from, MPI_Fint *to, MPI_Fint *ierror))
 STATUS_MOVE(f2f08)
 STATUS_MOVE(f082f)
+
+/* Comparisons of handles in mpi_f08, which are integers. */
+#ifdef F08_EQUAL
+#define COMPARISONS(kind)                                     \
+    PUBLIC MPI_Fint F08_EQUAL(kind)(MPI_Fint *a, MPI_Fint *b) \
+    {                                                         \
+        return *a == *b;                                      \
+    }                                                         \
+    PUBLIC MPI_Fint F08_UNEQUAL(kind)(MPI_Fint *a, MPI_Fint *b) \
+    {                                                         \
+        return *a != *b;                                      \
+    }
+COMPARISONS(comm)
+COMPARISONS(datatype)
+COMPARISONS(errhandler)
+COMPARISONS(file)
+COMPARISONS(group)
+COMPARISONS(info)
+COMPARISONS(message)
+COMPARISONS(op)
+COMPARISONS(request)
+COMPARISONS(win)
+#endif

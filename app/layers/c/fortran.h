@@ -29,17 +29,20 @@ extern MPI_Fint mpifcmb5_, mpifcmb9_;
 /* Those of mpi_f08. */
 extern MPI_Fint MPIR_F08_MPI_BOTTOM, MPIR_F08_MPI_IN_PLACE;
 extern MPI_Fint MPIR_F08_MPI_STATUS_IGNORE_OBJ[5], MPIR_F08_MPI_STATUSES_IGNORE_OBJ[5];
+#define F08(name) __mpi_f08_link_constants_MOD_mpi_##name
+extern MPI_Fint F08(errcodes_ignore), F08(unweighted), F08(weights_empty);
+extern char F08(argv_null), F08(argvs_null);
 #define IS_BOTTOM(p) ((p) == (void *)&mpipriv1_.bottom || (p) == (void *)&MPIR_F08_MPI_BOTTOM)
 #define IS_IN_PLACE(p) ((p) == (void *)&mpipriv1_.in_place || (p) == (void *)&MPIR_F08_MPI_IN_PLACE)
 #define IS_STATUS_IGNORE(p) \
     ((p) == mpipriv1_.status_ignore || (p) == MPIR_F08_MPI_STATUS_IGNORE_OBJ)
 #define IS_STATUSES_IGNORE(p) \
     ((p) == mpipriv2_.statuses_ignore || (p) == MPIR_F08_MPI_STATUSES_IGNORE_OBJ)
-#define IS_ERRCODES_IGNORE(p) ((p) == &mpipriv2_.errcodes_ignore)
-#define IS_ARGV_NULL(p) ((p) == &mpiprivc_.argv_null)
-#define IS_ARGVS_NULL(p) ((p) == &mpiprivc_.argvs_null)
-#define IS_UNWEIGHTED(p) ((p) == &mpifcmb5_)
-#define IS_WEIGHTS_EMPTY(p) ((p) == &mpifcmb9_)
+#define IS_ERRCODES_IGNORE(p) ((p) == &mpipriv2_.errcodes_ignore || (p) == &F08(errcodes_ignore))
+#define IS_ARGV_NULL(p) ((p) == &mpiprivc_.argv_null || (p) == &F08(argv_null))
+#define IS_ARGVS_NULL(p) ((p) == &mpiprivc_.argvs_null || (p) == &F08(argvs_null))
+#define IS_UNWEIGHTED(p) ((p) == &mpifcmb5_ || (p) == &F08(unweighted))
+#define IS_WEIGHTS_EMPTY(p) ((p) == &mpifcmb9_ || (p) == &F08(weights_empty))
 
 /* Fortran's keyvals of predefined attributes follow those of C, which are odd. */
 UNUSED int keyval_f(MPI_Fint keyval)

@@ -245,5 +245,9 @@ pub(crate) fn with<T>(
     let outcome = outcome?;
     let at_once = ended.is_some() || is_stuck(&outcome);
     let code = holder.end(at_once);
+    if !at_once {
+        // A table of computation that has more ranks than there were is that of another program.
+        computation::resolve(configuration, ranks, keep)?;
+    }
     Ok(Lived { outcome, ranks, ended, computed, code })
 }

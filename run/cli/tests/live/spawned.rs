@@ -1,6 +1,8 @@
 //! Processes that programs start: what goes wrong, where they are, and what the run says of them.
 
-use crate::common::mpi::{compiled, mpirun};
+use std::process::Command;
+
+use crate::common::mpi::{compiled, mpi, mpirun};
 
 /// A child that fails ends the program as any rank does; that it cannot be started is an error of the call.
 #[test]
@@ -70,6 +72,25 @@ fn hosts_of_children() {
     assert_eq!(ended.stdout, "child 0 is on graphene-9\nchild 1 is on graphene-3\n");
     let full = placed("graphene-9", "--host graphene-1,graphene-2");
     assert!(full.code == 53 && full.stderr.contains("on graphene-9: 0 more"), "{}", full.stderr);
+}
+
+/// In Fortran, arguments are texts with blanks behind them, in an array up to a blank one; of several programs, in its rows.
+#[test]
+fn from_fortran() {
+    let program = mpi().join("live-spawned-fortran");
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/live/spawned.f90");
+    let mut compiler = Command::new(mpi().join("bin/mpifort"));
+    let status = compiler.arg("-o").arg(&program).arg(source).status();
+    if Command::new("gfortran").arg("--version").output().is_err() {
+        return eprintln!("skipped: gfortran is missing");
+    }
+    assert!(status.is_ok_and(|status| status.success()), "it compiles");
+    let ended = mpirun("-q -n 1", &program, "");
+    let mut lines: Vec<&str> = ended.stdout.lines().collect();
+    lines.sort_unstable();
+    let expected = ["0 none.", "0 none.", "01 a.", "01 one two.", "02 -x.", "02 b."];
+    let others = ["1 none.", "11 c.", "2 none.", "21 c."];
+    assert_eq!((ended.code, lines), (0, [&expected[..], &others].concat()), "{}", ended.stderr);
 }
 
 /// One process can hold no others.
