@@ -24,6 +24,7 @@ mod create;
 mod from_groups;
 mod functions;
 mod inter;
+mod join;
 mod names;
 mod ports;
 mod spawn;

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use common::mpi::{compiled, mpirun};
 
-const PROGRAMS: [&str; 15] = [
+const PROGRAMS: [&str; 16] = [
     "buffers",
     "send_modes",
     "requests",
@@ -23,10 +23,11 @@ const PROGRAMS: [&str; 15] = [
     "between_groups",
     "statuses",
     "groups",
+    "join",
 ];
 
-/// Programs that MPICH 4.0.2, as packaged, does not run: it starts no processes.
-const NOT_WITH_MPICH: [&str; 1] = ["spawn"];
+/// Programs that MPICH 4.0.2, as packaged, does not run: it neither starts processes nor joins ranks.
+const NOT_WITH_MPICH: [&str; 2] = ["spawn", "join"];
 
 /// What only ranks that are processes can do.
 const OF_PROCESSES: [&str; 1] = ["spawn"];

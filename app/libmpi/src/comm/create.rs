@@ -43,6 +43,8 @@ pub(super) enum Purpose {
     Door,
     /// The world of processes that were started, and the bridge to it.
     Spawn,
+    /// Two ranks that a socket connects.
+    Join,
 }
 
 /// The context for what all ranks of `comm` make now; `part` tells apart what disjoint sets of its ranks make at once.

@@ -85,11 +85,6 @@ mpi_functions! {
     fn Comm_get_parent(parent: Out<Handle>) {
         parent.set(mpi().comms.parent.get())
     }
-
-    fn Comm_join(fd: c_int, intercomm: Out<Handle>) {
-        intercomm.set(abi::COMM_NULL)?;
-        Err(Error::unsupported(format!("joining programs through the socket {fd}")))
-    }
 }
 
 /// `IDENT`, `CONGRUENT`, `SIMILAR` or `UNEQUAL`.
