@@ -10,6 +10,8 @@ PUBLIC struct mpiprivc mpiprivc_;
 PUBLIC MPI_Fint mpifcmb5_, mpifcmb9_;
 PUBLIC MPI_Fint MPIR_F08_MPI_BOTTOM, MPIR_F08_MPI_IN_PLACE;
 PUBLIC MPI_Fint MPIR_F08_MPI_STATUS_IGNORE_OBJ[5], MPIR_F08_MPI_STATUSES_IGNORE_OBJ[5];
+PUBLIC MPI_Fint F08(errcodes_ignore), F08(unweighted), F08(weights_empty);
+PUBLIC char F08(argv_null), F08(argvs_null);
 #else
 PUBLIC MPI_Fint mpi_fortran_bottom_, mpi_fortran_in_place_, mpi_fortran_unweighted_,
     mpi_fortran_weights_empty_, mpi_fortran_errcodes_ignore_,
@@ -65,20 +67,42 @@ static bool blank(const char *text, size_t length)
     return true;
 }
 
-/* As many texts as said, or up to a blank one. */
-char **texts_f(const char *texts, size_t length, int count)
+/* As many texts as said, or up to a blank one, of which each stands so many texts behind the one before. */
+static char **list_f(const char *texts, size_t length, int count, size_t apart)
 {
-    if (count < 0) {
-        if (IS_ARGV_NULL(texts))
-            return NULL;
-        for (count = 0; !blank(texts + (size_t)count * length, length); count++)
+    size_t step = apart * length;
+    if (count < 0)
+        for (count = 0; !blank(texts + (size_t)count * step, length); count++)
             ;
-    }
     char **made = room(((size_t)count + 1) * sizeof *made);
     for (int i = 0; i < count; i++)
-        made[i] = text_f(texts + (size_t)i * length, length);
+        made[i] = text_f(texts + (size_t)i * step, length);
     made[count] = NULL;
     return made;
+}
+
+char **texts_f(const char *texts, size_t length, int count)
+{
+    return IS_ARGV_NULL(texts) ? NULL : list_f(texts, length, count, 1);
+}
+
+/* The lists of an array whose rows they are, up to a blank text each. */
+char ***lists_f(const char *texts, size_t length, int count)
+{
+    if (IS_ARGVS_NULL(texts))
+        return NULL;
+    char ***made = room(((size_t)count + 1) * sizeof *made);
+    for (int i = 0; i < count; i++)
+        made[i] = list_f(texts + (size_t)i * length, length, -1, (size_t)count);
+    made[count] = NULL;
+    return made;
+}
+
+void lists_free(char ***lists)
+{
+    for (char ***list = lists; list && *list; list++)
+        texts_free(*list);
+    free(lists);
 }
 
 void texts_free(char **texts)
@@ -265,3 +289,26 @@ BOTH(mpi_pcontrol_, (MPI_Fint *level))
     BOTH(mpi_status_##name##_, (MPI_Fint *from, MPI_Fint *to, MPI_Fint *ierror))
 STATUS_MOVE(f2f08)
 STATUS_MOVE(f082f)
+
+/* Comparisons of handles in mpi_f08, which are integers. */
+#ifdef F08_EQUAL
+#define COMPARISONS(kind)                                     \
+    PUBLIC MPI_Fint F08_EQUAL(kind)(MPI_Fint *a, MPI_Fint *b) \
+    {                                                         \
+        return *a == *b;                                      \
+    }                                                         \
+    PUBLIC MPI_Fint F08_UNEQUAL(kind)(MPI_Fint *a, MPI_Fint *b) \
+    {                                                         \
+        return *a != *b;                                      \
+    }
+COMPARISONS(comm)
+COMPARISONS(datatype)
+COMPARISONS(errhandler)
+COMPARISONS(file)
+COMPARISONS(group)
+COMPARISONS(info)
+COMPARISONS(message)
+COMPARISONS(op)
+COMPARISONS(request)
+COMPARISONS(win)
+#endif

@@ -29,16 +29,20 @@ extern MPI_Fint mpifcmb5_, mpifcmb9_;
 /* Those of mpi_f08. */
 extern MPI_Fint MPIR_F08_MPI_BOTTOM, MPIR_F08_MPI_IN_PLACE;
 extern MPI_Fint MPIR_F08_MPI_STATUS_IGNORE_OBJ[5], MPIR_F08_MPI_STATUSES_IGNORE_OBJ[5];
+#define F08(name) __mpi_f08_link_constants_MOD_mpi_##name
+extern MPI_Fint F08(errcodes_ignore), F08(unweighted), F08(weights_empty);
+extern char F08(argv_null), F08(argvs_null);
 #define IS_BOTTOM(p) ((p) == (void *)&mpipriv1_.bottom || (p) == (void *)&MPIR_F08_MPI_BOTTOM)
 #define IS_IN_PLACE(p) ((p) == (void *)&mpipriv1_.in_place || (p) == (void *)&MPIR_F08_MPI_IN_PLACE)
 #define IS_STATUS_IGNORE(p) \
     ((p) == mpipriv1_.status_ignore || (p) == MPIR_F08_MPI_STATUS_IGNORE_OBJ)
 #define IS_STATUSES_IGNORE(p) \
     ((p) == mpipriv2_.statuses_ignore || (p) == MPIR_F08_MPI_STATUSES_IGNORE_OBJ)
-#define IS_ERRCODES_IGNORE(p) ((p) == &mpipriv2_.errcodes_ignore)
-#define IS_ARGV_NULL(p) ((p) == &mpiprivc_.argv_null)
-#define IS_UNWEIGHTED(p) ((p) == &mpifcmb5_)
-#define IS_WEIGHTS_EMPTY(p) ((p) == &mpifcmb9_)
+#define IS_ERRCODES_IGNORE(p) ((p) == &mpipriv2_.errcodes_ignore || (p) == &F08(errcodes_ignore))
+#define IS_ARGV_NULL(p) ((p) == &mpiprivc_.argv_null || (p) == &F08(argv_null))
+#define IS_ARGVS_NULL(p) ((p) == &mpiprivc_.argvs_null || (p) == &F08(argvs_null))
+#define IS_UNWEIGHTED(p) ((p) == &mpifcmb5_ || (p) == &F08(unweighted))
+#define IS_WEIGHTS_EMPTY(p) ((p) == &mpifcmb9_ || (p) == &F08(weights_empty))
 
 /* Fortran's keyvals of predefined attributes follow those of C, which are odd. */
 UNUSED int keyval_f(MPI_Fint keyval)
@@ -57,6 +61,7 @@ extern char mpi_fortran_argv_null_, mpi_fortran_argvs_null_;
 #define IS_STATUSES_IGNORE(p) ((p) == mpi_fortran_statuses_ignore_)
 #define IS_ERRCODES_IGNORE(p) ((p) == &mpi_fortran_errcodes_ignore_)
 #define IS_ARGV_NULL(p) ((p) == &mpi_fortran_argv_null_)
+#define IS_ARGVS_NULL(p) ((p) == &mpi_fortran_argvs_null_)
 #define IS_UNWEIGHTED(p) ((p) == &mpi_fortran_unweighted_)
 #define IS_WEIGHTS_EMPTY(p) ((p) == &mpi_fortran_weights_empty_)
 
@@ -105,6 +110,8 @@ char *text_room(size_t length);
 void text_to_fortran(char *into, size_t length, char *text, int code);
 char **texts_f(const char *texts, size_t length, int count);
 void texts_free(char **texts);
+char ***lists_f(const char *texts, size_t length, int count);
+void lists_free(char ***lists);
 MPI_Aint attribute_to_fortran(int keyval, void *value);
 function copy_f(function given);
 function delete_f(function given);

@@ -65,3 +65,14 @@ int out_degree(handle comm)
     degrees(comm, &in, &out);
     return out;
 }
+
+extern int heddle_spawned(void) __attribute__((weak));
+
+/* Error codes of processes that were started, of which the library knows how many it has written. */
+void errcodes_out(int *codes)
+{
+    int count = codes && heddle_spawned ? heddle_spawned() : 0;
+    for (int i = 0; i < count; i++)
+        if (codes[i])
+            codes[i] = error_out(codes[i]);
+}

@@ -139,6 +139,10 @@ UNUSED void status_out(const status_t *ours, MPI_Status *theirs)
 #define THEIR_WEIGHTS_EMPTY ((int *)3)
 #ifndef DEFINE_OBJECTS
 void OMPI_C_MPI_COMM_DUP_FN(void), OMPI_C_MPI_COMM_NULL_COPY_FN(void), OMPI_C_MPI_COMM_NULL_DELETE_FN(void);
+/* What mpi_f08 compares handles with. */
+#define F08_EQUAL(kind) __mpi_f08_types_MOD_ompi_##kind##_op_eq
+#define F08_UNEQUAL(kind) __mpi_f08_types_MOD_ompi_##kind##_op_ne
+
 #endif
 #define THEIR_DUP_FN OMPI_C_MPI_COMM_DUP_FN
 #define THEIR_NULL_COPY_FN OMPI_C_MPI_COMM_NULL_COPY_FN

@@ -92,6 +92,7 @@ int peers(handle comm);
 int in_degree(handle comm);
 int out_degree(handle comm);
 int at_root(handle comm, int root);
+void errcodes_out(int *codes);
 
 /* Values of attributes and contents of datatypes that are constants (common.c). */
 void attribute_out(int keyval, void *value);

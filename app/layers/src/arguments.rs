@@ -312,6 +312,7 @@ fn special(argument: &Argument, function: &Function) -> Option<Translation> {
                 format!("if (!code)\n        contents_out(type_in({of}), {name});\n"),
             )
         }
+        "errcodes" => pointer("int[]", name.clone(), format!("errcodes_out({name});\n")),
         "triples" => pointer("int[][3]", name.clone(), String::new()),
         "t-pvar" if argument.flow == Flow::In => {
             pointer("MPI_T_pvar_handle", format!("pvar_in({name})"), String::new())

@@ -3,8 +3,7 @@
 //! Everything comes by reference; texts have hidden lengths at the end and no terminator; handles are integers; logicals are
 //! compatible with C's; statuses are arrays laid out like C's structs; sentinels are variables whose addresses count
 //! (`c/fortran.h`). In `mpi_f08` handles and statuses are structs with the same contents, the error code may be absent,
-//! and with MPICH buffers come as descriptors. Not served: sections of arrays that are not contiguous, in MPICH's `mpi_f08`;
-//! `MPI_Comm_spawn_multiple` with arguments.
+//! and with MPICH buffers come as descriptors. Not served: sections of arrays that are not contiguous, in MPICH's `mpi_f08`.
 
 use std::fmt::Write;
 
@@ -19,7 +18,6 @@ const BY_HAND: &[&str] = &[
     "MPI_Address",
     "MPI_Attr_get",
     "MPI_Attr_put",
-    "MPI_Comm_spawn_multiple",
     "MPI_Info_create_env",
     "MPI_Keyval_create",
     "MPI_Type_hindexed",
@@ -114,6 +112,9 @@ fn handle(argument: &Argument, of: &str) -> Passed {
     made
 }
 
+/// Whether this rank is the root, whose arguments alone count.
+const AT_ROOT: &str = "at_root(comm_in(comm_from_fortran(*comm)), *root)";
+
 /// How long an array is, as an expression of C over Fortran's arguments.
 fn length(argument: &Argument) -> String {
     let here = "comm_in(comm_from_fortran(*comm))";
@@ -121,6 +122,7 @@ fn length(argument: &Argument) -> String {
         Some("peers") => format!("peers({here})"),
         Some("in-degree") => format!("in_degree({here})"),
         Some("out-degree") => format!("out_degree({here})"),
+        Some("count-at-root") => format!("{AT_ROOT} ? *count : 0"),
         Some(other) => format!("*{other}"),
         None => "0".to_owned(),
     };
@@ -142,6 +144,21 @@ fn text(argument: &Argument) -> Passed {
         made.after = format!("text_to_fortran({name}, {name}_length, c_{name}, code);\n");
     }
     made
+}
+
+/// Lists of texts: up to a blank one, as many as `count` says, or so many lists in the columns of an array.
+fn texts(argument: &Argument) -> Passed {
+    let (name, kind) = (&argument.name, argument.kind.as_str());
+    let count = if kind == "argv" { "-1" } else { "*count" };
+    let (one, of) = if kind == "argvs" { ("lists_f", "char ***") } else { ("texts_f", "char **") };
+    let free = if kind == "argvs" { "lists_free" } else { "texts_free" };
+    Passed {
+        text: true,
+        before: format!("{of}c_{name} = {one}({name}, {name}_length, {AT_ROOT} ? {count} : 0);\n"),
+        pass: format!("c_{name}"),
+        after: format!("{free}(c_{name});\n"),
+        ..pointer(argument, "char")
+    }
 }
 
 /// An index of C, which begins with 0.
@@ -207,16 +224,7 @@ fn passed(argument: &Argument, function: &Function) -> Passed {
         _ if of.is_some() => handle(argument, of.map_or("", |(_, of)| of)),
         "text" | "object-name" | "processor-name" | "error-string" | "library-version"
         | "port-name" | "info-key" | "datarep" => text(argument),
-        "argv" | "commands" if argument.array() => {
-            let count = if kind == "argv" { "-1" } else { "*count" };
-            Passed {
-                text: true,
-                before: format!("char **c_{name} = texts_f({name}, {name}_length, {count});\n"),
-                pass: format!("c_{name}"),
-                after: format!("texts_free(c_{name});\n"),
-                ..pointer(argument, "char")
-            }
-        }
+        "argv" | "commands" | "argvs" if argument.array() => texts(argument),
         "int-pointer" | "argv" => Passed { pass: "NULL".to_owned(), ..Passed::default() },
         "index" => index(argument, function),
         "status" => status(argument),
@@ -235,13 +243,12 @@ fn passed(argument: &Argument, function: &Function) -> Passed {
             Passed { pass: format!("(void *)*{name}"), ..pointer(argument, "MPI_Aint") }
         }
         "weights" => Passed { pass: format!("weights_f({name})"), ..pointer(argument, "MPI_Fint") },
+        "errcodes" => {
+            Passed { pass: format!("errcodes_f({name})"), ..pointer(argument, "MPI_Fint") }
+        }
         "triples" => Passed { pass: format!("(void *){name}"), ..pointer(argument, "MPI_Fint") },
         _ if kind.starts_with("fn.") => callback(argument),
-        _ if argument.array() || argument.flow != Flow::In => {
-            let errors = name == "array_of_errcodes";
-            let pass = if errors { format!("errcodes_f({name})") } else { name.clone() };
-            Passed { pass, ..pointer(argument, number) }
-        }
+        _ if argument.array() || argument.flow != Flow::In => pointer(argument, number),
         _ => dereferenced(argument, number),
     }
 }

@@ -50,6 +50,16 @@ const THREADS: &[&str] = &[
     "__kmpc_fork_call",
 ];
 
+/// Functions that start processes, in C and in Fortran.
+const STARTS: &[&str] = &[
+    "MPI_Comm_spawn",
+    "MPI_Comm_spawn_multiple",
+    "mpi_comm_spawn_",
+    "mpi_comm_spawn_multiple_",
+    "mpi_comm_spawn_f08_",
+    "mpi_comm_spawn_multiple_f08_",
+];
+
 /// What speaks against holding ranks in one process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Obstacle {
@@ -66,6 +76,13 @@ pub enum Obstacle {
     },
     /// It can start threads, which must not call MPI.
     Threads {
+        /// Which file.
+        file: PathBuf,
+        /// By which function.
+        function: String,
+    },
+    /// It can start processes, which only processes can.
+    Starts {
         /// Which file.
         file: PathBuf,
         /// By which function.
@@ -94,6 +111,9 @@ impl fmt::Display for Obstacle {
             }
             Self::Threads { file, function } => {
                 write!(f, "threads must not call MPI: {} imports {function}", file.display())
+            }
+            Self::Starts { file, function } => {
+                write!(f, "{function}, which {} imports, fails", file.display())
             }
             Self::Library(path) => {
                 write!(f, "all ranks share the variables of {}", path.display())
@@ -152,6 +172,9 @@ pub(crate) fn obstacles(users: &[(PathBuf, Elf)]) -> Vec<Obstacle> {
         }
         if let Some(function) = imported(THREADS) {
             found.push(Obstacle::Threads { file: file.clone(), function });
+        }
+        if let Some(function) = imported(STARTS) {
+            found.push(Obstacle::Starts { file: file.clone(), function });
         }
     }
     found

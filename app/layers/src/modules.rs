@@ -270,8 +270,10 @@ fn declaration(argument: &Argument) -> String {
         "logical" => "logical".to_owned(),
         "status" => "type(MPI_Status)".to_owned(),
         "address" => "type(c_ptr)".to_owned(),
-        "argv" | "commands" | "text" | "object-name" | "processor-name" | "error-string"
-        | "library-version" | "port-name" | "info-key" | "datarep" => "character(len=*)".to_owned(),
+        "argv" | "commands" | "argvs" | "text" | "object-name" | "processor-name"
+        | "error-string" | "library-version" | "port-name" | "info-key" | "datarep" => {
+            "character(len=*)".to_owned()
+        }
         _ => match HANDLES.iter().find(|(handle, _)| *handle == kind) {
             Some((_, of)) => format!("type({of})"),
             None => "integer".to_owned(),
@@ -279,6 +281,7 @@ fn declaration(argument: &Argument) -> String {
     };
     let shape = match kind {
         "triples" => "(3,*)",
+        "argvs" => "(count,*)",
         "weights" | "contents" => "(*)",
         _ if argument.array() && kind != "text" => "(*)",
         _ => "",

@@ -14,10 +14,42 @@ use crate::group::Group;
 use crate::memory::Buffer;
 use crate::{lent, mpi, p2p, request, simulator, threads};
 
-/// This process's rank in the world and the world's size.
-pub fn connect() -> Result<(u32, u32)> {
-    let port = simulator::connect()?;
-    Ok((port.rank(), port.ranks()))
+/// What a process is among those of the run.
+#[derive(Debug, Default)]
+pub struct Identity {
+    /// Its number among all ranks, of all worlds.
+    pub rank: u32,
+    /// How many ranks the run began with.
+    pub first: u32,
+    /// How many there can be.
+    pub most: u32,
+    /// For how many there is room, as far as the program is to know.
+    pub universe: u32,
+    /// Which of the programs that were started together it runs.
+    pub program: u32,
+    /// What it was told by the rank that started it, if one did.
+    pub birth: Option<Vec<u8>>,
+}
+
+/// Who this process is.
+pub fn connect() -> Result<Identity> {
+    let simulator::Connected { port, universe, program, birth } = simulator::connect()?;
+    let (rank, first) = (port.rank(), port.ranks());
+    let most = port.memory().layout().ranks();
+    let birth = (birth != 0).then(|| {
+        // It begins with its length.
+        let length = port.memory().word(birth).load(Ordering::Acquire);
+        let told = p2p::bytes(port, birth, length).to_vec();
+        lent::give_back(port, birth);
+        told
+    });
+    Ok(Identity { rank, first, most, universe, program, birth })
+}
+
+/// Starts processes; gives the ranks that they are to be.
+pub fn start(programs: &[port::start::Start]) -> Result<Vec<u32>> {
+    let started = mpi().port()?.start_processes(programs);
+    started.map_err(|why| Error::new(abi::ERR_SPAWN, why))
 }
 
 /// What all members of a communicator contribute to an agreement, by their places in the list; in an inter-communicator of both groups.
@@ -148,6 +180,11 @@ pub fn tell(world: u32, number: u32, mine: &[u8]) -> Result {
     threads::finish_later(port, &[send]);
     port.forget(send);
     Ok(())
+}
+
+/// Tells a process that was started who it is: that makes it a rank.
+pub fn tell_birth(rank: u32, birth: &[u8]) -> Result {
+    tell(rank, u32::MAX - port::BIRTH, birth)
 }
 
 /// Waits for what a rank of the world tells by a number, or any does; gives which, and what.

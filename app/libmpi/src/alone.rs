@@ -170,8 +170,9 @@ impl World {
             }
             // All blocks run.
             Command::Sample { .. } => self.reply.value = u64::MAX,
-            // Nothing that happens elsewhere, and time passes by itself.
-            Command::Compute(_)
+            // Nothing that happens elsewhere, and time passes by itself; nothing is started.
+            Command::Start(_)
+            | Command::Compute(_)
             | Command::In(_)
             | Command::Sampled { .. }
             | Command::Sleep(_)

@@ -44,6 +44,11 @@ impl<T> In<T> {
         Self(address)
     }
 
+    /// No values.
+    pub const fn null() -> Self {
+        Self(std::ptr::null())
+    }
+
     /// The address.
     pub const fn address(self) -> *const T {
         self.0

@@ -8,6 +8,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 
 use crate::abi::{self, Handle};
+use crate::agree::Identity;
 use crate::attributes::{Annotated, Attributes};
 use crate::check;
 use crate::errhandler::{Errhandler, Handled};
@@ -23,15 +24,17 @@ mod create;
 mod from_groups;
 mod functions;
 mod inter;
+mod join;
 mod names;
 mod ports;
+mod spawn;
 mod split;
 #[cfg(test)]
 mod tests;
 
 pub use create::private_copy;
 
-/// The context of the world's messages.
+/// The context of the messages of the world that the run began with, and of what ranks of all worlds tell each other.
 pub const WORLD: u32 = 0;
 /// The context of messages of a rank to itself, which every rank has for its own.
 pub const OWN: u32 = 1;
@@ -193,7 +196,14 @@ pub struct Comms {
     world: RefCell<Option<Rc<Comm>>>,
     own: RefCell<Option<Rc<Comm>>>,
     me: Cell<u32>,
-    size: Cell<u32>,
+    /// How many ranks there can be in the run.
+    most: Cell<u32>,
+    /// The group of the world, and the number of its messages.
+    of_world: RefCell<(Group, u32)>,
+    /// The handle for those who started this process; of other processes, and when it was freed, `COMM_NULL`.
+    parent: Cell<Handle>,
+    /// Error codes of the last start of processes.
+    codes: Cell<c_int>,
     /// How many ports it has opened.
     ports: Cell<u32>,
     /// How often something was made outside of any communicator's order, by what was said then.
@@ -208,7 +218,7 @@ impl Comms {
 
     /// Number of ranks of the world.
     pub fn world_size(&self) -> u32 {
-        self.size.get()
+        self.of_world.borrow().0.size()
     }
 
     /// All communicators that the program has not freed, for messages.
@@ -220,16 +230,19 @@ impl Comms {
     /// The group of a process set that the library knows by name.
     pub fn process_set(&self, name: &[u8]) -> Option<Group> {
         match name {
-            b"mpi://WORLD" => Some(Group::range(0, self.size.get())),
+            b"mpi://WORLD" => Some(self.of_world.borrow().0.clone()),
             b"mpi://SELF" => Some(Group::range(self.me(), 1)),
             _ => None,
         }
     }
 
     /// Learns this process's place in the world.
-    pub fn place(&self, rank: u32, size: u32) {
-        self.me.set(rank);
-        self.size.set(size);
+    pub fn place(&self, who: &Identity) -> Result {
+        self.me.set(who.rank);
+        self.most.set(who.most);
+        self.of_world.replace((Group::range(0, who.first), WORLD));
+        self.parent.set(abi::COMM_NULL);
+        who.birth.as_deref().map_or(Ok(()), spawn::born)
     }
 
     /// Makes the communicators of the world and of the rank itself.
@@ -240,8 +253,8 @@ impl Comms {
             *comm.name.borrow_mut() = name.into();
             Some(Rc::new(comm))
         };
-        let world = Group::range(0, self.size.get());
-        self.world.replace(predefined(WORLD, world, abi::COMM_WORLD, "MPI_COMM_WORLD"));
+        let (world, context) = self.of_world.borrow().clone();
+        self.world.replace(predefined(context, world, abi::COMM_WORLD, "MPI_COMM_WORLD"));
         let own = Group::range(self.me(), 1);
         self.own.replace(predefined(OWN, own, abi::COMM_SELF, "MPI_COMM_SELF"));
     }

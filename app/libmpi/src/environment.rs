@@ -87,11 +87,6 @@ pub fn last_used_code(code: c_int) {
     mpi().environment.values.borrow_mut().last_used_code = code;
 }
 
-/// Which of several programs that were started together this process belongs to.
-pub fn set_program_number(number: c_int) {
-    mpi().environment.values.borrow_mut().appnum = number;
-}
-
 /// The highest level of thread support: where ranks share a process, its threads are not told apart.
 pub fn most_threads() -> c_int {
     if mpi().held.get() { abi::THREAD_SERIALIZED } else { abi::THREAD_MULTIPLE }
@@ -128,11 +123,14 @@ pub fn processor_name() -> String {
 pub fn open(thread_level: Option<c_int>) -> Result {
     let environment = &mpi().environment;
     if !environment.connected.replace(true) {
-        let (rank, size) = agree::connect()?;
-        mpi().comms.place(rank, size);
-        environment.values.borrow_mut().universe_size = size as c_int;
+        let who = agree::connect()?;
+        {
+            let mut values = environment.values.borrow_mut();
+            (values.universe_size, values.appnum) = (who.universe as c_int, who.program as c_int);
+        }
         environment.main_thread.set(Some(std::thread::current().id()));
         environment.thread_level.set(most_threads());
+        mpi().comms.place(&who)?;
     }
     environment.open.set(environment.open.get() + 1);
     // Threads of a session may always call.

@@ -168,6 +168,12 @@ impl Group {
     }
 }
 
+impl Default for Group {
+    fn default() -> Self {
+        Self::empty()
+    }
+}
+
 impl PartialEq for Group {
     fn eq(&self, other: &Self) -> bool {
         if Rc::ptr_eq(&self.members, &other.members) {

@@ -6,7 +6,8 @@ use std::ops::Range;
 use std::sync::atomic::Ordering;
 
 use port::{
-    Command, Desk, Died, ENVIRONMENT, Lane, Memory, Poll, Port, RANKS_TURN, SIMULATORS_TURN, Switch,
+    Command, Desk, Died, ENVIRONMENT, Lane, Memory, Place, Poll, Port, RANKS_TURN, SIMULATORS_TURN,
+    Switch,
 };
 use rustix::thread::futex;
 use rustix::time::{ClockId, clock_gettime};
@@ -90,25 +91,39 @@ thread_local! {
     static BEGAN: Cell<Option<u64>> = const { Cell::new(None) };
 }
 
+/// What a process is when it has connected with the simulator.
+#[derive(Debug)]
+pub struct Connected {
+    /// Its rank's port.
+    pub port: &'static Port,
+    /// For how many ranks there is room.
+    pub universe: u32,
+    /// Which of the programs that were started together it runs.
+    pub program: u32,
+    /// Where the message is that made it a rank, if others started it.
+    pub birth: Place,
+}
+
 /// Connects this process with the simulator that started it, and waits for its first turn. Started by itself, it is alone.
-pub fn connect() -> Result<&'static Port> {
+pub fn connect() -> Result<Connected> {
     if let Some(port) = mpi().port.get() {
-        return Ok(port);
+        return Ok(Connected { port, universe: port.ranks(), program: 0, birth: 0 });
     }
     let failed = |text: &str| Error::new(abi::ERR_OTHER, text.to_owned());
     let Ok(said) = std::env::var(ENVIRONMENT) else {
         let port = crate::alone::port(end)?;
         mpi().alone.set(true);
-        return Ok(mpi().port.get_or_init(|| port));
+        let port = mpi().port.get_or_init(|| port);
+        return Ok(Connected { port, universe: port.ranks(), program: 0, birth: 0 });
     };
     let numbers: Vec<u32> = said.split(',').filter_map(|word| word.parse().ok()).collect();
-    let [file, ranks, rank] = numbers.as_slice() else {
+    let [file, lanes, rank, first, universe, program] = numbers.as_slice() else {
         return Err(failed(&format!("{ENVIRONMENT} is `{said}`")));
     };
     // When the simulator is killed, so are its ranks; where the system cannot do that, they stay.
     let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
     // SAFETY: the simulator opened it for this process, which uses it only here.
-    let memory = unsafe { Memory::open(file.cast_signed(), *ranks) };
+    let memory = unsafe { Memory::open(file.cast_signed(), *lanes) };
     let memory = memory.map_err(|error| {
         failed(&format!(
             "rank {rank} cannot map the simulator's memory: {error}; is there a limit (ulimit -v)?"
@@ -118,9 +133,9 @@ pub fn connect() -> Result<&'static Port> {
     wait_for_turn(lane);
     Manner::new(|name| std::env::var_os(name)).adopt(mpi());
     let desk = Desk::new(memory, *rank);
-    let port = mpi().port.get_or_init(|| Port::new(desk, *rank, *ranks, Box::new(Process), end));
+    let port = mpi().port.get_or_init(|| Port::new(desk, *rank, *first, Box::new(Process), end));
     port.locate_by(place::here);
-    Ok(port)
+    Ok(Connected { port, universe: *universe, program: *program, birth: port.begin() })
 }
 
 /// Connects a rank that the simulator holds in its own process, where `variables` are exchanged when another rank runs.

@@ -4,7 +4,7 @@
 //! them the computation before it, which waits for the call before. So a run and the replay of its trace take the same time.
 
 use host::Stamp;
-use port::{Command, Completion, Members, Memory, Numbered, Poll, Shape, Ticket};
+use port::{Command, Completion, Members, Memory, Numbered, Place, Poll, Shape, Ticket};
 use rustc_hash::FxHashMap;
 use schedule::{Edge, Kind, Op};
 use smallvec::SmallVec;
@@ -14,7 +14,7 @@ use traces::definitions::Neighbours;
 use crate::computation::{Computation, Computed};
 use crate::expansion::Expansion;
 use crate::graph::Graph;
-use crate::shared::{Costs, Envelope, Shared};
+use crate::shared::{BIRTH, Costs, Envelope, Shared};
 
 pub type Ops = SmallVec<[u32; 4]>;
 
@@ -77,6 +77,10 @@ pub struct Rank {
     /// The function that it is in.
     pub inside: String,
     pub completions: Vec<Completion>,
+    /// It has no process yet that takes part.
+    pub dormant: bool,
+    /// Where the message is that made it a rank.
+    pub birth: Place,
     pub finished: bool,
 }
 
@@ -92,6 +96,7 @@ pub enum Want {
 }
 
 impl Rank {
+    /// A rank of the first `ranks`, or one that is started by others.
     pub fn new(rank: u32, ranks: u32) -> Self {
         let group = |slot, first, count| Communicator {
             slot,
@@ -113,6 +118,8 @@ impl Rank {
             polls: 0,
             inside: String::new(),
             completions: Vec::new(),
+            dormant: rank >= ranks,
+            birth: 0,
             finished: false,
         }
     }
@@ -158,6 +165,8 @@ impl Rank {
                 self.communicators.remove(&context);
                 rules.shared.release(context);
             }
+            // That is the business of whoever holds the ranks.
+            Command::Start(_) => {}
             Command::Context(key) => {
                 return Ok(Want::Now(u64::from(rules.shared.context(key))));
             }
@@ -271,6 +280,15 @@ impl Rank {
         let Some(known) = self.ticketed(index) else { return };
         let Envelope { tag, contents, .. } = envelope;
         known.completion = Completion { source, tag, bytes, contents, ..known.completion };
+    }
+
+    /// The message has been sent that makes this a rank: it begins with the end of the receive that is given.
+    pub fn born(&mut self, sender: u32, costs: &Costs) -> u32 {
+        self.dormant = false;
+        self.computed.fixed(costs.start);
+        let receive = self.serve(sender, BIRTH);
+        self.hang(receive, Edge::Done);
+        receive
     }
 
     /// A receive was withdrawn, or found nothing.

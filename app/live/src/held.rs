@@ -17,6 +17,13 @@ pub trait Holder: Sync {
     /// Gives a rank its turn and returns when it is the simulator's again.
     fn turn(&self, rank: u32) -> Result<(), Lost>;
 
+    /// Starts processes for ranks, program after program as many as it says, with the environment of rank `by`: all, or none and the
+    /// reason.
+    fn start(&self, by: u32, ranks: &[u32], programs: &[Launch]) -> Result<(), String> {
+        let _ = (by, ranks, programs);
+        Err("only ranks that are processes can start others".to_owned())
+    }
+
     /// Ends all ranks: at once, or when they come to their ends. Gives the exit code of the first that failed.
     fn end(&mut self, at_once: bool) -> i32;
 }

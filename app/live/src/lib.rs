@@ -16,12 +16,13 @@ mod processes;
 mod remote;
 mod shared;
 mod source;
+mod spawn;
 mod tagged;
 
 pub use computation::{Computation, Regions};
 pub use descendants::stop;
 pub use held::{Ended, Holder, Lost, Make};
 pub use port::hosts::Hosts;
-pub use processes::{Launch, Printing, Processes};
+pub use processes::{Launch, Printing, Processes, Room};
 pub use shared::Costs;
 pub use source::{Live, Waiting};

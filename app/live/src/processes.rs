@@ -7,7 +7,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::Ordering;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -40,6 +40,15 @@ pub struct Launch {
     pub environment: Vec<(OsString, OsString)>,
 }
 
+/// What programs may start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Room {
+    /// How many more processes, while the program runs.
+    pub more: u32,
+    /// For how many in all they are told that there is room (`MPI_UNIVERSE_SIZE`).
+    pub universe: u32,
+}
+
 /// Where what ranks print goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Printing {
@@ -49,68 +58,112 @@ pub enum Printing {
     Tagged,
 }
 
+/// Variables of a process's environment.
+type Variables = Arc<[(OsString, OsString)]>;
+
+/// A rank's process.
+#[derive(Debug)]
+struct Process {
+    child: Child,
+    /// What was said for its program.
+    environment: Variables,
+}
+
 /// The processes of all ranks. They are ended when this goes.
 #[derive(Debug)]
 pub struct Processes {
     memory: Memory,
-    children: Vec<Mutex<Child>>,
-    /// What the ranks have in common, for as long as they may start.
-    _folded: OwnedFd,
+    /// What is mapped there.
+    file: OwnedFd,
+    /// What the ranks have in common.
+    folded: OwnedFd,
+    /// The folder of our libraries of MPI.
+    libraries: PathBuf,
+    /// How many ranks the run begins with.
+    first: u32,
+    universe: u32,
+    /// By rank; none of ranks that nobody has started.
+    ranks: Vec<Mutex<Option<Process>>>,
     tagged: Option<Tagged>,
+}
+
+fn lock(rank: &Mutex<Option<Process>>) -> MutexGuard<'_, Option<Process>> {
+    rank.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Processes {
     /// Starts them. `libraries` is the folder of our libraries of MPI.
     pub fn start(
         programs: &[Launch],
-        libraries: &std::path::Path,
+        Room { more, universe }: Room,
+        libraries: PathBuf,
         printing: Printing,
     ) -> io::Result<Self> {
-        let ranks = programs.iter().map(|program| program.ranks).sum();
-        let (memory, file) = Memory::new(ranks)?;
+        let first: u32 = programs.iter().map(|program| program.ranks).sum();
+        let (memory, file) = Memory::new(first + more)?;
         let folded = port::fold::file()?;
-        let folds = folded.as_raw_fd().to_string();
-        let children = Vec::with_capacity(ranks as usize);
-        let mut started = Self { memory, children, _folded: folded, tagged: None };
-        let mut streams = Vec::new();
+        let ranks = (0..first + more).map(|_| Mutex::default()).collect();
+        let tagged = (printing == Printing::Tagged).then(Tagged::start);
+        let started = Self { memory, file, folded, libraries, first, universe, ranks, tagged };
         descendants::adopt();
-        for program in programs {
-            for _ in 0..program.ranks {
-                let rank = started.children.len() as u32;
-                let mut command = command(program, libraries, (&file, ranks, rank));
-                command.env(port::fold::FOLD, &folds);
-                if printing == Printing::Tagged {
-                    command.stdout(Stdio::piped()).stderr(Stdio::piped());
-                }
-                let mut child = {
-                    let _starting = descendants::starting();
-                    command.spawn()?
-                };
-                let out = child.stdout.take().map(|pipe| Stream::new(pipe.into(), rank, false));
-                let error = child.stderr.take().map(|pipe| Stream::new(pipe.into(), rank, true));
-                streams.extend(out.into_iter().chain(error));
-                started.children.push(Mutex::new(child));
+        let mut ranks = 0..first;
+        for (number, program) in programs.iter().enumerate() {
+            let environment: Variables = program.environment.as_slice().into();
+            for rank in ranks.by_ref().take(program.ranks as usize) {
+                started.begin(rank, program, number, &environment)?;
             }
         }
-        started.tagged = (!streams.is_empty()).then(|| Tagged::start(streams));
         Ok(started)
+    }
+
+    /// Starts the process of a rank.
+    fn begin(
+        &self,
+        rank: u32,
+        program: &Launch,
+        number: usize,
+        environment: &Variables,
+    ) -> io::Result<()> {
+        let mut command = command(program, &self.libraries);
+        let (file, all, first) = (self.file.as_raw_fd(), self.ranks.len(), self.first);
+        let universe = self.universe;
+        command.env(ENVIRONMENT, format!("{file},{all},{rank},{first},{universe},{number}"));
+        command.env(port::fold::FOLD, self.folded.as_raw_fd().to_string());
+        command.envs(environment.iter().map(|(name, value)| (name, value)));
+        // As with other mpiruns, standard input is rank 0's.
+        if rank > 0 {
+            command.stdin(Stdio::null());
+        }
+        if self.tagged.is_some() {
+            command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        }
+        let mut child = {
+            let _starting = descendants::starting();
+            command.spawn()?
+        };
+        if let Some(tagged) = &self.tagged {
+            let out = child.stdout.take().map(|pipe| Stream::new(pipe.into(), rank, false));
+            let error = child.stderr.take().map(|pipe| Stream::new(pipe.into(), rank, true));
+            tagged.add(out.into_iter().chain(error));
+        }
+        if let Some(place) = self.ranks.get(rank as usize) {
+            *lock(place) = Some(Process { child, environment: Arc::clone(environment) });
+        }
+        Ok(())
     }
 
     /// How a rank's process has ended, if it has.
     fn status(&self, rank: u32) -> Option<ExitStatus> {
-        let child = self.children.get(rank as usize)?;
-        child.lock().unwrap_or_else(PoisonError::into_inner).try_wait().ok().flatten()
+        lock(self.ranks.get(rank as usize)?).as_mut()?.child.try_wait().ok().flatten()
     }
 
-    /// Ends all that are still there.
-    fn kill(&mut self) {
-        for child in &mut self.children {
-            let child = child.get_mut().unwrap_or_else(PoisonError::into_inner);
+    /// Ends those of these ranks that are still there.
+    fn kill<'r>(ranks: impl IntoIterator<Item = &'r Mutex<Option<Process>>>) {
+        for Process { mut child, .. } in ranks.into_iter().filter_map(|rank| lock(rank).take()) {
             // It may have ended by itself.
             let _ = child.kill();
             let _ = child.wait();
         }
-        self.finish_printing();
     }
 
     fn finish_printing(&mut self) {
@@ -122,7 +175,8 @@ impl Processes {
 
 impl Drop for Processes {
     fn drop(&mut self) {
-        self.kill();
+        Self::kill(&self.ranks);
+        self.finish_printing();
     }
 }
 
@@ -159,15 +213,32 @@ impl Holder for Processes {
         }
     }
 
+    fn start(&self, by: u32, ranks: &[u32], programs: &[Launch]) -> Result<(), String> {
+        let environment = self
+            .ranks
+            .get(by as usize)
+            .and_then(|rank| lock(rank).as_ref().map(|process| Arc::clone(&process.environment)))
+            .unwrap_or_default();
+        let mut each = ranks.iter();
+        for (number, program) in programs.iter().enumerate() {
+            for rank in each.by_ref().take(program.ranks as usize) {
+                self.begin(*rank, program, number, &environment).map_err(|error| {
+                    Self::kill(ranks.iter().filter_map(|rank| self.ranks.get(*rank as usize)));
+                    format!("{}: {error}", program.program.display())
+                })?;
+            }
+        }
+        Ok(())
+    }
+
     fn end(&mut self, at_once: bool) -> i32 {
         if at_once {
-            self.kill();
+            Self::kill(&self.ranks);
+            self.finish_printing();
             descendants::end_all();
             return 1;
         }
-        let ended = self.children.iter_mut().filter_map(|child| {
-            child.get_mut().unwrap_or_else(PoisonError::into_inner).wait().ok()
-        });
+        let ended = self.ranks.iter().filter_map(|rank| lock(rank).as_mut()?.child.wait().ok());
         let codes: Vec<_> = ended.filter(|status| !status.success()).map(exit_code).collect();
         self.finish_printing();
         codes.first().copied().unwrap_or(0)
@@ -182,11 +253,7 @@ impl Holder for Processes {
     }
 }
 
-fn command(
-    program: &Launch,
-    libraries: &std::path::Path,
-    (file, ranks, rank): (&OwnedFd, u32, u32),
-) -> Command {
+fn command(program: &Launch, libraries: &std::path::Path) -> Command {
     let mut command = Command::new(&program.program);
     command.args(&program.arguments);
     let mut paths = vec![libraries.to_owned()];
@@ -196,12 +263,6 @@ fn command(
     if let Ok(paths) = std::env::join_paths(paths) {
         command.env("LD_LIBRARY_PATH", paths);
     }
-    // As with other mpiruns, standard input is rank 0's.
-    if rank > 0 {
-        command.stdin(Stdio::null());
-    }
-    command.env(ENVIRONMENT, format!("{},{ranks},{rank}", file.as_raw_fd()));
-    command.envs(program.environment.iter().map(|(name, value)| (name, value)));
     if let Some(directory) = &program.directory {
         command.current_dir(directory);
     }

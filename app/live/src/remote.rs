@@ -37,9 +37,9 @@ impl Rank {
     }
 
     /// The receive of a request of another rank.
-    pub fn serve(&mut self, sender: u32) -> u32 {
+    pub fn serve(&mut self, sender: u32, tag: u32) -> u32 {
         let (kind, size) = (Kind::Recv, u64::MAX);
-        self.graph.add_met(Op { kind, peer: sender, tag: REQUEST, size, cpu: 0, nic: 0 })
+        self.graph.add_met(Op { kind, peer: sender, tag, size, cpu: 0, nic: 0 })
     }
 
     /// A message that was received is answered.

@@ -5,12 +5,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use port::arena::{Arena, Full};
 use port::hosts::Hosts;
+use port::start::Started;
 use port::{Class, Memory, Place, Rule, Samples};
 use rustc_hash::FxHashMap;
 
 use crate::Ended;
 
-/// What calls that move no data cost, in picoseconds.
+/// What takes time besides computation and messages, in picoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Costs {
     /// A call of the family of `MPI_Test`. Of several in a row the n-th costs n times as much, so that a program that polls does not stop the clock.
@@ -19,6 +20,8 @@ pub struct Costs {
     pub probe: u64,
     /// A look at the clock.
     pub clock: u64,
+    /// The beginning of a process that a rank has started.
+    pub start: u64,
 }
 
 /// What a message is called by its receiver.
@@ -44,6 +47,8 @@ const PLAIN: u32 = 1 << 17;
 const HIDDEN: u32 = 1 << 31;
 /// The tag of requests that no program receives. Their context, the last one, is that of answers as well.
 pub const REQUEST: u32 = (CONTEXTS - 1) << TAG_BITS;
+/// The tag of the message that makes a rank of a process.
+pub const BIRTH: u32 = HIDDEN | REQUEST | PLAIN;
 
 #[derive(Debug)]
 pub struct Shared {
@@ -166,6 +171,9 @@ impl Shared {
     /// The tag of a message among the hosts: 0, 13 bits of context, 18 bits of tag. Tags above 2^31 are the library's own, which no wildcard
     /// means: 1, 13 bits of context, 1, 17 bits of tag.
     pub fn tag(&self, slot: u32, tag: Option<u32>) -> u32 {
+        if tag == Some(port::BIRTH) {
+            return BIRTH;
+        }
         if let Some(own) = tag.filter(|tag| tag >> 31 == 1) {
             let mut tags = lock(&self.tags);
             let next = tags.len() as u32 % PLAIN;
@@ -225,6 +233,15 @@ impl Shared {
             boards.open.remove(&key);
         }
         Ok(place)
+    }
+
+    /// The place of an answer to a rank that has processes started; 0 if there is no room.
+    pub fn answer(&self, started: &Started, memory: &Memory) -> Place {
+        let place = lock(&self.boards).arena.allocate(port::start::room(started)).unwrap_or(0);
+        if place != 0 {
+            port::start::write(memory, place, started);
+        }
+        place
     }
 
     /// A block of the program took so many nanoseconds.

@@ -12,14 +12,18 @@ use traces::collective::Expand;
 
 use crate::computation::Computation;
 use crate::frame::{Rank, Rules, Want};
-use crate::shared::{Costs, REQUEST, Shared};
+use crate::shared::{BIRTH, Costs, REQUEST, Shared};
+use crate::spawn::Dormant;
 use crate::{Ended, Holder};
 
 /// Live ranks, as a program for [`host::simulate_over`] and [`host::simulate_flow`].
 pub struct Live<'a, H: ?Sized> {
-    holder: &'a H,
+    pub(crate) holder: &'a H,
     rules: Rules<'a>,
-    ranks: u32,
+    /// How many ranks the program begins with.
+    first: u32,
+    /// Those that these may start.
+    pub(crate) dormant: Dormant,
     /// How many ranks were asked where they are.
     asked: AtomicU32,
 }
@@ -38,7 +42,7 @@ pub struct Waiting {
 
 impl<H: ?Sized> std::fmt::Debug for Live<'_, H> {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Live").field("ranks", &self.ranks).finish_non_exhaustive()
+        formatter.debug_struct("Live").field("ranks", &self.first).finish_non_exhaustive()
     }
 }
 
@@ -55,18 +59,19 @@ thread_local! {
 }
 
 impl<'a, H: Holder + ?Sized> Live<'a, H> {
-    /// So many ranks. `expand` chooses the algorithms of collectives.
+    /// So many ranks, and so many that these may start. `expand` chooses the algorithms of collectives.
     pub fn new(
         holder: &'a H,
-        ranks: u32,
+        (first, more): (u32, u32),
         expand: &'a dyn Expand,
         costs: Costs,
         computation: Computation,
     ) -> Self {
         let memory = *holder.memory();
+        let ranks = first + more;
         let shared = Shared::new(memory, ranks);
         let rules = Rules { shared, memory, expand, costs, computation };
-        Self { holder, rules, ranks, asked: AtomicU32::new(0) }
+        Self { holder, rules, first, dormant: Dormant::new(first..ranks), asked: AtomicU32::new(0) }
     }
 
     /// Tells the ranks which hosts they are on, before they run.
@@ -92,6 +97,11 @@ impl<'a, H: Holder + ?Sized> Live<'a, H> {
         }
     }
 
+    /// How many ranks there were in all: the program's first, and those behind them up to the last that was started.
+    pub fn lived(&self) -> u32 {
+        self.dormant.lived()
+    }
+
     /// Computation that was kept: nanoseconds of the processor, by rank and region.
     pub fn computation(&self) -> Vec<Vec<u64>> {
         self.rules.computation.kept()
@@ -105,7 +115,7 @@ impl<'a, H: Holder + ?Sized> Live<'a, H> {
     /// The rank runs from a moment on, until it waits.
     fn run(&self, state: &mut State, at: &Stamp) {
         let mut now = at.time.ps();
-        let mut value = 0;
+        let mut value = std::mem::take(&mut state.rank.birth);
         state.waits = false;
         while self.rules.shared.ended().is_none() {
             match self.turn(state, now, value) {
@@ -151,7 +161,12 @@ impl<'a, H: Holder + ?Sized> Live<'a, H> {
             if let Command::Exit(code @ 1..) = command {
                 return Err(Ended { rank: 0, time: 0, how: None, code });
             }
-            want = rank.take(command, &self.rules).map_err(failed)?;
+            want = if let Command::Start(what) = command {
+                let started = self.spawn(rank.number, &what);
+                Want::Now(self.rules.shared.answer(&started, &self.rules.memory))
+            } else {
+                rank.take(command, &self.rules).map_err(failed)?
+            };
         }
         if !commands.is_empty() {
             return Err(failed("it says what is no command".to_owned()));
@@ -205,7 +220,7 @@ impl<H: Holder + ?Sized> Work for Live<'_, H> {
         Self: 's;
 
     fn ranks(&self) -> u32 {
-        self.ranks
+        self.dormant.end()
     }
 
     fn source(&self) -> &Self {
@@ -217,7 +232,7 @@ impl<H: Holder + ?Sized> Source for &Live<'_, H> {
     type State = State;
 
     fn state(&self, rank: u32) -> State {
-        State { rank: Box::new(Rank::new(rank, self.ranks)), waits: false }
+        State { rank: Box::new(Rank::new(rank, self.first)), waits: false }
     }
 
     fn op(&self, state: &State, _: u32, index: u32) -> Op {
@@ -226,7 +241,9 @@ impl<H: Holder + ?Sized> Source for &Live<'_, H> {
     }
 
     fn start(&self, state: &mut State, _: u32, mut post: impl FnMut(Run, Op)) {
-        self.run(state, &host::START);
+        if !state.rank.dormant {
+            self.run(state, &host::START);
+        }
         state.rank.graph.post(|index, op, _| post(Run::one(index), op));
     }
 
@@ -289,7 +306,7 @@ impl<H: Holder + ?Sized> Source for &Live<'_, H> {
     }
 
     fn unfinished(&self, state: &State, _: u32) -> bool {
-        !state.rank.finished
+        !state.rank.finished && !state.rank.dormant
     }
 
     fn first_blocked(&self, _: &State, _: u32) -> Option<u32> {
@@ -307,10 +324,14 @@ impl<H: Holder + ?Sized> Source for &Live<'_, H> {
 
     fn matched(&self, state: &mut State, receive: u32, (sender, send): (u32, u32), bytes: u64) {
         let node = state.rank.graph.node(receive);
-        if node.is_some_and(|node| Shared::is_of_collective(node.op.tag)) {
+        let tag = node.map(|node| node.op.tag);
+        if tag.is_some_and(Shared::is_of_collective) {
             return;
         }
         if let Some(envelope) = self.rules.shared.receive(sender, send) {
+            if tag == Some(BIRTH) {
+                state.rank.birth = envelope.contents;
+            }
             state.rank.met(receive, sender, bytes, envelope);
             if let Some(bytes) = envelope.answer {
                 state.rank.answer(receive, (sender, send), bytes);
@@ -319,7 +340,14 @@ impl<H: Holder + ?Sized> Source for &Live<'_, H> {
     }
 
     fn serve(&self, state: &mut State, sender: u32, tag: u32) -> Option<u32> {
-        (tag == REQUEST).then(|| state.rank.serve(sender))
+        match tag {
+            REQUEST => Some(state.rank.serve(sender, REQUEST)),
+            BIRTH if state.rank.dormant => {
+                state.waits = true;
+                Some(state.rank.born(sender, &self.rules.costs))
+            }
+            _ => None,
+        }
     }
 
     fn takes_none(&self, state: &mut State, receive: u32) -> bool {

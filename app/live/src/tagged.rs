@@ -2,8 +2,8 @@
 
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd as _, OwnedFd};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -14,6 +14,7 @@ const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 const CHUNK: usize = 1 << 16;
 
 /// Standard output or standard error of a rank.
+#[derive(Debug)]
 pub struct Stream {
     pipe: std::fs::File,
     prefix: String,
@@ -78,15 +79,22 @@ impl Stream {
 #[derive(Debug)]
 pub struct Tagged {
     ended: Arc<AtomicBool>,
+    /// Streams that are new.
+    new: Arc<Mutex<Vec<Stream>>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Tagged {
     /// Begins with it.
-    pub fn start(streams: Vec<Stream>) -> Self {
-        let ended = Arc::new(AtomicBool::new(false));
-        let seen = Arc::clone(&ended);
-        Self { ended, thread: Some(thread::spawn(move || pass_on(streams, &seen))) }
+    pub fn start() -> Self {
+        let (ended, new) = (Arc::new(AtomicBool::new(false)), Arc::default());
+        let (seen, taken) = (Arc::clone(&ended), Arc::clone(&new));
+        Self { ended, new, thread: Some(thread::spawn(move || pass_on(&taken, &seen))) }
+    }
+
+    /// These are to be passed on, too.
+    pub fn add(&self, streams: impl IntoIterator<Item = Stream>) {
+        self.new.lock().unwrap_or_else(PoisonError::into_inner).extend(streams);
     }
 
     /// The ranks have ended: returns when all that they printed is passed on.
@@ -99,10 +107,15 @@ impl Tagged {
     }
 }
 
-fn pass_on(mut streams: Vec<Stream>, ended: &AtomicBool) {
+fn pass_on(new: &Mutex<Vec<Stream>>, ended: &AtomicBool) {
     let mut buffer = vec![0; CHUNK];
-    while !streams.is_empty() {
+    let mut streams: Vec<Stream> = Vec::new();
+    loop {
         let last = ended.load(Ordering::Acquire);
+        streams.append(&mut new.lock().unwrap_or_else(PoisonError::into_inner));
+        if last && streams.is_empty() {
+            break;
+        }
         let mut waiting: Vec<PollFd<'_>> = streams
             .iter()
             .map(|stream| PollFd::from_borrowed_fd(stream.pipe.as_fd(), PollFlags::IN))

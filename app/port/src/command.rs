@@ -279,6 +279,9 @@ pub enum Command {
         /// How many.
         nanoseconds: u64,
     },
+    /// It asks for processes ([`crate::start::Start`]s); answered with the place of a block that says what came of it
+    /// ([`crate::start::read`]).
+    Start(Vec<u8>),
     /// It is in a function of MPI, for messages.
     In(String),
     /// It is done, with an exit code.
@@ -296,6 +299,15 @@ impl Encoder {
     fn list(&mut self, values: impl ExactSizeIterator<Item = u64>) {
         self.words.push(values.len() as u64);
         self.words.extend(values);
+    }
+
+    fn bytes(&mut self, command: u64, bytes: &[u8]) {
+        self.words.extend([command, bytes.len() as u64]);
+        self.list(bytes.chunks(8).map(|bytes| {
+            let mut word = [0; 8];
+            word.iter_mut().zip(bytes).for_each(|(place, byte)| *place = *byte);
+            u64::from_le_bytes(word)
+        }));
     }
 
     fn members(&mut self, members: &Members) {
@@ -374,15 +386,8 @@ impl Encoder {
                 self.words.push(12);
                 self.list(key.iter().copied());
             }
-            Command::In(name) => {
-                let bytes = name.as_bytes();
-                self.words.extend([13, bytes.len() as u64]);
-                self.list(bytes.chunks(8).map(|bytes| {
-                    let mut word = [0; 8];
-                    word.iter_mut().zip(bytes).for_each(|(place, byte)| *place = *byte);
-                    u64::from_le_bytes(word)
-                }));
-            }
+            Command::In(name) => self.bytes(13, name.as_bytes()),
+            Command::Start(what) => self.bytes(18, what),
             Command::Exit(code) => self.words.extend([14, u64::from(code.cast_unsigned())]),
             Command::Sample { block, rule } => {
                 let precision = rule.precision.to_bits();
@@ -430,6 +435,13 @@ impl<'a> Decoder<'a> {
         let (list, rest) = self.words.split_at_checked(length)?;
         self.words = rest;
         Some(list)
+    }
+
+    fn bytes(&mut self) -> Option<Vec<u8>> {
+        let length = usize::try_from(self.word()?).ok()?;
+        let mut bytes: Vec<u8> = self.list()?.iter().flat_map(|word| word.to_le_bytes()).collect();
+        bytes.truncate(length);
+        Some(bytes)
     }
 
     fn members(&mut self) -> Option<Members> {
@@ -524,13 +536,7 @@ impl Decoder<'_> {
             10 => self.communicator()?,
             11 => Command::Release(self.small()?),
             12 => Command::Context(self.list()?.to_vec()),
-            13 => {
-                let length = usize::try_from(self.word()?).ok()?;
-                let mut bytes: Vec<u8> =
-                    self.list()?.iter().flat_map(|word| word.to_le_bytes()).collect();
-                bytes.truncate(length);
-                Command::In(String::from_utf8_lossy(&bytes).into_owned())
-            }
+            13 => Command::In(String::from_utf8_lossy(&self.bytes()?).into_owned()),
             14 => Command::Exit((self.word()? as u32).cast_signed()),
             15 => Command::Remote { to: self.small()?, bytes: self.word()?, answer: self.word()? },
             16 => {
@@ -539,6 +545,7 @@ impl Decoder<'_> {
                 Command::Sample { block, rule: Rule { times, precision } }
             }
             17 => Command::Sampled { block: self.word()?, nanoseconds: self.word()? },
+            18 => Command::Start(self.bytes()?),
             _ => return None,
         })
     }

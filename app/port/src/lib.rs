@@ -19,6 +19,7 @@ mod memory;
 mod numbered;
 mod rank;
 mod samples;
+pub mod start;
 
 pub use arena::Arena;
 pub use command::{
@@ -32,6 +33,9 @@ pub use samples::{Rule, Samples};
 
 /// Any source, or any tag.
 pub const ANY: u32 = u32::MAX;
+
+/// The tag of the message that makes a rank of a process that was started for it: it tells the process who it is.
+pub const BIRTH: u32 = 1 << 31;
 
 /// Names a send, a receive, something remote or a collective of a rank: they are counted from 0 in the order of their commands.
 pub type Ticket = u64;

@@ -11,11 +11,15 @@ use rustix::mm::{MapFlags, ProtFlags};
 
 use crate::{Place, lane::Lane};
 
-/// The environment variable that tells a rank's process where it is: file descriptor, number of ranks, rank.
+/// The environment variable that tells a rank's process where it is: file descriptor, number of lanes, rank, how many ranks the run
+/// began with, how many there are said to be room for, and the how manieth of the programs that were started together this is.
 pub const ENVIRONMENT: &str = "HEDDLE_PORT";
 
 /// Memory for contents of messages, for each rank and for the simulator. Only what is used takes memory.
 const ARENA: u64 = 1 << 36;
+
+/// Memory for contents in all, if that of all ranks would be more: so a few hundred thousand ranks fit into the address space.
+const ARENAS: u64 = 1 << 44;
 
 /// Where the list of names that ranks have published begins; no block lies here.
 pub const NAMES: Place = 64;
@@ -50,8 +54,8 @@ impl Layout {
 
     /// Where an arena begins and ends: that of a rank, or behind them that of the simulator.
     pub const fn arena(self, number: u32) -> (Place, Place) {
-        // So much that a few hundred thousand ranks still fit into the address space.
-        let each = if self.ranks < 1024 { ARENA } else { ARENA / 1024 };
+        let share = ARENAS / self.ranks.next_power_of_two() as u64;
+        let each = if share < ARENA { share } else { ARENA };
         if self.private {
             let start = 4096 + size_of::<Lane>() as u64;
             let middle = start + self.ranks as u64 * each;

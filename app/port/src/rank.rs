@@ -6,6 +6,7 @@ use std::rc::Rc;
 use crate::arena::{Arena, Full};
 use crate::command::{Command, Encoder, Poll, Shape};
 use crate::lane::{Completion, Lane, RANKS_TURN, Reply};
+use crate::start::{Start, Started};
 use crate::{Memory, Numbered, Place, Rule, Ticket};
 
 /// How a rank gives the simulator its turn, and gets it back.
@@ -97,7 +98,7 @@ impl Port {
         self.rank
     }
 
-    /// How many there are.
+    /// How many the program began with.
     pub const fn ranks(&self) -> u32 {
         self.ranks
     }
@@ -177,6 +178,28 @@ impl Port {
     /// A number: the same for all who ask with the same key, now or later. No time passes.
     pub fn context(&self, key: &[u64]) -> u32 {
         self.turn(&Command::Context(key.to_vec())) as u32
+    }
+
+    /// Has processes started; gives the ranks that they are, or why there are none. No time passes.
+    pub fn start_processes(&self, what: &[Start]) -> Started {
+        let place = self.turn(&Command::Start(Start::encode(what)));
+        if place == 0 {
+            return Err("there is no memory for an answer".to_owned());
+        }
+        let started = crate::start::read(self.memory(), place);
+        self.give_back(place);
+        started
+    }
+
+    /// Hears, in its first turn, what time it is, and where the message is that made this rank, if one did.
+    pub fn begin(&self) -> Place {
+        let mut words = Vec::new();
+        if let Some(lane) = self.desk.memory.lane(self.rank) {
+            lane.read(RANKS_TURN, &mut words);
+        }
+        let reply = Reply::decode(&words);
+        self.now.set(reply.now);
+        reply.value
     }
 
     /// What a block of the program took on average in all ranks, in nanoseconds, if there are enough of them. No time passes.

@@ -169,6 +169,9 @@ fn carry_out(arguments: &Mpirun, make: Option<Make>) -> Result<u8, Ending> {
             "warning: run.threads has no effect: with --in-process, everything runs on one thread",
         );
     }
+    if make.is_some() && plan.configuration().get("live.spawn").is_some() {
+        complain("warning: live.spawn has no effect: with --in-process, no processes are started");
+    }
     plan.warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));
     if arguments.tag_output {
         plan.printing = Printing::Tagged;

@@ -9,6 +9,8 @@ mod extras;
 mod kernels;
 #[path = "../../../app/recorder/tests/support/programs.rs"]
 mod programs;
+#[path = "live/spawned.rs"]
+mod spawned;
 
 use std::path::Path;
 use std::process::Command;

@@ -99,6 +99,11 @@ impl FlowMachine {
         self.places.hosts(ranks, &self.host_names())
     }
 
+    /// How many hosts have no rank, of so many ranks.
+    pub fn spare(&self, ranks: u32) -> Result<u32, String> {
+        self.places.spare(ranks, &self.host_names())
+    }
+
     /// The names of all hosts.
     pub fn host_names(&self) -> Vec<&str> {
         self.platform.hosts.iter().map(|host| host.name.as_str()).collect()

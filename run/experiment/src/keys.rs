@@ -214,6 +214,11 @@ pub const KEYS: &[Key] = &[
          much, so that time goes on for a program that polls. Over flows, `smpi/test` and `smpi/iprobe` say it, if they are set."),
     key("live.clock", Kind::Time, Value("10 ns"), None,
         "What `MPI_Wtime` costs. Over flows, `smpi/wtime` says it, if it is set."),
+    key("live.spawn", Kind::Count(0, 1 << 20), Unset("1000; on a machine with hosts, no more than have no rank"),
+        flag("spawn-at-most", "N"), "How many processes the program may start while it runs (`MPI_Comm_spawn`). What is said here, and the ranks \
+         of the start, are `MPI_UNIVERSE_SIZE`."),
+    key("live.spawn-time", Kind::Time, Value("0 ns"), None,
+        "What a process that the program starts takes until it runs, besides the message that says who it is."),
     key("live.fold", Kind::Bytes, Unset("none"), flag("fold", "SIZE"),
         "Allocations of at least this size are the same memory in all ranks."),
     key("live.host-clock", Kind::Word(HOST_CLOCK), Value("real"), flag("host-clock", "HOW"),

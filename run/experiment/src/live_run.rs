@@ -10,7 +10,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use live::{Costs, Holder, Hosts, Launch, Live, Make, Printing, Processes};
+use live::{Costs, Holder, Hosts, Launch, Live, Make, Printing, Processes, Room};
 use traces::library::Library;
 use units::Time;
 
@@ -35,6 +35,23 @@ const PAYLOAD: &str = "HEDDLE_PAYLOAD";
 pub fn programs(text: &str) -> Result<Vec<Launch>, String> {
     let words = shell_words::split(text).map_err(|error| format!("{error} in `{text}`"))?;
     words.split(|word| word == ":").map(program).collect()
+}
+
+/// How many ranks they begin with.
+pub(crate) fn first(programs: &[Launch]) -> u32 {
+    programs.iter().map(|program| program.ranks).sum()
+}
+
+/// How many more processes may be started, if nothing is said.
+const MORE: u32 = 1000;
+
+/// How many more ranks the first ones may start, if each is a process; `spare` is how many hosts have no rank, on a machine with hosts.
+/// Programs that start as many processes as there is room for want a limit that somebody has thought of.
+pub(crate) fn room(configuration: &Configuration, first: u32, spare: Option<u32>) -> Room {
+    match configuration.count("live.spawn") {
+        Some(said) => Room { more: said as u32, universe: first + said as u32 },
+        None => Room { more: spare.unwrap_or(MORE).min(MORE), universe: first },
+    }
 }
 
 fn program(words: &[String]) -> Result<Launch, String> {
@@ -129,6 +146,8 @@ pub fn changes(
 pub(crate) struct Held<'a> {
     /// By what; or each by a process.
     pub make: Option<Make<'a>>,
+    /// What these may start.
+    pub room: Room,
     /// Where what these print goes.
     pub printing: Printing,
     /// The hosts that they are on, if the machine has hosts.
@@ -140,6 +159,8 @@ pub(crate) struct Held<'a> {
 /// What became of a live program.
 pub(crate) struct Lived<T> {
     pub outcome: T,
+    /// How many ranks there were, with those that were started by others.
+    pub ranks: u32,
     /// How it ended, if that was before its time.
     pub ended: Option<live::Ended>,
     /// What was measured of its computation, if that is kept: nanoseconds by rank and region.
@@ -159,12 +180,14 @@ fn costs(configuration: &Configuration, flow: Option<&FlowMachine>) -> Costs {
         test: or(test, "live.poll"),
         probe: or(probe, "live.poll"),
         clock: or(clock, "live.clock"),
+        start: time("live.spawn-time").ps(),
     }
 }
 
 /// Starts each rank as a process.
 fn processes(
     programs: &mut [Launch],
+    room: Room,
     configuration: &Configuration,
     printing: Printing,
 ) -> Result<io::Result<Processes>, Failure> {
@@ -178,7 +201,7 @@ fn processes(
     for program in &mut *programs {
         program.environment.extend(variables.iter().cloned());
     }
-    Ok(Processes::start(programs, &folder, printing))
+    Ok(Processes::start(programs, room, folder, printing))
 }
 
 /// Starts the programs and lets `simulate` run them.
@@ -186,11 +209,11 @@ pub(crate) fn with<T>(
     programs: &[Launch],
     configuration: &Configuration,
     flow: Option<&FlowMachine>,
-    Held { make, printing, hosts, keep }: Held<'_>,
+    Held { make, room, printing, hosts, keep }: Held<'_>,
     simulate: impl FnOnce(&Live<'_, dyn Holder>) -> Result<T, Failure>,
     is_stuck: impl Fn(&T) -> bool,
 ) -> Result<Lived<T>, Failure> {
-    let ranks = programs.iter().map(|program| program.ranks).sum();
+    let ranks = first(programs);
     let mut programs = programs.to_vec();
     let compute = configuration.word("live.compute");
     for program in &mut programs {
@@ -200,11 +223,11 @@ pub(crate) fn with<T>(
         }
     }
     let chosen: Library = trace_input::library_of(configuration, flow)?;
-    let computation = computation::resolve(configuration, ranks, keep)?;
+    let computation = computation::resolve(configuration, ranks + room.more, keep)?;
     let started: io::Result<Box<dyn Holder>> = if let Some(make) = make {
         make(&programs)
     } else {
-        let processes = processes(&mut programs, configuration, printing)?;
+        let processes = processes(&mut programs, room, configuration, printing)?;
         processes.map(|processes| Box::new(processes) as _)
     };
     let mut holder = started.map_err(|error| {
@@ -212,14 +235,19 @@ pub(crate) fn with<T>(
             programs.iter().map(|program| program.program.to_string_lossy()).collect();
         Failure::Input(format!("error: {}: {}", named.join(", "), reason(&error)))
     })?;
-    let live = Live::new(&*holder, ranks, &chosen, costs(configuration, flow), computation);
+    let live =
+        Live::new(&*holder, (ranks, room.more), &chosen, costs(configuration, flow), computation);
     if let Some(hosts) = hosts {
         live.place_on(&hosts).map_err(|full| Failure::Input(format!("error: hosts: {full}")))?;
     }
     let outcome = simulate(&live);
-    let (ended, computed) = (live.ended(), live.computation());
+    let (ended, computed, ranks) = (live.ended(), live.computation(), live.lived());
     let outcome = outcome?;
     let at_once = ended.is_some() || is_stuck(&outcome);
     let code = holder.end(at_once);
-    Ok(Lived { outcome, ended, computed, code })
+    if !at_once {
+        // A table of computation that has more ranks than there were is that of another program.
+        computation::resolve(configuration, ranks, keep)?;
+    }
+    Ok(Lived { outcome, ranks, ended, computed, code })
 }

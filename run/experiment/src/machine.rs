@@ -62,6 +62,11 @@ impl Machine {
         self.places.hosts(ranks, &self.topology.graph.host_names())
     }
 
+    /// How many hosts have no rank, of so many ranks.
+    pub fn spare(&self, ranks: u32) -> Result<u32, String> {
+        self.places.spare(ranks, &self.topology.graph.host_names())
+    }
+
     /// The network with `ranks` ranks on its hosts, and the number there of each rank's host. Hosts without
     /// ranks take no part.
     pub fn with(&self, ranks: u32) -> Result<(Infiniband, Vec<u32>), String> {

@@ -1,17 +1,26 @@
 //! Which host each rank is on, from the table `[placement]`.
 
-use std::fs;
+use std::{collections::BTreeSet, fs};
 
 use topology::{Faults, Placement, place};
 
 use crate::{
     configuration::Configuration,
     diagnostic::{Diagnostic, Place, reason},
+    live_run,
+    value::Workload,
 };
 
 /// How ranks are placed.
 #[derive(Debug)]
-pub(crate) enum Places {
+pub(crate) struct Places {
+    way: Way,
+    /// How many ranks a live program begins with; those that these start come behind them.
+    first: Option<u32>,
+}
+
+#[derive(Debug)]
+enum Way {
     Rule {
         rule: Placement,
         /// The hosts to use, as they are listed; without a list, all.
@@ -26,6 +35,46 @@ pub(crate) enum Places {
 impl Places {
     /// The host of each rank, by its place among the names of all hosts.
     pub fn hosts(&self, ranks: u32, names: &[&str]) -> Result<Vec<u32>, String> {
+        let first = self.first.unwrap_or(ranks).min(ranks);
+        let mut hosts = self.way.hosts(first, names)?;
+        if first < ranks {
+            let (free, all) = self.behind(&hosts, names)?;
+            hosts.extend(free.iter().chain(all.iter().cycle()).take((ranks - first) as usize));
+        }
+        Ok(hosts)
+    }
+
+    /// How many of the hosts have no rank when so many are placed.
+    pub fn spare(&self, ranks: u32, names: &[&str]) -> Result<u32, String> {
+        let hosts = self.hosts(ranks, names)?;
+        Ok(self.behind(&hosts, names)?.0.len() as u32)
+    }
+
+    /// The hosts in their order behind that of the last rank: those without ranks, and all.
+    fn behind(&self, placed: &[u32], names: &[&str]) -> Result<(Vec<u32>, Vec<u32>), String> {
+        let mut all = self.way.usable(names)?;
+        let last = placed.last().and_then(|last| all.iter().position(|host| host == last));
+        all.rotate_left(last.map_or(0, |last| last + 1));
+        let used: BTreeSet<u32> = placed.iter().copied().collect();
+        let free = all.iter().copied().filter(|host| !used.contains(host)).collect();
+        Ok((free, all))
+    }
+}
+
+impl Way {
+    /// The hosts that may be used, in order.
+    fn usable(&self, names: &[&str]) -> Result<Vec<u32>, String> {
+        match self {
+            Self::Rule { hosts: Some(list), .. } => {
+                let listed = place::listed(list, names)
+                    .map_err(|faults| faults.render("placement.hosts"))?;
+                Ok(listed.into_iter().map(|(host, _)| host).collect())
+            }
+            _ => Ok((0..names.len() as u32).collect()),
+        }
+    }
+
+    fn hosts(&self, ranks: u32, names: &[&str]) -> Result<Vec<u32>, String> {
         let (rule, hosts, per_host) = match self {
             Self::File(name, text) => {
                 return place::from_file(text, ranks, names).map_err(|faults| faults.render(name));
@@ -53,6 +102,15 @@ impl Places {
 
 /// What the table says.
 pub(crate) fn resolve(configuration: &Configuration) -> Result<Places, Diagnostic> {
+    let way = way(configuration)?;
+    let programs = match configuration.workload() {
+        Some(Workload::Program(text)) => live_run::programs(&text).ok(),
+        _ => None,
+    };
+    Ok(Places { way, first: programs.as_deref().map(live_run::first) })
+}
+
+fn way(configuration: &Configuration) -> Result<Way, Diagnostic> {
     let file = configuration.path("placement.file");
     let rule = match (configuration.word("placement.kind"), file) {
         ("file", Some(path)) => {
@@ -64,7 +122,7 @@ pub(crate) fn resolve(configuration: &Configuration) -> Result<Places, Diagnosti
             }
             let text = fs::read_to_string(&path)
                 .map_err(|error| Diagnostic::new(Place::File(path.clone()), reason(&error)))?;
-            return Ok(Places::File(path.display().to_string(), text));
+            return Ok(Way::File(path.display().to_string(), text));
         }
         ("file", None) => {
             let help = "set placement.file".to_owned();
@@ -83,5 +141,5 @@ pub(crate) fn resolve(configuration: &Configuration) -> Result<Places, Diagnosti
         _ => Placement::Linear,
     };
     let per_host = configuration.count("placement.per-host").map(|count| count as u32);
-    Ok(Places::Rule { rule, hosts: configuration.name("placement.hosts"), per_host })
+    Ok(Way::Rule { rule, hosts: configuration.name("placement.hosts"), per_host })
 }

@@ -179,13 +179,23 @@ fn live(
     start: Instant,
     directory: Option<RunDirectory>,
 ) -> Result<Report, Failure> {
-    let hosts = hosts(plan, programs.iter().map(|program| program.ranks).sum())?;
+    let first = live_run::first(programs);
+    let spare = match (&plan.machine, &plan.flow) {
+        (Some(machine), _) => Some(machine.spare(first).map_err(Failure::Input)?),
+        (None, Some(flow)) => Some(flow.spare(first).map_err(Failure::Input)?),
+        (None, None) => None,
+    };
+    let room = match make {
+        Some(_) => live::Room { more: 0, universe: first },
+        None => live_run::room(&plan.configuration, first, spare),
+    };
+    let hosts = hosts(plan, first + room.more)?;
     let keep = plan.output.as_ref().is_some_and(|output| output.computation);
-    let Lived { outcome: mut simulated, ended, computed, code } = live_run::with(
+    let Lived { outcome: mut simulated, ranks, ended, computed, code } = live_run::with(
         programs,
         &plan.configuration,
         plan.flow.as_ref(),
-        Held { make, printing: plan.printing, hosts, keep },
+        Held { make, room, printing: plan.printing, hosts, keep },
         |live| carry_out(plan, live, 0, |_| None),
         |simulated| simulated.outcome.deadlock.is_some(),
     )?;
@@ -193,6 +203,7 @@ fn live(
         return Err(Failure::Ended(Ending::new(&ended)));
     }
     simulated.computed = computed;
+    simulated.outcome.ranks.truncate(ranks as usize);
     let stuck = simulated.outcome.deadlock.as_ref();
     let places = stuck.map_or_else(Vec::new, |stuck| stuck.places.clone());
     let mut report = finish(plan, start, directory, simulated, None, |op| {

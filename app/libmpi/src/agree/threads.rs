@@ -53,9 +53,22 @@ pub fn ranks(size: u32, program: impl Fn(u32) + Sync) {
 }
 
 /// See the other `agree`.
+#[derive(Debug, Default)]
+#[allow(missing_docs)]
+pub struct Identity {
+    pub rank: u32,
+    pub first: u32,
+    pub most: u32,
+    pub universe: u32,
+    pub program: u32,
+    pub birth: Option<Vec<u8>>,
+}
+
+/// See the other `agree`.
 #[allow(clippy::unnecessary_wraps)]
-pub fn connect() -> Result<(u32, u32)> {
-    Ok(WORLD.with_borrow(|(_, rank, size)| (*rank, *size)))
+pub fn connect() -> Result<Identity> {
+    let (rank, first) = WORLD.with_borrow(|(_, rank, size)| (*rank, *size));
+    Ok(Identity { rank, first, most: first, universe: first, ..Identity::default() })
 }
 
 /// Says something at a meeting and waits until as many as `number` have, there or at another.
@@ -214,6 +227,16 @@ pub fn when_sent(_: &crate::memory::Buffer) -> Handle {
 /// Ports are for live ranks.
 pub fn tell(_: u32, _: u32, _: &[u8]) -> Result {
     Err(Error::unsupported("ports"))
+}
+
+/// Only live ranks start others.
+pub fn start(_: &[port::start::Start]) -> Result<Vec<u32>> {
+    Err(Error::unsupported("processes"))
+}
+
+/// Only live ranks start others.
+pub fn tell_birth(_: u32, _: &[u8]) -> Result {
+    Err(Error::unsupported("processes"))
 }
 
 /// Ports are for live ranks.

@@ -41,6 +41,10 @@ pub(super) enum Purpose {
     File,
     /// Two groups that met at a port.
     Door,
+    /// The world of processes that were started, and the bridge to it.
+    Spawn,
+    /// Two ranks that a socket connects.
+    Join,
 }
 
 /// The context for what all ranks of `comm` make now; `part` tells apart what disjoint sets of its ranks make at once.
@@ -222,9 +226,14 @@ fn subset_of_inter(parent: &Comm, group: Group) -> Result<Handle> {
 fn free(place: Out<Handle>) -> Result {
     let handle = place.get()?;
     let comm: Rc<Comm> = mpi().comm(handle)?;
-    check!(comm.context > super::OWN, ERR_COMM, "{} cannot be freed", comm.display_name());
+    let predefined = [abi::COMM_WORLD, abi::COMM_SELF].contains(&handle);
+    check!(!predefined, ERR_COMM, "{} cannot be freed", comm.display_name());
     comm.attributes.clear(handle)?;
-    mpi().comms.table.remove(handle);
+    let comms = &mpi().comms;
+    comms.table.remove(handle);
+    if comms.parent.get() == handle {
+        comms.parent.set(abi::COMM_NULL);
+    }
     place.set(abi::COMM_NULL)
 }
 

@@ -83,13 +83,7 @@ mpi_functions! {
     }
 
     fn Comm_get_parent(parent: Out<Handle>) {
-        // Programs are not started by programs here.
-        parent.set(abi::COMM_NULL)
-    }
-
-    fn Comm_join(fd: c_int, intercomm: Out<Handle>) {
-        intercomm.set(abi::COMM_NULL)?;
-        Err(Error::unsupported(format!("joining programs through the socket {fd}")))
+        parent.set(mpi().comms.parent.get())
     }
 }
 

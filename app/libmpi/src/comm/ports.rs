@@ -1,5 +1,4 @@
-//! Groups that find each other by a port (MPI 4.1, section 11.9). They are groups of one world: the ranks of a run are those that it was
-//! started with.
+//! Groups that find each other by a port (MPI 4.1, section 11.9). Their ranks are those of one run, of whatever world.
 
 use std::ffi::{c_char, c_int};
 
@@ -34,7 +33,7 @@ impl Door {
         let door = numbers.and_then(|(rank, number)| {
             Some(Self { rank: rank.parse().ok()?, number: number.parse().ok()? })
         });
-        let door = door.filter(|door| door.rank < mpi().comms.world_size() && door.number < FIRST);
+        let door = door.filter(|door| door.rank < mpi().comms.most.get() && door.number < FIRST);
         door.ok_or_else(|| Error::new(abi::ERR_PORT, format!("`{name}` is no port")))
     }
 
