@@ -87,6 +87,8 @@ lint: lint-light
 bench: build
 	benches/speed.sh $(HEDDLE) $(LONG)
 	benches/live.sh $(HEDDLE) $(TARGET)/release/mpi $(LONG)
+	cargo build --release --locked --package heddle-traces --example trace_speed
+	benches/traces.sh $(HEDDLE) $(TARGET)/release/examples/trace_speed
 	benches/instructions.sh $(HEDDLE)
 
 bench-gate: build

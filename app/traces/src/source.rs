@@ -1,7 +1,7 @@
 //! A run's traces: which files they are, and what reads each.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use crate::definitions::Definitions;
@@ -207,8 +207,7 @@ impl Traces {
     /// Opens the trace of a rank.
     pub fn open(&self, rank: u32) -> Result<Stream, OpenError> {
         let path = self.files.get(rank as usize).cloned().unwrap_or_default();
-        let fail = |error| OpenError::Io { path: path.clone(), error };
-        let file = File::open(&path).map_err(fail)?;
+        let file = Closed { path: path.clone(), at: 0 };
         Ok(match self.form {
             Form::Heddle => {
                 let reader = Reader::new(file);
@@ -234,6 +233,23 @@ impl Traces {
     }
 }
 
+/// A file that is open only while something is read from it: a run has as many as ranks, more than a process may have
+/// open.
+struct Closed {
+    path: PathBuf,
+    at: u64,
+}
+
+impl Read for Closed {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let mut file = File::open(&self.path)?;
+        file.seek(SeekFrom::Start(self.at))?;
+        let got = file.read(into)?;
+        self.at += got as u64;
+        Ok(got)
+    }
+}
+
 /// The calls of a rank, one after the other.
 pub struct Stream {
     path: PathBuf,
@@ -241,9 +257,9 @@ pub struct Stream {
 }
 
 enum Input {
-    Heddle(Box<Reader<File>>),
-    Allprof(Box<AllprofReader<File>>),
-    Independent(Box<IndependentReader<File>>),
+    Heddle(Box<Reader<Closed>>),
+    Allprof(Box<AllprofReader<Closed>>),
+    Independent(Box<IndependentReader<Closed>>),
 }
 
 impl Stream {

@@ -157,3 +157,39 @@ fn waiting_for_any_request() {
     let receives = [(Recv, 1), (Calc, 0), (Recv, 1), (Calc, 1), (Recv, 1), (Calc, 2)];
     assert_eq!(ops, [&receives[..], &[(Calc, 3), (Calc, 1), (Calc, 1)]].concat());
 }
+
+/// Rank 0's receive at address 500 is tested in all four ways, none of which tells the outcome: nothing waits there. Its handle is
+/// used again by a second receive, which waits for the first one, as `MPI_Waitsome` does for the second: it has no other.
+#[test]
+fn tests_do_not_tell_their_outcome() {
+    let receive = |at| format!("MPI_Irecv:{at}:64:4:1,4,4:1:3:9,0,2:500:{at}\n");
+    let zero = format!(
+        "MPI_Init:-:1:2:10\n{}MPI_Test:12:500:70:71:12\nMPI_Testany:13:1:500:70:71:72:13\n\
+         MPI_Testall:14:1:500:70:71:14\nMPI_Testsome:15:1:500:70:71:72:15\n{}\
+         MPI_Waitsome:18:1:500:70:71:72:18\nMPI_Finalize:20:-\n",
+        receive(11),
+        receive(16),
+    );
+    let send = "MPI_Send:12:64:4:1,4,4:0:3:9,1,2:12\n".repeat(2);
+    let one = format!("MPI_Init:-:1:2:10\n{send}MPI_Finalize:20:-\n");
+    let path = folder("tests", &[("t-0.txt", &zero), ("t-1.txt", &one)]);
+    let image = compile(&Traces::find(&path).unwrap(), &Options::default()).unwrap().image;
+    // A receive and the computation before it, twice, the second behind the first receive as well as the start of it; the join of
+    // MPI_Waitsome with the second receive and the computation before it; the end.
+    let ops: Vec<_> =
+        (0..image.ops(0)).map(|op| (image.op(0, op).kind, image.dependencies(0, op))).collect();
+    let receives = [(Recv, 1), (Calc, 0), (Recv, 1), (Calc, 2)];
+    assert_eq!(ops, [&receives[..], &[(Calc, 2), (Calc, 1), (Calc, 1)]].concat());
+}
+
+/// Which message a probe found is not in the text: the error names call, rank and line.
+#[test]
+fn a_probe_does_not_tell_what_it_found() {
+    let zero = "MPI_Init:-:1:2:10\nMPI_Probe:11:-1:3:9,0,1:70:12\nMPI_Finalize:20:-\n";
+    let path = folder("probe", &[("t-0.txt", zero)]);
+    let error = compile(&Traces::find(&path).unwrap(), &Options::default()).unwrap_err();
+    let error = error.to_string();
+    for part in ["t-0.txt: line 2: MPI_Probe on rank 0: ", "does not say which message was found"] {
+        assert!(error.contains(part), "{part}: {error}");
+    }
+}

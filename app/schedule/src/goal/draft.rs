@@ -1,14 +1,14 @@
 //! Building a rank's operations in memory, one after the other.
 
+use std::io;
+
 use super::format::{BLOB_HEADER, List, NODE, Node, WORD, Waits, code};
 use super::rank::{Line, sort};
+use super::spill::{Pile, Spill};
 use crate::{Edge, Kind, Op};
 
-/// Closed nodes are kept in pieces of about this many bytes.
-const PIECE: usize = 1 << 20;
-
 /// The operations of one rank. Those at the end are open: they can be changed, and dependencies on
-/// them can be added. The others are closed and have their final form, which takes less memory.
+/// them can be added. The others are closed and have their final form; all but the last of them lie in a file.
 #[derive(Debug, Default)]
 pub struct Draft {
     /// How many are closed.
@@ -27,8 +27,8 @@ pub struct Draft {
 #[derive(Debug, Default)]
 pub struct Part {
     pub(super) roots: Vec<u8>,
-    pub(super) nodes: Vec<Vec<u8>>,
-    pub(super) appendix: Vec<u8>,
+    pub(super) nodes: Pile,
+    pub(super) appendix: Pile,
     pub(super) ops: u32,
     /// Highest CPU and interface.
     pub(super) highest: [u8; 2],
@@ -68,6 +68,12 @@ impl Draft {
         self.len() == 0
     }
 
+    /// How many are closed.
+    #[inline]
+    pub const fn closed(&self) -> u32 {
+        self.closed
+    }
+
     /// How many are open.
     #[inline]
     pub const fn open(&self) -> usize {
@@ -87,8 +93,8 @@ impl Draft {
     }
 
     /// Closes the operations before `end`. What they wait for must be closed with them, and nothing that is
-    /// added later may wait for them.
-    pub fn close(&mut self, end: u32) {
+    /// added later may wait for them. Fails if the file for them cannot be written.
+    pub fn close(&mut self, end: u32, spill: &Spill) -> io::Result<()> {
         let count = (end.saturating_sub(self.closed) as usize).min(self.ops.len());
         self.slots.clear();
         self.slots.resize(count, [0; 2]);
@@ -106,7 +112,7 @@ impl Draft {
             let Some(waiting) = slots.get_mut(slot(line.before)) else { return true };
             let at = &mut waiting[sort(line.edge)];
             let place = WORD * *at as usize..WORD * (*at as usize + 1);
-            if let Some(place) = part.appendix.get_mut(place) {
+            if let Some(place) = part.appendix.kept.get_mut(place) {
                 place.copy_from_slice(&line.after.to_le_bytes());
             }
             *at += 1;
@@ -115,21 +121,20 @@ impl Draft {
         self.ops.drain(..count);
         self.dependencies.drain(..count);
         self.closed += count as u32;
+        self.part.nodes.settle(spill)?;
+        self.part.appendix.settle(spill)
     }
 
     /// Gives the first open operations their final form, and turns the numbers in the slots to places in the
-    /// appendix.
+    /// part of the appendix that is in memory.
     fn encode(&mut self, count: usize) {
         let Part { roots, nodes, appendix, ops, highest, waits } = &mut self.part;
-        if nodes.last().is_none_or(|piece| piece.len() >= PIECE) {
-            nodes.push(Vec::with_capacity(PIECE.min(NODE * count)));
-        }
-        let Some(piece) = nodes.last_mut() else { return };
-        piece.reserve(NODE * count);
+        nodes.kept.reserve(NODE * count);
+        let before = ((appendix.len() - appendix.kept.len()) / WORD) as u32;
         let mut first = (appendix.len() / WORD) as u32;
         let mut list = |count: &mut u32| {
             let list = List { count: *count, first };
-            *count = first;
+            *count = first - before;
             first += list.count;
             list
         };
@@ -152,37 +157,28 @@ impl Draft {
             }
             *highest = [highest[0].max(op.cpu), highest[1].max(op.nic)];
             waits.add(Waits::of(&node));
-            piece.extend_from_slice(&node.encode());
+            nodes.kept.extend_from_slice(&node.encode());
         }
-        appendix.resize(WORD * first as usize, 0);
+        appendix.kept.resize(WORD * (first - before) as usize, 0);
         *ops += count as u32;
     }
 
-    /// Gives messages other tags, those of closed operations too.
-    pub fn retag(&mut self, tag: &impl Fn(u32) -> u32) {
-        for op in self.ops.iter_mut().filter(|op| op.kind != Kind::Calc) {
-            op.tag = tag(op.tag);
-        }
-        self.part.nodes.iter_mut().for_each(|piece| retag(piece, tag));
-    }
-
-    /// Closes the rank.
-    pub fn finish(mut self) -> Part {
-        self.close(u32::MAX);
-        self.part
+    /// Closes the rank. Fails if the file cannot be written.
+    pub fn finish(mut self, spill: &Spill) -> io::Result<Part> {
+        self.close(u32::MAX, spill)?;
+        Ok(self.part)
     }
 }
 
 impl Part {
-    /// Bytes of the rank's part of the file.
-    pub(super) fn bytes(&self) -> usize {
-        let nodes: usize = self.nodes.iter().map(Vec::len).sum();
-        BLOB_HEADER + self.roots.len() + nodes + self.appendix.len()
+    /// Bytes of the rank's part of the image.
+    pub(super) const fn bytes(&self) -> u64 {
+        (BLOB_HEADER + self.roots.len() + self.nodes.len() + self.appendix.len()) as u64
     }
 }
 
 /// Gives the messages among nodes other tags.
-pub(super) fn retag(nodes: &mut [u8], tag: &impl Fn(u32) -> u32) {
+pub(super) fn retag(nodes: &mut [u8], tag: impl Fn(u32) -> u32) {
     for bytes in nodes.as_chunks_mut().0 {
         let node = Node::decode(bytes);
         if node.kind != code(Kind::Calc) {

@@ -115,7 +115,9 @@ impl Compiler<'_> {
             let calc = if waits { last.0 } else { NONE };
             let (enter, leave) = (self.now.enter, self.now.leave);
             let ops = (self.now.first, behind);
-            self.out.steps.push(Step { enter, leave, calc, ops }, &self.now.waits, &self.now.inner);
+            let waits = self.now.waits.len() as u32;
+            let step = Step { enter, leave, calc, ops, waits };
+            self.out.steps.push(step, &self.now.waits, &mut self.now.inner);
         }
         if let Some(chain) = self.threads.get_mut(thread) {
             chain.last = Some(last);

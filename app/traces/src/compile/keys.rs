@@ -1,25 +1,22 @@
 //! Tags: those of a schedule have 32 bits and know no communicators.
 //!
 //! In the world, a tag below 1 000 000 is itself, and collective n is 1 000 000 + n, as in Schedgen's schedules. Everything
-//! else is numbered: by each rank as it comes, and then the same on all ranks.
+//! else is numbered, the same on all ranks: as it comes, and in the end in the order of what it is for.
 
-use std::collections::BTreeMap;
-use std::io;
+use std::sync::{Mutex, PoisonError};
 
 use rustc_hash::FxHashMap;
 use schedule::ANY as ANY_TAG;
-use schedule::goal::Assembly;
 
-use super::rank::Ranked;
 use crate::record::{ANY, WORLD};
 
 /// Tags of the world below this are themselves.
 const PLAIN: i64 = 1_000_000;
 /// Collectives of the world count modulo this; no more are under way between two ranks.
 const COLLECTIVES: i64 = 1 << 22;
-/// Numbers that the ranks gave on their own have this bit.
-const LOCAL: u32 = 1 << 31;
-/// From here on tags are numbered.
+/// Numbers that were given as they came have this bit.
+const EARLY: u32 = 1 << 31;
+/// From here on tags are numbered in the end.
 const NUMBERED: u32 = 1 << 24;
 
 /// What a message is for.
@@ -41,13 +38,46 @@ pub enum Purpose {
     Completed,
 }
 
-/// The tags that a rank has numbered.
+/// What has a number: a communicator, and what the message is for.
+type Key = (i64, Purpose);
+
+/// The numbers of all ranks.
 #[derive(Debug, Default)]
-pub struct Keys {
-    numbers: FxHashMap<(i64, Purpose), u32>,
+pub struct Numbers(Mutex<FxHashMap<Key, u32>>);
+
+impl Numbers {
+    /// The tag in the schedule for each tag that [`Keys`] gave; `None` if they are the same. It does not depend on
+    /// which rank came first.
+    pub fn tags(self) -> Option<impl Fn(u32) -> u32> {
+        let numbers = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut keys: Vec<_> = numbers.into_iter().collect();
+        keys.sort_unstable();
+        let mut tags = vec![0; keys.len()];
+        for (number, (_, early)) in (NUMBERED..).zip(keys) {
+            if let Some(slot) = tags.get_mut((early & !EARLY) as usize) {
+                *slot = number;
+            }
+        }
+        let is_early = |tag: u32| tag & EARLY != 0 && tag != ANY_TAG;
+        (!tags.is_empty()).then_some(move |tag: u32| match tags.get((tag & !EARLY) as usize) {
+            Some(number) if is_early(tag) => *number,
+            _ => tag,
+        })
+    }
 }
 
-impl Keys {
+/// The numbers that a rank has used.
+#[derive(Debug)]
+pub struct Keys<'a> {
+    known: FxHashMap<Key, u32>,
+    all: &'a Numbers,
+}
+
+impl<'a> Keys<'a> {
+    pub fn new(all: &'a Numbers) -> Self {
+        Self { known: FxHashMap::default(), all }
+    }
+
     /// The tag of an operation.
     #[inline]
     pub fn tag(&mut self, communicator: i64, purpose: Purpose) -> u32 {
@@ -69,39 +99,10 @@ impl Keys {
             Purpose::Step(number, step) => Purpose::Step(number % 16, step),
             other => other,
         };
-        let next = LOCAL | self.numbers.len() as u32;
-        *self.numbers.entry((communicator, purpose)).or_insert(next)
+        *self.known.entry((communicator, purpose)).or_insert_with_key(|key| {
+            let mut all = self.all.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let next = EARLY | all.len() as u32;
+            *all.entry(*key).or_insert(next)
+        })
     }
-}
-
-/// Gives all ranks the same numbers. Parts of ranks that were finished lie in the assembly.
-pub fn unite(ranked: &mut [Ranked], assembly: &mut Assembly) -> io::Result<()> {
-    let mut all = BTreeMap::new();
-    for rank in ranked.iter() {
-        all.extend(rank.keys.numbers.keys().map(|key| (*key, 0)));
-    }
-    for (number, tag) in (NUMBERED..).zip(all.values_mut()) {
-        *tag = number;
-    }
-    for rank in ranked.iter_mut().filter(|rank| !rank.keys.numbers.is_empty()) {
-        let mut tags = vec![0; rank.keys.numbers.len()];
-        for (key, local) in &rank.keys.numbers {
-            if let Some(slot) = tags.get_mut((local & !LOCAL) as usize) {
-                *slot = all.get(key).copied().unwrap_or(0);
-            }
-        }
-        let translated = |tag: u32| {
-            let own = tag & LOCAL != 0 && tag != ANY_TAG;
-            if own { tags.get((tag & !LOCAL) as usize).copied().unwrap_or(0) } else { tag }
-        };
-        if rank.kept {
-            assembly.retag(rank.place, &translated)?;
-        }
-        rank.draft.retag(&translated);
-        rank.log.iter_mut().for_each(|log| log.tag = translated(log.tag));
-        for remote in &mut rank.remote {
-            (remote.tag, remote.answer) = (translated(remote.tag), translated(remote.answer));
-        }
-    }
-    Ok(())
 }

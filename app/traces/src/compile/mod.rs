@@ -1,9 +1,10 @@
 //! Traces to a schedule.
 //!
-//! Each rank is compiled on its own, in parallel with the others; tags of all communicators are
-//! then brought into one space, and what needs several ranks at once is done: one-sided operations get their part at the
-//! target, windows lose messages of which only one end lies within, and mode `Aligned` finds out for what each call
-//! waited. Memory is that of the schedule; of a trace, one block or line is held at a time.
+//! Each rank is compiled on its own, in parallel with the others; mode `Aligned` takes them a piece at a time and finds out
+//! for what each call waited. Then what needs all ranks is done: one-sided operations get their part at the
+//! target, windows lose messages of which only one end lies within, and tags of all communicators are brought into one
+//! space. Of a trace, one block or line is in memory at a time, of the schedule what can still change; the rest lies in a
+//! temporary file.
 
 mod align;
 mod calls;
@@ -12,19 +13,22 @@ mod emit;
 mod keys;
 mod onesided;
 mod rank;
+mod run;
 mod unlisted;
 
 use std::collections::BTreeMap;
 use std::io;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use schedule::goal::{Assembly, Image, Part};
+use schedule::goal::{Image, Spill, assemble};
 
 use crate::options::{Clocks, Mode, Options, Window};
 use crate::source::{Form, OpenError, Traces};
-use rank::{Compiler, Ranked};
+use keys::Numbers;
+use rank::{Ranked, Shared};
+use run::Run;
 
 /// A schedule made of traces.
 #[derive(Debug)]
@@ -123,50 +127,45 @@ fn compile_by(
     let processors = || thread::available_parallelism().map_or(1, usize::from);
     let threads = if options.threads == 0 { processors() } else { options.threads };
     let bases = if recorded { bases(traces, threads)? } else { Vec::new() };
-    let tasks: Vec<_> = (0..total as u32).collect();
-    let assembly = Mutex::new(Assembly::new(total as u32));
-    let keep = |place: u32, part: Part| match assembly.lock() {
-        Ok(mut assembly) => assembly.add(place, part),
-        // Another thread has failed, which is what is reported.
-        Err(_) => Ok(()),
-    };
-    let compiled = parallel(tasks, threads, |task| {
+    let (numbers, spill) = (Numbers::default(), Spill::new(total as u32));
+    let shared = Shared { options, numbers: &numbers, spill: &spill, ranks };
+    // The recorded run is followed while it is compiled; but a window cuts messages first.
+    let all = options.window == Window::All;
+    let at_once = options.mode != Mode::Aligned || !all;
+    let runs = parallel((0..total as u32).collect(), threads, |task| {
         let rank = task % ranks;
         let clock = bases.get(rank as usize).cloned().flatten();
-        let mut ranked = Compiler::new(options, traces, rank, task / ranks, clock).run()?;
-        // What no other rank can change goes where it needs no more memory.
-        if let Some(part) = ranked.part.take() {
-            keep(ranked.place, part)?;
-        }
-        Ok(ranked)
+        let mut run = Run::new(traces, shared, (rank, task / ranks), clock)?;
+        run.advance(if at_once { u64::MAX } else { 0 })?;
+        Ok(run)
     });
-    let mut ranked: Vec<Ranked> = compiled.into_iter().collect::<Result<_, Error>>()?;
+    let mut runs = runs.into_iter().collect::<Result<Vec<_>, Error>>()?;
+    let mut said = if all { Vec::new() } else { align::balance(&mut runs) };
+    let mut late = 0;
+    if options.mode == Mode::Aligned {
+        let (count, more) = align::align(&mut runs, options.recorded_on, threads)?;
+        late = count;
+        said.extend(more);
+    }
+    let mut ranked: Vec<Ranked> = runs.into_iter().map(Run::end).collect();
     let errors: Vec<_> =
         ranked.iter_mut().flat_map(|rank| std::mem::take(&mut rank.errors)).collect();
     if !errors.is_empty() {
         return Err(Error::Traces(errors));
     }
     let mut warnings = warnings(&ranked);
-    let mut assembly = assembly.into_inner().unwrap_or_else(PoisonError::into_inner);
-    keys::unite(&mut ranked, &mut assembly)?;
-    let mut late = 0;
-    if options.window != Window::All {
-        warnings.extend(align::balance(&mut ranked));
-    }
-    if options.mode == Mode::Aligned {
-        let (count, said) = align::align(&mut ranked, options.recorded_on);
-        late = count;
-        warnings.extend(said);
-    }
+    warnings.extend(said);
     onesided::serve(&mut ranked);
     let calls = ranked.iter().map(|rank| rank.calls).sum::<u64>() / u64::from(options.copies);
     let room = |wanted| if wanted { total as usize } else { 0 };
     let marks = by_place(&mut ranked, room(options.marks), |rank| &mut rank.marks);
     let blocking = by_place(&mut ranked, room(options.blocking), |rank| &mut rank.blocking);
-    for rank in ranked.into_iter().filter(|rank| !rank.kept) {
-        assembly.add(rank.place, rank.draft.finish())?;
-    }
-    let mut image = assembly.finish()?;
+    let tag = numbers.tags();
+    let tag = tag.as_ref().map(|tag| tag as &dyn Fn(u32) -> u32);
+    ranked.sort_by_key(|rank| rank.place);
+    let parts = ranked.into_iter().map(|rank| rank.draft.finish(&spill));
+    let parts = parts.collect::<io::Result<Vec<_>>>()?;
+    let mut image = assemble(parts, spill, tag)?;
     if options.blocking {
         image.set_blocking(blocking);
     }

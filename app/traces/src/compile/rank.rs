@@ -1,30 +1,31 @@
 //! One rank's calls to operations.
 
 use std::collections::BTreeMap;
+use std::io;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use schedule::goal::{Draft, Part};
+use schedule::goal::{Draft, Spill};
 use schedule::{Edge, Kind, Op};
 use smallvec::SmallVec;
 
 use super::align::Steps;
-use super::keys::{Keys, Purpose};
+use super::keys::{Keys, Numbers, Purpose};
 use super::onesided::Exposure;
 use super::unlisted::{Verdict, verdict};
-use super::{Clock, Error, Mark, calls};
+use super::{Clock, Mark, calls};
 use crate::definitions::Communicator;
 use crate::format::table::{Class, How};
 use crate::options::{Mode, Options, Window};
 use crate::pinning::Pinned;
 use crate::record::{PROC_NULL, Record};
-use crate::source::{Stream, Traces};
+use crate::source::Stream;
 
 /// How many errors of a rank are shown.
 const SHOWN: usize = 20;
 /// The number of `MPI_Finalize`.
 const FINALIZE: u32 = 18;
 /// About so many operations stay open.
-const OPEN: usize = 1 << 13;
+const OPEN: usize = 1 << 11;
 /// An operation that lies outside of the window.
 pub const NONE: u32 = u32::MAX;
 
@@ -36,12 +37,10 @@ pub struct Ranked {
     /// In the schedule.
     pub place: u32,
     pub draft: Draft,
-    /// The draft, finished, if nothing of other ranks can change it.
-    pub part: Option<Part>,
-    /// It was: the draft is empty.
-    pub kept: bool,
-    pub keys: Keys,
+    /// What it did in the recorded run, as far as nobody has followed it, in mode `Aligned`.
     pub steps: Steps,
+    /// The operations before this one are not changed by later calls.
+    pub decided: u32,
     /// All messages in the order of their posting, if a window is cut.
     pub log: Vec<Logged>,
     pub remote: Vec<Remote>,
@@ -114,8 +113,9 @@ pub struct Probed {
 /// Compiles a rank.
 pub struct Compiler<'a> {
     pub options: &'a Options<'a>,
-    traces: &'a Traces,
     clock: Clock,
+    spill: &'a Spill,
+    keys: Keys<'a>,
     pub rank: u32,
     copy: u32,
     pub ranks: u32,
@@ -139,9 +139,8 @@ pub struct Compiler<'a> {
     pub blind: Vec<(Vec<i64>, usize)>,
     /// Those of requests that were freed: the end of the rank waits for them.
     pub freed: Vec<u32>,
-    /// Whether nothing but one-sided operations of other ranks can change what was compiled.
-    alone: bool,
-    /// So many open operations are a reason to close some.
+    /// So many open operations are a reason to close some; none, if the messages of other ranks can still change
+    /// all of them.
     full: usize,
     /// What was found of functions outside the table.
     unlisted: FxHashMap<u32, Verdict>,
@@ -184,25 +183,27 @@ pub fn common(points: &[(u64, i128)], at: u64) -> i128 {
     }
 }
 
+/// What the compilers of all ranks share.
+#[derive(Clone, Copy)]
+pub struct Shared<'a> {
+    pub options: &'a Options<'a>,
+    pub numbers: &'a Numbers,
+    pub spill: &'a Spill,
+    /// Ranks of the trace.
+    pub ranks: u32,
+}
+
 impl<'a> Compiler<'a> {
-    pub fn new(
-        options: &'a Options<'a>,
-        traces: &'a Traces,
-        rank: u32,
-        copy: u32,
-        clock: Clock,
-    ) -> Self {
-        let ranks = traces.ranks();
+    pub fn new(shared: Shared<'a>, rank: u32, copy: u32, clock: Clock) -> Self {
+        let Shared { options, numbers, spill, ranks } = shared;
         let own = rank + copy * ranks;
         let place = options.map.get(own as usize).copied().unwrap_or(own);
         let out = Ranked {
             rank,
             place,
             draft: Draft::default(),
-            part: None,
-            kept: false,
-            keys: Keys::default(),
             steps: Steps::default(),
+            decided: 0,
             log: Vec::new(),
             remote: Vec::new(),
             marks: Vec::new(),
@@ -214,8 +215,9 @@ impl<'a> Compiler<'a> {
         };
         Self {
             options,
-            traces,
             clock,
+            spill,
+            keys: Keys::new(numbers),
             rank,
             copy,
             ranks,
@@ -234,42 +236,49 @@ impl<'a> Compiler<'a> {
             late: Vec::new(),
             blind: Vec::new(),
             freed: Vec::new(),
-            alone: options.mode != Mode::Aligned && options.window == Window::All,
-            full: OPEN,
+            full: if options.window == Window::All { OPEN } else { usize::MAX },
             unlisted: FxHashMap::default(),
             now: Current::default(),
         }
     }
 
-    /// Reads and compiles all calls.
-    pub fn run(mut self) -> Result<Ranked, Error> {
-        let mut stream = self.traces.open(self.rank)?;
-        let mut record = Record::default();
-        while stream.next(&mut record)? {
-            self.out.calls += 1;
-            if let Some(points) = &self.clock {
-                // Before the first rank leaves MPI_Init there is nothing.
-                let bring = |at| u64::try_from(common(points, at)).unwrap_or(0);
-                (record.enter, record.leave) = (bring(record.enter), bring(record.leave));
-            }
-            if let Err(message) = self.call(&record, &stream) {
-                self.fail(&record, &stream, &message);
-            }
+    /// Compiles the next call of the rank. Fails if closed operations cannot be written to their file.
+    pub fn next(&mut self, record: &mut Record, stream: &Stream) -> io::Result<()> {
+        self.out.calls += 1;
+        if let Some(points) = &self.clock {
+            // Before the first rank leaves MPI_Init there is nothing.
+            let bring = |at| u64::try_from(common(points, at)).unwrap_or(0);
+            (record.enter, record.leave) = (bring(record.enter), bring(record.leave));
         }
+        if self.out.draft.open() > self.full {
+            self.close()?;
+        }
+        if let Err(message) = self.call(record, stream) {
+            self.fail(record, stream, &message);
+        }
+        Ok(())
+    }
+
+    /// There are no more calls.
+    pub fn end(&mut self, stream: &Stream) {
         if !self.finalized {
             self.finish();
         }
+        self.out.decided = u32::MAX;
         let (errors, warnings) = stream.findings();
         self.out.errors.splice(..0, errors);
         // One copy is enough to say it.
         if self.copy == 0 {
             self.out.warnings.extend(warnings);
         }
-        if self.alone && self.windows.is_empty() {
-            self.out.part = Some(std::mem::take(&mut self.out.draft).finish());
-            self.out.kept = true;
-        }
-        Ok(self.out)
+    }
+
+    /// Notes which operations no later call can change: those before all whose requests are not completed yet. One of these
+    /// may still get the source that it matched, or be cancelled.
+    pub fn decide(&mut self) {
+        let requests = self.requests.values().filter(|request| request.active);
+        let open = requests.flat_map(|request| request.ops.iter().copied()).min();
+        self.out.decided = open.unwrap_or(u32::MAX).min(self.out.draft.len());
     }
 
     fn fail(&mut self, record: &Record, stream: &Stream, message: &str) {
@@ -377,9 +386,9 @@ impl<'a> Compiler<'a> {
         self.inside = inside;
     }
 
-    /// Closes the operations on which no later call can depend.
+    /// Closes the operations on which no later call can depend and of which the recorded run is known.
     #[cold]
-    fn close(&mut self) {
+    fn close(&mut self) -> io::Result<()> {
         let chains = self.threads.iter().filter_map(|chain| chain.last).map(|(op, _)| op);
         let requests = self.requests.values().filter(|request| request.active);
         let requests = requests.flat_map(|request| request.ops.iter().copied());
@@ -387,17 +396,16 @@ impl<'a> Compiler<'a> {
         let answers = self.windows.values().flat_map(Exposure::answers);
         let others = self.late.iter().chain(&self.freed).copied();
         let needed = chains.chain(requests).chain(probed).chain(answers).chain(others);
+        let needed = needed.chain(self.out.steps.first());
         let draft = &mut self.out.draft;
         let first = needed.min().unwrap_or(u32::MAX).min(draft.len());
-        draft.close(first);
+        draft.close(first, self.spill)?;
         self.full = 2 * draft.open() + OPEN;
+        Ok(())
     }
 
     /// Looks at the next call.
     fn begin(&mut self, record: &Record) {
-        if self.out.draft.open() > self.full && self.alone {
-            self.close();
-        }
         let thread = record.thread as usize;
         if thread >= self.threads.len() {
             let first = self.threads.first().copied().unwrap_or_default();
@@ -543,6 +551,6 @@ impl<'a> Compiler<'a> {
 
     /// The tag of a message.
     pub fn tag(&mut self, communicator: i64, purpose: Purpose) -> u32 {
-        self.out.keys.tag(communicator, purpose)
+        self.keys.tag(communicator, purpose)
     }
 }
