@@ -13,7 +13,7 @@ use traces::definitions::Neighbours;
 
 use crate::computation::{Computation, Computed};
 use crate::expansion::Expansion;
-use crate::graph::Graph;
+use crate::graph::{ANY, AT_ONCE, BLOCKING, END, Graph};
 use crate::shared::{Costs, Envelope, Shared};
 
 pub type Ops = SmallVec<[u32; 4]>;
@@ -57,6 +57,15 @@ pub struct Call {
     pub is_collective: bool,
 }
 
+/// A start or an end of an operation.
+#[derive(Clone, Copy, Debug)]
+struct Link {
+    op: u32,
+    edge: Edge,
+    /// When that was.
+    reached: Option<Stamp>,
+}
+
 /// What a rank has said, and what has become of it.
 #[derive(Debug)]
 pub struct Rank {
@@ -70,7 +79,7 @@ pub struct Rank {
     pub expansion: Option<Box<Expansion>>,
     pub call: Call,
     /// What the next call waits for.
-    chain: Option<(u32, Edge)>,
+    chain: Option<Link>,
     computed: Computed,
     /// Polls in a row.
     polls: u64,
@@ -136,7 +145,7 @@ impl Rank {
                 let op = self.message(Kind::Recv, from, key, room);
                 self.ticket(&[op]);
                 if at_once {
-                    self.graph.at_once(op);
+                    self.graph.mark(op, AT_ONCE);
                 }
                 self.call.starts.push(op);
                 self.call.ends.push(op);
@@ -214,8 +223,7 @@ impl Rank {
 
     /// Whether the last call is over, and when that was.
     pub fn reached(&self) -> Option<Stamp> {
-        let Some((op, edge)) = self.chain else { return Some(host::START) };
-        self.graph.stamp(op, edge)
+        self.chain.map_or(Some(host::START), |link| link.reached)
     }
 
     pub fn message(&mut self, kind: Kind, peer: u32, tag: u32, size: u64) -> u32 {
@@ -234,9 +242,7 @@ impl Rank {
         self.next += 1;
         for end in ends {
             self.graph.pin(*end);
-            if let Some(node) = self.graph.node_mut(*end) {
-                node.is_end = true;
-            }
+            self.graph.mark(*end, END);
         }
         let completion = Completion { ticket, ..Completion::default() };
         let known = Ticketed { ends: ends.into(), missing: ends.len() as u32, completion };
@@ -248,6 +254,12 @@ impl Rank {
 
     /// An operation has started or is done.
     pub fn heard(&mut self, (index, edge): (u32, Edge), at: &Stamp) {
+        if let Some(link) = &mut self.chain
+            && link.op == index
+            && (link.edge == edge || edge == Edge::Done)
+        {
+            link.reached.get_or_insert(*at);
+        }
         let Some(ticket) = self.graph.reached(index, edge, at) else { return };
         let Some(known) = self.tickets.get_mut(ticket) else { return };
         known.missing = known.missing.saturating_sub(1);
@@ -259,11 +271,11 @@ impl Rank {
 
     /// Whether the next call waits for this.
     pub fn hangs_on(&self, index: u32) -> bool {
-        self.chain.is_some_and(|(op, _)| op == index)
+        self.chain.is_some_and(|link| link.op == index)
     }
 
     fn ticketed(&mut self, index: u32) -> Option<&mut Ticketed> {
-        self.tickets.get_mut(self.graph.node(index)?.ticket?)
+        self.tickets.get_mut(self.graph.ticket(index)?)
     }
 
     /// A receive has met a message.
@@ -288,18 +300,17 @@ impl Rank {
 
     /// The next call waits for this.
     fn hang(&mut self, op: u32, edge: Edge) {
-        self.graph.pin(op);
-        if let Some((old, _)) = self.chain.replace((op, edge)) {
-            self.graph.unpin(old);
-        }
+        self.chain = Some(Link { op, edge, reached: None });
     }
 
     /// The computation before a call, behind the last one; it may end a region of computation.
     fn before(&mut self, rules: &Rules, ends: bool) -> Result<u32, String> {
         let computed = self.computed.take(&rules.computation, self.number, ends)?;
         let before = self.calc(computed);
-        if let Some((last, edge)) = self.chain {
-            self.graph.depend(before, last, edge);
+        match self.chain {
+            Some(Link { reached: Some(stamp), .. }) => self.graph.since(before, stamp),
+            Some(Link { op, edge, .. }) => self.graph.depend(before, op, edge),
+            None => {}
         }
         Ok(before)
     }
@@ -311,7 +322,7 @@ impl Rank {
             return Ok(());
         }
         if let (Shape::Blocking, [start]) = (shape, starts.as_slice()) {
-            self.graph.blocking(*start);
+            self.graph.mark(*start, BLOCKING);
         }
         let several = is_collective || ends.len() > 1 || !waits.is_empty();
         let joined = shape == Shape::Blocking && several;
@@ -351,7 +362,7 @@ impl Rank {
         }
         let lists: Vec<Ops> = known.map(|known| known.ends.clone()).collect();
         let first = self.calc(0);
-        self.graph.any(first);
+        self.graph.mark(first, ANY);
         for ends in lists {
             let end = if let [end] = ends.as_slice() {
                 *end
@@ -360,7 +371,7 @@ impl Rank {
                 ends.iter().for_each(|end| self.graph.depend(all, *end, Edge::Done));
                 all
             };
-            if self.graph.node(end).is_some_and(|node| node.is_done) {
+            if self.graph.is_done(end) {
                 self.graph.met(first);
             }
             self.graph.depend(first, end, Edge::Done);
@@ -394,7 +405,7 @@ impl Rank {
             return Ok(());
         };
         let before = self.before(rules, true)?;
-        self.graph.cancels(before, end);
+        self.graph.cancel(before, end);
         self.hang(before, Edge::Done);
         self.graph.seal();
         Ok(())

@@ -12,6 +12,7 @@ use traces::collective::Expand;
 
 use crate::computation::Computation;
 use crate::frame::{Rank, Rules, Want};
+use crate::graph::{AT_ONCE, BLOCKING};
 use crate::shared::{Costs, REQUEST, Shared};
 use crate::{Ended, Holder};
 
@@ -222,7 +223,7 @@ impl<H: Holder + ?Sized> Source for &Live<'_, H> {
 
     fn op(&self, state: &State, _: u32, index: u32) -> Op {
         let nothing = Op { kind: schedule::Kind::Calc, peer: 0, tag: 0, size: 0, cpu: 0, nic: 0 };
-        state.rank.graph.node(index).map_or(nothing, |node| node.op)
+        state.rank.graph.op(index).unwrap_or(nothing)
     }
 
     fn start(&self, state: &mut State, _: u32, mut post: impl FnMut(Run, Op)) {
@@ -306,8 +307,8 @@ impl<H: Holder + ?Sized> Source for &Live<'_, H> {
     }
 
     fn matched(&self, state: &mut State, receive: u32, (sender, send): (u32, u32), bytes: u64) {
-        let node = state.rank.graph.node(receive);
-        if node.is_some_and(|node| Shared::is_of_collective(node.op.tag)) {
+        let op = state.rank.graph.op(receive);
+        if op.is_some_and(|op| Shared::is_of_collective(op.tag)) {
             return;
         }
         if let Some(envelope) = self.rules.shared.receive(sender, send) {
@@ -323,7 +324,7 @@ impl<H: Holder + ?Sized> Source for &Live<'_, H> {
     }
 
     fn takes_none(&self, state: &mut State, receive: u32) -> bool {
-        let at_once = state.rank.graph.node(receive).is_some_and(|node| node.at_once);
+        let at_once = state.rank.graph.is(receive, AT_ONCE);
         if at_once {
             state.rank.void(receive);
         }
@@ -331,7 +332,7 @@ impl<H: Holder + ?Sized> Source for &Live<'_, H> {
     }
 
     fn cancels(&self, state: &State, index: u32) -> Option<u32> {
-        state.rank.graph.node(index)?.cancels
+        state.rank.graph.cancels(index)
     }
 
     fn cancelled(&self, state: &mut State, receive: u32) {
@@ -339,7 +340,7 @@ impl<H: Holder + ?Sized> Source for &Live<'_, H> {
     }
 
     fn is_blocking(&self, state: &State, _: u32, index: u32) -> bool {
-        state.rank.graph.node(index).is_some_and(|node| node.blocking)
+        state.rank.graph.is(index, BLOCKING)
     }
 
     fn is_in_order(&self, state: &State, rank: u32, index: u32) -> bool {
