@@ -14,7 +14,7 @@ use traces::definitions::Neighbours;
 use crate::computation::{Computation, Computed};
 use crate::expansion::Expansion;
 use crate::graph::{ANY, AT_ONCE, BLOCKING, END, Graph};
-use crate::shared::{Costs, Envelope, Shared};
+use crate::shared::{Costs, Envelope, FIRST_CONTEXT, Shared};
 
 pub type Ops = SmallVec<[u32; 4]>;
 
@@ -66,27 +66,28 @@ struct Link {
     reached: Option<Stamp>,
 }
 
-/// What a rank has said, and what has become of it.
+/// What a rank has said, and what has become of it. What is needed for each message comes first, so that it can be asked for in time.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub struct Rank {
-    pub number: u32,
     pub graph: Graph,
+    /// What the next call waits for.
+    chain: Option<Link>,
+    pub completions: Vec<Completion>,
     pub tickets: Numbered<Ticketed>,
     /// The next of them.
     next: Ticket,
+    pub number: u32,
+    pub finished: bool,
     pub communicators: FxHashMap<u32, Communicator>,
     /// The last collective, as messages.
     pub expansion: Option<Box<Expansion>>,
     pub call: Call,
-    /// What the next call waits for.
-    chain: Option<Link>,
     computed: Computed,
     /// Polls in a row.
     polls: u64,
     /// The function that it is in.
     pub inside: String,
-    pub completions: Vec<Completion>,
-    pub finished: bool,
 }
 
 /// What a rank wants before it runs on.
@@ -187,6 +188,9 @@ impl Rank {
     }
 
     pub fn slot(&self, context: u32) -> Result<u32, String> {
+        if context < FIRST_CONTEXT {
+            return Ok(context);
+        }
         let known = self.communicators.get(&context);
         known
             .map(|known| known.slot)
@@ -308,7 +312,7 @@ impl Rank {
         let computed = self.computed.take(&rules.computation, self.number, ends)?;
         let before = self.calc(computed);
         match self.chain {
-            Some(Link { reached: Some(stamp), .. }) => self.graph.since(before, stamp),
+            Some(Link { reached: Some(stamp), .. }) => self.graph.since(before, &stamp),
             Some(Link { op, edge, .. }) => self.graph.depend(before, op, edge),
             None => {}
         }

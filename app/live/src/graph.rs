@@ -98,6 +98,15 @@ pub struct Graph {
 }
 
 impl Node {
+    /// [`Stamp::join`] in place: as it is carried out most, nothing is moved that stays the same.
+    #[inline]
+    fn wait_until(&mut self, other: &Stamp) {
+        if other.time > self.at.time {
+            (self.at.time, self.at.path) = (other.time, other.path);
+        }
+        self.at.cause = self.at.cause.max(other.cause);
+    }
+
     fn has(&self, flags: Flags) -> bool {
         self.flags & flags != 0
     }
@@ -245,16 +254,16 @@ impl Graph {
         let Some(before) = self.node(on) else { return };
         if before.has(DONE) {
             let at = before.at;
-            return self.since(index, at);
+            return self.since(index, &at);
         }
         self.follow(on, index, edge);
         self.expect(index, 1);
     }
 
     /// An operation does not start before a moment.
-    pub fn since(&mut self, index: u32, at: Stamp) {
+    pub fn since(&mut self, index: u32, at: &Stamp) {
         if let Some(node) = self.node_mut(index) {
-            node.at = node.at.join(at);
+            node.wait_until(at);
         }
     }
 
@@ -366,7 +375,7 @@ impl Graph {
             // The first was enough.
             return;
         }
-        node.at = node.at.join(*at);
+        node.wait_until(at);
         node.missing = if node.has(ANY) { 0 } else { node.missing - 1 };
         if node.missing == 0 {
             self.ready.push(index);

@@ -173,7 +173,10 @@ impl<'a, H: Holder + ?Sized> Live<'a, H> {
         let Some(lane) = self.rules.memory.lane(rank.number) else { return Ok(()) };
         let completions = std::mem::take(&mut rank.completions);
         words.clear();
-        Reply { now, value, end, completions, asks_place: false }.encode(words);
+        let mut reply = Reply { now, value, end, completions, asks_place: false };
+        reply.encode(words);
+        reply.completions.clear();
+        rank.completions = reply.completions;
         let mut rest = words.as_slice();
         loop {
             rest = lane.write(SIMULATORS_TURN, rest);

@@ -209,11 +209,20 @@ impl Port {
             return 0;
         }
         self.ahead.set((0, 0));
+        // Of what was forgotten, nobody wants to know.
+        let done = |done: Completion| {
+            if let Some(known) = self.done.borrow_mut().get_mut(done.ticket as u32) {
+                *known = Some(done);
+            }
+        };
         let reply = loop {
-            let reply = match self.exchange() {
-                Ok(words) => Reply::decode(&words),
+            let mut words = match self.exchange() {
+                Ok(words) => words,
                 Err(Died) => (self.end)(1),
             };
+            let reply = Reply::decode(&words, done);
+            words.clear();
+            self.desk.encoder.borrow_mut().words = words;
             if !reply.asks_place {
                 break reply;
             }
@@ -221,14 +230,6 @@ impl Port {
             self.say(&Command::In(format!("{name}{place}")));
         };
         self.now.set(reply.now);
-        let mut known = self.done.borrow_mut();
-        for done in reply.completions {
-            // Of what was forgotten, nobody wants to know.
-            if let Some(known) = known.get_mut(done.ticket as u32) {
-                *known = Some(done);
-            }
-        }
-        drop(known);
         if let Some(code) = reply.end {
             (self.end)(code);
         }
@@ -246,12 +247,12 @@ impl Port {
         // The next rank that writes may have them: it comes when this one has given its turn up.
         words.clear();
         self.desk.encoder.borrow_mut().words = words;
-        let mut reply = Vec::new();
-        loop {
+        self.switch.switch(lane)?;
+        // Whoever wrote last has left them empty.
+        let mut reply = std::mem::take(&mut self.desk.encoder.borrow_mut().words);
+        while lane.read(RANKS_TURN, &mut reply) {
             self.switch.switch(lane)?;
-            if !lane.read(RANKS_TURN, &mut reply) {
-                return Ok(reply);
-            }
         }
+        Ok(reply)
     }
 }
