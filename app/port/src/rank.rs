@@ -248,8 +248,9 @@ impl Port {
         words.clear();
         self.desk.encoder.borrow_mut().words = words;
         self.switch.switch(lane)?;
-        // Whoever wrote last has left them empty.
         let mut reply = std::mem::take(&mut self.desk.encoder.borrow_mut().words);
+        // What a rank has said after it said goodbye is of no use.
+        reply.clear();
         while lane.read(RANKS_TURN, &mut reply) {
             self.switch.switch(lane)?;
         }
