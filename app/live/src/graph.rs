@@ -9,7 +9,7 @@ use schedule::{Edge, Kind, Op};
 use smallvec::SmallVec;
 
 /// So many operations of a rank are those that are likely to go on next.
-const SOON: u32 = 6;
+const SOON: u32 = 8;
 /// So many others wait for an operation, usually.
 const FEW: usize = 2;
 /// Room for operations at first.
