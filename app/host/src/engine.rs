@@ -151,7 +151,13 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Model for Watched<'_, S
     }
 
     fn weight(&self, id: u32) -> u32 {
-        id.checked_sub(self.engine.ranks).map_or(1, |number| self.engine.network.weight(number))
+        let Engine { source, network, hosts, places, .. } = &self.engine;
+        if let Some(device) = id.checked_sub(*hosts) {
+            return network.weight(device);
+        }
+        let places = if N::DIRECT { None } else { places.as_ref() };
+        let own = places.map_or(std::slice::from_ref(&id), |places| places.ranks(id));
+        own.iter().map(|rank| source.weight(*rank)).max().unwrap_or(1)
     }
 
     /// The network's; and where messages alone travel, the overhead before one enters.

@@ -18,6 +18,12 @@ pub trait Source: Sync {
     /// The state of a rank before anything has happened.
     fn state(&self, rank: u32) -> Self::State;
 
+    /// Whether a rank is likely to do anything: 1, or 0.
+    fn weight(&self, rank: u32) -> u32 {
+        let _ = rank;
+        1
+    }
+
     /// An operation that was posted.
     fn op(&self, state: &Self::State, rank: u32, index: u32) -> Op;
 

@@ -6,6 +6,7 @@ use traces::collective::{self, Collective, Sink};
 use traces::format::table;
 
 use crate::frame::{Communicator, Ops, Rank, Rules};
+use crate::graph::BLOCKING;
 use crate::shared::{Part, Shared};
 
 /// Programs repeat their collectives: the messages of the last one are kept, if they are not more than these.
@@ -17,8 +18,8 @@ pub struct Expansion {
     /// What it is the expansion of, but for number and contents.
     part: port::Collective,
     steps: Vec<Step>,
-    /// What the steps wait for: numbers of steps.
-    after: Vec<u32>,
+    /// What waits for the steps: numbers of steps.
+    next: Vec<u32>,
     /// Steps that no other waits for.
     ends: Vec<u32>,
 }
@@ -31,7 +32,9 @@ struct Step {
     size: u64,
     /// The how manieth message of its two ranks.
     number: u32,
-    /// Where its part of [`Expansion::after`] ends.
+    /// For how many others it waits.
+    missing: u32,
+    /// Where its part of [`Expansion::next`] ends.
     end: u32,
     blocking: bool,
 }
@@ -54,19 +57,24 @@ impl Expansion {
             receives: amount(&part.receives),
             neighbours: known.neighbours.as_ref(),
         };
-        let (steps, after, ends) = (Vec::new(), Vec::new(), Vec::new());
-        let expansion = Self { part, steps, after, ends };
-        let mut recording = Recording { expansion, known, message: 0 };
+        let mut recording = Recording { steps: Vec::new(), after: Vec::new(), known, message: 0 };
         expand.expand(&what, &mut recording)?;
-        let mut made = recording.expansion;
-        let mut is_end = vec![true; made.steps.len()];
-        for step in &made.after {
-            if let Some(is_end) = is_end.get_mut(*step as usize) {
-                *is_end = false;
+        let Recording { mut steps, mut after, .. } = recording;
+        after.sort_unstable();
+        let mut next = after.iter().peekable();
+        let (mut end, mut ends) = (0, Vec::new());
+        for (number, step) in (0..).zip(&mut steps) {
+            let start = end;
+            while next.next_if(|(before, _)| *before == number).is_some() {
+                end += 1;
+            }
+            step.end = end;
+            if start == end {
+                ends.push(number);
             }
         }
-        made.ends = (0..).zip(is_end).filter_map(|(step, is_end)| is_end.then_some(step)).collect();
-        Ok(made)
+        let next = after.into_iter().map(|(_, next)| next).collect();
+        Ok(Self { part, steps, next, ends })
     }
 
     /// Whether a collective means the same messages.
@@ -90,16 +98,16 @@ impl Expansion {
             let Step { kind, peer, size, .. } = *step;
             let op = rank.graph.add(Op { kind, peer, tag, size, cpu: 0, nic: 0 }, ticket);
             if step.blocking {
-                rank.graph.blocking(op);
+                rank.graph.mark(op, BLOCKING);
             }
-            let after = self.after.get(start..step.end as usize).unwrap_or_default();
-            start = step.end as usize;
-            if after.is_empty() {
+            if step.missing == 0 {
                 rank.call.starts.push(op);
             }
-            for before in after {
-                rank.graph.depend(op, first.wrapping_add(*before), Edge::Done);
+            rank.graph.expect(op, step.missing);
+            for next in self.next.get(start..step.end as usize).unwrap_or_default() {
+                rank.graph.follow(op, first.wrapping_add(*next), Edge::Done);
             }
+            start = step.end as usize;
         }
         let ends: Ops = self.ends.iter().map(|step| first.wrapping_add(*step)).collect();
         rank.call.ends.extend_from_slice(&ends);
@@ -109,7 +117,9 @@ impl Expansion {
 
 /// Keeps the messages of a collective.
 struct Recording<'a> {
-    expansion: Expansion,
+    steps: Vec<Step>,
+    /// Steps, and others that wait for them.
+    after: Vec<(u32, u32)>,
     known: &'a Communicator,
     message: u32,
 }
@@ -125,11 +135,11 @@ impl Recording<'_> {
     }
 
     fn add(&mut self, kind: Kind, peer: u32, size: u64, after: &[u32]) -> u32 {
-        let Expansion { steps, after: all, .. } = &mut self.expansion;
-        all.extend_from_slice(after);
-        let (number, end) = (self.message, all.len() as u32);
-        steps.push(Step { kind, peer, size, number, end, blocking: false });
-        steps.len() as u32 - 1
+        let (me, number) = (self.steps.len() as u32, self.message);
+        self.after.extend(after.iter().map(|before| (*before, me)));
+        let missing = after.len() as u32;
+        self.steps.push(Step { kind, peer, size, number, missing, end: 0, blocking: false });
+        me
     }
 }
 
@@ -147,7 +157,7 @@ impl Sink for Recording<'_> {
     }
 
     fn blocking(&mut self, op: u32) {
-        if let Some(step) = self.expansion.steps.get_mut(op as usize) {
+        if let Some(step) = self.steps.get_mut(op as usize) {
             step.blocking = true;
         }
     }

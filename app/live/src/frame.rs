@@ -13,8 +13,8 @@ use traces::definitions::Neighbours;
 
 use crate::computation::{Computation, Computed};
 use crate::expansion::Expansion;
-use crate::graph::Graph;
-use crate::shared::{BIRTH, Costs, Envelope, Shared};
+use crate::graph::{ANY, AT_ONCE, BLOCKING, END, Graph};
+use crate::shared::{BIRTH, Costs, Envelope, FIRST_CONTEXT, Shared};
 
 pub type Ops = SmallVec<[u32; 4]>;
 
@@ -57,31 +57,41 @@ pub struct Call {
     pub is_collective: bool,
 }
 
-/// What a rank has said, and what has become of it.
+/// A start or an end of an operation.
+#[derive(Clone, Copy, Debug)]
+struct Link {
+    op: u32,
+    edge: Edge,
+    /// When that was.
+    reached: Option<Stamp>,
+}
+
+/// What a rank has said, and what has become of it. What is needed for each message comes first, so that it can be asked for in time.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub struct Rank {
-    pub number: u32,
     pub graph: Graph,
+    /// What the next call waits for.
+    chain: Option<Link>,
+    pub completions: Vec<Completion>,
     pub tickets: Numbered<Ticketed>,
     /// The next of them.
     next: Ticket,
+    pub number: u32,
+    pub finished: bool,
     pub communicators: FxHashMap<u32, Communicator>,
     /// The last collective, as messages.
     pub expansion: Option<Box<Expansion>>,
     pub call: Call,
-    /// What the next call waits for.
-    chain: Option<(u32, Edge)>,
     computed: Computed,
     /// Polls in a row.
     polls: u64,
     /// The function that it is in.
     pub inside: String,
-    pub completions: Vec<Completion>,
     /// It has no process yet that takes part.
     pub dormant: bool,
     /// Where the message is that made it a rank.
     pub birth: Place,
-    pub finished: bool,
 }
 
 /// What a rank wants before it runs on.
@@ -143,7 +153,7 @@ impl Rank {
                 let op = self.message(Kind::Recv, from, key, room);
                 self.ticket(&[op]);
                 if at_once {
-                    self.graph.at_once(op);
+                    self.graph.mark(op, AT_ONCE);
                 }
                 self.call.starts.push(op);
                 self.call.ends.push(op);
@@ -187,6 +197,9 @@ impl Rank {
     }
 
     pub fn slot(&self, context: u32) -> Result<u32, String> {
+        if context < FIRST_CONTEXT {
+            return Ok(context);
+        }
         let known = self.communicators.get(&context);
         known
             .map(|known| known.slot)
@@ -223,8 +236,7 @@ impl Rank {
 
     /// Whether the last call is over, and when that was.
     pub fn reached(&self) -> Option<Stamp> {
-        let Some((op, edge)) = self.chain else { return Some(host::START) };
-        self.graph.stamp(op, edge)
+        self.chain.map_or(Some(host::START), |link| link.reached)
     }
 
     pub fn message(&mut self, kind: Kind, peer: u32, tag: u32, size: u64) -> u32 {
@@ -243,9 +255,7 @@ impl Rank {
         self.next += 1;
         for end in ends {
             self.graph.pin(*end);
-            if let Some(node) = self.graph.node_mut(*end) {
-                node.is_end = true;
-            }
+            self.graph.mark(*end, END);
         }
         let completion = Completion { ticket, ..Completion::default() };
         let known = Ticketed { ends: ends.into(), missing: ends.len() as u32, completion };
@@ -257,6 +267,12 @@ impl Rank {
 
     /// An operation has started or is done.
     pub fn heard(&mut self, (index, edge): (u32, Edge), at: &Stamp) {
+        if let Some(link) = &mut self.chain
+            && link.op == index
+            && (link.edge == edge || edge == Edge::Done)
+        {
+            link.reached.get_or_insert(*at);
+        }
         let Some(ticket) = self.graph.reached(index, edge, at) else { return };
         let Some(known) = self.tickets.get_mut(ticket) else { return };
         known.missing = known.missing.saturating_sub(1);
@@ -268,11 +284,11 @@ impl Rank {
 
     /// Whether the next call waits for this.
     pub fn hangs_on(&self, index: u32) -> bool {
-        self.chain.is_some_and(|(op, _)| op == index)
+        self.chain.is_some_and(|link| link.op == index)
     }
 
     fn ticketed(&mut self, index: u32) -> Option<&mut Ticketed> {
-        self.tickets.get_mut(self.graph.node(index)?.ticket?)
+        self.tickets.get_mut(self.graph.ticket(index)?)
     }
 
     /// A receive has met a message.
@@ -306,18 +322,17 @@ impl Rank {
 
     /// The next call waits for this.
     fn hang(&mut self, op: u32, edge: Edge) {
-        self.graph.pin(op);
-        if let Some((old, _)) = self.chain.replace((op, edge)) {
-            self.graph.unpin(old);
-        }
+        self.chain = Some(Link { op, edge, reached: None });
     }
 
     /// The computation before a call, behind the last one; it may end a region of computation.
     fn before(&mut self, rules: &Rules, ends: bool) -> Result<u32, String> {
         let computed = self.computed.take(&rules.computation, self.number, ends)?;
         let before = self.calc(computed);
-        if let Some((last, edge)) = self.chain {
-            self.graph.depend(before, last, edge);
+        match self.chain {
+            Some(Link { reached: Some(stamp), .. }) => self.graph.since(before, &stamp),
+            Some(Link { op, edge, .. }) => self.graph.depend(before, op, edge),
+            None => {}
         }
         Ok(before)
     }
@@ -329,7 +344,7 @@ impl Rank {
             return Ok(());
         }
         if let (Shape::Blocking, [start]) = (shape, starts.as_slice()) {
-            self.graph.blocking(*start);
+            self.graph.mark(*start, BLOCKING);
         }
         let several = is_collective || ends.len() > 1 || !waits.is_empty();
         let joined = shape == Shape::Blocking && several;
@@ -369,7 +384,7 @@ impl Rank {
         }
         let lists: Vec<Ops> = known.map(|known| known.ends.clone()).collect();
         let first = self.calc(0);
-        self.graph.any(first);
+        self.graph.mark(first, ANY);
         for ends in lists {
             let end = if let [end] = ends.as_slice() {
                 *end
@@ -378,7 +393,7 @@ impl Rank {
                 ends.iter().for_each(|end| self.graph.depend(all, *end, Edge::Done));
                 all
             };
-            if self.graph.node(end).is_some_and(|node| node.is_done) {
+            if self.graph.is_done(end) {
                 self.graph.met(first);
             }
             self.graph.depend(first, end, Edge::Done);
@@ -412,7 +427,7 @@ impl Rank {
             return Ok(());
         };
         let before = self.before(rules, true)?;
-        self.graph.cancels(before, end);
+        self.graph.cancel(before, end);
         self.hang(before, Edge::Done);
         self.graph.seal();
         Ok(())

@@ -1,157 +1,296 @@
 //! Operations of a rank and what they wait for, as they become known.
+//!
+//! Each message makes operations, and between two of its turns a rank's memory leaves the processor's cache. So what changes
+//! of an operation fills one cache line, and operations lie in the order in which they became known.
 
 use host::Stamp;
-use port::Numbered;
-use schedule::{Edge, Op};
+use rustc_hash::FxHashMap;
+use schedule::{Edge, Kind, Op};
 use smallvec::SmallVec;
 
 /// So many operations of a rank are those that are likely to go on next.
-const FEW: usize = 4;
+const SOON: u32 = 8;
+/// So many others wait for an operation, usually.
+const FEW: usize = 2;
+/// Room for operations at first.
+const ROOM: usize = 16;
 
-/// An operation.
-#[derive(Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "they are independent of each other")]
-pub struct Node {
-    pub op: Op,
-    /// From when on it may start, as far as is known; once it has started, when that was.
+/// Something that an operation is or has.
+pub type Flags = u16;
+/// The first of those that it waits for is enough.
+pub const ANY: Flags = 1;
+/// Of a receive: it takes a message that is there, or none.
+pub const AT_ONCE: Flags = 1 << 1;
+/// Of a send: it is a blocking call. Of a receive: it is waited for in the order of posting.
+pub const BLOCKING: Flags = 1 << 2;
+/// An operation of the program is done only when this one is.
+pub const END: Flags = 1 << 3;
+/// Of a receive: it has met its message and need not start.
+pub const MET: Flags = 1 << 4;
+const THERE: Flags = 1 << 5;
+const STARTED: Flags = 1 << 6;
+const DONE: Flags = 1 << 7;
+/// A receive is withdrawn when it starts; more than [`FEW`] wait for it.
+const CANCELS: Flags = 1 << 8;
+const MORE: Flags = 1 << 9;
+/// By place in [`Node::after`]: another waits for it; that one waits for its start.
+const AFTER: Flags = 1 << 10;
+const FOR_START: Flags = 1 << 12;
+/// The flags of all places.
+const ALL: Flags = (1 << FEW) - 1;
+
+/// No operation of the program.
+const NONE: u32 = u32::MAX;
+
+/// What changes of an operation.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
+struct Node {
+    /// From when on it may start, as far as is known; once it is done, when that was.
     at: Stamp,
-    done: Stamp,
     /// What waits for it.
-    after: SmallVec<[(u32, Edge); 2]>,
+    after: [u32; FEW],
     /// For how many it still waits.
     missing: u32,
     /// Who will still speak of it.
-    pins: u32,
+    pins: u16,
+    flags: Flags,
+}
+
+/// What does not.
+#[derive(Clone, Copy, Debug)]
+struct Work {
+    size: u64,
+    peer: u32,
+    tag: u32,
     /// The operation of the program that it is part of.
-    pub ticket: Option<u32>,
-    /// A receive that is withdrawn when this one starts.
-    pub cancels: Option<u32>,
-    /// Whether the first of those that it waits for is enough.
-    any: bool,
-    has_started: bool,
-    pub is_done: bool,
-    /// Whether the operation of the program is done only when this one is.
-    pub is_end: bool,
-    /// Of a receive: it takes a message that is there, or none.
-    pub at_once: bool,
-    /// Of a send: it is a blocking call. Of a receive: it is waited for in the order of posting.
-    pub blocking: bool,
+    ticket: u32,
+    kind: Kind,
 }
 
-impl Node {
-    /// When it started or was done.
-    fn stamp(&self, edge: Edge) -> Option<Stamp> {
-        if edge == Edge::Started && self.has_started {
-            return Some(self.at);
-        }
-        self.is_done.then_some(self.done)
-    }
+/// What few ranks need.
+#[derive(Debug, Default)]
+struct Rare {
+    /// Operations that became known long before the others.
+    old: FxHashMap<u32, (Node, Work)>,
+    /// What waits for an operation beside [`Node::after`].
+    more: FxHashMap<u32, Vec<(u32, Edge)>>,
+    /// The receives that are withdrawn when an operation starts.
+    cancels: FxHashMap<u32, u32>,
 }
 
-/// Operations by number. Numbers ascend in the order in which operations become known, which decides between
+/// Operations by number. Numbers ascend modulo 2^32 in the order in which operations become known, which decides between
 /// those that could start at the same time.
 #[derive(Debug, Default)]
 pub struct Graph {
-    nodes: Numbered<Node>,
+    /// The oldest operation in the ring and the next one, which has the place of its number modulo the ring's length, a power of two.
+    first: u32,
+    next: u32,
+    nodes: Vec<Node>,
+    works: Vec<Work>,
+    /// How many in the ring are there.
+    count: u32,
+    /// The oldest that is not complete but for [`Graph::seal`].
+    open: u32,
     /// Those that wait for nothing any more and have not been posted.
-    ready: Vec<u32>,
-    /// Those that are complete but for [`Graph::seal`].
-    open: Vec<u32>,
+    ready: SmallVec<[u32; 4]>,
+    rare: Option<Box<Rare>>,
+}
+
+impl Node {
+    /// [`Stamp::join`] in place: as it is carried out most, nothing is moved that stays the same.
+    #[inline]
+    fn wait_until(&mut self, other: &Stamp) {
+        if other.time > self.at.time {
+            (self.at.time, self.at.path) = (other.time, other.path);
+        }
+        self.at.cause = self.at.cause.max(other.cause);
+    }
+
+    fn has(&self, flags: Flags) -> bool {
+        self.flags & flags != 0
+    }
+
+    /// Those that wait for the start, or with `Done` all, of the first [`FEW`]: by place, as in [`ALL`].
+    fn met(&self, edge: Edge) -> Flags {
+        let all = (self.flags / AFTER) & ALL;
+        if edge == Edge::Done { all } else { all & (self.flags / FOR_START) }
+    }
 }
 
 impl Graph {
-    pub fn node(&self, index: u32) -> Option<&Node> {
-        self.nodes.get(index)
+    fn place(&self, index: u32) -> Option<usize> {
+        let here = index.wrapping_sub(self.first) < self.next.wrapping_sub(self.first);
+        here.then(|| index as usize & self.nodes.len().wrapping_sub(1))
     }
 
-    pub fn node_mut(&mut self, index: u32) -> Option<&mut Node> {
-        self.nodes.get_mut(index)
+    fn node(&self, index: u32) -> Option<&Node> {
+        let node = match self.place(index) {
+            Some(place) => self.nodes.get(place)?,
+            None => &self.rare.as_ref()?.old.get(&index)?.0,
+        };
+        node.has(THERE).then_some(node)
+    }
+
+    #[inline]
+    fn node_mut(&mut self, index: u32) -> Option<&mut Node> {
+        let node = match self.place(index) {
+            Some(place) => self.nodes.get_mut(place)?,
+            None => &mut self.rare.as_mut()?.old.get_mut(&index)?.0,
+        };
+        node.has(THERE).then_some(node)
+    }
+
+    fn work(&self, index: u32) -> Option<&Work> {
+        match self.place(index) {
+            Some(place) => self.works.get(place),
+            None => Some(&self.rare.as_ref()?.old.get(&index)?.1),
+        }
+    }
+
+    /// What an operation does.
+    pub fn op(&self, index: u32) -> Option<Op> {
+        let Work { kind, peer, tag, size, .. } = *self.work(index)?;
+        Some(Op { kind, peer, tag, size, cpu: 0, nic: 0 })
+    }
+
+    /// The operation of the program that it is part of.
+    pub fn ticket(&self, index: u32) -> Option<u32> {
+        Some(self.work(index)?.ticket).filter(|ticket| *ticket != NONE)
+    }
+
+    /// Whether it is one of these.
+    pub fn is(&self, index: u32, flags: Flags) -> bool {
+        self.node(index).is_some_and(|node| node.has(flags))
+    }
+
+    /// It is all of these.
+    pub fn mark(&mut self, index: u32, flags: Flags) {
+        if let Some(node) = self.node_mut(index) {
+            node.flags |= flags;
+        }
+    }
+
+    /// Whether it is done and somebody will still speak of it.
+    pub fn is_done(&self, index: u32) -> bool {
+        self.is(index, DONE)
     }
 
     /// The oldest operations will be asked for soon.
     pub fn soon(&self) {
-        self.nodes.oldest(FEW).for_each(kernel::prefetch);
+        for index in (0..SOON).map(|offset| self.first.wrapping_add(offset)) {
+            let Some(place) = self.place(index) else { return };
+            self.nodes.get(place).into_iter().for_each(kernel::prefetch);
+            self.works.get(place).into_iter().for_each(kernel::prefetch);
+        }
     }
 
     /// The number of the next operation.
     pub fn next(&self) -> u32 {
-        self.nodes.next()
+        self.next
     }
 
-    /// Adds an operation. It does not start before [`Graph::seal`].
+    /// Adds an operation, perhaps of one of the program. It does not start before [`Graph::seal`].
     pub fn add(&mut self, op: Op, ticket: Option<u32>) -> u32 {
-        let index = self.nodes.push(Node {
-            op,
-            at: host::START,
-            done: host::START,
-            after: SmallVec::new(),
-            missing: 0,
-            pins: 0,
-            ticket,
-            cancels: None,
-            any: false,
-            has_started: false,
-            is_done: false,
-            is_end: false,
-            at_once: false,
-            blocking: false,
-        });
-        self.open.push(index);
+        if self.next.wrapping_sub(self.first) as usize == self.nodes.len() {
+            self.make_room();
+        }
+        let index = self.next;
+        let place = index as usize & self.nodes.len().wrapping_sub(1);
+        let Op { kind, peer, tag, size, .. } = op;
+        if let (Some(node), Some(work)) = (self.nodes.get_mut(place), self.works.get_mut(place)) {
+            *node = Node { flags: THERE, ..Node::default() };
+            *work = Work { size, peer, tag, ticket: ticket.unwrap_or(NONE), kind };
+        }
+        self.next = index.wrapping_add(1);
+        self.count += 1;
         index
     }
 
-    /// Adds a receive that has met its message: it need not start.
-    pub fn add_met(&mut self, op: Op) -> u32 {
-        let index = self.add(op, None);
-        self.open.retain(|open| *open != index);
-        index
-    }
-
-    /// The first of what an operation waits for is enough.
-    pub fn any(&mut self, index: u32) {
-        if let Some(node) = self.node_mut(index) {
-            node.any = true;
+    /// Makes room in the ring, which is full. If most of what was in it is gone, the oldest has to leave, and the room behind it is free.
+    #[cold]
+    fn make_room(&mut self) {
+        let (index, length) = (self.first, self.nodes.len());
+        if (self.count as usize) < length / 2
+            && let Some(place) = self.place(index)
+            && let (Some(node), Some(work)) = (self.nodes.get_mut(place), self.works.get(place))
+        {
+            let old = (std::mem::take(node), *work);
+            self.rare.get_or_insert_default().old.insert(index, old);
+            self.count -= 1;
+            return self.advance();
         }
-    }
-
-    /// A receive takes a message that is there, or none.
-    pub fn at_once(&mut self, index: u32) {
-        if let Some(node) = self.node_mut(index) {
-            node.at_once = true;
-        }
-    }
-
-    /// See [`Node::blocking`].
-    pub fn blocking(&mut self, index: u32) {
-        if let Some(node) = self.node_mut(index) {
-            node.blocking = true;
+        let (nodes, works) = (std::mem::take(&mut self.nodes), std::mem::take(&mut self.works));
+        let longer = (2 * length).max(ROOM);
+        let nothing = Work { size: 0, peer: 0, tag: 0, ticket: NONE, kind: Kind::Calc };
+        self.nodes = vec![Node::default(); longer];
+        self.works = vec![nothing; longer];
+        for offset in 0..length {
+            let index = index.wrapping_add(offset as u32) as usize;
+            let (old, new) = (index & (length - 1), index & (longer - 1));
+            if let (Some(from), Some(to)) = (nodes.get(old), self.nodes.get_mut(new)) {
+                *to = *from;
+            }
+            if let (Some(from), Some(to)) = (works.get(old), self.works.get_mut(new)) {
+                *to = *from;
+            }
         }
     }
 
     /// When an operation starts, a receive is withdrawn.
-    pub fn cancels(&mut self, index: u32, receive: u32) {
-        if let Some(node) = self.node_mut(index) {
-            node.cancels = Some(receive);
-        }
+    pub fn cancel(&mut self, index: u32, receive: u32) {
+        self.mark(index, CANCELS);
+        self.rare.get_or_insert_default().cancels.insert(index, receive);
     }
 
-    /// When an operation started or was done.
-    pub fn stamp(&self, index: u32, edge: Edge) -> Option<Stamp> {
-        self.node(index)?.stamp(edge)
+    /// The receive that is withdrawn when an operation starts.
+    pub fn cancels(&self, index: u32) -> Option<u32> {
+        self.node(index).filter(|node| node.has(CANCELS))?;
+        self.rare.as_ref()?.cancels.get(&index).copied()
     }
 
-    /// An operation waits for another.
+    /// An operation waits for another, or has waited for it.
     pub fn depend(&mut self, index: u32, on: u32, edge: Edge) {
-        let Some(before) = self.node_mut(on) else { return };
-        let known = before.stamp(edge);
-        if known.is_none() {
-            before.after.push((index, edge));
+        let Some(before) = self.node(on) else { return };
+        if before.has(DONE) {
+            let at = before.at;
+            return self.since(index, &at);
         }
+        self.follow(on, index, edge);
+        self.expect(index, 1);
+    }
+
+    /// An operation does not start before a moment.
+    pub fn since(&mut self, index: u32, at: &Stamp) {
+        if let Some(node) = self.node_mut(index) {
+            node.wait_until(at);
+        }
+    }
+
+    /// An operation will be set free by so many others: by [`Graph::follow`].
+    pub fn expect(&mut self, index: u32, others: u32) {
+        if let Some(node) = self.node_mut(index) {
+            node.missing += others;
+        }
+    }
+
+    /// An operation, which is not done, will set another free.
+    pub fn follow(&mut self, index: u32, next: u32, edge: Edge) {
         let Some(node) = self.node_mut(index) else { return };
-        match known {
-            Some(stamp) => node.at = node.at.join(stamp),
-            None => node.missing += 1,
+        let used = (node.flags / AFTER) & ALL;
+        let place = used.trailing_ones();
+        if let Some(after) = node.after.get_mut(place as usize) {
+            *after = next;
+            node.flags |= AFTER << place;
+            if edge == Edge::Started {
+                node.flags |= FOR_START << place;
+            } else {
+                node.flags &= !(FOR_START << place);
+            }
+            return;
         }
+        node.flags |= MORE;
+        self.rare.get_or_insert_default().more.entry(index).or_default().push((next, edge));
     }
 
     /// Of one that waits for the first of several: one of them is done already.
@@ -163,59 +302,81 @@ impl Graph {
 
     /// What was added is complete.
     pub fn seal(&mut self) {
-        let Self { nodes, ready, open } = self;
-        let free = |index: &u32| nodes.get(*index).is_some_and(|node| node.missing == 0);
-        ready.extend(open.drain(..).filter(free));
+        while self.open != self.next {
+            let is_free = |node: &Node| node.missing == 0 && !node.has(MET);
+            if self.node(self.open).is_some_and(is_free) {
+                self.ready.push(self.open);
+            }
+            self.open = self.open.wrapping_add(1);
+        }
     }
 
     /// Hands out what may start now, in the order of numbers.
     pub fn post(&mut self, mut post: impl FnMut(u32, Op, &Stamp)) {
-        self.ready.sort_unstable();
-        for index in self.ready.drain(..) {
-            if let Some(node) = self.nodes.get(index) {
-                post(index, node.op, &node.at);
+        if self.ready.len() > 1 {
+            self.ready.sort_unstable();
+        }
+        for index in std::mem::take(&mut self.ready) {
+            if let (Some(node), Some(op)) = (self.node(index), self.op(index)) {
+                post(index, op, &node.at);
             }
         }
     }
 
     /// An operation has started or is done. If an operation of the program may be done with that: which.
     pub fn reached(&mut self, index: u32, edge: Edge, at: &Stamp) -> Option<u32> {
-        let node = self.nodes.get_mut(index)?;
-        match edge {
-            Edge::Started => (node.at, node.has_started) = (*at, true),
-            Edge::Done => (node.done, node.is_done) = (*at, true),
+        let node = self.node_mut(index)?;
+        node.flags |= STARTED;
+        if edge == Edge::Done {
+            (node.at, node.flags) = (*at, node.flags | DONE);
         }
-        let ticket = node.ticket.filter(|_| node.is_end && edge == Edge::Done);
-        let met = |wanted: Edge| wanted == edge || edge == Edge::Done;
-        if node.after.iter().any(|(_, wanted)| met(*wanted)) {
-            let mut after = std::mem::take(&mut node.after);
-            after.retain(|(next, wanted)| {
-                let now = met(*wanted);
-                if now {
-                    self.meet(*next, at);
-                }
-                !now
-            });
-            if !after.is_empty()
-                && let Some(node) = self.nodes.get_mut(index)
-            {
-                node.after = after;
+        let (after, met) = (node.after, node.met(edge));
+        node.flags &= !(met * AFTER);
+        let Node { flags, pins, .. } = *node;
+        for (place, next) in after.into_iter().enumerate() {
+            if met >> place & 1 == 1 {
+                self.meet(next, at);
             }
         }
-        if edge == Edge::Done {
-            self.clear(index);
+        if flags & MORE != 0 {
+            self.reached_more(index, edge, at);
+        }
+        if edge == Edge::Started {
+            return None;
+        }
+        let ticket = if flags & END == 0 { None } else { self.ticket(index) };
+        if pins == 0 {
+            self.remove(index);
         }
         ticket
     }
 
+    /// Sets free what waits for an operation beside the first few.
+    #[cold]
+    fn reached_more(&mut self, index: u32, edge: Edge, at: &Stamp) {
+        let Some(rare) = &mut self.rare else { return };
+        let Some(mut more) = rare.more.remove(&index) else { return };
+        more.retain(|(next, wanted)| {
+            let now = *wanted == edge || edge == Edge::Done;
+            if now {
+                self.meet(*next, at);
+            }
+            !now
+        });
+        if let (false, Some(rare)) = (more.is_empty(), &mut self.rare) {
+            rare.more.insert(index, more);
+        }
+    }
+
+    #[inline]
     fn meet(&mut self, index: u32, at: &Stamp) {
         let Some(node) = self.node_mut(index) else { return };
         if node.missing == 0 {
             // The first was enough.
             return;
         }
-        node.at = node.at.join(*at);
-        node.missing = if node.any { 0 } else { node.missing - 1 };
+        node.wait_until(at);
+        node.missing = if node.has(ANY) { 0 } else { node.missing - 1 };
         if node.missing == 0 {
             self.ready.push(index);
         }
@@ -230,16 +391,33 @@ impl Graph {
 
     /// Nobody will, as far as this one is concerned.
     pub fn unpin(&mut self, index: u32) {
-        if let Some(node) = self.node_mut(index) {
-            node.pins = node.pins.saturating_sub(1);
+        let Some(node) = self.node_mut(index) else { return };
+        node.pins = node.pins.saturating_sub(1);
+        if node.pins == 0 && node.has(DONE) {
+            self.remove(index);
         }
-        self.clear(index);
     }
 
-    fn clear(&mut self, index: u32) {
-        let over = |node: &Node| node.is_done && node.pins == 0 && node.after.is_empty();
-        if self.node(index).is_some_and(over) {
-            self.nodes.remove(index);
+    fn remove(&mut self, index: u32) {
+        let Some(node) = self.node_mut(index) else { return };
+        let flags = std::mem::take(&mut node.flags);
+        if flags & CANCELS != 0
+            && let Some(rare) = &mut self.rare
+        {
+            rare.cancels.remove(&index);
+        }
+        if self.place(index).is_some() {
+            self.count -= 1;
+            self.advance();
+        } else if let Some(rare) = &mut self.rare {
+            rare.old.remove(&index);
+        }
+    }
+
+    /// Leaves behind what is gone.
+    fn advance(&mut self) {
+        while self.first != self.next && !self.is(self.first, THERE) {
+            self.first = self.first.wrapping_add(1);
         }
     }
 
@@ -250,6 +428,80 @@ impl Graph {
 
     /// What waits for the end of an operation.
     pub fn after(&self, index: u32) -> impl Iterator<Item = u32> {
-        self.node(index).into_iter().flat_map(|node| node.after.iter().map(|(next, _)| *next))
+        let more = self.rare.as_ref().and_then(|rare| rare.more.get(&index));
+        let few = self.node(index).into_iter().flat_map(|node| {
+            let met = node.met(Edge::Done);
+            node.after.iter().enumerate().filter(move |(place, _)| met >> place & 1 == 1)
+        });
+        few.map(|(_, next)| *next).chain(more.into_iter().flatten().map(|(next, _)| *next))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OP: Op = Op { kind: Kind::Calc, peer: 0, tag: 0, size: 7, cpu: 0, nic: 0 };
+
+    fn ready(graph: &mut Graph) -> Vec<u32> {
+        let mut posted = Vec::new();
+        graph.post(|index, _, _| posted.push(index));
+        posted
+    }
+
+    /// An operation and what waits for it, of which there are more than few: all are set free, those that wait for its start first.
+    #[test]
+    fn many_wait_for_one() {
+        let mut graph = Graph::default();
+        let first = graph.add(OP, None);
+        for number in 0..5 {
+            let edge = if number % 2 == 0 { Edge::Started } else { Edge::Done };
+            let next = graph.add(OP, None);
+            graph.depend(next, first, edge);
+        }
+        graph.seal();
+        assert_eq!(graph.after(first).collect::<Vec<_>>(), [1, 2, 3, 4, 5]);
+        assert_eq!(ready(&mut graph), [first]);
+        graph.reached(first, Edge::Started, &host::START);
+        assert_eq!(ready(&mut graph), [1, 3, 5]);
+        graph.reached(first, Edge::Done, &host::START);
+        assert_eq!(ready(&mut graph), [2, 4]);
+    }
+
+    /// One that stays does not keep the room of others: of a thousand that wait for it and then for each other, each is found.
+    #[test]
+    fn one_that_stays() {
+        let mut graph = Graph::default();
+        let stays = graph.add(OP, Some(3));
+        graph.pin(stays);
+        for _ in 0..1000 {
+            let next = graph.add(OP, None);
+            graph.seal();
+            assert_eq!(ready(&mut graph).last(), Some(&next));
+            graph.reached(next, Edge::Done, &host::START);
+            assert!(graph.op(next).is_none() || !graph.is_done(next));
+        }
+        assert_eq!(graph.nodes.len(), ROOM);
+        graph.mark(stays, END);
+        assert_eq!((graph.op(stays), graph.ticket(stays)), (Some(OP), Some(3)));
+        assert_eq!(graph.reached(stays, Edge::Done, &host::START), Some(3));
+        let late = graph.add(OP, None);
+        graph.depend(late, stays, Edge::Done);
+        assert_eq!(graph.missing(late), 0);
+        graph.unpin(stays);
+        assert_eq!(graph.op(stays), None);
+    }
+
+    /// The ring grows when all that is in it stays.
+    #[test]
+    fn many_stay() {
+        let mut graph = Graph::default();
+        for number in 0..1000 {
+            assert_eq!(graph.add(Op { size: number, ..OP }, None) as u64, number);
+        }
+        graph.seal();
+        let mut sizes = Vec::new();
+        graph.post(|_, op, _| sizes.push(op.size));
+        assert!(sizes.into_iter().eq(0..1000));
     }
 }

@@ -4,6 +4,7 @@ use port::Command;
 use schedule::{Edge, Kind, Op};
 
 use crate::frame::{Ops, Rank, Rules};
+use crate::graph::MET;
 use crate::shared::{Envelope, REQUEST, Shared};
 
 impl Rank {
@@ -39,7 +40,10 @@ impl Rank {
     /// The receive of a request of another rank.
     pub fn serve(&mut self, sender: u32, tag: u32) -> u32 {
         let (kind, size) = (Kind::Recv, u64::MAX);
-        self.graph.add_met(Op { kind, peer: sender, tag, size, cpu: 0, nic: 0 })
+        let op = Op { kind, peer: sender, tag, size, cpu: 0, nic: 0 };
+        let receive = self.graph.add(op, None);
+        self.graph.mark(receive, MET);
+        receive
     }
 
     /// A message that was received is answered.

@@ -37,8 +37,8 @@ pub struct Envelope {
 pub const TAG_BITS: u8 = 18;
 /// Communicators at a time.
 const CONTEXTS: u32 = 1 << 13;
-/// 0 is the world, 1 is each rank alone.
-const FIRST_CONTEXT: u32 = 2;
+/// 0 is the world, 1 is each rank alone: their places in the tags of messages are the same.
+pub const FIRST_CONTEXT: u32 = 2;
 /// Any tag of a context.
 const WILD: u32 = (1 << TAG_BITS) - 1;
 /// Tags below this stand for themselves.

@@ -12,6 +12,7 @@ use traces::collective::Expand;
 
 use crate::computation::Computation;
 use crate::frame::{Rank, Rules, Want};
+use crate::graph::{AT_ONCE, BLOCKING};
 use crate::shared::{BIRTH, Costs, REQUEST, Shared};
 use crate::spawn::Dormant;
 use crate::{Ended, Holder};
@@ -187,7 +188,10 @@ impl<'a, H: Holder + ?Sized> Live<'a, H> {
         let Some(lane) = self.rules.memory.lane(rank.number) else { return Ok(()) };
         let completions = std::mem::take(&mut rank.completions);
         words.clear();
-        Reply { now, value, end, completions, asks_place: false }.encode(words);
+        let mut reply = Reply { now, value, end, completions, asks_place: false };
+        reply.encode(words);
+        reply.completions.clear();
+        rank.completions = reply.completions;
         let mut rest = words.as_slice();
         loop {
             rest = lane.write(SIMULATORS_TURN, rest);
@@ -237,7 +241,7 @@ impl<H: Holder + ?Sized> Source for &Live<'_, H> {
 
     fn op(&self, state: &State, _: u32, index: u32) -> Op {
         let nothing = Op { kind: schedule::Kind::Calc, peer: 0, tag: 0, size: 0, cpu: 0, nic: 0 };
-        state.rank.graph.node(index).map_or(nothing, |node| node.op)
+        state.rank.graph.op(index).unwrap_or(nothing)
     }
 
     fn start(&self, state: &mut State, _: u32, mut post: impl FnMut(Run, Op)) {
@@ -323,8 +327,7 @@ impl<H: Holder + ?Sized> Source for &Live<'_, H> {
     }
 
     fn matched(&self, state: &mut State, receive: u32, (sender, send): (u32, u32), bytes: u64) {
-        let node = state.rank.graph.node(receive);
-        let tag = node.map(|node| node.op.tag);
+        let tag = state.rank.graph.op(receive).map(|op| op.tag);
         if tag.is_some_and(Shared::is_of_collective) {
             return;
         }
@@ -350,8 +353,12 @@ impl<H: Holder + ?Sized> Source for &Live<'_, H> {
         }
     }
 
+    fn weight(&self, rank: u32) -> u32 {
+        u32::from(rank < self.first)
+    }
+
     fn takes_none(&self, state: &mut State, receive: u32) -> bool {
-        let at_once = state.rank.graph.node(receive).is_some_and(|node| node.at_once);
+        let at_once = state.rank.graph.is(receive, AT_ONCE);
         if at_once {
             state.rank.void(receive);
         }
@@ -359,7 +366,7 @@ impl<H: Holder + ?Sized> Source for &Live<'_, H> {
     }
 
     fn cancels(&self, state: &State, index: u32) -> Option<u32> {
-        state.rank.graph.node(index)?.cancels
+        state.rank.graph.cancels(index)
     }
 
     fn cancelled(&self, state: &mut State, receive: u32) {
@@ -367,7 +374,7 @@ impl<H: Holder + ?Sized> Source for &Live<'_, H> {
     }
 
     fn is_blocking(&self, state: &State, _: u32, index: u32) -> bool {
-        state.rank.graph.node(index).is_some_and(|node| node.blocking)
+        state.rank.graph.is(index, BLOCKING)
     }
 
     fn is_in_order(&self, state: &State, rank: u32, index: u32) -> bool {

@@ -113,8 +113,8 @@ impl Reply {
         }
     }
 
-    /// From words; what is not there is left out.
-    pub fn decode(words: &[u64]) -> Self {
+    /// From words; what is not there is left out. Completions are given to `each` in their place.
+    pub fn decode(words: &[u64], each: impl FnMut(Completion)) -> Self {
         let Some((&[now, value, end, _], rest)) = words.split_first_chunk::<HEAD>() else {
             return Self::default();
         };
@@ -122,9 +122,9 @@ impl Reply {
             let (source, tag) = ((who >> 32) as u32, who as u32);
             Completion { ticket, time, source, tag, bytes, contents, void: void != 0 }
         };
-        let completions = rest.as_chunks::<EACH>().0.iter().map(completion).collect();
+        rest.as_chunks::<EACH>().0.iter().map(completion).for_each(each);
         let asks_place = end & ASKS_PLACE != 0;
         let end = (end & END != 0).then_some((end as u32).cast_signed());
-        Self { now, value, end, asks_place, completions }
+        Self { now, value, end, asks_place, completions: Vec::new() }
     }
 }

@@ -1,78 +1,109 @@
 //! Things that are numbered as they come, and go in any order.
 
-use std::collections::VecDeque;
+use std::collections::BTreeMap;
 
-/// Things by number. Numbers ascend from 0, modulo 2^32. Memory goes with how many things there are, and four bytes for each number
-/// from the oldest thing on.
+/// Things by number. Numbers ascend from 0, modulo 2^32. Memory goes with how many things there are: those that came last lie in
+/// a ring, and those that stay much longer than the others are kept aside.
 #[derive(Debug)]
 pub struct Numbered<T> {
+    /// The oldest number in the ring, which is there, and the next one. A number's place is what is left of it modulo the ring's length, a
+    /// power of two.
     first: u32,
-    /// From the number `first` on, where each thing is.
-    places: VecDeque<u32>,
-    things: Vec<Option<T>>,
-    free: Vec<u32>,
+    next: u32,
+    /// How many in the ring are there.
+    count: u32,
+    ring: Vec<Option<T>>,
+    old: BTreeMap<u32, T>,
 }
 
-/// The place of what is gone.
-const NOWHERE: u32 = u32::MAX;
+/// The length of a ring at first.
+const ROOM: usize = 4;
 
 impl<T> Default for Numbered<T> {
     fn default() -> Self {
-        Self { first: 0, places: VecDeque::new(), things: Vec::new(), free: Vec::new() }
+        Self { first: 0, next: 0, count: 0, ring: Vec::new(), old: BTreeMap::new() }
     }
 }
 
 impl<T> Numbered<T> {
     /// The number that the next thing gets.
     pub fn next(&self) -> u32 {
-        self.first.wrapping_add(self.places.len() as u32)
+        self.next
     }
 
     /// Adds a thing; gives its number.
     pub fn push(&mut self, thing: T) -> u32 {
-        let number = self.next();
-        if let Some(place) = self.free.pop() {
-            if let Some(free) = self.things.get_mut(place as usize) {
-                *free = Some(thing);
-            }
-            self.places.push_back(place);
-        } else {
-            self.places.push_back(self.things.len() as u32);
-            self.things.push(Some(thing));
+        if self.next.wrapping_sub(self.first) as usize == self.ring.len() {
+            self.make_room();
+        }
+        let number = self.next;
+        self.next = number.wrapping_add(1);
+        self.count += 1;
+        if let Some(place) = self.place(number)
+            && let Some(free) = self.ring.get_mut(place)
+        {
+            *free = Some(thing);
         }
         number
     }
 
+    /// Makes room in the ring, which is full. If most of what was in it is gone, the oldest has to leave, and the room behind it is free.
+    #[cold]
+    fn make_room(&mut self) {
+        let length = self.ring.len();
+        if (self.count as usize) < length / 2 {
+            let number = self.first;
+            if let Some(thing) = self.remove(number) {
+                self.old.insert(number, thing);
+            }
+            return;
+        }
+        let oldest = self.place(self.first).unwrap_or(0);
+        let mut things = std::mem::take(&mut self.ring);
+        things.rotate_left(oldest);
+        self.ring.resize_with((2 * length).max(ROOM), || None);
+        for (number, thing) in (0..).map(|offset| self.first.wrapping_add(offset)).zip(things) {
+            let place = number as usize & (self.ring.len() - 1);
+            if let Some(free) = self.ring.get_mut(place) {
+                *free = thing;
+            }
+        }
+    }
+
     #[inline]
     fn place(&self, number: u32) -> Option<usize> {
-        self.places.get(number.wrapping_sub(self.first) as usize).map(|place| *place as usize)
+        let here = number.wrapping_sub(self.first) < self.next.wrapping_sub(self.first);
+        here.then(|| number as usize & self.ring.len().wrapping_sub(1))
     }
 
     /// A thing, if it is still there.
     #[inline]
     pub fn get(&self, number: u32) -> Option<&T> {
-        self.things.get(self.place(number)?)?.as_ref()
-    }
-
-    /// Where the first things are, as far as they are among so many numbers; nothing of them is read.
-    pub fn oldest(&self, numbers: usize) -> impl Iterator<Item = &Option<T>> {
-        self.places.iter().take(numbers).filter_map(|place| self.things.get(*place as usize))
+        match self.place(number) {
+            Some(place) => self.ring.get(place)?.as_ref(),
+            None => self.old.get(&number),
+        }
     }
 
     /// The same, to change it.
     #[inline]
     pub fn get_mut(&mut self, number: u32) -> Option<&mut T> {
-        let place = self.place(number)?;
-        self.things.get_mut(place)?.as_mut()
+        match self.place(number) {
+            Some(place) => self.ring.get_mut(place)?.as_mut(),
+            None => self.old.get_mut(&number),
+        }
     }
 
     /// Takes a thing out.
     pub fn remove(&mut self, number: u32) -> Option<T> {
-        let place = self.places.get_mut(number.wrapping_sub(self.first) as usize)?;
-        let thing = self.things.get_mut(*place as usize)?.take()?;
-        self.free.push(std::mem::replace(place, NOWHERE));
-        while self.places.front() == Some(&NOWHERE) {
-            self.places.pop_front();
+        let Some(place) = self.place(number) else {
+            return self.old.remove(&number);
+        };
+        let thing = self.ring.get_mut(place)?.take()?;
+        self.count -= 1;
+        while let Some(place) = self.place(self.first)
+            && self.ring.get(place).is_some_and(Option::is_none)
+        {
             self.first = self.first.wrapping_add(1);
         }
         Some(thing)
@@ -83,7 +114,7 @@ impl<T> Numbered<T> {
 mod tests {
     use super::*;
 
-    /// Numbers go on, whatever is taken out, and room is used again: of a thousand things, of which two are there at a time, three
+    /// Numbers go on, whatever is taken out, and room is used again: of a thousand things, of which two are there at a time, four
     /// have had room at most.
     #[test]
     fn numbers() {
@@ -97,8 +128,22 @@ mod tests {
         }
         assert_eq!((all.get(997), all.get(998), all.get(999)), (None, Some(&998), Some(&999)));
         assert_eq!(all.get(1000), None);
-        assert_eq!(all.things.len(), 3);
+        assert_eq!(all.ring.len(), 4);
         assert_eq!(all.next(), 1000);
+    }
+
+    /// All that stay are found, however many and from whatever number on.
+    #[test]
+    fn all_stay() {
+        let mut all = Numbered::default();
+        for number in 0..3 {
+            all.push(number);
+            all.remove(number);
+        }
+        for number in 3..1000 {
+            assert_eq!(all.push(number), number);
+        }
+        assert!((3..1000).all(|number| all.get(number) == Some(&number)));
     }
 
     /// One that stays does not keep others.
@@ -110,8 +155,8 @@ mod tests {
             all.remove(number.max(1));
         }
         assert_eq!((all.get(0), all.get(1), all.get(99)), (Some(&0), None, None));
-        assert_eq!((all.things.len(), all.places.len()), (2, 100));
-        assert_eq!(all.remove(0), Some(0));
-        assert_eq!((all.places.len(), all.next()), (0, 100));
+        assert_eq!((all.ring.len(), all.next()), (4, 100));
+        assert_eq!(all.get_mut(0), Some(&mut 0));
+        assert_eq!((all.remove(0), all.remove(0)), (Some(0), None));
     }
 }

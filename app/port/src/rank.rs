@@ -197,7 +197,7 @@ impl Port {
         if let Some(lane) = self.desk.memory.lane(self.rank) {
             lane.read(RANKS_TURN, &mut words);
         }
-        let reply = Reply::decode(&words);
+        let reply = Reply::decode(&words, |_| ());
         self.now.set(reply.now);
         reply.value
     }
@@ -242,11 +242,20 @@ impl Port {
             return 0;
         }
         self.ahead.set((0, 0));
+        // Of what was forgotten, nobody wants to know.
+        let done = |done: Completion| {
+            if let Some(known) = self.done.borrow_mut().get_mut(done.ticket as u32) {
+                *known = Some(done);
+            }
+        };
         let reply = loop {
-            let reply = match self.exchange() {
-                Ok(words) => Reply::decode(&words),
+            let mut words = match self.exchange() {
+                Ok(words) => words,
                 Err(Died) => (self.end)(1),
             };
+            let reply = Reply::decode(&words, done);
+            words.clear();
+            self.desk.encoder.borrow_mut().words = words;
             if !reply.asks_place {
                 break reply;
             }
@@ -254,14 +263,6 @@ impl Port {
             self.say(&Command::In(format!("{name}{place}")));
         };
         self.now.set(reply.now);
-        let mut known = self.done.borrow_mut();
-        for done in reply.completions {
-            // Of what was forgotten, nobody wants to know.
-            if let Some(known) = known.get_mut(done.ticket as u32) {
-                *known = Some(done);
-            }
-        }
-        drop(known);
         if let Some(code) = reply.end {
             (self.end)(code);
         }
@@ -279,12 +280,13 @@ impl Port {
         // The next rank that writes may have them: it comes when this one has given its turn up.
         words.clear();
         self.desk.encoder.borrow_mut().words = words;
-        let mut reply = Vec::new();
-        loop {
+        self.switch.switch(lane)?;
+        let mut reply = std::mem::take(&mut self.desk.encoder.borrow_mut().words);
+        // What a rank has said after it said goodbye is of no use.
+        reply.clear();
+        while lane.read(RANKS_TURN, &mut reply) {
             self.switch.switch(lane)?;
-            if !lane.read(RANKS_TURN, &mut reply) {
-                return Ok(reply);
-            }
         }
+        Ok(reply)
     }
 }

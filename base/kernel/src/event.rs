@@ -83,7 +83,7 @@ pub trait Model: Sync {
         out: &mut Outbox<Self::Message>,
     ) -> Next;
 
-    /// How much there is to do at a process, compared with others: workers get shares of equal weight.
+    /// How much there is to do at a process, compared with others: workers get shares of equal weight. 0 of one that is likely to do nothing.
     /// Results do not depend on it.
     fn weight(&self, id: u32) -> u32 {
         let _ = id;

@@ -55,7 +55,7 @@ pub fn execute<M: Model>(
     worker: impl Fn() -> M::Worker,
 ) -> Result<Finished<M>, Overflow> {
     let workers = config.workers.max(1).min(count.max(1) as usize);
-    let shift = block_shift(count, workers);
+    let shift = block_shift(model, count, workers);
     let blocks = (count as usize).div_ceil(1 << shift);
     // No worker is without a block, so that none waits for nothing.
     let workers = workers.min(blocks.max(1));
@@ -107,12 +107,13 @@ fn finish<M: Model>(shares: Vec<Share<M>>) -> Result<Finished<M>, Overflow> {
     Ok(finished)
 }
 
-/// Processes per block: as many as stay in a cache, but several blocks per worker.
-fn block_shift(count: u32, workers: usize) -> u32 {
+/// Processes per block: as many as stay in a cache, but of those that have anything to do several blocks per worker.
+fn block_shift<M: Model>(model: &M, count: u32, workers: usize) -> u32 {
     if workers == 1 {
         return MOST_SHIFT;
     }
-    let wanted = (count as usize / (workers * 8)).max(1);
+    let busy = (0..count).filter(|id| model.weight(*id) > 0).count();
+    let wanted = (busy / (workers * 8)).max(1);
     wanted.ilog2().min(MOST_SHIFT)
 }
 
@@ -368,6 +369,16 @@ mod tests {
         ) -> Next {
             Next::NEVER
         }
+    }
+
+    /// Of 1000 processes that wait and two that do not, each worker has one of the two.
+    #[test]
+    fn those_without_weight_count_for_nothing() {
+        let mut weights = vec![0; 1002];
+        (weights[0], weights[1]) = (1, 1);
+        let model = Weights(weights);
+        let shift = block_shift(&model, 1002, 2);
+        assert_eq!((shift, starts(&model, 1002, shift, 2)), (0, vec![0, 1, 1002]));
     }
 
     /// By hand. Blocks of two processes, two workers: equal weights 8 split 2 | 2; weights 1 1 1 1 1 1 1 9 of 16 in all: half

@@ -36,6 +36,8 @@ pub fn run(arguments: &Mpirun, make: Option<Make>) -> u8 {
 
 /// The environment variable that holds the command line for [`inside`].
 pub const INSIDE: &str = "HEDDLE_IN_PROCESS";
+/// Tells the allocator of the process to keep what is free: ranks take turns, and what one gives back the next one takes.
+pub const KEEP: (&str, &str) = ("MIMALLOC_PURGE_DELAY", "-1");
 /// The library that holds ranks in the process of the program.
 const LIBRARY: &str = "libheddle_in_process.so";
 
@@ -79,6 +81,7 @@ fn enter(arguments: &Mpirun) -> Result<Infallible, Ending> {
         .args(rest)
         .env(INSIDE, shell_words::join(&line))
         .env("LD_BIND_NOW", "1")
+        .env(KEEP.0, KEEP.1)
         .env("LD_PRELOAD", loaded)
         .envs(changes);
     let paths = std::env::var_os("LD_LIBRARY_PATH");

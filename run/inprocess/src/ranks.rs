@@ -3,7 +3,9 @@
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::ffi::{CString, c_int};
 use std::io;
+use std::mem::MaybeUninit;
 use std::num::NonZeroUsize;
+use std::ops::Range;
 use std::ptr;
 use std::rc::Rc;
 
@@ -25,6 +27,11 @@ const STACK: usize = 1 << 20;
 /// `MADV_GUARD_INSTALL` of Linux 6.13: pages that cannot be touched, without a mapping of their own.
 const GUARD_INSTALL: c_int = 102;
 const PAGE: usize = 4096;
+/// Bytes of a line of the cache.
+const LINE: usize = 64;
+
+/// Bytes of a stack that are asked for before its rank runs: what it uses first.
+const WARM: usize = 3072;
 
 /// A part of the memory of all stacks.
 struct Part {
@@ -52,6 +59,8 @@ struct Rank {
     /// Its copy of the program's variables, while another one runs.
     image: Vec<u8>,
     mpi: *mut Mpi,
+    /// The part of its stack that it has used.
+    used: Range<usize>,
     ended: Option<c_int>,
     /// What it is given as arguments.
     arguments: Vec<*mut i8>,
@@ -76,6 +85,8 @@ thread_local! {
     static YIELDER: Cell<*const Yielder<(), ()>> = const { Cell::new(ptr::null()) };
     /// The code with which the running rank ends.
     static CODE: Cell<Option<c_int>> = const { Cell::new(None) };
+    /// How deep in its stack the last rank was when it suspended itself.
+    static DEPTH: Cell<usize> = const { Cell::new(0) };
     static WAYS: RefCell<Vec<*const Yielder<(), ()>>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -93,6 +104,8 @@ pub fn end(code: c_int) -> ! {
 }
 
 fn suspend() {
+    let depth = 0_u8;
+    DEPTH.set(ptr::from_ref(&depth).addr());
     // SAFETY: a rank runs, whose way back lives as long as its coroutine.
     if let Some(yielder) = unsafe { YIELDER.get().as_ref() } {
         yielder.suspend(());
@@ -159,6 +172,7 @@ impl Ranks {
                 arguments.iter().map(|word| word.clone().into_raw()).collect();
             given.push(ptr::null_mut());
             let stack = stack(stacks, rank as usize)?;
+            let top = stack.base().get();
             let (constructors, words) = (image.constructors.clone(), given.as_mut_ptr());
             let number = c_int::try_from(arguments.len()).unwrap_or(c_int::MAX);
             let coroutine = Coroutine::with_stack(stack, move |yielder: &Yielder<(), ()>, ()| {
@@ -176,7 +190,8 @@ impl Ranks {
                 main(number, words, environment)
             });
             let image = Vec::new();
-            Ok(Rank { coroutine: Some(coroutine), image, mpi, ended: None, arguments: given })
+            let (coroutine, used) = (Some(coroutine), top..top);
+            Ok(Rank { coroutine, image, mpi, used, ended: None, arguments: given })
         };
         let ranks: Vec<Rank> = (0..count).map(rank).collect::<io::Result<_>>()?;
         WAYS.set(vec![ptr::null(); count as usize]);
@@ -208,6 +223,9 @@ impl Ranks {
     fn run(&self, rank: u32) -> Option<c_int> {
         // SAFETY: one thread; what a rank does while it runs does not come here.
         let ranks = unsafe { &mut *self.all.get() };
+        if let Some(own) = ranks.get(rank as usize) {
+            own.warm();
+        }
         self.settle(ranks, rank);
         let own = ranks.get_mut(rank as usize)?;
         if own.ended.is_some() {
@@ -228,7 +246,20 @@ impl Ranks {
             CoroutineResult::Yield(()) => CODE.take(),
         };
         own.coroutine = Some(coroutine);
+        own.used.start = DEPTH.get();
         own.ended
+    }
+}
+
+impl Rank {
+    /// Asks for the memory that a rank needs at once when it runs: others have run since, and one line after the other would be waited for.
+    fn warm(&self) {
+        let mpi = self.mpi.addr()..self.mpi.addr() + size_of::<Mpi>();
+        let stack = self.used.start..self.used.end.min(self.used.start + WARM);
+        for line in [mpi, stack].into_iter().flat_map(|part| part.step_by(LINE)) {
+            // SAFETY: memory of this process that may hold anything, which is not read.
+            kernel::prefetch(unsafe { &*(line as *const MaybeUninit<u8>) });
+        }
     }
 }
 
