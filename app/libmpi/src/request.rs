@@ -1,6 +1,6 @@
 //! Operations under way (MPI 4.1, sections 3.7, 3.9 and 13.2).
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ffi::c_int;
 use std::rc::Rc;
 
@@ -184,6 +184,8 @@ pub struct Request {
     /// What is under way; a persistent request has nothing between its operations.
     active: RefCell<Option<Active>>,
     starter: Option<Starter>,
+    /// Whether it is a send that the program has cancelled.
+    cancelled: Cell<bool>,
 }
 
 impl std::fmt::Debug for Request {
@@ -195,12 +197,13 @@ impl std::fmt::Debug for Request {
 impl Request {
     /// For one operation.
     pub fn active(active: Active) -> Self {
-        Self { active: RefCell::new(Some(active)), starter: None }
+        Self { active: RefCell::new(Some(active)), starter: None, cancelled: Cell::new(false) }
     }
 
     /// For operations that are started with `MPI_Start`.
     pub fn persistent(starter: Starter) -> Self {
-        Self { active: RefCell::new(None), starter: Some(starter) }
+        let starter = Some(starter);
+        Self { active: RefCell::new(None), starter, cancelled: Cell::new(false) }
     }
 
     /// Whether an operation is under way.
@@ -239,6 +242,19 @@ impl Request {
         check!(!self.is_active(), ERR_REQUEST, "the request is active already");
         let active = starter()?;
         self.active.replace(Some(active));
+        self.cancelled.set(false);
+        Ok(())
+    }
+
+    /// A message is on its way, whatever its sender wants; but for one that was cancelled, nobody has to wait (MPI 4.1, section 3.8.4).
+    fn give_up(&self, port: &Port) -> Result {
+        let send = match &*self.active.borrow() {
+            Some(Active::Send { ticket, contents }) if self.cancelled.get() => (*ticket, *contents),
+            _ => return Ok(()),
+        };
+        port.forget(send.0);
+        lent::settle(port, send.1)?;
+        self.active.replace(Some(Active::Done(Status::empty())));
         Ok(())
     }
 
@@ -321,20 +337,10 @@ mpi_functions! {
         if let Some(operation) = known.generalized() {
             return operation.cancel();
         }
-        let send = match &*known.active.borrow() {
-            Some(Active::Receive { ticket, .. }) => {
-                port.say(&Command::Cancel(*ticket));
-                None
-            }
-            Some(Active::Send { ticket, contents }) => Some((*ticket, *contents)),
-            Some(_) => None,
+        match &*known.active.borrow() {
+            Some(Active::Receive { ticket, .. }) => port.say(&Command::Cancel(*ticket)),
+            Some(_) => known.cancelled.set(true),
             None => return Err(Error::new(abi::ERR_REQUEST, "an inactive request cannot be cancelled")),
-        };
-        // A message is on its way, whatever its sender wants; but nobody waits for it any more.
-        if let Some((ticket, contents)) = send {
-            port.forget(ticket);
-            lent::settle(port, contents)?;
-            known.active.replace(Some(Active::Done(Status::empty())));
         }
         Ok(())
     }

@@ -32,6 +32,14 @@ impl Requests {
         Ok(Self { handles: Out::null(), known })
     }
 
+    /// The requests of an array, for a call that waits for them.
+    pub fn to_wait(handles: Out<Handle>, number: c_int) -> Result<Self> {
+        let requests = Self::new(handles, number)?;
+        let port = mpi().port()?;
+        requests.known.iter().flatten().try_for_each(|request| request.give_up(port))?;
+        Ok(requests)
+    }
+
     /// The places of those that are active.
     pub fn active(&self) -> Vec<usize> {
         let active = |(place, request): (usize, &Option<Rc<Request>>)| {

@@ -174,7 +174,7 @@ pub(super) fn test_some(
 
 mpi_functions! {
     fn Wait(request: Out<Handle>, status: Out<Status>) {
-        let requests = Requests::new(request, 1)?;
+        let requests = Requests::to_wait(request, 1)?;
         let port = mpi().port()?;
         let active = requests.active();
         if active.is_empty() {
@@ -186,7 +186,7 @@ mpi_functions! {
     }
 
     fn Waitall(count: c_int, array: Out<Handle>, statuses: Out<Status>) {
-        let requests = Requests::new(array, count)?;
+        let requests = Requests::to_wait(array, count)?;
         let port = mpi().port()?;
         let active = requests.active();
         wait_for(port, &requests.tickets(&active))?;
@@ -197,7 +197,7 @@ mpi_functions! {
 
     fn Waitany(count: c_int, array: Out<Handle>, index: Out<c_int>, status: Out<Status>) {
         index.check()?;
-        let requests = Requests::new(array, count)?;
+        let requests = Requests::to_wait(array, count)?;
         let active = requests.active();
         if active.is_empty() {
             index.set(abi::UNDEFINED)?;
@@ -210,7 +210,7 @@ mpi_functions! {
 
     fn Waitsome(count: c_int, array: Out<Handle>, number: Out<c_int>, indices: Out<c_int>, statuses: Out<Status>) {
         number.check()?;
-        let requests = Requests::new(array, count)?;
+        let requests = Requests::to_wait(array, count)?;
         let active = requests.active();
         if active.is_empty() {
             return number.set(abi::UNDEFINED);

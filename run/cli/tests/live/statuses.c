@@ -180,6 +180,26 @@ static void withdrawn(void) {
     if (!flag)
         MPI_Recv(&value, 1, MPI_INT, rank, 79, WORLD, MPI_STATUS_IGNORE);
     CHECK(value == !flag);
+    /* A synchronous one, if it was not withdrawn, is complete once it is received, and not before. */
+    MPI_Issend(&one, 1, MPI_INT, rank, 80, WORLD, &request);
+    MPI_Cancel(&request);
+    int done = 0;
+    MPI_Request_get_status(request, &done, &status);
+    MPI_Test_cancelled(&status, &flag);
+    if (!done || !flag) {
+        CHECK(!done);
+        MPI_Recv(&value, 1, MPI_INT, rank, 80, WORLD, MPI_STATUS_IGNORE);
+        while (!done) MPI_Request_get_status(request, &done, MPI_STATUS_IGNORE);
+    }
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    CHECK(request == MPI_REQUEST_NULL);
+    /* Nobody receives it, and yet the wait ends. */
+    MPI_Issend(&one, 1, MPI_INT, rank, 81, WORLD, &request);
+    MPI_Cancel(&request);
+    MPI_Wait(&request, &status);
+    MPI_Test_cancelled(&status, &flag);
+    if (!flag)
+        MPI_Recv(&value, 1, MPI_INT, rank, 81, WORLD, MPI_STATUS_IGNORE);
 }
 
 static void made_up(void) {
