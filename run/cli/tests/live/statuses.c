@@ -193,13 +193,6 @@ static void withdrawn(void) {
     }
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     CHECK(request == MPI_REQUEST_NULL);
-    /* Nobody receives it, and yet the wait ends. */
-    MPI_Issend(&one, 1, MPI_INT, rank, 81, WORLD, &request);
-    MPI_Cancel(&request);
-    MPI_Wait(&request, &status);
-    MPI_Test_cancelled(&status, &flag);
-    if (!flag)
-        MPI_Recv(&value, 1, MPI_INT, rank, 81, WORLD, MPI_STATUS_IGNORE);
 }
 
 static void made_up(void) {

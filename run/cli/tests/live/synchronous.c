@@ -19,6 +19,13 @@ int main(int argc, char **argv) {
         MPI_Send(&value, 1, MPI_INT, 1, 4, MPI_COMM_WORLD);
         MPI_Wait(requests, &status);
         MPI_Ssend(&value, 1, MPI_INT, 1, 5, MPI_COMM_WORLD);
+        /* Of one that is cancelled the wait ends, received or not; the message was not withdrawn. */
+        MPI_Issend(&value, 1, MPI_INT, 1, 6, MPI_COMM_WORLD, requests);
+        MPI_Cancel(requests);
+        MPI_Wait(requests, &status);
+        MPI_Test_cancelled(&status, &flag);
+        CHECK(!flag);
+        MPI_Send(&value, 1, MPI_INT, 1, 7, MPI_COMM_WORLD);
     } else if (rank == 1) {
         MPI_Send(&value, 1, MPI_INT, 0, 3, MPI_COMM_WORLD);
         MPI_Recv(got, 1, MPI_INT, 0, 2, MPI_COMM_WORLD, &status);
@@ -26,6 +33,8 @@ int main(int argc, char **argv) {
         MPI_Recv(got + 1, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, &status);
         CHECK(got[0] == 5 && got[1] == 5);
         MPI_Recv(got, 1, MPI_INT, 0, 5, MPI_COMM_WORLD, &status);
+        MPI_Recv(got, 1, MPI_INT, 0, 7, MPI_COMM_WORLD, &status);
+        MPI_Recv(got, 1, MPI_INT, 0, 6, MPI_COMM_WORLD, &status);
     }
     return end();
 }
