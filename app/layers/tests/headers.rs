@@ -47,17 +47,23 @@ fn expression(constant: &constants::Constant, interface: Interface) -> Option<St
         (Some(_), _) => format!("(void *)(intptr_t)(int){:#x}", constant.value(interface)?),
         (None, _) => format!("(void *)(intptr_t){}", constant.value(interface)?),
     };
+    let called = match (name, interface) {
+        // MPICH's own name for half precision.
+        ("REAL2", Interface::Mpich) => "MPIX_C_FLOAT16".to_owned(),
+        _ => format!("MPI_{name}"),
+    };
     let theirs = match HANDLES.iter().any(|(kind, _)| *kind == constant.kind) {
         true if constant.kind == "file" || interface == Interface::OpenMpi => {
-            format!("(void *)MPI_{name}")
+            format!("(void *){called}")
         }
-        true => format!("(void *)(intptr_t)(int)MPI_{name}"),
-        false => format!("(void *)(intptr_t)MPI_{name}"),
+        true => format!("(void *)(intptr_t)(int){called}"),
+        false => format!("(void *)(intptr_t){called}"),
     };
-    let check = format!("    if ({theirs} != {value})\n        puts(\"MPI_{name}\");\n");
+    let check = format!("    if ({theirs} != {value})\n        puts(\"{called}\");\n");
     // Newer than the MPICH that most systems have.
-    let newer = ["COMM_TYPE_RESOURCE_GUIDED", "ERR_ERRHANDLER"].contains(&name);
-    Some(if newer { format!("#ifdef MPI_{name}\n{check}#endif\n") } else { check })
+    let newer =
+        ["COMM_TYPE_RESOURCE_GUIDED", "ERR_ERRHANDLER", "COMBINER_VALUE_INDEX"].contains(&name);
+    Some(if newer { format!("#ifdef {called}\n{check}#endif\n") } else { check })
 }
 
 /// A program prints the names of those that differ: none.
