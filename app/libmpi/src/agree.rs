@@ -9,27 +9,11 @@ use port::{Amount, Class, Command, Members, Poll};
 use crate::abi::{self, Handle};
 use crate::collective::{self, Contribution};
 use crate::comm::{self, Comm};
+use crate::environment::Identity;
 use crate::error::{Error, Result};
 use crate::group::Group;
 use crate::memory::Buffer;
 use crate::{lent, mpi, p2p, request, simulator, threads};
-
-/// What a process is among those of the run.
-#[derive(Debug, Default)]
-pub struct Identity {
-    /// Its number among all ranks, of all worlds.
-    pub rank: u32,
-    /// How many ranks the run began with.
-    pub first: u32,
-    /// How many there can be.
-    pub most: u32,
-    /// For how many there is room, as far as the program is to know.
-    pub universe: u32,
-    /// Which of the programs that were started together it runs.
-    pub program: u32,
-    /// What it was told by the rank that started it, if one did.
-    pub birth: Option<Vec<u8>>,
-}
 
 /// Who this process is.
 pub fn connect() -> Result<Identity> {

@@ -8,9 +8,9 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 
 use crate::abi::{self, Handle};
-use crate::agree::Identity;
 use crate::attributes::{Annotated, Attributes};
 use crate::check;
+use crate::environment::Identity;
 use crate::errhandler::{Errhandler, Handled};
 use crate::error::{Error, Result};
 use crate::group::Group;

@@ -87,6 +87,23 @@ pub fn last_used_code(code: c_int) {
     mpi().environment.values.borrow_mut().last_used_code = code;
 }
 
+/// What a process is among those of the run.
+#[derive(Debug, Default)]
+pub struct Identity {
+    /// Its number among all ranks, of all worlds.
+    pub rank: u32,
+    /// How many ranks the run began with.
+    pub first: u32,
+    /// How many there can be.
+    pub most: u32,
+    /// For how many there is room, as far as the program is to know.
+    pub universe: u32,
+    /// Which of the programs that were started together it runs.
+    pub program: u32,
+    /// What it was told by the rank that started it, if one did.
+    pub birth: Option<Vec<u8>>,
+}
+
 /// The highest level of thread support: where ranks share a process, its threads are not told apart.
 pub fn most_threads() -> c_int {
     if mpi().held.get() { abi::THREAD_SERIALIZED } else { abi::THREAD_MULTIPLE }

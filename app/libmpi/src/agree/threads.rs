@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use crate::abi::{self, Handle};
 use crate::comm::Comm;
+use crate::environment::Identity;
 use crate::error::{Error, Result};
 
 /// What the threads of a world share.
@@ -50,18 +51,6 @@ pub fn ranks(size: u32, program: impl Fn(u32) + Sync) {
             });
         }
     });
-}
-
-/// See the other `agree`.
-#[derive(Debug, Default)]
-#[allow(missing_docs)]
-pub struct Identity {
-    pub rank: u32,
-    pub first: u32,
-    pub most: u32,
-    pub universe: u32,
-    pub program: u32,
-    pub birth: Option<Vec<u8>>,
 }
 
 /// See the other `agree`.

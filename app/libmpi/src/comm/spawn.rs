@@ -67,11 +67,15 @@ fn program(command: In<c_char>, argv: In<In<c_char>>, count: c_int, info: &Info)
     })
 }
 
+/// How many processes are wanted.
+fn processes(programs: &[Start]) -> u32 {
+    programs.iter().fold(0, |sum, program| sum.saturating_add(program.count))
+}
+
 /// The root starts the processes and tells them who they are; gives what the others are to hear: the number of the bridge, and its
 /// other group.
 fn launch(programs: &[Start], local: &Comm) -> Result<Vec<u32>> {
-    let all: u32 = programs.iter().map(|program| program.count).sum();
-    check!(all > 0, ERR_ARG, "no processes are to be started");
+    check!(processes(programs) > 0, ERR_ARG, "no processes are to be started");
     check!(
         !mpi().held.get(),
         ERR_SPAWN,
@@ -129,7 +133,7 @@ fn spawn(
     check!(is_rank, ERR_ROOT, "root {root} of {} ranks", local.size());
     let leads = root as u32 == local.rank();
     let programs = if leads { programs() } else { Ok(Vec::new()) };
-    let wanted = programs.iter().flatten().map(|program| program.count).sum();
+    let wanted = programs.as_deref().map_or(0, processes);
     let mine = programs
         .and_then(|programs| if leads { launch(&programs, &local) } else { Ok(Vec::new()) });
     // The others hear of a failure, too, or they would wait for ever.

@@ -102,7 +102,7 @@ impl Reader<'_> {
                 }
                 (key, DeValue::Table(table)) => inner.push((value.span().start, key, table)),
                 (key, DeValue::Array(items))
-                    if items.iter().all(|item| item.get_ref().is_table()) =>
+                    if !items.is_empty() && items.iter().all(|item| item.get_ref().is_table()) =>
                 {
                     inner.extend(items.iter().filter_map(|item| match item.get_ref() {
                         DeValue::Table(table) => Some((item.span().start, key, table)),

@@ -102,6 +102,10 @@ bandwidth = "-1 GB/s"
 src = "a"
 dst = "b"
 links = ["m", 3]
+[[platform.zone.host]]
+id = "c"
+speed = "1 Gflop/s"
+lnk = []
 "#;
     let faults = Platform::read_toml(text).err().unwrap_or_default().0;
     let said: Vec<_> = faults.iter().map(|fault| (fault.line, fault.message.as_str())).collect();
@@ -113,6 +117,7 @@ links = ["m", 3]
         (12, "`bandwidth`: -1GBps is negative"),
         (15, "there is no host, router or zone `b`"),
         (16, "expected the name of a link"),
+        (20, "`lnk`: expected a text, a number, or a table"),
     ];
     for (line, message) in expected {
         assert!(
