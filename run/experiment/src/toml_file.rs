@@ -92,8 +92,13 @@ impl Reader<'_> {
     fn platform(&mut self, span: Range<usize>) {
         let name = Path::new(&self.source.name).file_name().unwrap_or_default();
         let (raw, place) = (Raw::Text(name.to_string_lossy().into_owned()), self.place(span));
-        let key = keys::find("network.topology");
-        self.assignments.extend(key.map(|key| Assignment { key, raw, place }));
+        let Some(key) = keys::find("network.topology") else { return };
+        // Tables come in the order of the alphabet.
+        if self.assignments.iter().any(|assignment| assignment.key == key) {
+            let message = "the network is described here and by network.topology";
+            return self.diagnostics.push(Diagnostic::new(place, message));
+        }
+        self.assignments.push(Assignment { key, raw, place });
     }
 
     /// A topology as a table, `{ kind = "torus", dims = [4, 4] }`, is what it is as a text: `torus:dims=4x4`.
