@@ -160,6 +160,10 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Model for Watched<'_, S
         own.iter().map(|rank| source.weight(*rank)).max().unwrap_or(1)
     }
 
+    fn order(&self) -> Option<Vec<u32>> {
+        self.engine.network.order()
+    }
+
     /// The network's; and where messages alone travel, the overhead before one enters.
     fn lookahead(&self) -> Time {
         if !N::DIRECT {

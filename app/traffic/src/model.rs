@@ -233,6 +233,12 @@ impl<N: Wired, B: Probe<Record<N::Record>>> Model for Traffic<'_, N, B> {
         }
     }
 
+    fn order(&self) -> Option<Vec<u32>> {
+        let mut order = self.network.order()?;
+        order.push(self.hosts + self.network.devices());
+        Some(order)
+    }
+
     fn failed(&self, crew: &Crew<B>) -> bool {
         crew.stop
     }

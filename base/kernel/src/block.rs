@@ -11,13 +11,14 @@ use std::slice;
 use units::Time;
 
 use crate::mail::Mail;
+use crate::shares::Shares;
 use crate::{AHEAD, Event, Model, Next, Outbox, prefetch};
 
 /// Processes per group, and most groups per block: a set of groups fits a word.
 const GROUP: usize = 64;
 
-/// Most processes per block, as a power of two.
-pub const MOST_SHIFT: u32 = 11;
+/// Most processes per block: as many as stay in a cache.
+pub const BLOCK: usize = 2048;
 
 /// No slot.
 const NONE: u32 = u32::MAX;
@@ -96,7 +97,7 @@ impl<M: crate::Wire> Desk<M> {
 
     pub fn new() -> Self {
         Self {
-            heads: vec![NONE; 1 << MOST_SHIFT],
+            heads: vec![NONE; BLOCK],
             links: Vec::new(),
             inbox: Vec::new(),
             due: Mail::new(),
@@ -167,23 +168,19 @@ impl<M: crate::Wire> Block<M> {
         Mo: Model<Message = M>,
     {
         if processes.len() == self.place {
-            processes.extend((self.first..).take(self.next.len()).map(|id| model.process(id)));
+            let places = (self.first..).take(self.next.len());
+            processes.extend(places.map(|place| model.process(out.shares.number(place))));
         }
         let processes = &mut processes[self.place..self.place + self.next.len()];
         self.take_later(until, &mut out.spare);
         std::mem::swap(&mut desk.due, &mut self.mail);
-        let mut active = [0u64; (1 << MOST_SHIFT) / GROUP];
-        self.sort_mail(until, desk, &mut active);
-        for (group, &earliest) in self.groups.iter().enumerate() {
-            if earliest < until {
-                for (bit, time) in self.next[group * GROUP..].iter().take(GROUP).enumerate() {
-                    active[group] |= u64::from(*time < until) << bit;
-                }
-            }
-        }
+        let mut active = [0u64; BLOCK / GROUP];
+        let active = &mut active[..self.groups.len()];
+        self.sort_mail(until, desk, active, &out.shares);
+        self.own_events(until, active);
         let mut order = std::mem::take(&mut desk.order);
         order.clear();
-        for (group, mut bits) in active.into_iter().enumerate() {
+        for (group, &(mut bits)) in active.iter().enumerate() {
             while bits != 0 {
                 order.push((group * GROUP) as u32 + bits.trailing_zeros());
                 bits &= bits - 1;
@@ -196,16 +193,17 @@ impl<M: crate::Wire> Block<M> {
             for stage in 0..2 {
                 if let Some(&soon) = order.get(position + (AHEAD >> stage)) {
                     let process = &processes[soon as usize];
-                    model.soon(self.first + soon, process, stage);
+                    model.soon(out.shares.number(self.first + soon), process, stage);
                 }
             }
             let mail = desk.open(local);
             let process = &mut processes[local as usize];
-            let next = model.run(self.first + local, process, until, mail, worker, out);
+            let id = out.shares.number(self.first + local);
+            let next = model.run(id, process, until, mail, worker, out);
             self.note(local as usize, next);
         }
         desk.order = order;
-        for (group, bits) in active.into_iter().enumerate() {
+        for (group, &bits) in active.iter().enumerate() {
             if bits != 0 {
                 let end = self.next.len().min((group + 1) * GROUP);
                 let times = self.next[group * GROUP..end].iter().copied();
@@ -214,6 +212,18 @@ impl<M: crate::Wire> Block<M> {
         }
         self.earliest = self.groups.iter().copied().min().unwrap_or(Time::MAX);
         desk.due.recycle(&mut out.spare);
+    }
+
+    /// Marks the processes with events of their own before `until`.
+    #[inline]
+    fn own_events(&self, until: Time, active: &mut [u64]) {
+        for (group, &earliest) in self.groups.iter().enumerate() {
+            if earliest < until {
+                for (bit, time) in self.next[group * GROUP..].iter().take(GROUP).enumerate() {
+                    active[group] |= u64::from(*time < until) << bit;
+                }
+            }
+        }
     }
 
     /// Remembers when a process wants to run again.
@@ -229,14 +239,14 @@ impl<M: crate::Wire> Block<M> {
     }
 
     /// Distributes the due mail over its processes; what is not due is kept for later.
-    fn sort_mail(&mut self, until: Time, desk: &mut Desk<M>, active: &mut [u64]) {
+    fn sort_mail(&mut self, until: Time, desk: &mut Desk<M>, active: &mut [u64], shares: &Shares) {
         if desk.links.len() < desk.due.slot_count() {
             desk.links.resize(desk.due.slot_count(), NONE);
         }
         let Desk { heads, links, due, .. } = desk;
         due.slots(|slot, event| {
             if event.time < until {
-                let local = (event.destination - self.first) as usize;
+                let local = (shares.place(event.destination) - self.first) as usize;
                 links[slot as usize] = std::mem::replace(&mut heads[local], slot);
                 active[local / GROUP] |= 1 << (local % GROUP);
             } else {

@@ -90,6 +90,12 @@ pub trait Model: Sync {
         1
     }
 
+    /// The numbers of all processes in an order in which those that say much to each other are near, if theirs is not
+    /// such an order: the shares of workers are parts of it. Results do not depend on it.
+    fn order(&self) -> Option<Vec<u32>> {
+        None
+    }
+
     /// A process will run in the same window, after [`AHEAD`] others in stage 0, half as many in
     /// stage 1: a chance to [`crate::prefetch`] what it will read.
     fn soon(&self, id: u32, process: &Self::Process, stage: usize) {

@@ -3,12 +3,12 @@
 //! Everything a worker learns of the others passes through here, in one collective step per window.
 //! Workers on other machines would need the same three things: messages, two minima, a flag.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use units::Time;
 
-use crate::barrier::Barrier;
+use crate::bell::Bell;
 use crate::mail::Mail;
 use crate::{Event, Wire};
 
@@ -22,40 +22,39 @@ pub enum Transport {
     Serialised,
 }
 
-/// Mail for one block, as it travels.
-pub enum Parcel<M> {
-    Mail(u32, Mail<M>),
-    Bytes(u32, Vec<u8>),
+/// Mail for one block, as it travels: a chunk of it.
+pub struct Parcel<M> {
+    pub block: u32,
+    content: Content<M>,
+}
+
+enum Content<M> {
+    Events(Vec<Event<M>>),
+    Bytes(Vec<u8>),
 }
 
 impl<M: Wire> Parcel<M> {
-    pub fn pack(block: u32, mail: &mut Mail<M>, transport: Transport) -> Self {
+    /// Moves the chunks of a block's mail into parcels.
+    pub fn pack(block: u32, mail: &mut Mail<M>, transport: Transport, parcels: &mut Vec<Self>) {
         match transport {
             Transport::Shared => {
-                let mut parcel = Mail::new();
-                mail.move_to(&mut parcel);
-                Self::Mail(block, parcel)
+                let pack = |chunk| Self { block, content: Content::Events(chunk) };
+                parcels.extend(mail.chunks().map(pack));
             }
             Transport::Serialised => {
                 let mut bytes = Vec::new();
                 for event in mail.iter() {
                     event.encode(&mut bytes);
                 }
-                Self::Bytes(block, bytes)
+                parcels.push(Self { block, content: Content::Bytes(bytes) });
             }
         }
     }
 
-    pub const fn block(&self) -> u32 {
-        match self {
-            Self::Mail(block, _) | Self::Bytes(block, _) => *block,
-        }
-    }
-
     pub fn unpack(self, into: &mut Mail<M>, spare: &mut Vec<Vec<Event<M>>>) {
-        match self {
-            Self::Mail(_, mut mail) => mail.move_to(into),
-            Self::Bytes(_, bytes) => {
+        match self.content {
+            Content::Events(chunk) => into.append(chunk, spare),
+            Content::Bytes(bytes) => {
                 let mut rest = bytes.as_slice();
                 while let Some(event) = Event::decode(&mut rest) {
                     into.push(event, spare);
@@ -126,7 +125,12 @@ impl Notice {
     }
 }
 
+/// What one worker has last told. A cache line, and the one that is fetched with it, for each: who writes does
+/// not disturb who reads another.
+#[repr(align(128))]
 struct Board {
+    /// The turn of which this tells, plus one; written last.
+    turn: AtomicUsize,
     earliest: AtomicU64,
     urgent: AtomicU64,
     mail: AtomicU64,
@@ -134,38 +138,84 @@ struct Board {
     stop: AtomicBool,
 }
 
-/// The meeting point of all workers. Two sets of everything, used in turn, make one barrier per
-/// window enough.
-pub struct Exchange<M> {
-    workers: usize,
-    boards: [Vec<Board>; 2],
-    parcels: [Vec<Mutex<Vec<Parcel<M>>>>; 2],
-    barrier: Barrier,
-}
-
-impl<M: Wire> Exchange<M> {
-    pub fn new(workers: usize) -> Self {
-        let board = || Board {
+impl Board {
+    const fn new() -> Self {
+        Self {
+            turn: AtomicUsize::new(0),
             earliest: AtomicU64::new(0),
             urgent: AtomicU64::new(0),
             mail: AtomicU64::new(0),
             answers: AtomicBool::new(false),
             stop: AtomicBool::new(false),
-        };
-        let boards = || (0..workers).map(|_| board()).collect();
-        let parcels = || (0..workers * workers).map(|_| Mutex::new(Vec::new())).collect();
-        Self {
-            workers,
-            boards: [boards(), boards()],
-            parcels: [parcels(), parcels()],
-            barrier: Barrier::new(workers),
         }
     }
 
-    /// Leaves parcels for worker `to`.
-    pub fn post(&self, turn: usize, me: usize, to: usize, mut parcels: Vec<Parcel<M>>) {
-        if let Some(slot) = self.parcels[turn % 2].get(me * self.workers + to) {
-            slot.lock().unwrap_or_else(PoisonError::into_inner).append(&mut parcels);
+    fn tell(&self, turn: usize, notice: Notice) {
+        self.earliest.store(notice.earliest.ps(), Ordering::Relaxed);
+        self.urgent.store(notice.urgent.ps(), Ordering::Relaxed);
+        self.mail.store(notice.mail.ps(), Ordering::Relaxed);
+        self.answers.store(notice.answers, Ordering::Relaxed);
+        self.stop.store(notice.stop, Ordering::Relaxed);
+        self.turn.store(turn + 1, Ordering::SeqCst);
+    }
+
+    fn tells_of(&self, turn: usize) -> bool {
+        self.turn.load(Ordering::SeqCst) == turn + 1
+    }
+
+    fn notice(&self) -> Notice {
+        Notice {
+            earliest: Time::from_ps(self.earliest.load(Ordering::Relaxed)),
+            urgent: Time::from_ps(self.urgent.load(Ordering::Relaxed)),
+            mail: Time::from_ps(self.mail.load(Ordering::Relaxed)),
+            answers: self.answers.load(Ordering::Relaxed),
+            stop: self.stop.load(Ordering::Relaxed),
+        }
+    }
+}
+
+/// From one worker to another.
+#[repr(align(128))]
+struct Lane<M> {
+    parcels: Vec<Parcel<M>>,
+    /// Chunks that the receiver gives back for those that it got: the sender need not make new ones.
+    spare: Vec<Vec<Event<M>>>,
+}
+
+/// The meeting point of all workers. There are two sets of everything, used in turn: nobody tells of the turn after
+/// the next before all have told of the next, and so have read what was told of this one.
+pub struct Exchange<M> {
+    workers: usize,
+    boards: [Vec<Board>; 2],
+    lanes: [Vec<Mutex<Lane<M>>>; 2],
+    bell: Bell,
+}
+
+impl<M: Wire> Exchange<M> {
+    pub fn new(workers: usize) -> Self {
+        let boards = || (0..workers).map(|_| Board::new()).collect();
+        let lane = || Lane { parcels: Vec::new(), spare: Vec::new() };
+        let lanes = || (0..workers * workers).map(|_| Mutex::new(lane())).collect();
+        Self {
+            workers,
+            boards: [boards(), boards()],
+            lanes: [lanes(), lanes()],
+            bell: Bell::new(workers),
+        }
+    }
+
+    /// Leaves parcels for worker `to`, and takes what it has given back.
+    pub fn post(
+        &self,
+        turn: usize,
+        (me, to): (usize, usize),
+        parcels: &mut Vec<Parcel<M>>,
+        spare: &mut Vec<Vec<Event<M>>>,
+    ) {
+        if let Some(lane) = self.lanes[turn % 2].get(me * self.workers + to) {
+            let mut lane = lane.lock().unwrap_or_else(PoisonError::into_inner);
+            lane.parcels.append(parcels);
+            spare.append(&mut lane.spare);
         }
     }
 
@@ -175,33 +225,30 @@ impl<M: Wire> Exchange<M> {
             return mine;
         }
         let boards = &self.boards[turn % 2];
-        if let Some(board) = boards.get(me) {
-            board.earliest.store(mine.earliest.ps(), Ordering::Relaxed);
-            board.urgent.store(mine.urgent.ps(), Ordering::Relaxed);
-            board.mail.store(mine.mail.ps(), Ordering::Relaxed);
-            board.answers.store(mine.answers, Ordering::Relaxed);
-            board.stop.store(mine.stop, Ordering::Relaxed);
-        }
-        self.barrier.wait();
+        boards[me].tell(turn, mine);
+        self.bell.ring();
         boards.iter().fold(Notice::NONE, |all, board| {
-            all.join(Notice {
-                earliest: Time::from_ps(board.earliest.load(Ordering::Relaxed)),
-                urgent: Time::from_ps(board.urgent.load(Ordering::Relaxed)),
-                mail: Time::from_ps(board.mail.load(Ordering::Relaxed)),
-                answers: board.answers.load(Ordering::Relaxed),
-                stop: board.stop.load(Ordering::Relaxed),
-            })
+            self.bell.wait(|| board.tells_of(turn));
+            all.join(board.notice())
         })
     }
 
-    /// Takes what the others have left for this worker before the last agreement.
-    pub fn collect(&self, turn: usize, me: usize, mut each: impl FnMut(Parcel<M>)) {
+    /// Takes what the others have left for this worker before the last agreement: `each` gets a parcel
+    /// and the worker's spare chunks.
+    pub fn collect(
+        &self,
+        turn: usize,
+        me: usize,
+        spare: &mut Vec<Vec<Event<M>>>,
+        mut each: impl FnMut(Parcel<M>, &mut Vec<Vec<Event<M>>>),
+    ) {
         for from in 0..self.workers {
-            if let Some(slot) = self.parcels[turn % 2].get(from * self.workers + me) {
-                let parcels =
-                    std::mem::take(&mut *slot.lock().unwrap_or_else(PoisonError::into_inner));
-                parcels.into_iter().for_each(&mut each);
-            }
+            let Some(lane) = self.lanes[turn % 2].get(from * self.workers + me) else { continue };
+            let mut lane = lane.lock().unwrap_or_else(PoisonError::into_inner);
+            let Lane { parcels, spare: back } = &mut *lane;
+            let count = parcels.len();
+            parcels.drain(..).for_each(|parcel| each(parcel, spare));
+            back.extend(spare.drain(spare.len().saturating_sub(count)..));
         }
     }
 }

@@ -9,10 +9,13 @@
 //!
 //! One worker runs the same program as several: there is no other executor.
 
+use std::sync::Arc;
+
 use units::Time;
 
-use crate::block::{Block, Desk, MOST_SHIFT};
+use crate::block::{Block, Desk};
 use crate::exchange::{Exchange, Notice, Parcel, Transport};
+use crate::shares::Shares;
 use crate::{Model, Outbox, with_room};
 
 /// How to execute a model.
@@ -55,15 +58,11 @@ pub fn execute<M: Model>(
     worker: impl Fn() -> M::Worker,
 ) -> Result<Finished<M>, Overflow> {
     let workers = config.workers.max(1).min(count.max(1) as usize);
-    let shift = block_shift(model, count, workers);
-    let blocks = (count as usize).div_ceil(1 << shift);
-    // No worker is without a block, so that none waits for nothing.
-    let workers = workers.min(blocks.max(1));
+    let shares = Arc::new(Shares::of(model, count as usize, workers));
     let exchange = Exchange::new(workers);
-    let starts = starts(model, count, shift, workers);
-    let layout = Layout { count, shift, blocks, workers, starts, transport: config.transport };
+    let layout = Layout { workers, shares, transport: config.transport };
     let crews: Vec<M::Worker> = (0..workers).map(|_| worker()).collect();
-    let shares = if workers == 1 {
+    let done = if workers == 1 {
         crews.into_iter().map(|crew| work(model, &layout, &exchange, 0, crew)).collect()
     } else {
         std::thread::scope(|scope| {
@@ -81,10 +80,10 @@ pub fn execute<M: Model>(
                 .collect::<Vec<_>>()
         })
     };
-    finish(shares)
+    finish(done, &layout.shares)
 }
 
-fn finish<M: Model>(shares: Vec<Share<M>>) -> Result<Finished<M>, Overflow> {
+fn finish<M: Model>(done: Vec<Share<M>>, shares: &Shares) -> Result<Finished<M>, Overflow> {
     let mut finished = Finished {
         parts: Vec::new(),
         workers: Vec::new(),
@@ -92,88 +91,26 @@ fn finish<M: Model>(shares: Vec<Share<M>>) -> Result<Finished<M>, Overflow> {
         windows: 0,
         instants: 0,
     };
-    for share in shares {
+    for share in done {
         if share.overflow {
             return Err(Overflow { at: share.last });
         }
-        if !share.processes.is_empty() {
-            finished.parts.push(share.processes);
-        }
+        finished.parts.push(share.processes);
         finished.workers.push(share.worker);
         finished.last = share.last;
         finished.windows = share.windows;
         finished.instants = share.instants;
     }
+    finished.parts = shares.by_number(finished.parts);
+    finished.parts.retain(|part| !part.is_empty());
     Ok(finished)
 }
 
-/// Processes per block: as many as stay in a cache, but of those that have anything to do several blocks per worker.
-fn block_shift<M: Model>(model: &M, count: u32, workers: usize) -> u32 {
-    if workers == 1 {
-        return MOST_SHIFT;
-    }
-    let busy = (0..count).filter(|id| model.weight(*id) > 0).count();
-    let wanted = (busy / (workers * 8)).max(1);
-    wanted.ilog2().min(MOST_SHIFT)
-}
-
-/// The first block of each worker, and the number of blocks: contiguous shares of nearly equal weight, none
-/// of them empty.
-fn starts<M: Model>(model: &M, count: u32, shift: u32, workers: usize) -> Vec<usize> {
-    let blocks = (count as usize).div_ceil(1 << shift);
-    if workers == 1 {
-        return vec![0, blocks];
-    }
-    // The weight up to the end of each block.
-    let mut sums = Vec::with_capacity(blocks);
-    let mut sum = 0_u64;
-    for id in 0..count {
-        sum += u64::from(model.weight(id));
-        if (id + 1).is_multiple_of(1 << shift) || id + 1 == count {
-            sums.push(sum);
-        }
-    }
-    let mut starts = vec![0];
-    for worker in 1..workers {
-        // The boundary nearest to the worker's part of the whole; u128 as weights may be large.
-        let wanted = (u128::from(sum) * worker as u128 / workers as u128) as u64;
-        let after = sums.partition_point(|&sum| sum <= wanted);
-        let before = after.checked_sub(1).and_then(|before| sums.get(before)).map_or(0, |&sum| sum);
-        let beyond = sums.get(after).map_or(u64::MAX, |&sum| sum);
-        let nearest = after + usize::from(beyond - wanted < wanted - before);
-        let least = starts.last().map_or(0, |&start| start + 1);
-        starts.push(nearest.clamp(least, blocks - (workers - worker)));
-    }
-    starts.push(blocks);
-    starts
-}
-
-/// Who has which block.
+/// Who has what, and how it travels.
 struct Layout {
-    count: u32,
-    shift: u32,
-    blocks: usize,
     workers: usize,
-    starts: Vec<usize>,
+    shares: Arc<Shares>,
     transport: Transport,
-}
-
-impl Layout {
-    fn share(&self, worker: usize) -> std::ops::Range<usize> {
-        self.starts[worker]..self.starts[worker + 1]
-    }
-
-    /// A block of a worker whose processes start at `base`.
-    fn block<M: crate::Wire>(&self, block: usize, base: u32) -> Block<M> {
-        let first = (block as u32) << self.shift;
-        let end = first.saturating_add(1 << self.shift).min(self.count);
-        Block::new(first, (first - base) as usize, (end - first) as usize)
-    }
-
-    fn owner(&self, block: usize) -> usize {
-        // The inverse of `share`: the last worker whose share starts at or before the block.
-        self.starts.partition_point(|&start| start <= block) - 1
-    }
 }
 
 /// What one worker brings home.
@@ -193,18 +130,18 @@ fn work<M: Model>(
     me: usize,
     mut worker: M::Worker,
 ) -> Share<M> {
-    let mine = layout.share(me);
-    let base = (mine.start as u32) << layout.shift;
-    let mut blocks: Vec<_> = mine.clone().map(|block| layout.block(block, base)).collect();
-    let end = ((mine.end as u64) << layout.shift).min(layout.count.into());
-    let mut processes = with_room((end as u32).saturating_sub(base) as usize);
+    let shares = &*layout.shares;
+    let mine = shares.starts[me]..shares.starts[me + 1];
+    let mut blocks: Vec<_> = mine.clone().map(|block| shares.block(me, block)).collect();
+    let mut processes = with_room(shares.sizes[me]);
     let mut agenda = Agenda::new(blocks.len());
-    let mut out = Outbox::new(layout.blocks, layout.shift);
+    let mut out = Outbox::new(layout.shares.clone());
     let mut desk = Desk::new();
+    let mut parcels: Vec<_> = (0..layout.workers).map(|_| Vec::new()).collect();
     let (mut last, mut windows, mut instants) = (Time::ZERO, 0, 0);
     let lookahead = model.lookahead();
     for turn in 0.. {
-        let sent = deliver(layout, exchange, turn, me, &mut out, |block, mail| {
+        let sent = deliver(layout, exchange, turn, me, &mut out, &mut parcels, |block, mail| {
             agenda.mail(block - mine.start, mail.earliest, mail.urgent);
             mail.move_to(&mut blocks[block - mine.start].mail);
         });
@@ -214,10 +151,10 @@ fn work<M: Model>(
         if all.stop || all.earliest == Time::MAX {
             break;
         }
-        exchange.collect(turn, me, |parcel| {
-            let local = parcel.block() as usize - mine.start;
+        exchange.collect(turn, me, &mut out.spare, |parcel, spare| {
+            let local = parcel.block as usize - mine.start;
             let block = &mut blocks[local];
-            parcel.unpack(&mut block.mail, &mut out.spare);
+            parcel.unpack(&mut block.mail, spare);
             agenda.mail(local, block.mail.earliest, block.mail.urgent);
         });
         last = all.earliest;
@@ -288,7 +225,8 @@ impl Agenda {
     }
 }
 
-/// Hands over what has been sent: to `keep` for the worker's own blocks, else to the exchange.
+/// Hands over what has been sent: to `keep` for the worker's own blocks, else to the exchange. `parcels` is
+/// room for those of each worker.
 /// Returns the earliest of what has left.
 fn deliver<M: crate::Wire>(
     layout: &Layout,
@@ -296,16 +234,14 @@ fn deliver<M: crate::Wire>(
     turn: usize,
     me: usize,
     out: &mut Outbox<M>,
+    parcels: &mut [Vec<Parcel<M>>],
     mut keep: impl FnMut(usize, &mut crate::mail::Mail<M>),
 ) -> Notice {
     let mut sent = Notice::NONE;
-    if out.addressed.is_empty() {
-        return sent;
-    }
-    let mut parcels: Vec<Vec<Parcel<M>>> = (0..layout.workers).map(|_| Vec::new()).collect();
-    for block in std::mem::take(&mut out.addressed) {
+    let mut addressed = std::mem::take(&mut out.addressed);
+    for block in addressed.drain(..) {
         let mail = &mut out.mail[block as usize];
-        let owner = layout.owner(block as usize);
+        let owner = layout.shares.owner(block);
         if owner == me && layout.transport == Transport::Shared {
             keep(block as usize, mail);
             continue;
@@ -313,87 +249,14 @@ fn deliver<M: crate::Wire>(
         sent.earliest = sent.earliest.min(mail.earliest);
         sent.urgent = sent.urgent.min(mail.urgent);
         sent.mail = sent.earliest;
-        parcels[owner].push(Parcel::pack(block, mail, layout.transport));
+        Parcel::pack(block, mail, layout.transport, &mut parcels[owner]);
         mail.recycle(&mut out.spare);
     }
-    for (to, parcels) in parcels.into_iter().enumerate() {
+    out.addressed = addressed;
+    for (to, parcels) in parcels.iter_mut().enumerate() {
         if !parcels.is_empty() {
-            exchange.post(turn, me, to, parcels);
+            exchange.post(turn, (me, to), parcels, &mut out.spare);
         }
     }
     sent
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{Event, Next, Wire};
-
-    #[derive(Clone, Copy)]
-    struct Nothing;
-
-    impl Wire for Nothing {
-        fn encode(&self, _: &mut Vec<u8>) {}
-
-        fn decode(_: &mut &[u8]) -> Option<Self> {
-            Some(Self)
-        }
-    }
-
-    /// The weights of processes.
-    struct Weights(Vec<u32>);
-
-    impl Model for Weights {
-        type Process = ();
-        type Message = Nothing;
-        type Worker = ();
-
-        fn process(&self, _: u32) {}
-
-        fn lookahead(&self) -> Time {
-            Time::ZERO
-        }
-
-        fn weight(&self, id: u32) -> u32 {
-            self.0[id as usize]
-        }
-
-        fn run(
-            &self,
-            _: u32,
-            (): &mut (),
-            _: Time,
-            _: &[Event<Nothing>],
-            (): &mut (),
-            _: &mut Outbox<Nothing>,
-        ) -> Next {
-            Next::NEVER
-        }
-    }
-
-    /// Of 1000 processes that wait and two that do not, each worker has one of the two.
-    #[test]
-    fn those_without_weight_count_for_nothing() {
-        let mut weights = vec![0; 1002];
-        (weights[0], weights[1]) = (1, 1);
-        let model = Weights(weights);
-        let shift = block_shift(&model, 1002, 2);
-        assert_eq!((shift, starts(&model, 1002, shift, 2)), (0, vec![0, 1, 1002]));
-    }
-
-    /// By hand. Blocks of two processes, two workers: equal weights 8 split 2 | 2; weights 1 1 1 1 1 1 1 9 of 16 in all: half
-    /// is 8, the boundary at 6 (three blocks) is nearer than that at 16; with all weight at the front, 9
-    /// first, the first block alone has 10 of 16. Three workers of four blocks 100 1 1 1: none is empty.
-    #[test]
-    fn shares_of_equal_weight() {
-        let shares = |weights: &[u32], shift, workers| {
-            starts(&Weights(weights.to_vec()), weights.len() as u32, shift, workers)
-        };
-        assert_eq!(shares(&[1; 8], 1, 2), [0, 2, 4]);
-        assert_eq!(shares(&[1, 1, 1, 1, 1, 1, 1, 9], 1, 2), [0, 3, 4]);
-        assert_eq!(shares(&[9, 1, 1, 1, 1, 1, 1, 1], 1, 2), [0, 1, 4]);
-        assert_eq!(shares(&[100, 1, 1, 1], 0, 3), [0, 1, 2, 4]);
-        assert_eq!(shares(&[1, 1, 1, 100], 0, 3), [0, 2, 3, 4]);
-        assert_eq!(shares(&[1; 5], 0, 1), [0, 5]);
-    }
 }

@@ -4,7 +4,7 @@
 //! worker or several. The result depends on neither the number of workers nor on how messages
 //! travel between them.
 
-mod barrier;
+mod bell;
 mod block;
 mod event;
 mod exchange;
@@ -14,6 +14,7 @@ mod memory;
 mod probe;
 mod queue;
 mod random;
+mod shares;
 
 pub use event::{AHEAD, Event, Model, Next, Wire};
 pub use exchange::Transport;

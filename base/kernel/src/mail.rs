@@ -4,9 +4,11 @@
 //! written again by the next, so that memory follows the number of messages in flight and a
 //! scattered pattern still writes and reads memory in order.
 
+use std::sync::Arc;
+
 use units::Time;
 
-use crate::{Event, Wire};
+use crate::{Event, Wire, shares::Shares};
 
 /// Events per chunk.
 const CHUNK: usize = 64;
@@ -62,7 +64,30 @@ impl<M: Wire> Mail<M> {
         self.clear_times();
     }
 
-    pub fn clear_times(&mut self) {
+    /// Takes all chunks out.
+    pub fn chunks(&mut self) -> impl Iterator<Item = Vec<Event<M>>> {
+        self.clear_times();
+        self.chunks.drain(..)
+    }
+
+    /// Adds a chunk. Few events move in with those of the last one, and their chunk becomes spare.
+    pub fn append(&mut self, mut chunk: Vec<Event<M>>, spare: &mut Vec<Vec<Event<M>>>) {
+        for event in &chunk {
+            self.earliest = self.earliest.min(event.time);
+            if event.message.urgent() {
+                self.urgent = self.urgent.min(event.time);
+            }
+        }
+        match self.chunks.last_mut() {
+            Some(last) if last.len() + chunk.len() <= CHUNK => {
+                last.append(&mut chunk);
+                spare.push(chunk);
+            }
+            _ => self.chunks.push(chunk),
+        }
+    }
+
+    fn clear_times(&mut self) {
         self.earliest = Time::MAX;
         self.urgent = Time::MAX;
     }
@@ -110,14 +135,14 @@ pub struct Outbox<M> {
     /// The blocks for which there is mail.
     pub(crate) addressed: Vec<u32>,
     pub(crate) spare: Vec<Vec<Event<M>>>,
-    pub(crate) shift: u32,
+    pub(crate) shares: Arc<Shares>,
     pub(crate) overflow: bool,
 }
 
 impl<M: Wire> Outbox<M> {
-    pub(crate) fn new(blocks: usize, shift: u32) -> Self {
-        let mail = (0..blocks).map(|_| Mail::new()).collect();
-        Self { mail, addressed: Vec::new(), spare: Vec::new(), shift, overflow: false }
+    pub(crate) fn new(shares: Arc<Shares>) -> Self {
+        let mail = (0..shares.blocks()).map(|_| Mail::new()).collect();
+        Self { mail, addressed: Vec::new(), spare: Vec::new(), shares, overflow: false }
     }
 
     /// Sends a message. It must take effect at the end of the current window or later, unless the
@@ -129,7 +154,7 @@ impl<M: Wire> Outbox<M> {
             self.overflow = true;
             return;
         }
-        let block = event.destination >> self.shift;
+        let block = self.shares.block_of(event.destination);
         if let Some(mail) = self.mail.get_mut(block as usize) {
             if mail.is_empty() {
                 self.addressed.push(block);

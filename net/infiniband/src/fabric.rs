@@ -108,6 +108,33 @@ impl Fabric {
         Time::from_ps(self.lookahead)
     }
 
+    /// Where each device is in a row of all of them, from 0 to 2^32: hosts are where their switch is, and the switches of
+    /// each distance from the hosts are spread evenly by their numbers, so that neighbours are near in trees and grids alike.
+    pub(crate) fn rows(&self) -> Vec<u64> {
+        let mut rows = vec![0; self.devices() as usize];
+        let mut known: Vec<bool> = (0..self.devices()).map(|device| device < self.hosts).collect();
+        let mut ring: Vec<u32> = (0..self.hosts).collect();
+        while !ring.is_empty() {
+            let mut next: Vec<u32> = Vec::new();
+            for peer in ring.iter().flat_map(|&device| self.ports(device)).map(|port| port.peer) {
+                if known.get(peer as usize) == Some(&false) {
+                    known[peer as usize] = true;
+                    next.push(peer);
+                }
+            }
+            next.sort_unstable();
+            for (i, &device) in (0..).zip(&next) {
+                rows[device as usize] = ((2 * i + 1) << 31) / next.len() as u64;
+            }
+            ring = next;
+        }
+        for host in 0..self.hosts {
+            let switch = self.ports(host).first().map_or(NOBODY, |port| port.peer);
+            rows[host as usize] = rows.get(switch as usize).copied().unwrap_or(0);
+        }
+        rows
+    }
+
     /// The routes.
     pub const fn routes(&self) -> &Routes {
         &self.routes

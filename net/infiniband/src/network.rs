@@ -156,6 +156,13 @@ impl Network for Infiniband {
         self.fabric.ports(self.fabric.hosts() + number).len().max(1) as u32
     }
 
+    fn order(&self) -> Option<Vec<u32>> {
+        let rows = self.fabric.rows();
+        let mut order: Vec<u32> = (0..self.hosts.len() as u32 + self.devices()).collect();
+        order.sort_by_key(|&number| rows.get(self.device_of(number) as usize).copied());
+        Some(order)
+    }
+
     fn interface(&self, host: u32) -> Hca {
         Hca::new(&self.fabric, self.host(host))
     }

@@ -72,6 +72,12 @@ pub trait Network: Sync + Sized {
         1
     }
 
+    /// Hosts, and devices numbered behind them, in an order in which those that say much to each other are near, if
+    /// theirs is not such an order: for shares that have little to say to each other.
+    fn order(&self) -> Option<Vec<u32>> {
+        None
+    }
+
     /// The interfaces of all hosts are made one by one, by the workers that own them.
     fn interface(&self, host: u32) -> Self::Interface;
 

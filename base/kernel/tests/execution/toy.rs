@@ -174,6 +174,12 @@ impl Model for Toy {
         if id % 16 == 15 { 40 } else { 1 }
     }
 
+    /// Odd seeds: even numbers, then odd ones.
+    fn order(&self) -> Option<Vec<u32>> {
+        let odd = (1..self.processes).step_by(2);
+        (self.seed % 2 == 1).then(|| (0..self.processes).step_by(2).chain(odd).collect())
+    }
+
     fn run(
         &self,
         id: u32,

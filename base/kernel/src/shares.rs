@@ -1,0 +1,231 @@
+//! Which worker runs which processes.
+//!
+//! Processes stand at places, [`BLOCK`] to a block, and each worker has blocks of its own. As a rule the place of a process
+//! is its number. Where that makes shares unequal, or parts processes that say much to each other, places are
+//! assigned, and nobody may have the last places of a worker.
+
+use crate::{
+    Model, Wire,
+    block::{BLOCK, Block},
+};
+
+/// The shares of all workers.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Shares {
+    /// The first block of each worker, and the number of blocks.
+    pub starts: Vec<usize>,
+    /// How many processes each worker has.
+    pub sizes: Vec<usize>,
+    /// The number of the process at each place, and the place of each number; empty if they are the same.
+    numbers: Vec<u32>,
+    places: Vec<u32>,
+}
+
+impl Shares {
+    /// Contiguous shares of nearly equal weight, none of them empty, of the order that the model wishes or of the
+    /// numbers. There are at most as many workers as processes.
+    pub fn of<M: Model>(model: &M, count: usize, workers: usize) -> Self {
+        let blocks = count.div_ceil(BLOCK);
+        if workers == 1 {
+            return Self { starts: vec![0, blocks], sizes: vec![count], ..Self::default() };
+        }
+        let order = model.order();
+        debug_assert!(
+            order.as_ref().is_none_or(|order| order.len() == count),
+            "an order of all processes"
+        );
+        let order = order.filter(|order| order.len() == count);
+        let number = |place| order.as_ref().map_or(place as u32, |order| order[place]);
+        let bounds = bounds((0..count).map(|place| model.weight(number(place))), workers);
+        let starts: Vec<_> = bounds.iter().map(|bound| (bound + BLOCK / 2) / BLOCK).collect();
+        // At most 4 % of a share goes to its neighbour.
+        let is_near = |(bound, start): (&usize, &usize)| {
+            bound.abs_diff(start * BLOCK) * workers * 25 <= count
+        };
+        if order.is_none() && bounds[..workers].iter().zip(&starts).all(is_near) {
+            let starts = [&starts[..workers], &[blocks]].concat();
+            let size = |share: &[usize]| (share[1] * BLOCK).min(count) - share[0] * BLOCK;
+            let sizes = starts.windows(2).map(size).collect();
+            return Self { starts, sizes, ..Self::default() };
+        }
+        Self::assigned(&bounds, number)
+    }
+
+    /// The places between two bounds each, in blocks of their own.
+    fn assigned(bounds: &[usize], number: impl Fn(usize) -> u32) -> Self {
+        let count = bounds.last().map_or(0, |&count| count);
+        let mut shares = Self { starts: vec![0], places: vec![0; count], ..Self::default() };
+        for bound in bounds.windows(2) {
+            for number in (bound[0]..bound[1]).map(&number) {
+                shares.places[number as usize] = shares.numbers.len() as u32;
+                shares.numbers.push(number);
+            }
+            shares.numbers.resize(shares.numbers.len().next_multiple_of(BLOCK), u32::MAX);
+            shares.starts.push(shares.numbers.len() / BLOCK);
+            shares.sizes.push(bound[1] - bound[0]);
+        }
+        shares
+    }
+
+    /// How many blocks there are.
+    pub fn blocks(&self) -> usize {
+        self.starts.last().map_or(0, |&blocks| blocks)
+    }
+
+    /// The number of the process at a place.
+    #[inline(always)]
+    pub fn number(&self, place: u32) -> u32 {
+        self.numbers.get(place as usize).copied().unwrap_or(place)
+    }
+
+    /// The block of a process.
+    #[inline(always)]
+    pub fn block_of(&self, number: u32) -> u32 {
+        self.place(number) / BLOCK as u32
+    }
+
+    /// The place of a process.
+    #[inline(always)]
+    pub fn place(&self, number: u32) -> u32 {
+        self.places.get(number as usize).copied().unwrap_or(number)
+    }
+
+    /// The worker that has a block: the last one whose share starts at or before it.
+    pub fn owner(&self, block: u32) -> usize {
+        self.starts.partition_point(|&start| start <= block as usize) - 1
+    }
+
+    /// One of the blocks of a worker.
+    pub fn block<M: Wire>(&self, worker: usize, block: usize) -> Block<M> {
+        let before = (block - self.starts[worker]) * BLOCK;
+        Block::new((block * BLOCK) as u32, before, (self.sizes[worker] - before).min(BLOCK))
+    }
+
+    /// What is kept of each process, worker by worker in the order of their places, by number, in one or more parts.
+    pub fn by_number<P>(&self, parts: Vec<Vec<P>>) -> Vec<Vec<P>> {
+        if self.numbers.is_empty() {
+            return parts;
+        }
+        let mut all = Vec::with_capacity(self.places.len());
+        for (&start, part) in self.starts.iter().zip(parts) {
+            all.extend(self.numbers.iter().skip(start * BLOCK).copied().zip(part));
+        }
+        all.sort_unstable_by_key(|numbered| numbered.0);
+        vec![all.into_iter().map(|numbered| numbered.1).collect()]
+    }
+}
+
+/// Where the shares begin, and where the last one ends: each as near as it gets to the workers' parts of the whole
+/// weight, and none of them empty.
+fn bounds(weights: impl ExactSizeIterator<Item = u32> + Clone, workers: usize) -> Vec<usize> {
+    let count = weights.len();
+    let sum: u128 = weights.clone().map(u128::from).sum();
+    let mut weights = weights.map(u128::from).peekable();
+    let (mut bounds, mut bound, mut before) = (vec![0], 0, 0);
+    for worker in 1..workers {
+        let wanted = sum * worker as u128 / workers as u128;
+        let (least, most) = (bounds[worker - 1] + 1, count - (workers - worker));
+        let goes_on = |bound, before, weight| bound < least || 2 * before + weight <= 2 * wanted;
+        while bound < most
+            && let Some(weight) = weights.next_if(|&weight| goes_on(bound, before, weight))
+        {
+            (bound, before) = (bound + 1, before + weight);
+        }
+        bounds.push(bound);
+    }
+    bounds.push(count);
+    bounds
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::Time;
+
+    use crate::{Event, Next, Outbox};
+
+    #[derive(Clone, Copy)]
+    struct Nothing;
+
+    impl Wire for Nothing {
+        fn encode(&self, _: &mut Vec<u8>) {}
+
+        fn decode(_: &mut &[u8]) -> Option<Self> {
+            Some(Self)
+        }
+    }
+
+    /// The weights of processes.
+    struct Weights(Vec<u32>);
+
+    impl Model for Weights {
+        type Process = ();
+        type Message = Nothing;
+        type Worker = ();
+
+        fn process(&self, _: u32) {}
+
+        fn lookahead(&self) -> Time {
+            Time::ZERO
+        }
+
+        fn weight(&self, id: u32) -> u32 {
+            self.0[id as usize]
+        }
+
+        fn run(
+            &self,
+            _: u32,
+            (): &mut (),
+            _: Time,
+            _: &[Event<Nothing>],
+            (): &mut (),
+            _: &mut Outbox<Nothing>,
+        ) -> Next {
+            Next::NEVER
+        }
+    }
+
+    fn shares(weights: Vec<u32>, workers: usize) -> Shares {
+        let count = weights.len();
+        Shares::of(&Weights(weights), count, workers)
+    }
+
+    /// By hand. The bounds of two workers are nearest to half of the weight, 8 of 16 and 5 of 11; if nearest to nothing or all,
+    /// no share is empty. Those without weight count for nothing.
+    #[test]
+    fn shares_of_equal_weight() {
+        let bounds = |weights: &[u32], workers| bounds(weights.iter().copied(), workers);
+        assert_eq!(bounds(&[1; 8], 2), [0, 4, 8]);
+        assert_eq!(bounds(&[1, 1, 1, 1, 1, 1, 1, 9], 2), [0, 7, 8]);
+        assert_eq!(bounds(&[1, 1, 4, 1, 1, 1, 1, 1], 2), [0, 3, 8]);
+        assert_eq!(bounds(&[9, 1, 1, 1, 1, 1, 1, 1], 2), [0, 1, 8]);
+        assert_eq!(bounds(&[100, 1, 1, 1], 3), [0, 1, 2, 4]);
+        assert_eq!(bounds(&[1, 1, 1, 100], 3), [0, 2, 3, 4]);
+        assert_eq!(bounds(&[1; 5], 1), [0, 5]);
+        assert_eq!(bounds(&[1, 1, 0, 0, 0], 2), [0, 1, 5]);
+    }
+
+    /// Where 4 % of a share do not matter, bounds are those of blocks; elsewhere places are assigned, and a worker's
+    /// blocks are its own.
+    #[test]
+    fn places() {
+        let even = shares(vec![1; 100 * BLOCK + 90], 2);
+        assert_eq!(
+            (even.starts, even.sizes),
+            (vec![0, 50, 101], vec![50 * BLOCK, 50 * BLOCK + 90])
+        );
+        assert!(even.numbers.is_empty());
+        let uneven = shares(vec![1; 3 * BLOCK], 2);
+        assert_eq!(
+            (&uneven.starts[..], &uneven.sizes[..]),
+            (&[0, 2, 4][..], &[BLOCK * 3 / 2; 2][..])
+        );
+        let last = (BLOCK * 3 / 2 - 1) as u32;
+        assert_eq!((uneven.place(last), uneven.place(last + 1)), (last, 2 * BLOCK as u32));
+        assert_eq!(uneven.number(2 * BLOCK as u32), last + 1);
+        assert_eq!((uneven.owner(1), uneven.owner(2)), (0, 1));
+        let parts = vec![(0..=last).collect(), (last + 1..3 * BLOCK as u32).collect()];
+        assert_eq!(uneven.by_number(parts).concat(), (0..3 * BLOCK as u32).collect::<Vec<_>>());
+    }
+}
