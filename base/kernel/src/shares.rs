@@ -36,14 +36,17 @@ impl Shares {
         );
         let order = order.filter(|order| order.len() == count);
         let number = |place| order.as_ref().map_or(place as u32, |order| order[place]);
-        let bounds = bounds((0..count).map(|place| model.weight(number(place))), workers);
-        let starts: Vec<_> = bounds.iter().map(|bound| (bound + BLOCK / 2) / BLOCK).collect();
+        let weight = |place| model.weight(number(place));
+        let (bounds, sum) = bounds((0..count).map(weight), workers);
+        let near = bounds[..workers].iter().map(|bound| (bound + BLOCK / 2) / BLOCK);
+        let starts: Vec<_> = near.chain([blocks]).collect();
         // At most 4 % of a share goes to its neighbour.
-        let is_near = |(bound, start): (&usize, &usize)| {
-            bound.abs_diff(start * BLOCK) * workers * 25 <= count
+        let is_near = |(&bound, &start): (&usize, &usize)| {
+            let moved = bound.min(start * BLOCK)..bound.max(start * BLOCK).min(count);
+            moved.map(weight).map(u128::from).sum::<u128>() * workers as u128 * 25 <= sum
         };
-        if order.is_none() && bounds[..workers].iter().zip(&starts).all(is_near) {
-            let starts = [&starts[..workers], &[blocks]].concat();
+        let all_have = starts.windows(2).all(|share| share[0] < share[1]);
+        if order.is_none() && all_have && bounds[..workers].iter().zip(&starts).all(is_near) {
             let size = |share: &[usize]| (share[1] * BLOCK).min(count) - share[0] * BLOCK;
             let sizes = starts.windows(2).map(size).collect();
             return Self { starts, sizes, ..Self::default() };
@@ -116,8 +119,11 @@ impl Shares {
 }
 
 /// Where the shares begin, and where the last one ends: each as near as it gets to the workers' parts of the whole
-/// weight, and none of them empty.
-fn bounds(weights: impl ExactSizeIterator<Item = u32> + Clone, workers: usize) -> Vec<usize> {
+/// weight, and none of them empty. The whole weight comes with them.
+fn bounds(
+    weights: impl ExactSizeIterator<Item = u32> + Clone,
+    workers: usize,
+) -> (Vec<usize>, u128) {
     let count = weights.len();
     let sum: u128 = weights.clone().map(u128::from).sum();
     let mut weights = weights.map(u128::from).peekable();
@@ -134,7 +140,7 @@ fn bounds(weights: impl ExactSizeIterator<Item = u32> + Clone, workers: usize) -
         bounds.push(bound);
     }
     bounds.push(count);
-    bounds
+    (bounds, sum)
 }
 
 #[cfg(test)]
@@ -195,7 +201,7 @@ mod tests {
     /// no share is empty. Those without weight count for nothing.
     #[test]
     fn shares_of_equal_weight() {
-        let bounds = |weights: &[u32], workers| bounds(weights.iter().copied(), workers);
+        let bounds = |weights: &[u32], workers| bounds(weights.iter().copied(), workers).0;
         assert_eq!(bounds(&[1; 8], 2), [0, 4, 8]);
         assert_eq!(bounds(&[1, 1, 1, 1, 1, 1, 1, 9], 2), [0, 7, 8]);
         assert_eq!(bounds(&[1, 1, 4, 1, 1, 1, 1, 1], 2), [0, 3, 8]);
@@ -225,6 +231,10 @@ mod tests {
         assert_eq!((uneven.place(last), uneven.place(last + 1)), (last, 2 * BLOCK as u32));
         assert_eq!(uneven.number(2 * BLOCK as u32), last + 1);
         assert_eq!((uneven.owner(1), uneven.owner(2)), (0, 1));
+        // Two that have something to do, and many that have not.
+        let mut weights = vec![0; BLOCK / 2];
+        (weights[0], weights[1]) = (1, 1);
+        assert_eq!(shares(weights, 2).sizes, [1, BLOCK / 2 - 1]);
         let parts = vec![(0..=last).collect(), (last + 1..3 * BLOCK as u32).collect()];
         assert_eq!(uneven.by_number(parts).concat(), (0..3 * BLOCK as u32).collect::<Vec<_>>());
     }
