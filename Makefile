@@ -71,6 +71,7 @@ validate: setup
 	validation/simgrid/routes.py
 	$(TARGET)/release/heddle-mpi-libraries $(TARGET)/release
 	validation/programs/run.py $(HEDDLE)
+	validation/random/run.py $(HEDDLE)
 
 lint-light: setup
 	@cargo fmt --version >/dev/null 2>&1 || rustup component add rustfmt
