@@ -47,6 +47,7 @@ impl Platform {
             speed: rates.speed,
             cores: 1,
             properties: Arc::clone(&none),
+            place: (0, 0),
         };
         let mut points = vec![Point { zone: NONE, seat: 0, kind: Kind::Zone(0) }];
         points.extend((0..graph.hosts()).map(|host| Point {

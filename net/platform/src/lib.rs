@@ -65,6 +65,8 @@ pub struct Host {
     pub cores: u32,
     /// Its `<prop>` entries; those of a cluster belong to each of its hosts.
     pub properties: std::sync::Arc<BTreeMap<String, String>>,
+    /// Line and column, from 1, of what describes it; zeros if no file does.
+    pub place: (usize, usize),
 }
 
 /// A `<prop>` of a zone or of `<config>`.
@@ -109,6 +111,8 @@ pub struct NoRoute {
     pub to: String,
     /// Where the route breaks off.
     pub why: String,
+    /// Where the host that sends is described: see [`Host::place`].
+    pub place: (usize, usize),
 }
 
 impl Platform {
@@ -160,7 +164,8 @@ impl Platform {
             Some(host) => host.name.clone(),
             None => format!("host {host}"),
         };
-        NoRoute { from: name(from), to: name(to), why: why.to_owned() }
+        let place = self.hosts.get(from as usize).map_or((0, 0), |host| host.place);
+        NoRoute { from: name(from), to: name(to), why: why.to_owned(), place }
     }
 }
 

@@ -168,6 +168,12 @@ fn mistakes() {
          <host id=\"a\" speed=\"1Gf\"/>\n</zone>\n</platform>\n",
     )
     .expect("written");
+    fs::write(
+        folder.path("apart.xml"),
+        "<?xml version='1.0'?>\n<platform version=\"4.1\">\n<zone id=\"w\" routing=\"Full\">\n\
+         <host id=\"a\" speed=\"1Gf\"/>\n <host id=\"b\" speed=\"1Gf\"/>\n</zone>\n</platform>\n",
+    )
+    .expect("written");
     let graphene =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/machines/graphene.xml");
     let network = "--network flow --topology star:hosts=4";
@@ -186,7 +192,14 @@ fn mistakes() {
         (format!("run pattern:gather {network} --set flow.eager-below=1MiB"), "must be detached"),
         ("run pattern:gather --set flow.os=0B:1us".to_owned(), "belongs to the model flow"),
         (format!("run pattern:gather {network} --set host.speed=5"), "10 Gflop/s"),
-        ("run pattern:gather --machine bad.xml".to_owned(), "Full"),
+        (
+            "run pattern:gather --machine bad.xml".to_owned(),
+            "line 3, column 14: unknown routing `Fulll`",
+        ),
+        (
+            "run pattern:gather --ranks 2 --machine apart.xml".to_owned(),
+            "apart.xml: line 5, column 2: there is no route from `b` to `a`",
+        ),
         (
             format!("run pattern:gather --machine {} --routing min-hop", graphene.display()),
             "means nothing to the model flow",

@@ -1,6 +1,6 @@
 //! A platform for the model `flow`, from the tables `[network]`, `[flow]`, `[host]` and `[placement]`.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, path::PathBuf};
 
 use ::flow::{Contention, Factors, Link, Load, Loads, Network, Routes, Sharing};
 use host::{Outcome, Piece, Pieces, Protocols, Record, Settings, simulate_flow};
@@ -22,6 +22,8 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct FlowMachine {
     platform: Platform,
+    /// Where it is described, if by a file of its own.
+    file: Option<PathBuf>,
     pub items: Items,
     protocols: Protocols,
     places: Places,
@@ -43,11 +45,17 @@ pub struct Carried {
 type Mistakes = Vec<Diagnostic>;
 
 /// Routes of a platform as flows need them.
-struct Ways<'a>(&'a Platform);
+struct Ways<'a>(&'a FlowMachine);
 
 impl Routes for Ways<'_> {
     fn route(&self, from: u32, to: u32, links: &mut Vec<u32>) -> Result<f64, String> {
-        self.0.route(from, to, links).map_err(|error| error.to_string())
+        let Self(FlowMachine { platform, file, .. }) = self;
+        platform.route(from, to, links).map_err(|error| match (file, error.place) {
+            (Some(file), (line @ 1.., column)) => {
+                format!("{}: line {line}, column {column}: {error}", file.display())
+            }
+            _ => error.to_string(),
+        })
     }
 }
 
@@ -90,7 +98,8 @@ pub(crate) fn resolve(configuration: &Configuration) -> Result<Option<FlowMachin
         .then(|| "smpi/wtime has no effect: traces do not tell of MPI_Wtime".to_owned());
     let warnings =
         platform.remarks.iter().map(|remark| remark.message.clone()).chain(wtime).collect();
-    Ok(Some(FlowMachine { platform, items, protocols, places, warnings }))
+    let file = configuration.platform();
+    Ok(Some(FlowMachine { platform, file, items, protocols, places, warnings }))
 }
 
 impl FlowMachine {
@@ -162,7 +171,7 @@ impl FlowMachine {
             |link: &platform::Link| Link { bandwidth: link.bandwidth, sharing: sharing(link) };
         let links: Vec<_> = self.platform.links().iter().map(link).collect();
         let parameters = self.items.parameters.clone();
-        let mut network = Network::new(Ways(&self.platform), &links, &cores, parameters, watch);
+        let mut network = Network::new(Ways(self), &links, &cores, parameters, watch);
         let (outcome, probe) =
             simulate_flow(&mut network, &hosts, &self.protocols, program, settings, probe)?;
         let carried = |(number, link): (u32, &platform::Link)| {

@@ -153,8 +153,9 @@ impl<'a> Reader<'a> {
             speed: cluster.speed,
             cores: cluster.cores,
             properties: Arc::clone(&cluster.properties),
+            place: cluster.place,
         };
-        self.host(zone, host, cluster.place)
+        self.host(zone, host)
     }
 
     pub(super) fn loopback(&mut self, cluster: &Cluster, number: u32) -> Option<u32> {

@@ -254,7 +254,8 @@ impl<'a> Reader<'a> {
         point
     }
 
-    fn host(&mut self, zone: u32, host: Host, place: Place) -> Option<u32> {
+    fn host(&mut self, zone: u32, host: Host) -> Option<u32> {
+        let place = host.place;
         if self.hosts.len() as u64 >= LIMIT {
             self.fault(place, format!("more than {LIMIT} hosts"));
             return None;

@@ -173,8 +173,8 @@ impl<'a> Reader<'a> {
         }
         let (speed, cores) = (self.speed(element), self.cores(element));
         let (Some(id), speed) = (element.get("id"), speed.unwrap_or(1.0)) else { return };
-        let host = Host { name: id.to_owned(), speed, cores, properties: props(node) };
-        let point = self.host(zone, host, element.place);
+        let (name, place) = (id.to_owned(), element.place);
+        let point = self.host(zone, Host { name, speed, cores, properties: props(node), place });
         self.coordinates(element, zone, point);
     }
 
@@ -218,8 +218,9 @@ impl<'a> Reader<'a> {
             speed: speed.unwrap_or(1.0),
             cores: 1,
             properties: Arc::default(),
+            place: element.place,
         };
-        let point = self.host(zone, host, element.place);
+        let point = self.host(zone, host);
         self.coordinates(element, zone, point);
         let (Some(inward), Some(outward), Some(point)) = (inward, outward, point) else { return };
         let up = self.link(Link::new(format!("link_{id}_UP"), outward, 0.0), element.place);
@@ -323,8 +324,9 @@ impl<'a> Reader<'a> {
         let [prefix, suffix] = ["prefix", "suffix"].map(|key| element.get(key).unwrap_or_default());
         for number in numbers {
             let name = format!("{prefix}{number}{suffix}");
-            let host = Host { name: name.clone(), speed, cores: 1, properties: Arc::default() };
-            let Some(point) = self.host(zone, host, element.place) else { return };
+            let (properties, place) = (Arc::default(), element.place);
+            let host = Host { name: name.clone(), speed, cores: 1, properties, place };
+            let Some(point) = self.host(zone, host) else { return };
             let [up, down] = ["UP", "DOWN"].map(|way| {
                 self.link(
                     Link::new(format!("link_{name}_{way}"), bandwidth, latency),
