@@ -73,7 +73,8 @@ fn missing_ranks_are_named() {
     assert!(error.ends_with("no trace of rank 1, but one of rank 2"), "{error}");
 }
 
-/// 2e6 operations take 2 ms at 1 Gflop/s. The broken `Ssend` and `iallreduce` are read; 4 doubles have 32 bytes.
+/// 2e6 operations take 2 ms at 1 Gflop/s. The broken `Ssend` and `iallreduce` are read; 4 doubles have 32 bytes. The synchronous send ends
+/// with an answer of no bytes, which the other rank sends behind its receive.
 #[test]
 fn time_independent_traces() {
     let rank = |me: u32| {
@@ -88,6 +89,8 @@ fn time_independent_traces() {
     assert_eq!((traces.form, traces.ranks()), (Form::Independent, 2));
     let expected = [
         (Kind::Send, 1, 40),
+        (Recv, 1, 0),
+        (Calc, 0, 0),
         (Calc, 0, 2_000_000_000),
         (Kind::Send, 1, 32),
         (Recv, 1, 32),
@@ -98,6 +101,7 @@ fn time_independent_traces() {
         (Calc, 0, 0),
     ];
     assert_eq!(ops(&traces, 0), expected);
+    assert_eq!(ops(&traces, 1).last(), Some(&(Kind::Send, 0, 0)));
 }
 
 #[test]

@@ -97,7 +97,9 @@ fn a_message_takes_its_time() {
 #[test]
 fn a_live_run_and_its_replay() {
     for library in programs::libraries() {
-        for (name, ranks) in [("pingpong", 2), ("halo", 4), ("cg", 3), ("persistent", 3)] {
+        for (name, ranks) in
+            [("pingpong", 2), ("halo", 4), ("cg", 3), ("persistent", 3), ("synchronous", 4)]
+        {
             let program = library.compile(name);
             let time = |ended: Ended| {
                 assert_eq!(

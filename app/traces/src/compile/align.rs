@@ -398,8 +398,8 @@ pub fn align(
 /// The ends of messages: rank and operation.
 type Ends = Vec<(usize, u32)>;
 
-/// Takes out the messages of which only one end lies in the window.
-pub fn balance(runs: &mut [Run]) -> Vec<String> {
+/// The sends and the receives of all messages of a pair with one tag, in the order of their posting.
+pub fn pairs(runs: &mut [Run]) -> impl Iterator<Item = [Ends; 2]> + use<> {
     let mut ends: FxHashMap<(u32, u32, u32), [Ends; 2]> = FxHashMap::default();
     for (index, rank) in runs.iter_mut().map(Run::made).enumerate() {
         for logged in std::mem::take(&mut rank.log) {
@@ -409,8 +409,13 @@ pub fn balance(runs: &mut [Run]) -> Vec<String> {
             (if logged.send { sends } else { receives }).push((index, logged.op));
         }
     }
+    ends.into_values()
+}
+
+/// Takes out the messages of which only one end lies in the window.
+pub fn balance(runs: &mut [Run]) -> Vec<String> {
     let mut cut = 0;
-    for [sends, receives] in ends.into_values() {
+    for [sends, receives] in pairs(runs) {
         for ((sender, send), (receiver, receive)) in sends.into_iter().zip(receives) {
             let (rank, op) = match (send, receive) {
                 (NONE, NONE) => continue,

@@ -5,6 +5,7 @@ use smallvec::{SmallVec, smallvec};
 use super::emit::{Posting, Shape};
 use super::keys::Purpose;
 use super::rank::{Compiler, Probed, Request};
+use super::synchronous::{self, STANDARD};
 use super::{completion, onesided};
 use crate::collective::{Amount, Collective};
 use crate::definitions::Group;
@@ -122,13 +123,7 @@ fn post(
     let mut shape = Shape::Blocking;
     match class {
         Class::Send | Class::Ssend => {
-            if class == Class::Ssend {
-                compiler.count("MPI_Ssend and MPI_Issend are replayed as standard sends: short ones do not wait for the receiver");
-            }
-            send(compiler, &mut arguments, None, stream)?;
-            if !immediate && let Some(&send) = compiler.now.ends.last() {
-                compiler.blocking(send);
-            }
+            plain_send(compiler, class, &mut arguments, stream, immediate)?;
         }
         Class::Recv => open = receive(compiler, &mut arguments, None, stream, immediate)?,
         Class::Sendrecv | Class::SendrecvReplace => {
@@ -181,10 +176,32 @@ fn both(compiler: &mut Compiler, op: u32) {
     compiler.now.ends.push(op);
 }
 
+/// A send by itself. A synchronous one waits for its answer, if there are answers.
+fn plain_send(
+    compiler: &mut Compiler,
+    class: Class,
+    arguments: &mut Arguments,
+    stream: &Stream,
+    immediate: bool,
+) -> Result<(), String> {
+    let is_synchronous = class == Class::Ssend;
+    let is_answered = is_synchronous && compiler.answers;
+    if is_synchronous && !is_answered {
+        compiler.count(STANDARD);
+    }
+    send(compiler, arguments, None, is_answered, stream)?;
+    let blocks = !immediate && !is_answered;
+    if let Some(&send) = compiler.now.ends.last().filter(|_| blocks) {
+        compiler.blocking(send);
+    }
+    Ok(())
+}
+
 fn send(
     compiler: &mut Compiler,
     arguments: &mut Arguments,
     communicator: Option<i64>,
+    is_answered: bool,
     stream: &Stream,
 ) -> Result<(), String> {
     let (address, bytes) = buffer(arguments);
@@ -195,6 +212,9 @@ fn send(
         compiler.touch(address, bytes);
         let op = compiler.send(to, id, Purpose::Tag(tag), bytes);
         both(compiler, op);
+        if is_answered {
+            synchronous::expect(compiler, op, to, id);
+        }
     }
     Ok(())
 }
@@ -265,6 +285,7 @@ fn sendrecv(
         compiler,
         &mut Record { values: half.to_vec(), ..Record::default() }.arguments(),
         Some(id),
+        false,
         stream,
     )?;
     let [a, b, c] = datatype(received);

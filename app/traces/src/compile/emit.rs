@@ -62,7 +62,8 @@ impl Compiler<'_> {
         } else {
             NONE
         };
-        if self.options.window != Window::All {
+        let may_be_met = self.answers && matches!(purpose, Purpose::Tag(_));
+        if may_be_met || self.options.window != Window::All {
             self.out.log.push(Logged { send: kind == Kind::Send, peer, tag, op });
         }
         op

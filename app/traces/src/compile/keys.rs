@@ -32,6 +32,8 @@ pub enum Purpose {
     Remote,
     /// The answer of the target.
     Answer,
+    /// The answer to a synchronous send: the how manieth of the rank.
+    Met(u32),
     /// An epoch's beginning: from `MPI_Win_post` to `MPI_Win_start`.
     Posted,
     /// Its end: from `MPI_Win_complete` to `MPI_Win_wait`.

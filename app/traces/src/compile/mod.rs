@@ -14,6 +14,7 @@ mod keys;
 mod onesided;
 mod rank;
 mod run;
+mod synchronous;
 mod unlisted;
 
 use std::collections::BTreeMap;
@@ -105,21 +106,23 @@ pub fn compile(traces: &Traces, options: &Options) -> Result<Compiled, Error> {
         Clocks::Init => false,
         Clocks::Default => traces.form == Form::Heddle && options.mode == Mode::Aligned,
     };
-    let (compiled, late) = compile_by(traces, options, recorded)?;
+    let (compiled, late) = compile_by(traces, options, recorded, false)?;
     if late == 0 || recorded || options.clocks == Clocks::Init {
         return Ok(compiled);
     }
     // The ranks did not leave MPI_Init together: messages came before they were sent. Perhaps the clocks that were
     // measured do better.
-    let (measured, later) = compile_by(traces, options, true)?;
+    let (measured, later) = compile_by(traces, options, true, false)?;
     Ok(if later < late { measured } else { compiled })
 }
 
-/// Makes a schedule by one choice of clocks; with it comes how many calls returned too early.
+/// Makes a schedule by one choice of clocks; with it comes how many calls returned too early. Once more, if it `answers`
+/// synchronous sends only then.
 fn compile_by(
     traces: &Traces,
     options: &Options,
     recorded: bool,
+    answers: bool,
 ) -> Result<(Compiled, u64), Error> {
     let ranks = traces.ranks();
     let total = u64::from(ranks) * u64::from(options.copies);
@@ -128,19 +131,23 @@ fn compile_by(
     let threads = if options.threads == 0 { processors() } else { options.threads };
     let bases = if recorded { bases(traces, threads)? } else { Vec::new() };
     let (numbers, spill) = (Numbers::default(), Spill::new(total as u32));
-    let shared = Shared { options, numbers: &numbers, spill: &spill, ranks };
-    // The recorded run is followed while it is compiled; but a window cuts messages first.
+    let shared = Shared { options, numbers: &numbers, spill: &spill, ranks, answers };
+    let mut runs = runs(traces, shared, total as u32, threads, &bases)?;
+    if !answers && synchronous::can_be_answered(options) {
+        let has_some = |run: &mut Run| run.made().counts.contains_key(synchronous::STANDARD);
+        if runs.iter_mut().any(has_some) {
+            drop(runs);
+            return compile_by(traces, options, recorded, true);
+        }
+    }
     let all = options.window == Window::All;
-    let at_once = options.mode != Mode::Aligned || !all;
-    let runs = parallel((0..total as u32).collect(), threads, |task| {
-        let rank = task % ranks;
-        let clock = bases.get(rank as usize).cloned().flatten();
-        let mut run = Run::new(traces, shared, (rank, task / ranks), clock)?;
-        run.advance(if at_once { u64::MAX } else { 0 })?;
-        Ok(run)
-    });
-    let mut runs = runs.into_iter().collect::<Result<Vec<_>, Error>>()?;
     let mut said = if all { Vec::new() } else { align::balance(&mut runs) };
+    let unmet = if answers { synchronous::answer(&mut runs) } else { 0 };
+    if unmet > 0 {
+        said.push(format!(
+            "{unmet} synchronous sends do not wait: the traces do not tell their receives"
+        ));
+    }
     let mut late = 0;
     if options.mode == Mode::Aligned {
         let (count, more) = align::align(&mut runs, options.recorded_on, threads)?;
@@ -170,6 +177,27 @@ fn compile_by(
         image.set_blocking(blocking);
     }
     Ok((Compiled { image, warnings, calls, marks }, late))
+}
+
+/// The traces of so many ranks, compiled to their ends; or only opened, if the recorded run is followed while it is compiled. A window
+/// cuts messages before that.
+fn runs<'a>(
+    traces: &Traces,
+    shared: Shared<'a>,
+    total: u32,
+    threads: usize,
+    bases: &[Clock],
+) -> Result<Vec<Run<'a>>, Error> {
+    let Shared { options, ranks, .. } = shared;
+    let at_once = options.mode != Mode::Aligned || options.window != Window::All;
+    let runs = parallel((0..total).collect(), threads, |task| {
+        let rank = task % ranks;
+        let clock = bases.get(rank as usize).cloned().flatten();
+        let mut run = Run::new(traces, shared, (rank, task / ranks), clock)?;
+        run.advance(if at_once { u64::MAX } else { 0 })?;
+        Ok(run)
+    });
+    runs.into_iter().collect()
 }
 
 /// Takes something of each rank and puts it in the order of the schedule's ranks, of which there are `count`.

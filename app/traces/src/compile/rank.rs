@@ -11,6 +11,7 @@ use smallvec::SmallVec;
 use super::align::Steps;
 use super::keys::{Keys, Numbers, Purpose};
 use super::onesided::Exposure;
+use super::synchronous::Synchronous;
 use super::unlisted::{Verdict, verdict};
 use super::{Clock, Mark, calls};
 use crate::definitions::Communicator;
@@ -41,8 +42,10 @@ pub struct Ranked {
     pub steps: Steps,
     /// The operations before this one are not changed by later calls.
     pub decided: u32,
-    /// All messages in the order of their posting, if a window is cut.
+    /// All messages in the order of their posting, if a window is cut or synchronous sends are answered.
     pub log: Vec<Logged>,
+    /// Sends that are to be answered.
+    pub synchronous: Vec<Synchronous>,
     pub remote: Vec<Remote>,
     pub marks: Vec<Mark>,
     /// Sends that are blocking calls, if that was asked for.
@@ -142,6 +145,8 @@ pub struct Compiler<'a> {
     /// So many open operations are a reason to close some; none, if the messages of other ranks can still change
     /// all of them.
     full: usize,
+    /// Whether synchronous sends are answered.
+    pub answers: bool,
     /// What was found of functions outside the table.
     unlisted: FxHashMap<u32, Verdict>,
     pub now: Current,
@@ -191,11 +196,13 @@ pub struct Shared<'a> {
     pub spill: &'a Spill,
     /// Ranks of the trace.
     pub ranks: u32,
+    /// Whether synchronous sends are answered.
+    pub answers: bool,
 }
 
 impl<'a> Compiler<'a> {
     pub fn new(shared: Shared<'a>, rank: u32, copy: u32, clock: Clock) -> Self {
-        let Shared { options, numbers, spill, ranks } = shared;
+        let Shared { options, numbers, spill, ranks, answers } = shared;
         let own = rank + copy * ranks;
         let place = options.map.get(own as usize).copied().unwrap_or(own);
         let out = Ranked {
@@ -205,6 +212,7 @@ impl<'a> Compiler<'a> {
             steps: Steps::default(),
             decided: 0,
             log: Vec::new(),
+            synchronous: Vec::new(),
             remote: Vec::new(),
             marks: Vec::new(),
             blocking: Vec::new(),
@@ -236,7 +244,8 @@ impl<'a> Compiler<'a> {
             late: Vec::new(),
             blind: Vec::new(),
             freed: Vec::new(),
-            full: if options.window == Window::All { OPEN } else { usize::MAX },
+            full: if options.window == Window::All && !answers { OPEN } else { usize::MAX },
+            answers,
             unlisted: FxHashMap::default(),
             now: Current::default(),
         }

@@ -1,0 +1,74 @@
+//! Synchronous sends: their receives answer them, and they end with the answer, as live ranks have it.
+//!
+//! Which receive a message meets shows when all ranks are compiled: those of one pair with one tag do not overtake each other. That
+//! takes a list of all messages, and operations that stay open; so traces are compiled once more when a synchronous send is found.
+
+use rustc_hash::FxHashMap;
+use schedule::{Edge, Kind, Op};
+
+use super::align::{pairs, void};
+use super::keys::Purpose;
+use super::rank::Compiler;
+use super::run::Run;
+use crate::options::{Mode, Options, Window};
+
+/// A synchronous send: its operations, and the tag of the answer.
+#[derive(Clone, Copy, Debug)]
+pub struct Synchronous {
+    send: u32,
+    answer: u32,
+    tag: u32,
+}
+
+/// What is said where synchronous sends are not answered.
+pub const STANDARD: &str = "MPI_Ssend and MPI_Issend are replayed as standard sends: short ones do not wait for the receiver";
+
+/// Whether they can be answered: not where the recorded run is followed, nor where messages are cut.
+pub fn can_be_answered(options: &Options) -> bool {
+    options.window == Window::All && options.mode != Mode::Aligned
+}
+
+/// A send is synchronous: the call receives the answer, too.
+pub fn expect(compiler: &mut Compiler, send: u32, to: u32, communicator: i64) {
+    let purpose = Purpose::Met(compiler.out.synchronous.len() as u32);
+    let answer = compiler.receive(to, communicator, purpose, 0);
+    compiler.now.starts.push(answer);
+    compiler.now.ends.push(answer);
+    let tag = compiler.tag(communicator, purpose);
+    compiler.out.synchronous.push(Synchronous { send, answer, tag });
+}
+
+/// Gives the receives their answers. Where no receive is known, none is waited for; how often that is the case, is the answer.
+pub fn answer(runs: &mut [Run]) -> usize {
+    let mut open: Vec<FxHashMap<u32, Synchronous>> = Vec::new();
+    for run in runs.iter_mut() {
+        let all = std::mem::take(&mut run.made().synchronous);
+        open.push(all.into_iter().map(|one| (one.send, one)).collect());
+    }
+    // Receiver, receive, tag and destination of the answer.
+    let mut met = Vec::new();
+    for [sends, receives] in pairs(runs) {
+        for ((sender, send), (receiver, receive)) in sends.into_iter().zip(receives) {
+            let one = open.get_mut(sender).and_then(|open| open.remove(&send));
+            let place = runs.get_mut(sender).map(|run| run.made().place);
+            met.extend(one.zip(place).map(|(one, place)| (receiver, receive, one.tag, place)));
+        }
+    }
+    met.sort_unstable();
+    for (receiver, receive, tag, peer) in met {
+        if let Some(run) = runs.get_mut(receiver).map(Run::made) {
+            let op = Op { kind: Kind::Send, peer, tag, size: 0, cpu: 0, nic: 0 };
+            let answer = run.draft.op(op);
+            run.draft.depend(answer, receive, Edge::Done);
+        }
+    }
+    let left = open.iter().map(FxHashMap::len).sum();
+    for (run, open) in runs.iter_mut().zip(open) {
+        for one in open.into_values() {
+            if let Some(op) = run.made().draft.get_mut(one.answer) {
+                *op = void(*op);
+            }
+        }
+    }
+    left
+}
