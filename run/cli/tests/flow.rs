@@ -47,6 +47,24 @@ fn replays_end_as_in_simgrid() {
     assert!(seen >= 10, "only {seen} replays");
 }
 
+/// A message of 1 MB between two ranks of a host: keys of ours are SimGrid's items, and both change what it takes.
+#[test]
+fn loopback() {
+    let folder = Folder::new("flow-loopback");
+    let one = "<platform version=\"4.1\">\n<zone id=\"z\" routing=\"Full\">\n\
+               <host id=\"a\" speed=\"1Gf\" core=\"2\"/>\n</zone>\n</platform>\n";
+    fs::write(folder.path("one.xml"), one).expect("written");
+    let time = |more: &str| {
+        let command =
+            "run pattern:gather --ranks 2 --size 1MB --machine one.xml --set placement.per-host=2";
+        folder.heddle(&format!("{command} --format json {more}")).json()["makespan_ps"].as_u64()
+    };
+    let keys = "--set flow.loopback-bandwidth=1GB/s --set flow.loopback-latency=1ms";
+    let items = "--cfg network/loopback-bw:1e9 --cfg network/loopback-lat:1e-3";
+    assert_eq!(time(keys), time(items));
+    assert!(time(keys) > time(""));
+}
+
 const MACHINE: &str = "[loggops]\nL = \"700 ns\"\no = \"400 ns\"\ng = \"200 ns\"\nG = \"0.08 ns/B\"\n\
                        [network]\ntopology = \"fat-tree:levels=2,radix=4\"\npreset = \"infiniband-edr\"\n\
                        [flow]\nos = \"0B:1us\"\n";
@@ -191,6 +209,7 @@ fn mistakes() {
         (format!("run pattern:gather {network} --set flow.os=5"), "SIZE:TIME"),
         (format!("run pattern:gather {network} --set flow.eager-below=1MiB"), "must be detached"),
         ("run pattern:gather --set flow.os=0B:1us".to_owned(), "belongs to the model flow"),
+        (format!("run pattern:gather {network} --set flow.loopback-bandwidth=0B/s"), "10 GB/s"),
         (format!("run pattern:gather {network} --set host.speed=5"), "10 Gflop/s"),
         (
             "run pattern:gather --machine bad.xml".to_owned(),

@@ -7,7 +7,7 @@ use host::{Outcome, Piece, Pieces, Protocols, Record, Settings, simulate_flow};
 use kernel::Probe;
 use platform::{Platform, Rates};
 use results::LinkLoad;
-use units::{Bytes, Time, TimePerByte};
+use units::{Bandwidth, Bytes, Time, TimePerByte};
 
 use crate::{
     configuration::Configuration,
@@ -392,11 +392,27 @@ fn keys(configuration: &Configuration, items: &mut Items) -> Mistakes {
     time("flow.test", &mut items.calls.test);
     time("flow.iprobe", &mut items.calls.iprobe);
     time("flow.init", &mut items.calls.init);
+    mistakes.extend(loopback(configuration, items));
     match speed(configuration, "host.recorded-speed") {
         Ok(speed) => items.speed = speed.or(items.speed),
         Err(found) => mistakes.extend(found),
     }
     mistakes
+}
+
+/// What messages of a host to itself have.
+fn loopback(configuration: &Configuration, items: &mut Items) -> Option<Diagnostic> {
+    const KEY: &str = "flow.loopback-bandwidth";
+    if let Some(latency) = configuration.time("flow.loopback-latency") {
+        items.loopback.1 = Some(latency.ps() as f64 * 1e-12);
+    }
+    let text = configuration.name(KEY)?;
+    if let Ok(bits @ 1..) = text.parse::<Bandwidth>().map(Bandwidth::bits_per_second) {
+        items.loopback.0 = Some(bits as f64 / 8.0);
+        return None;
+    }
+    let message = format!("expected a bandwidth such as `10 GB/s`, found `{text}`");
+    Some(configuration.mistake(KEY, message))
 }
 
 /// The items of `flow.cfg`.

@@ -3,6 +3,8 @@
 //! From this table come the reader of experiment files and of `--set`, the flags of the command
 //! line, the JSON schema, the reference chapter of the book and `--print-config`.
 
+// Long because it declares all of them.
+
 use std::path::Path;
 
 use crate::{
@@ -469,6 +471,10 @@ pub const KEYS: &[Key] = &[
         "Most bytes under way per round trip (TCP-gamma); 0 B for no limit."),
     key("flow.cross-traffic", Kind::Switch, Value("true"), None,
         "Whether the way back of a flow carries 5 % of what it does."),
+    key("flow.loopback-bandwidth", Kind::Name, Unset("as the platform says"), None,
+        "What each message of a host to itself has, where the platform gives hosts no loopback of their own: `10 GB/s`."),
+    key("flow.loopback-latency", Kind::Time, Unset("as the platform says"), None,
+        "How long such a message is under way at least."),
     key("flow.in-order", Kind::Switch, Value("false"), None,
         "Whether messages of a rank to another arrive in the order in which they set out, as over a connection."),
     key("flow.test", Kind::Time, Value("0 ns"), None,
