@@ -545,6 +545,9 @@ impl<'a> Compiler<'a> {
 
     /// Takes an operation out: nothing will ever match it.
     pub fn void(&mut self, op: u32) {
+        if let Some(place) = self.out.log.iter().rposition(|logged| logged.op == op) {
+            self.out.log.remove(place);
+        }
         if let Some(op) = self.out.draft.get_mut(op) {
             *op = super::align::void(*op);
         }
