@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use port::{Amount, Class, Command, Members, Poll};
 
 use crate::abi::{self, Handle};
+use crate::argument::Out;
 use crate::collective::{self, Contribution};
 use crate::comm::{self, Comm};
 use crate::environment::Identity;
@@ -46,18 +47,8 @@ fn agreed<T>(
     let nothing = || Amount::Each(0);
     let class =
         collective::Call { class: Class::Create, root: None, element: 1, commutative: true };
-    let port = mpi().port()?;
-    let round = |contribution| {
-        let ticket = collective::post(comm, &class, nothing(), nothing(), contribution)?;
-        threads::finish(port, &[ticket]);
-        Ok(ticket)
-    };
-    let ticket = round(contribution)?;
-    if comm.is_inter() {
-        // A rank hears of all of the other group; once it hears that these have heard of all of its own, that is there too.
-        let heard = round(Contribution::none())?;
-        collective::finish(comm, heard, |_| Ok(()))?;
-    }
+    let ticket = collective::post(comm, &class, nothing(), nothing(), contribution)?;
+    threads::finish(mpi().port()?, &[ticket]);
     collective::finish(comm, ticket, read)
 }
 
@@ -73,10 +64,14 @@ pub fn meet(comm: &Comm) -> Result {
     agreed(comm, &[], |_| Ok(()))
 }
 
-/// Every rank of an inter-communicator gives bytes and gets those of the remote group, in rank order.
-pub fn exchange_remote(comm: &Comm, mine: &[u8]) -> Result<Vec<Vec<u8>>> {
+/// Every rank of a communicator gives bytes and gets those of the local group, and those of the remote one if there is one.
+pub fn exchange_both(comm: &Comm, mine: &[u8]) -> Result<[Vec<Vec<u8>>; 2]> {
     let remote = comm.remote.as_ref().map_or(0, Group::size);
-    agreed(comm, mine, |board| (0..remote).map(|rank| Ok(board.peer(rank)?.to_vec())).collect())
+    agreed(comm, mine, |board| {
+        let local = (0..comm.size()).map(|rank| Ok(board.local(rank)?.to_vec()));
+        let remote = (0..remote).map(|rank| Ok(board.peer(rank)?.to_vec()));
+        Ok([local.collect::<Result<_>>()?, remote.collect::<Result<_>>()?])
+    })
 }
 
 /// A number that all ranks of a communicator can read and change.
@@ -233,6 +228,11 @@ pub fn share_memory(one: u32, other: u32) -> bool {
 pub fn host_name(world: u32) -> String {
     let known = mpi().port.get().and_then(|port| port::hosts::name(port.memory(), world));
     known.unwrap_or_else(|| format!("host{world}"))
+}
+
+/// As [`meet`], and a request waits for it.
+pub fn meet_later(comm: Handle, request: Out<Handle>) -> Result {
+    collective::meet_later(comm, request)
 }
 
 /// A request that is complete.

@@ -122,6 +122,11 @@ fn later(starter: &Starter, request: Out<Handle>) -> Result {
     p2p::posted(starter()?, request)
 }
 
+/// All ranks of a communicator meet, and a request waits for that.
+pub fn meet_later(comm: Handle, request: Out<Handle>) -> Result {
+    later(&exchange::meet(Class::Create, comm)?, request)
+}
+
 /// Makes a collective ready.
 fn ready(starter: Starter, request: Out<Handle>) -> Result {
     request.set(mpi().requests.add(Rc::new(Request::persistent(starter))))

@@ -207,49 +207,57 @@ struct communicator *communicator_of(MPI_Comm handle)
     return learn(handle, next_number());
 }
 
-/* All members agree on the number: the first rank's, or in an intercommunicator the first rank's of
- * the group with the lower first rank in the world. Not under the lock: another thread may be
- * agreeing with the same ranks on another one. */
-static uint64_t agreed(MPI_Comm handle)
+static uint64_t mix(uint64_t state, uint64_t word)
 {
-    int inter = 0, rank, first[2] = {0, 0}, zero = 0;
+    state = state * 0x9e3779b97f4a7c15u + word + 1;
+    state = (state ^ state >> 31) * 0xbf58476d1ce4e5b9u;
+    return state ^ state >> 29;
+}
+
+/* Numbers that several ranks find by themselves: 40 bits, above all that a rank chooses. */
+static uint64_t common_number(uint64_t mixed)
+{
+    return (UINT64_C(1) << 40) | mixed >> 24;
+}
+
+static uint64_t mix_group(MPI_Group *group, int *first)
+{
+    int count;
+    const int *ranks = world_ranks(*group, &count);
+    uint64_t mixed = (uint64_t)count;
+    for (int index = 0; index < count; index++)
+        mixed = mix(mixed, (uint64_t)ranks[index]);
+    *first = count > 0 ? ranks[0] : -1;
+    PMPI_Group_free(group);
+    return mixed;
+}
+
+static uint64_t mix_members(MPI_Comm handle)
+{
+    int inter = 0, first, other;
+    MPI_Group group;
+    PMPI_Comm_group(handle, &group);
+    uint64_t local = mix_group(&group, &first);
     PMPI_Comm_test_inter(handle, &inter);
-    PMPI_Comm_rank(handle, &rank);
-    uint64_t number = rank == 0 ? next_number() : 0;
-    if (!inter) {
-        PMPI_Bcast(&number, 8, MPI_BYTE, 0, handle);
-        return number;
-    }
-    MPI_Group groups[2];
-    PMPI_Comm_group(handle, &groups[0]);
-    PMPI_Comm_remote_group(handle, &groups[1]);
-    for (int side = 0; side < 2; side++) {
-        PMPI_Group_translate_ranks(groups[side], 1, &zero, world_group, &first[side]);
-        PMPI_Group_free(&groups[side]);
-    }
-    bool lower = first[0] < first[1];
-    /* A collective over an intercommunicator gives each group what the other one put in. */
-    uint64_t mine = lower ? number : 0, other = 0, back = 0;
-    PMPI_Allreduce(&mine, &other, 1, MPI_UINT64_T, MPI_MAX, handle);
-    PMPI_Allreduce(&other, &back, 1, MPI_UINT64_T, MPI_MAX, handle);
-    return lower ? back : other;
+    if (!inter)
+        return local;
+    PMPI_Comm_remote_group(handle, &group);
+    uint64_t remote = mix_group(&group, &other);
+    return first < other ? mix(local, remote) : mix(remote, local);
 }
 
-static uint64_t agree(MPI_Comm handle)
+/* All members find the same number: it comes from the communicator of which they make this one, from who is in it, and from how often
+ * that was so. No message is needed, which might change the run. */
+void communicator_made(MPI_Comm parent, MPI_Comm handle)
 {
-    uint64_t before = now(), number = agreed(handle);
-    if (heddle_now)
-        hidden += now() - before;
-    return number;
-}
-
-void communicator_made(MPI_Comm handle)
-{
+    static struct map made;
     if (handle == MPI_COMM_NULL)
         return;
-    uint64_t number = agree(handle);
     lock();
-    learn(handle, number);
+    uint64_t key = mix(mix_members(handle), communicator_of(parent)->number);
+    uint32_t times = map_get(&made, key) + 1;
+    map_set(&made, key, times);
+    learn(handle, common_number(mix(key, times)));
     unlock();
 }
 
@@ -264,11 +272,8 @@ uint64_t communicator_duplicated(MPI_Comm parent)
 {
     struct communicator *original = communicator_of(parent);
     struct communicator value = *original;
-    /* No rank may wait for another here, so that the number comes from what all know: 40 bits of
-     * a mix of the parent's number and the count, above all others. */
-    uint64_t mixed = original->number * 0x9e3779b97f4a7c15u + ++original->duplicates;
-    mixed = (mixed ^ mixed >> 31) * 0xbf58476d1ce4e5b9u;
-    value.number = (UINT64_C(1) << 40) | (mixed ^ mixed >> 29) >> 24;
+    /* No rank may wait for another here, either. */
+    value.number = common_number(mix(original->number, ++original->duplicates));
     value.duplicates = 0;
     define_members(parent, &value);
     if (!value.remote)

@@ -65,15 +65,12 @@ struct call {
  * the name is nowhere, and this is NULL. */
 extern uint64_t heddle_now(void) __attribute__((weak, visibility("default")));
 
-/* Simulated time that the recorder's own messages took: it is taken out of the trace. */
-extern uint64_t hidden;
-
 /* Nanoseconds; in simulated time, picoseconds. */
 static inline uint64_t now(void)
 {
     struct timespec time;
     if (heddle_now)
-        return heddle_now() - hidden;
+        return heddle_now();
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
@@ -251,8 +248,8 @@ void requests_start(void);
 
 /* A communicator; one that is not known is defined first. */
 struct communicator *communicator_of(MPI_Comm handle);
-/* A communicator that all its members have just made. */
-void communicator_made(MPI_Comm handle);
+/* A communicator that all its members have just made of another one, or of MPI_COMM_NULL if these are several. */
+void communicator_made(MPI_Comm parent, MPI_Comm handle);
 void communicator_freed(MPI_Comm handle);
 /* Defines what MPI_Comm_idup makes, and gives its number. The handle comes when the request is
  * complete. */

@@ -66,7 +66,6 @@ static unsigned char *named;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 uint64_t trace_start;
-uint64_t hidden;
 
 void lock_slowly(void)
 {

@@ -110,8 +110,7 @@ fn wrapper(out: &mut String, prototype: &Prototype) {
     }
     let _ = write!(out, "    int result = REAL({name})({passed});\n    leave(&call);\n");
     if let Some(Body { makes: Some(made), .. }) = &body {
-        let _ =
-            writeln!(out, "    if (result == MPI_SUCCESS)\n        communicator_made(*{made});");
+        let _ = writeln!(out, "    if (result == MPI_SUCCESS)\n        communicator_made({made});");
     }
     let _ = writeln!(out, "    lock();\n    if (result != MPI_SUCCESS) {{");
     let _ = writeln!(out, "        trace_unlisted(F_{name}, &call, true);\n    }} else {{");
@@ -134,7 +133,7 @@ fn wrapper(out: &mut String, prototype: &Prototype) {
 /// How a call is written down: from which arguments, and when they matter.
 struct Body<'a> {
     call: &'a Call,
-    /// The argument that is a communicator which all its members make in this call.
+    /// The arguments that are a communicator which all its members make in this call, and the one that they make it of.
     makes: Option<String>,
     /// The arguments that are the communicator, the root and the first two buffers.
     comm: Option<usize>,
@@ -150,7 +149,10 @@ impl<'a> Body<'a> {
         let makes = (creates && call.how == "b").then(|| last("comm")).flatten();
         Self {
             call,
-            makes: makes.map(|index| format!("a{index}")),
+            makes: makes.map(|index| match find("comm") {
+                Some(parent) if call.class != "intercomm_create" => format!("a{parent}, *a{index}"),
+                _ => format!("MPI_COMM_NULL, *a{index}"),
+            }),
             comm: find("comm"),
             root: find("rank"),
             buffers: (find("buf"), last("buf")),

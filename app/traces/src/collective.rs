@@ -231,6 +231,21 @@ fn neighbours(what: &Collective, sink: &mut dyn Sink) -> Result<(), String> {
     Ok(())
 }
 
+/// All of both groups have come: each tells its first rank, the first ranks tell each other, and then their groups.
+fn agreement(what: &Collective, sink: &mut dyn Sink) {
+    if what.me > 0 {
+        sink.send(0, 1, &[]);
+        sink.receive(0, 1, &[]);
+        return;
+    }
+    let mut heard: Vec<_> = (1..what.ranks).map(|rank| sink.receive(rank, 1, &[])).collect();
+    sink.send(what.ranks, 1, &heard);
+    heard.push(sink.receive(what.ranks, 1, &[]));
+    (1..what.ranks).for_each(|rank| {
+        sink.send(rank, 1, &heard);
+    });
+}
+
 /// Collectives between two groups. With a root, it exchanges messages with each rank of the other group; without,
 /// each group tells the other's first rank, which tells its own group; alltoall is direct.
 // Long because it lists the collectives between two groups.
@@ -267,16 +282,14 @@ fn between(what: &Collective, sink: &mut dyn Sink) -> Result<(), String> {
                 sink.receive(rank, what.receives.of(index), &[]);
             }
         }
+        Class::Create | Class::CreateGroup => agreement(what, sink),
         Class::Barrier
-        | Class::Create
-        | Class::CreateGroup
         | Class::Allreduce
         | Class::Allgather
         | Class::Allgatherv
         | Class::ReduceScatter
         | Class::ReduceScatterBlock => {
-            let synchronises =
-                matches!(what.class, Class::Barrier | Class::Create | Class::CreateGroup);
+            let synchronises = what.class == Class::Barrier;
             let bytes = |amount: &Amount, peer| if synchronises { 1 } else { amount.of(peer) };
             sink.send(what.ranks, bytes(&what.sends, 0), &[]);
             let all: u64 = (0..what.remote as usize).map(|peer| bytes(&what.receives, peer)).sum();

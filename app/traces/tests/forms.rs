@@ -141,12 +141,16 @@ fn neighbor_allgather() {
     assert!(errors(&unknown).contains("does not say who the neighbours"), "{}", errors(&unknown));
 }
 
-/// Ranks 0 and 1 on one side, 2 on the other.
+/// Ranks 0 and 1 on one side, 2 on the other; the former have a communicator of their own, 8.
 fn intercommunicator(name: &str, ranks: &[Vec<Call>; 3]) -> Traces {
     write(name, ranks, &|rank, writer| {
         let sides =
             [between(&[0, 1], &[2], 0), between(&[0, 1], &[2], 1), between(&[2], &[0, 1], 0)];
         writer.communicator(7, &sides[rank as usize]);
+        if rank < 2 {
+            let local = Group::Ranks(vec![0, 1]);
+            writer.communicator(8, &Communicator { local, remote: None, me: rank });
+        }
     })
 }
 
@@ -173,18 +177,42 @@ fn broadcasts_between_groups() {
     assert_eq!(messages(&traces, 2), [(Send, 0, 8), (Send, 1, 8), (Recv, 1, 8)]);
 }
 
-/// Entered at 1, 2 and 3. Rank 2 has heard of both by then; rank 0 hears of it at 4 and tells rank 1, who hears it at 5. Making
-/// the communicator (local communicator and leader, common one, other leader, tag) does the same.
+/// Calls of all three ranks, entered at 1, 2 and 3.
+fn one_after_the_other(name: &'static str, values: [Vec<i64>; 3]) -> Traces {
+    let mut at = 0;
+    let ranks = values.map(|values| {
+        at += 1;
+        program(vec![(name, at, at, values)], at)
+    });
+    intercommunicator(name, &ranks)
+}
+
+/// Rank 2 has heard of both when it comes; rank 0 hears of it at 4 and tells rank 1, who hears it at 5.
 #[test]
 fn barriers_between_groups() {
-    for (name, values) in
-        [("MPI_Barrier", vec![7]), ("MPI_Intercomm_create", vec![0, 0, 0, 2, 9, 7])]
-    {
-        let barrier = |at| program(vec![(name, at, at, values.clone())], at);
-        let traces = intercommunicator(name, &[barrier(1), barrier(2), barrier(3)]);
-        assert_eq!(messages(&traces, 0), [(Send, 2, 1), (Recv, 2, 1), (Send, 1, 1)]);
-        assert_eq!(finish(&traces, &Options::default()), [4, 5, 3]);
-    }
+    let traces = one_after_the_other("MPI_Barrier", [(); 3].map(|()| vec![7]));
+    assert_eq!(messages(&traces, 0), [(Send, 2, 1), (Recv, 2, 1), (Send, 1, 1)]);
+    assert_eq!(finish(&traces, &Options::default()), [4, 5, 3]);
+}
+
+/// Rank 0 hears at 3 that rank 1 has come, and tells rank 2, who hears it at 4, as rank 0 hears of rank 2 then and tells rank 1.
+#[test]
+fn communicators_made_of_two_groups() {
+    let traces = one_after_the_other("MPI_Intercomm_merge", [0, 0, 1].map(|high| vec![7, high, 2]));
+    assert_eq!(messages(&traces, 0), [(Recv, 1, 1), (Send, 2, 1), (Recv, 2, 1), (Send, 1, 1)]);
+    assert_eq!(finish(&traces, &Options::default()), [4, 5, 4]);
+}
+
+/// Local communicator and leader, common one, other leader, tag, the new one. Rank 2 hears at 3 who is in the other group, and rank 0 at 4
+/// who is in its own; it meets rank 1, which waits since 2, by a message each, at 5.
+#[test]
+fn two_groups_get_a_communicator() {
+    let made = |local, other| vec![local, 0, 0, other, 9, 7];
+    let traces = one_after_the_other("MPI_Intercomm_create", [made(8, 2), made(8, 2), made(1, 0)]);
+    let leader = [(Send, 2, 12), (Recv, 2, 8), (Send, 1, 1), (Recv, 1, 1)];
+    assert_eq!(messages(&traces, 0), leader);
+    assert_eq!(messages(&traces, 2), [(Send, 0, 8), (Recv, 0, 12)]);
+    assert_eq!(finish(&traces, &Options::default()), [4, 5, 3]);
 }
 
 /// 4 bytes from each of ranks 0 and 1, 12 from rank 2, which rank 0 hands on.

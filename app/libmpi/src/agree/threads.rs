@@ -11,6 +11,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use crate::abi::{self, Handle};
+use crate::argument::Out;
 use crate::comm::Comm;
 use crate::environment::Identity;
 use crate::error::{Error, Result};
@@ -104,9 +105,12 @@ pub fn meet(comm: &Comm) -> Result {
 
 /// See the other `agree`.
 #[allow(clippy::unnecessary_wraps)]
-pub fn exchange_remote(comm: &Comm, mine: &[u8]) -> Result<Vec<Vec<u8>>> {
-    let (who, there) = (comm.local.world(0).unwrap(), comm.peers().world(0).unwrap());
-    Ok(assemble((comm.context, who, -2), (comm.rank(), mine), (there, comm.peers().size())))
+pub fn exchange_both(comm: &Comm, mine: &[u8]) -> Result<[Vec<Vec<u8>>; 2]> {
+    let local = exchange(comm, mine)?;
+    let Some(remote) = &comm.remote else { return Ok([local, Vec::new()]) };
+    let (who, there) = (comm.local.world(0).unwrap(), remote.world(0).unwrap());
+    let remote = assemble((comm.context, who, -2), (comm.rank(), mine), (there, remote.size()));
+    Ok([local, remote])
 }
 
 /// See the other `agree`.
@@ -177,6 +181,11 @@ pub fn host_name(world: u32) -> String {
 /// See the other `agree`.
 pub fn share_memory(_: u32, _: u32) -> bool {
     true
+}
+
+/// See the other `agree`.
+pub fn meet_later(_: Handle, request: Out<Handle>) -> Result {
+    request.set(done())
 }
 
 /// See the other `agree`.

@@ -11,11 +11,12 @@ use crate::mpi;
 use crate::p2p::Data;
 use crate::request::Starter;
 
-pub fn barrier(comm: Handle) -> Result<Starter> {
+/// All meet: a barrier, or the making of a communicator.
+pub fn meet(class: Class, comm: Handle) -> Result<Starter> {
     let comm = mpi().comm(comm)?;
     Ok(Box::new(move || {
         let amounts = (Amount::Each(0), Amount::Each(0));
-        begin(&comm, &Call::new(Class::Barrier), amounts, Contribution::none(), |_| Ok(()))
+        begin(&comm, &Call::new(class), amounts, Contribution::none(), |_| Ok(()))
     }))
 }
 

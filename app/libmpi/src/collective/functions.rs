@@ -115,16 +115,16 @@ fn operands(
 
 mpi_functions! {
     fn Barrier(comm: Handle) about Comm(comm) {
-        now(&exchange::barrier(comm)?)
+        now(&exchange::meet(Class::Barrier, comm)?)
     }
 
     fn Ibarrier(comm: Handle, request: Out<Handle>) about Comm(comm) {
-        later(&exchange::barrier(comm)?, request)
+        later(&exchange::meet(Class::Barrier, comm)?, request)
     }
 
     fn Barrier_init(comm: Handle, info: Handle, request: Out<Handle>) about Comm(comm) {
         mpi().info_or_none(info)?;
-        ready(exchange::barrier(comm)?, request)
+        ready(exchange::meet(Class::Barrier, comm)?, request)
     }
 }
 

@@ -129,14 +129,14 @@ mpi_functions! {
     fn Comm_idup(comm: Handle, newcomm: Out<Handle>, request: Out<Handle>) about Comm(comm) {
         request.check()?;
         copy(comm, newcomm, Hints::Same)?;
-        request.set(agree::done())
+        agree::meet_later(comm, request)
     }
 
     fn Comm_idup_with_info(comm: Handle, info: Handle, newcomm: Out<Handle>, request: Out<Handle>) about Comm(comm) {
         request.check()?;
         let hints = hints(info)?;
         copy(comm, newcomm, Hints::Given(hints))?;
-        request.set(agree::done())
+        agree::meet_later(comm, request)
     }
 
     fn Comm_create(comm: Handle, group: Handle, newcomm: Out<Handle>) about Comm(comm) {
@@ -202,7 +202,7 @@ fn subset_of(group: &Group, parent: &Comm) -> Result {
 /// `MPI_Comm_create` of an inter-communicator: each side keeps its subset, and tells the other who that is.
 fn subset_of_inter(parent: &Comm, group: Group) -> Result<Handle> {
     let own = group.rank_of(mpi().comms.me()).unwrap_or(u32::MAX);
-    let there = agree::exchange_remote(parent, &own.to_le_bytes())?;
+    let [_, there] = agree::exchange_both(parent, &own.to_le_bytes())?;
     let mut members: Vec<(u32, u32)> = parent
         .peers()
         .iter()
@@ -245,9 +245,8 @@ impl Comm {
         copy.ok_or_else(|| Error::new(abi::ERR_INTERN, "a rank is not in its own communicator"))
     }
 
-    /// A communicator of the first `size` ranks with a topology; `COMM_NULL` to the others.
+    /// A communicator of the first `size` ranks with a topology; `COMM_NULL` to the others. All ranks have met before.
     pub(crate) fn with_topology(&self, size: u32, topology: Topology) -> Result<Handle> {
-        agree::meet(self)?;
         if self.rank() >= size {
             self.next_agreement();
             return Ok(abi::COMM_NULL);

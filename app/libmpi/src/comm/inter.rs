@@ -42,13 +42,12 @@ mpi_functions! {
         check!(inter.is_inter(), ERR_COMM, "{} has one group only", inter.display_name());
         let high = high != 0;
         let mine = [u8::from(high)];
-        let here = agree::exchange(&inter, &mine)?;
+        let [here, there] = agree::exchange_both(&inter, &mine)?;
         check!(
             here.iter().all(|said| *said == mine),
             ERR_ARG,
             "the ranks of a group disagree about which group is the high one"
         );
-        let there = agree::exchange_remote(&inter, &mine)?;
         let other_high = there.first().is_some_and(|said| *said == [1]);
         let (local, remote) = (&inter.local, inter.peers());
         let first = if high == other_high { local.world(0) < remote.world(0) } else { !high };

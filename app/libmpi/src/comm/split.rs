@@ -117,14 +117,13 @@ fn of_color(group: &Group, all: &[Vec<u8>], color: c_int) -> Group {
 /// has on the other side.
 pub(super) fn split(parent: &Comm, color: c_int, key: c_int) -> Result<Handle> {
     let mine = [color.to_le_bytes(), key.to_le_bytes()].concat();
-    let here = agree::exchange(parent, &mine)?;
-    let there = if parent.is_inter() { Some(agree::exchange_remote(parent, &mine)?) } else { None };
+    let [here, there] = agree::exchange_both(parent, &mine)?;
     if color == abi::UNDEFINED {
         parent.next_agreement();
         return Ok(abi::COMM_NULL);
     }
     let local = of_color(&parent.local, &here, color);
-    let remote = there.map(|there| of_color(parent.peers(), &there, color));
+    let remote = parent.remote.as_ref().map(|remote| of_color(remote, &there, color));
     if remote.as_ref().is_some_and(|remote| remote.size() == 0) {
         parent.next_agreement();
         return Ok(abi::COMM_NULL);

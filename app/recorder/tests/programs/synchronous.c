@@ -33,8 +33,9 @@ int main(int argc, char **argv) {
             }
     }
 
-    /* A persistent one, twice, beside a send that is not synchronous. */
+    /* A persistent one, twice, beside a send that is not synchronous; and the receive that was first there is withdrawn. */
     if (rank == 0) {
+        MPI_Recv(got, 0, MPI_INT, 1, 30, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         MPI_Ssend_init(values, 1, MPI_INT, 1, 20, MPI_COMM_WORLD, &again);
         for (int i = 0; i < 2; i++) {
             MPI_Start(&again);
@@ -43,6 +44,10 @@ int main(int argc, char **argv) {
         }
         MPI_Request_free(&again);
     } else if (rank == 1) {
+        MPI_Irecv(got, 3, MPI_INT, 0, 20, MPI_COMM_WORLD, &again);
+        MPI_Cancel(&again);
+        MPI_Wait(&again, MPI_STATUS_IGNORE);
+        MPI_Send(got, 0, MPI_INT, 0, 30, MPI_COMM_WORLD);
         for (int i = 0; i < 4; i++)
             MPI_Recv(got, 3, MPI_INT, 0, 20, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }

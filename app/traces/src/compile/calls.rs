@@ -154,8 +154,13 @@ fn post(
         _ if onesided::is(class) => {
             return onesided::compile(compiler, class, arguments, stream, immediate).map(|()| None);
         }
+        Class::IntercommCreate => {
+            let told = leaders(compiler, arguments, stream)?;
+            collective(compiler, Class::Create, arguments, &told, stream)?;
+            shape = Shape::Collective;
+        }
         _ => {
-            collective(compiler, class, arguments, stream)?;
+            collective(compiler, class, arguments, &[], stream)?;
             shape = Shape::Collective;
         }
     }
@@ -446,25 +451,44 @@ fn shared(class: Class, arguments: &mut Arguments, ranks: u64) -> Shared {
     Shared { sends, receives, buffers, root, element, commutative, communicator }
 }
 
+/// The leaders of two groups that are to have an intercommunicator tell each other who is in them, four bytes a rank and four for the
+/// communicator; then each group has a collective of its own. Gives the leader's messages.
+fn leaders(
+    compiler: &mut Compiler,
+    mut arguments: Arguments,
+    stream: &Stream,
+) -> Result<SmallVec<[u32; 2]>, String> {
+    let [local, leader, peers, remote, tag] = std::array::from_fn(|_| arguments.number());
+    let local = compiler.communicator(stream, local)?;
+    if i64::from(local.me) != leader {
+        return Ok(SmallVec::new());
+    }
+    let made = arguments.number();
+    let made = stream.definitions().communicators.get(&made);
+    let others = made.and_then(|made| made.remote.as_ref()).map_or(0, Group::len);
+    let Some(peer) = compiler.peer(compiler.communicator(stream, peers)?, remote)? else {
+        return Ok(SmallVec::new());
+    };
+    let bytes = |ranks: u32| 4 * (1 + u64::from(ranks));
+    let send = compiler.send(peer, peers, Purpose::Leaders(tag), bytes(local.local.len()));
+    let receive = compiler.receive(peer, peers, Purpose::Leaders(tag), bytes(others));
+    both(compiler, send);
+    both(compiler, receive);
+    Ok(SmallVec::from([send, receive]))
+}
+
+/// The messages of a collective, behind the operations `before`.
 // Long because it binds one description of a collective from many arguments.
 fn collective(
     compiler: &mut Compiler,
     class: Class,
     mut arguments: Arguments,
+    before: &[u32],
     stream: &Stream,
 ) -> Result<(), String> {
     // What a buffer of several blocks holds depends on the communicator, which stands behind it.
     let mut what = shared(class, &mut arguments.clone(), 1);
     let mut id = what.communicator;
-    if class == Class::IntercommCreate {
-        // The leaders exchange what the groups need to know of each other: the new communicator synchronises.
-        let made = arguments.clone().rest().last().copied();
-        let known = stream.definitions().communicators.get(&made.unwrap_or_default());
-        match made.filter(|_| known.is_some_and(|known| known.remote.is_some())) {
-            Some(made) => id = made,
-            None => compiler.count("the trace does not say between which groups MPI_Intercomm_create communicates; each synchronises on its own"),
-        }
-    }
     if class == Class::CreateGroup {
         // Only those in the new communicator take part.
         arguments.number();
@@ -497,7 +521,6 @@ fn collective(
     for (address, bytes) in &what.buffers {
         compiler.touch(*address, *bytes);
     }
-    let class = if class == Class::IntercommCreate { Class::Create } else { class };
     let whole = communicator.remote.is_none()
         && communicator.local.len() == compiler.ranks
         && matches!(communicator.local, Group::All(_));
@@ -549,13 +572,19 @@ fn collective(
         compiler.place(own.unwrap_or(0))
     };
     let expand = compiler.options.expand;
-    let mut posting =
-        Posting { compiler, communicator: id, collective: count, number: 0, members: &members };
+    let mut posting = Posting {
+        compiler,
+        communicator: id,
+        collective: count,
+        number: 0,
+        before,
+        members: &members,
+    };
     expand.expand(&described, &mut posting)
 }
 
 /// A barrier among the members of a communicator, as part of another call.
 pub fn synchronise(compiler: &mut Compiler, id: i64, stream: &Stream) -> Result<(), String> {
     let record = Record { values: vec![id], ..Record::default() };
-    collective(compiler, Class::Barrier, record.arguments(), stream)
+    collective(compiler, Class::Barrier, record.arguments(), &[], stream)
 }

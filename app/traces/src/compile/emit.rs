@@ -234,6 +234,8 @@ pub struct Posting<'a, 'o> {
     pub collective: i64,
     /// Which message between two ranks the next one is.
     pub number: u32,
+    /// What comes before all of it.
+    pub before: &'a [u32],
     /// The schedule's ranks of the members, and behind them of the remote group.
     pub members: &'a dyn Fn(&Compiler, u32) -> u32,
 }
@@ -248,6 +250,7 @@ impl Posting<'_, '_> {
     }
 
     fn post(&mut self, op: u32, after: &[u32]) -> u32 {
+        let after = if after.is_empty() { self.before } else { after };
         let now = &mut self.compiler.now;
         if after.is_empty() {
             now.starts.push(op);

@@ -38,6 +38,8 @@ pub enum Purpose {
     Posted,
     /// Its end: from `MPI_Win_complete` to `MPI_Win_wait`.
     Completed,
+    /// What the leaders of two groups tell each other in `MPI_Intercomm_create`, with a tag.
+    Leaders(i64),
 }
 
 /// What has a number: a communicator, and what the message is for.
