@@ -164,6 +164,7 @@ impl World {
                     self.done(Completion { ticket, void: true, ..Completion::default() });
                 }
             }
+            Command::Withdraw(ticket) => self.reply.value = self.withdraw(ticket).into(),
             Command::Context(key) => {
                 let next = FIRST_CONTEXT + self.contexts.len() as u32;
                 self.reply.value = (*self.contexts.entry(key).or_insert(next)).into();
@@ -215,6 +216,13 @@ impl World {
             }
             None => self.open.push_back((ticket, tag)),
         }
+    }
+
+    /// A message that nobody has received is withdrawn.
+    fn withdraw(&mut self, ticket: Ticket) -> bool {
+        let before = self.sent.len();
+        self.sent.retain(|sent| sent.ticket != ticket);
+        self.sent.len() < before
     }
 
     fn met(&mut self, receive: Ticket, sent: &Sent) {

@@ -93,6 +93,17 @@ impl Buffer {
         self.pending.borrow().iter().map(|(ticket, _)| *ticket).collect()
     }
 
+    /// A message does not leave at all.
+    pub fn withdraw(&self, port: &Port, ticket: Ticket) {
+        self.pending.borrow_mut().retain(|(pending, bytes)| {
+            if *pending == ticket {
+                port.forget(ticket);
+                self.release(*bytes);
+            }
+            *pending != ticket
+        });
+    }
+
     /// Gives back the room of messages that have left.
     pub fn sweep(&self, port: &Port) {
         self.pending.borrow_mut().retain(|(ticket, bytes)| {

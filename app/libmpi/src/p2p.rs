@@ -253,7 +253,7 @@ pub fn start_send(data: &Data, peer: &Peer, mode: Mode) -> Result<Active> {
     let ticket = port.start(&Command::Send { to, tag, bytes, contents, synchronous });
     let Some(buffer) = buffer else { return Ok(Active::Send { ticket, contents }) };
     buffer.keep(ticket, length);
-    Ok(Active::Done(Status::empty()))
+    Ok(Active::Copied { ticket, contents, buffer })
 }
 
 /// Starts a receive; of a message that was probed by this rank, it has it already.

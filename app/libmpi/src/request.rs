@@ -43,6 +43,15 @@ pub enum Active {
         /// What it sends.
         contents: Place,
     },
+    /// A send from a buffer, for which nobody waits.
+    Copied {
+        /// Its number.
+        ticket: Ticket,
+        /// What it sends.
+        contents: Place,
+        /// The buffer.
+        buffer: Rc<Buffer>,
+    },
     /// A receive.
     Receive {
         /// Its number.
@@ -82,7 +91,9 @@ impl Active {
     /// The numbers of its parts.
     pub fn tickets(&self) -> Tickets {
         match self {
-            Self::Done(_) | Self::Failed(_) | Self::Generalized(_) => smallvec![],
+            Self::Done(_) | Self::Failed(_) | Self::Generalized(_) | Self::Copied { .. } => {
+                smallvec![]
+            }
             Self::Send { ticket, .. }
             | Self::Receive { ticket, .. }
             | Self::Collective { ticket, .. } => smallvec![*ticket],
@@ -129,12 +140,11 @@ pub fn end(active: Active) -> Result<Status> {
             port.forget(ticket);
             lent::settle(port, contents).map(|()| Status::empty())
         }
+        Active::Copied { .. } => Ok(Status::empty()),
         Active::Receive { ticket, target } => {
             let done: Completion = take(ticket)?;
             if done.void {
-                let mut status = Status::empty();
-                status.set_cancelled(true);
-                return Ok(status);
+                return Ok(Status::of_cancelled());
             }
             target.accept(&done)
         }
@@ -160,7 +170,11 @@ pub fn end(active: Active) -> Result<Status> {
 pub fn forget(active: Active) -> Result {
     match active {
         Active::Send { .. } => drop(end(active)?),
-        Active::Done(_) | Active::Failed(_) | Active::Generalized(_) | Active::Buffered { .. } => {}
+        Active::Done(_)
+        | Active::Failed(_)
+        | Active::Generalized(_)
+        | Active::Copied { .. }
+        | Active::Buffered { .. } => {}
         // Its data still has to be taken in.
         other => mpi().orphans.borrow_mut().push(other),
     }
@@ -244,6 +258,27 @@ impl Request {
         self.active.replace(Some(active));
         self.cancelled.set(false);
         Ok(())
+    }
+
+    /// Cancels a send. Only one that has not begun is withdrawn (MPI 4.1, section 3.8.4).
+    fn cancel(&self, port: &Port) -> Result {
+        let (ticket, contents) = match &*self.active.borrow() {
+            Some(Active::Send { ticket, contents } | Active::Copied { ticket, contents, .. }) => {
+                (*ticket, *contents)
+            }
+            _ => return Ok(()),
+        };
+        if port.done(ticket).is_some() || !port.withdraw(ticket) {
+            self.cancelled.set(true);
+            return Ok(());
+        }
+        lent::give_back(port, contents);
+        let status = Active::Done(Status::of_cancelled());
+        match self.active.replace(Some(status)) {
+            Some(Active::Copied { buffer, .. }) => buffer.withdraw(port, ticket),
+            _ => port.forget(ticket),
+        }
+        lent::settle(port, contents)
     }
 
     /// A message is on its way, whatever its sender wants; but for one that was cancelled, nobody has to wait (MPI 4.1, section 3.8.4).
@@ -339,9 +374,9 @@ mpi_functions! {
         }
         match &*known.active.borrow() {
             Some(Active::Receive { ticket, .. }) => port.say(&Command::Cancel(*ticket)),
-            Some(_) => known.cancelled.set(true),
+            Some(_) => {}
             None => return Err(Error::new(abi::ERR_REQUEST, "an inactive request cannot be cancelled")),
         }
-        Ok(())
+        known.cancel(port)
     }
 }

@@ -13,6 +13,13 @@ impl Status {
         Self { source: abi::ANY_SOURCE, tag: abi::ANY_TAG, error: abi::SUCCESS, internal: [0; 5] }
     }
 
+    /// What an operation has that was cancelled.
+    pub fn of_cancelled() -> Self {
+        let mut status = Self::empty();
+        status.set_cancelled(true);
+        status
+    }
+
     /// Bytes received.
     pub fn bytes(&self) -> u64 {
         let [low, high, ..] = self.internal;

@@ -41,7 +41,7 @@ pub struct Communicator {
 /// An operation of the program: a send, a receive, a collective.
 #[derive(Debug, Default)]
 pub struct Ticketed {
-    ends: Ops,
+    pub ends: Ops,
     /// Ends that are not done.
     missing: u32,
     pub completion: Completion,
@@ -169,6 +169,9 @@ impl Rank {
                 return Ok(Want::Reached);
             }
             Command::Cancel(ticket) => self.cancel(ticket, rules)?,
+            Command::Withdraw(ticket) => {
+                return Ok(Want::Now(u64::from(self.withdraw(ticket, &rules.shared))));
+            }
             Command::Forget(ticket) => self.forget(ticket),
             Command::Communicator { .. } => self.communicator(command, rules)?,
             Command::Release(context) => {

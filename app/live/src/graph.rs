@@ -148,6 +148,26 @@ impl Graph {
         }
     }
 
+    /// Whether it is there and has not been handed out.
+    pub fn is_held(&self, index: u32) -> bool {
+        let is_open = index.wrapping_sub(self.open) < self.next.wrapping_sub(self.open);
+        self.node(index)
+            .is_some_and(|node| node.missing > 0 || is_open || self.ready.contains(&index))
+    }
+
+    /// It does nothing, but others wait for it as before.
+    pub fn void(&mut self, index: u32) {
+        let work = match self.place(index) {
+            Some(place) => self.works.get_mut(place),
+            None => {
+                self.rare.as_mut().and_then(|rare| rare.old.get_mut(&index)).map(|old| &mut old.1)
+            }
+        };
+        if let Some(work) = work {
+            (work.kind, work.size) = (Kind::Calc, 0);
+        }
+    }
+
     /// What an operation does.
     pub fn op(&self, index: u32) -> Option<Op> {
         let Work { kind, peer, tag, size, .. } = *self.work(index)?;

@@ -1,6 +1,6 @@
 //! What ranks do for each other without their programs: they answer requests, and tell that a message has met its receive.
 
-use port::Command;
+use port::{Command, Ticket};
 use schedule::{Edge, Kind, Op};
 
 use crate::frame::{Ops, Rank, Rules};
@@ -25,6 +25,18 @@ impl Rank {
         self.call.starts.extend_from_slice(&ends);
         self.call.ends.extend_from_slice(&ends);
         Ok(())
+    }
+
+    /// A send is withdrawn, if nothing of it has begun.
+    pub fn withdraw(&mut self, ticket: Ticket, shared: &Shared) -> bool {
+        let ends = self.tickets.get(ticket as u32).map(|known| known.ends.clone());
+        let ends = ends.unwrap_or_default();
+        let withdrawn = !ends.is_empty() && ends.iter().all(|end| self.graph.is_held(*end));
+        for end in ends.iter().filter(|_| withdrawn) {
+            shared.receive(self.number, *end);
+            self.graph.void(*end);
+        }
+        withdrawn
     }
 
     /// The rank has something done at another: it is done when the answer has come.

@@ -245,6 +245,8 @@ pub enum Command {
     Poll(Poll),
     /// A receive is to be withdrawn if no message has met it.
     Cancel(Ticket),
+    /// A send is to be withdrawn if it has not begun; the answer is whether it was.
+    Withdraw(Ticket),
     /// An operation will not be spoken of again.
     Forget(Ticket),
     /// There is a communicator.
@@ -370,6 +372,7 @@ impl Encoder {
             }
             Command::Poll(poll) => self.words.extend([7, *poll as u64]),
             Command::Cancel(ticket) => self.words.extend([8, *ticket]),
+            Command::Withdraw(ticket) => self.words.extend([19, *ticket]),
             Command::Forget(ticket) => self.words.extend([9, *ticket]),
             Command::Communicator { context, me, local, remote, neighbours } => {
                 self.words.extend([10, u64::from(*context), u64::from(*me)]);
@@ -532,6 +535,7 @@ impl Decoder<'_> {
                 _ => Poll::Nothing,
             }),
             8 => Command::Cancel(self.word()?),
+            19 => Command::Withdraw(self.word()?),
             9 => Command::Forget(self.word()?),
             10 => self.communicator()?,
             11 => Command::Release(self.small()?),

@@ -180,6 +180,11 @@ impl Port {
         self.turn(&Command::Context(key.to_vec())) as u32
     }
 
+    /// Withdraws a send that has not begun; tells whether that was so. No time passes.
+    pub fn withdraw(&self, ticket: Ticket) -> bool {
+        self.turn(&Command::Withdraw(ticket)) != 0
+    }
+
     /// Has processes started; gives the ranks that they are, or why there are none. No time passes.
     pub fn start_processes(&self, what: &[Start]) -> Started {
         let place = self.turn(&Command::Start(Start::encode(what)));

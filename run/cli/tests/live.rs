@@ -97,9 +97,14 @@ fn a_message_takes_its_time() {
 #[test]
 fn a_live_run_and_its_replay() {
     for library in programs::libraries() {
-        for (name, ranks) in
-            [("pingpong", 2), ("halo", 4), ("cg", 3), ("persistent", 3), ("synchronous", 4)]
-        {
+        for (name, ranks) in [
+            ("pingpong", 2),
+            ("halo", 4),
+            ("cg", 3),
+            ("persistent", 3),
+            ("synchronous", 4),
+            ("communicators", 5),
+        ] {
             let program = library.compile(name);
             let time = |ended: Ended| {
                 assert_eq!(
@@ -282,6 +287,15 @@ fn windows_out_of_order() {
 #[test]
 fn synchronous_sends() {
     holds("synchronous", &[2, 3]);
+}
+
+#[test]
+fn sends_that_are_withdrawn() {
+    let program = compiled("withdrawn_sends");
+    for options in ["-n 1", "-n 3", "-n 1 --in-process", "-n 3 --in-process"] {
+        let ended = mpirun(&format!("-q {options}"), &program, "");
+        assert_eq!((ended.code, ended.stdout.as_str()), (0, ""), "{options}: {}", ended.stderr);
+    }
 }
 
 /// With a latency of 1000 ns and overheads of 100 ns, a message takes 1200 ns from send to receive, and the processor of each

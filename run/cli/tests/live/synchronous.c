@@ -19,8 +19,9 @@ int main(int argc, char **argv) {
         MPI_Send(&value, 1, MPI_INT, 1, 4, MPI_COMM_WORLD);
         MPI_Wait(requests, &status);
         MPI_Ssend(&value, 1, MPI_INT, 1, 5, MPI_COMM_WORLD);
-        /* Of one that is cancelled the wait ends, received or not; the message was not withdrawn. */
+        /* Of one that is cancelled the wait ends, received or not; it has begun, and the message is not withdrawn. */
         MPI_Issend(&value, 1, MPI_INT, 1, 6, MPI_COMM_WORLD, requests);
+        MPI_Recv(got, 1, MPI_INT, 1, 8, MPI_COMM_WORLD, &status);
         MPI_Cancel(requests);
         MPI_Wait(requests, &status);
         MPI_Test_cancelled(&status, &flag);
@@ -33,6 +34,7 @@ int main(int argc, char **argv) {
         MPI_Recv(got + 1, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, &status);
         CHECK(got[0] == 5 && got[1] == 5);
         MPI_Recv(got, 1, MPI_INT, 0, 5, MPI_COMM_WORLD, &status);
+        MPI_Send(&value, 1, MPI_INT, 0, 8, MPI_COMM_WORLD);
         MPI_Recv(got, 1, MPI_INT, 0, 7, MPI_COMM_WORLD, &status);
         MPI_Recv(got, 1, MPI_INT, 0, 6, MPI_COMM_WORLD, &status);
     }
