@@ -108,11 +108,16 @@ pub fn run_as(rank: *mut Mpi) {
 }
 
 /// The state of the calling rank.
+#[inline]
 pub fn mpi() -> &'static Mpi {
     // SAFETY: null, or a state that lives as long as its rank.
-    if let Some(state) = unsafe { current().load(Ordering::Acquire).as_ref() } {
-        return state;
-    }
+    unsafe { current().load(Ordering::Acquire).as_ref() }.unwrap_or_else(first)
+}
+
+/// The state of a rank that has none yet. It is made by itself, as every function of MPI would have room for it on its stack.
+#[cold]
+#[inline(never)]
+fn first() -> &'static Mpi {
     let made = Box::into_raw(Box::<Mpi>::default());
     current().store(made, Ordering::Release);
     // SAFETY: made above, and never freed.
