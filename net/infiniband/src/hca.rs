@@ -18,7 +18,6 @@ use crate::{
     congestion::Scope,
     fabric::{Fabric, NOBODY, Port},
     outlet::{Outlet, Record},
-    parameters::FLIT,
     signal::{Credit, Kind, Packet, Signal},
     sink::{Piece, Sink},
 };
@@ -128,6 +127,15 @@ impl Hca {
                 }
                 self.next = self.next.min(sender.wake);
             }
+            let device = self.device;
+            for sink in &mut self.sinks {
+                if sink.wake <= now {
+                    sink.go_on(now, |packet, piece, whole| {
+                        taken(net, device, packet, piece, whole, out);
+                    });
+                }
+                self.next = self.next.min(sink.wake);
+            }
         }
         Time::from_ps(self.next)
     }
@@ -136,36 +144,21 @@ impl Hca {
         let Some(link) = net.ports(self.device).get(usize::from(packet.port)).copied() else {
             return;
         };
-        let back = net.parameters.credit_delay.ps() + link.cable;
-        let mut give_back = |piece: Piece| {
-            if packet.lane != net.lanes {
-                let (port, lane) = (link.plug, packet.lane);
-                let credit = Credit { shape: piece.shape, port, flits: piece.flits, lane };
-                out.send(link.peer, Time::from_ps(piece.start + back), Signal::Credit(credit));
-            }
-        };
         if !matches!(packet.kind, Kind::Body | Kind::Tail) {
-            give_back(Piece { start: now, shape: packet.shape, flits: packet.flits });
+            let piece = Piece { start: now, shape: packet.shape, flits: packet.flits };
+            give_back(net, link, packet, piece, out);
             if packet.kind != Kind::Acknowledgement {
                 self.notified(net, now, packet, out);
             }
             return;
         }
-        let sink = &mut self.sinks[usize::from(packet.port)];
-        // A message of one short flit takes its part of a pace (seed, section 5.4).
-        let single = u64::from(sink.pace) * u64::from(packet.last) + u64::from(FLIT) / 2;
-        let single = (single / u64::from(FLIT)) as u32;
-        let end = sink.take(now, packet.shape, packet.flits, single, give_back);
-        if packet.kind == Kind::Tail {
-            let at = Time::from_ps(end);
-            out.deliver(at, packet.source, packet.sequence());
-            if O::LISTENS {
-                let Packet { source, level, choice, .. } = *packet;
-                let header = Header { source, destination: self.device, level, choice };
-                let hops = net.path(&header).map_or(0, |path| path.len() as u16);
-                out.record(at, Record::Message { source, hops });
-            }
-        }
+        let port = usize::from(packet.port);
+        let device = self.device;
+        let sink = &mut self.sinks[port];
+        sink.take(now, packet, |packet, piece, whole| {
+            taken(net, device, packet, piece, whole, out)
+        });
+        self.next = self.next.min(sink.wake);
         if packet.marked || net.parameters.acknowledge {
             self.answer(net, now, packet, out);
         }
@@ -218,6 +211,40 @@ impl Hca {
             let record = Record::Notified { destination: source, level, index, trigger };
             out.record(Time::from_ps(now), record);
         }
+    }
+}
+
+/// The credits of flits that are taken go back.
+fn give_back<O: Outlet>(net: &Fabric, link: Port, packet: &Packet, piece: Piece, out: &mut O) {
+    if packet.lane != net.lanes {
+        let back = net.parameters.credit_delay.ps() + link.cable;
+        let (port, lane) = (link.plug, packet.lane);
+        let credit = Credit { shape: piece.shape, port, flits: piece.flits, lane };
+        out.send(link.peer, Time::from_ps(piece.start + back), Signal::Credit(credit));
+    }
+}
+
+/// Flits of a packet are taken, and with the last one of a message it is delivered.
+fn taken<O: Outlet>(
+    net: &Fabric,
+    device: u32,
+    packet: &Packet,
+    piece: Piece,
+    whole: bool,
+    out: &mut O,
+) {
+    let Some(&link) = net.ports(device).get(usize::from(packet.port)) else { return };
+    give_back(net, link, packet, piece, out);
+    if !whole || packet.kind != Kind::Tail {
+        return;
+    }
+    let at = Time::from_ps(piece.start + piece.shape.offset(u32::from(piece.flits) - 1));
+    out.deliver(at, packet.source, packet.sequence());
+    if O::LISTENS {
+        let Packet { source, level, choice, .. } = *packet;
+        let header = Header { source, destination: device, level, choice };
+        let hops = net.path(&header).map_or(0, |path| path.len() as u16);
+        out.record(at, Record::Message { source, hops });
     }
 }
 

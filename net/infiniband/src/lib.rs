@@ -32,6 +32,7 @@ mod sink;
 mod switch;
 mod train;
 mod uncontended;
+mod updates;
 
 pub use arbiter::{Share, Tables};
 pub use congestion::{Control, Delay, Scope, Victims, quadratic};

@@ -30,6 +30,10 @@ pub struct Parameters {
     pub latency_out: Time,
     /// Time from when a flit leaves an input buffer to when its credit is on the cable.
     pub credit_delay: Time,
+    /// Whether a short last flit takes the time of a full one; if not, the time of its bytes.
+    pub padded: bool,
+    /// Time from one flow-control packet of a port to the next; 0 if they take no time on the link.
+    pub update: Time,
     /// Time of one flit through the crossbar; that of the output's link if `None`.
     pub crossbar: Option<Time>,
     /// How many packets may leave one input port at once.
@@ -140,6 +144,13 @@ impl Parameters {
     /// Flits of a full packet.
     pub fn packet_flits(&self) -> u32 {
         self.mtu.saturating_add(self.header).div_ceil(FLIT)
+    }
+
+    /// What is gained on a link of `flit` per flit by a last flit of `last` bytes.
+    #[inline]
+    pub(crate) const fn short(&self, flit: u32, last: u8) -> u64 {
+        let bytes = FLIT.saturating_sub(last as u32);
+        if self.padded { 0 } else { flit as u64 * bytes as u64 / FLIT as u64 }
     }
 
     /// Packets of a message and the flits of all of them: an empty message is one packet of headers.

@@ -42,6 +42,9 @@ struct File {
     latency_in: String,
     latency_out: String,
     credit_delay: String,
+    #[serde(default = "yes")]
+    padded: bool,
+    update: Option<String>,
     crossbar: Option<String>,
     max_being_sent: u16,
     buffer: u32,
@@ -64,6 +67,7 @@ struct HiccupsFile {
     period: String,
     pause: String,
     phase: String,
+    resume: String,
     spread: String,
 }
 
@@ -94,6 +98,10 @@ struct CongestionFile {
     notifications: u16,
 }
 
+const fn yes() -> bool {
+    true
+}
+
 fn time(text: &str) -> Option<Time> {
     text.parse().ok()
 }
@@ -109,6 +117,10 @@ impl File {
             Some(text) => Some(time(text)?),
             None => None,
         };
+        let update = match &self.update {
+            Some(text) => time(text)?,
+            None => Time::ZERO,
+        };
         let hiccups = match &self.hiccups {
             Some(hiccups) => hiccups.read()?,
             None => Hiccups::NONE,
@@ -123,6 +135,8 @@ impl File {
             latency_in: time(&self.latency_in)?,
             latency_out: time(&self.latency_out)?,
             credit_delay: time(&self.credit_delay)?,
+            padded: self.padded,
+            update,
             crossbar,
             max_being_sent: self.max_being_sent,
             buffer: self.buffer,
@@ -150,9 +164,10 @@ impl HiccupsFile {
             "exponential" => Spread::Exponential,
             _ => return None,
         };
-        let [period, pause, phase] = [&self.period, &self.pause, &self.phase].map(|t| time(t));
-        let (period, pause, phase) = (period?.ps(), pause?.ps(), phase?.ps());
-        Some(Hiccups { period, pause, phase, spread })
+        let ps = |text: &String| Some(time(text)?.ps());
+        let (period, pause) = (ps(&self.period)?, ps(&self.pause)?);
+        let (phase, resume) = (ps(&self.phase)?, ps(&self.resume)?);
+        Some(Hiccups { period, pause, phase, resume, spread })
     }
 }
 

@@ -1,12 +1,20 @@
 //! What takes flits out of a host's input buffer: the bus to memory, which now and then pauses.
 //!
-//! The bus takes one flit per pace. During a pause (the "PCI Express hiccup" of the seed's section
-//! 3.2.6) it takes none: a flit that is due in a pause goes when the pause has ended, and the next one
-//! a pace after it.
+//! A bus without pauses takes one flit per pace. One with pauses ("PCI Express hiccups", the seed's section
+//! 3.2.6) is *polled*. A flit that arrives while no poll is due sets one, a pace later. A poll takes the first
+//! flit that waits and sets the next one, a pace later. A poll that finds nothing, or falls into a pause, is
+//! lost. When a pause ends and no poll is due, there is one `resume` later. What arrives at an instant comes
+//! after a poll, and before the end of a pause.
+//!
+//! So when a pause swallows a poll, what arrives in the rest of that pause decides when the next one is.
+//! Polls are settled as soon as that is known: with a packet for all its flits, and from one swallowed
+//! poll to the next for those that wait when nothing more arrives.
+
+use std::collections::VecDeque;
 
 use kernel::Random;
 
-use crate::train::Shape;
+use crate::{parameters::FLIT, signal::Packet, train::Shape};
 
 /// How the lengths of pauses vary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,13 +36,15 @@ pub struct Hiccups {
     pub pause: u64,
     /// Start of the first pause, in picoseconds.
     pub phase: u64,
+    /// From the end of a pause to the poll that follows it, in picoseconds.
+    pub resume: u64,
     /// How the lengths vary.
     pub spread: Spread,
 }
 
 impl Hiccups {
     /// No pauses.
-    pub const NONE: Self = Self { period: 0, pause: 0, phase: 0, spread: Spread::Fixed };
+    pub const NONE: Self = Self { period: 0, pause: 0, phase: 0, resume: 0, spread: Spread::Fixed };
 
     /// Length of pause `k` at `host`.
     fn length(&self, random: Random, host: u32, k: u64) -> u64 {
@@ -57,170 +67,186 @@ pub(crate) struct Piece {
     pub flits: u8,
 }
 
-/// The bus of one port.
+const NEVER: u64 = u64::MAX;
+
+/// A packet of which flits wait or are still to arrive.
 #[derive(Clone, Copy, Debug)]
+struct Held {
+    packet: Packet,
+    at: u64,
+    taken: u32,
+}
+
+impl Held {
+    fn arrival(&self, flit: u32) -> u64 {
+        self.at + self.packet.shape.offset(flit)
+    }
+
+    /// The first of its flits that arrives at `time` or later.
+    fn from(&self, time: u64) -> Option<u32> {
+        let flits = self.packet.flits.into();
+        let before = time.checked_sub(self.at + 1);
+        let passed = before.map_or(0, |past| self.packet.shape.passed(flits, past));
+        (passed < flits).then_some(passed)
+    }
+}
+
+/// The bus of one port.
+#[derive(Clone, Debug)]
 pub(crate) struct Sink {
     /// Picoseconds per flit.
-    pub pace: u32,
-    pub hiccups: Hiccups,
-    pub random: Random,
-    pub host: u32,
-    /// When the last flit that has arrived so far is gone.
+    pace: u32,
+    hiccups: Hiccups,
+    random: Random,
+    host: u32,
+    /// When the last flit that has arrived so far is gone, on a bus without pauses.
     free: u64,
+    held: VecDeque<Held>,
+    /// When the next poll is due.
+    poll: Option<u64>,
+    /// When the last one was lost, and the end of the pause if it fell into one.
+    lost: (u64, u64),
+    /// Up to when all arrivals are known.
+    known: u64,
+    /// When to go on if nothing arrives before.
+    pub wake: u64,
 }
 
 impl Sink {
     pub fn new(pace: u32, hiccups: Hiccups, random: Random, host: u32) -> Self {
-        Self { pace, hiccups, random, host, free: 0 }
+        let held = VecDeque::new();
+        let (poll, lost) = (None, (0, 0));
+        Self { pace, hiccups, random, host, free: 0, held, poll, lost, known: 0, wake: NEVER }
     }
 
-    /// Takes a packet whose flits arrive from `at` on as `shape` says. `single` is what the flit of
-    /// a packet of one takes: less than a pace if it is short. Tells `gone` when flits are gone, in pieces, and answers
-    /// when the last one is.
-    pub fn take(
-        &mut self,
-        at: u64,
-        shape: Shape,
-        flits: u8,
-        single: u32,
-        mut gone: impl FnMut(Piece),
-    ) -> u64 {
-        let mut done: u32 = 0;
-        while done < flits.into() {
-            let left = u32::from(flits) - done;
-            let arrival = at + shape.offset(done);
-            let service = if flits == 1 { single } else { self.pace };
-            let start = self.free.max(arrival) + u64::from(service);
-            // What is left of the arrivals, as seen one pace later.
-            let rest = if done == 0 { shape } else { tail(shape, done, left) };
-            let wait = start - arrival - u64::from(service);
-            let mut piece = Piece { start, shape: rest.behind(left, self.pace, wait), flits: 0 };
-            let (count, after) = self.unbroken(&piece, left);
-            piece.flits = count as u8;
-            match after {
-                // The first flit is due in a pause: it goes alone, when that ends.
-                Some(end) if count == 0 => {
-                    gone(Piece { start: end, shape: Shape::even(self.pace), flits: 1 });
-                    done += 1;
-                    self.free = end;
+    /// What a packet's flit takes: a short last one its part of a pace.
+    fn service(&self, packet: &Packet, flit: u32) -> u64 {
+        let pace = u64::from(self.pace);
+        if flit + 1 < packet.flits.into() {
+            return pace;
+        }
+        (pace * u64::from(packet.last) + u64::from(FLIT) / 2) / u64::from(FLIT)
+    }
+
+    /// A packet's flits arrive from `at` on. `gone` is told of packets' flits when it is known when they are
+    /// taken, in pieces, and whether the last is among them.
+    pub fn take(&mut self, at: u64, packet: &Packet, mut gone: impl FnMut(&Packet, Piece, bool)) {
+        let flits = u32::from(packet.flits);
+        if self.hiccups.period > 0 {
+            self.held.push_back(Held { packet: *packet, at, taken: 0 });
+            // The next packet begins after the last flit of this one.
+            self.known = at + packet.shape.offset(flits - 1);
+            self.settle(gone);
+            return;
+        }
+        // A message of one short flit takes its part of a pace (seed, section 5.4).
+        let service = if flits == 1 { self.service(packet, 0) } else { self.pace.into() };
+        let start = self.free.max(at) + service;
+        let shape = packet.shape.behind(flits, self.pace, start - at - service);
+        self.free = start + shape.offset(flits - 1);
+        gone(packet, Piece { start, shape, flits: packet.flits }, true);
+    }
+
+    /// Nothing else has arrived up to `now`.
+    pub fn go_on(&mut self, now: u64, gone: impl FnMut(&Packet, Piece, bool)) {
+        self.known = self.known.max(now);
+        self.settle(gone);
+    }
+
+    /// All polls that are known by now.
+    fn settle(&mut self, mut gone: impl FnMut(&Packet, Piece, bool)) {
+        self.wake = NEVER;
+        let mut piece: Option<Piece> = None;
+        while let Some(&head) = self.held.front() {
+            let there = head.arrival(head.taken);
+            let Some(poll) = self.poll else {
+                let (at, end) = self.lost;
+                if there >= at {
+                    self.poll = Some(self.first(there, self.service(&head.packet, head.taken)));
+                    continue;
                 }
-                _ => {
-                    gone(piece);
-                    done += count;
-                    self.free = start + piece.shape.offset(count.saturating_sub(1));
+                self.poll = match self.next_from(at) {
+                    Some((arrival, service)) if arrival <= end => Some(arrival + service),
+                    _ if end <= self.known => Some(end + self.hiccups.resume),
+                    _ => {
+                        self.wake = end;
+                        break;
+                    }
+                };
+                continue;
+            };
+            let swallowed = if there >= poll { Some(0) } else { self.pause_over(poll) };
+            if let Some(end) = swallowed {
+                (self.poll, self.lost) = (None, (poll, end));
+                continue;
+            }
+            let packet = &head.packet;
+            self.poll = Some(poll + self.service(packet, head.taken));
+            let whole = head.taken + 1 == packet.flits.into();
+            if !piece.as_mut().is_some_and(|piece| piece.add(poll)) {
+                let next = Piece { start: poll, shape: Shape::even(0), flits: 1 };
+                if let Some(piece) = piece.replace(next) {
+                    gone(packet, piece, false);
                 }
             }
+            if whole {
+                if let Some(piece) = piece.take() {
+                    gone(packet, piece, true);
+                }
+                self.held.pop_front();
+            } else if let Some(head) = self.held.front_mut() {
+                head.taken += 1;
+            }
         }
-        self.free
+        if let (Some(piece), Some(head)) = (piece, self.held.front()) {
+            gone(&head.packet, piece, false);
+        }
     }
 
-    /// How many flits of a piece of up to `left` go before one is due in a pause, and if that is the
-    /// first one, when the pause ends.
-    fn unbroken(&self, piece: &Piece, left: u32) -> (u32, Option<u64>) {
+    /// The first poll after an idle time, for a flit that arrives at `at`.
+    fn first(&self, at: u64, service: u64) -> u64 {
+        let Hiccups { period, phase, resume, .. } = self.hiccups;
+        let Some(past) = at.checked_sub(phase) else { return at + service };
+        let k = past / period;
+        for k in k.saturating_sub(1)..=k {
+            let end = phase + k * period + self.hiccups.length(self.random, self.host, k);
+            // The poll at the end of a pause, unless the one that was lost last was due then.
+            if end < at && at < end + resume && self.lost.0 < end {
+                return end + resume;
+            }
+        }
+        at + service
+    }
+
+    /// When the pause is over that swallows a poll; one at its very beginning comes before it.
+    fn pause_over(&self, poll: u64) -> Option<u64> {
         let Hiccups { period, phase, .. } = self.hiccups;
-        let last = piece.start + piece.shape.offset(left - 1);
-        if period == 0 || last < phase {
-            return (left, None);
+        let k = poll.checked_sub(phase)? / period;
+        let begin = phase + k * period;
+        let end = begin + self.hiccups.length(self.random, self.host, k);
+        (begin < poll && poll < end).then_some(end)
+    }
+
+    /// The first flit that is known to arrive at `time` or later: when, and what it takes.
+    fn next_from(&self, time: u64) -> Option<(u64, u64)> {
+        let mut found = None;
+        for held in self.held.iter().rev() {
+            let Some(flit) = held.from(time) else { break };
+            found = Some((held.arrival(flit), self.service(&held.packet, flit)));
         }
-        let mut k = piece.start.saturating_sub(phase) / period;
-        loop {
-            let begin = phase + k * period;
-            if begin > last {
-                return (left, None);
-            }
-            let end = begin + self.hiccups.length(self.random, self.host, k);
-            if piece.start >= begin && piece.start < end {
-                return (0, Some(end));
-            }
-            if begin > piece.start {
-                // Flits due before the pause, and whether the next is due inside it.
-                let before = piece.shape.passed(left, begin - 1 - piece.start);
-                if before < left && piece.start + piece.shape.offset(before) < end {
-                    return (before, None);
-                }
-            }
-            k += 1;
-        }
+        found
     }
 }
 
-/// The arrivals of flits `done..` of a train, relative to the first of them.
-fn tail(shape: Shape, done: u32, left: u32) -> Shape {
-    let begin = shape.offset(done);
-    let line = u64::from(done) * u64::from(shape.slow);
-    if begin + u64::from(shape.lead) == line {
-        return Shape::even(shape.slow);
-    }
-    let lead = (begin + u64::from(shape.lead)).saturating_sub(line);
-    if u64::from(left) * u64::from(shape.slow - shape.gap) <= lead {
-        return Shape::even(shape.gap);
-    }
-    Shape { lead: lead as u32, ..shape }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The same by one flit at a time, with the pauses walked through one by one.
-    fn one_by_one(
-        sink: &Sink,
-        mut free: u64,
-        at: u64,
-        shape: Shape,
-        flits: u8,
-        single: u32,
-    ) -> Vec<u64> {
-        let mut gone = Vec::new();
-        for i in 0..flits.into() {
-            let service = if flits == 1 { single } else { sink.pace };
-            let mut due = free.max(at + shape.offset(i)) + u64::from(service);
-            for k in 0..1000 {
-                let begin = sink.hiccups.phase + k * sink.hiccups.period;
-                let end = begin + sink.hiccups.length(sink.random, 0, k);
-                if due >= begin && due < end {
-                    due = end;
-                }
-            }
-            free = due;
-            gone.push(due);
+impl Piece {
+    /// Adds a flit that is taken at `at`, if it goes on at the piece's pace, which the second one sets.
+    fn add(&mut self, at: u64) -> bool {
+        let gap = at - self.start - self.shape.offset(u32::from(self.flits) - 1);
+        if self.flits == 1 {
+            self.shape = Shape::even(gap as u32);
         }
-        gone
-    }
-
-    #[test]
-    fn pieces_are_flits() {
-        let random = Random::new(1, 2);
-        for spread in [Spread::Fixed, Spread::Uniform, Spread::Exponential] {
-            for (period, pause) in [(1000, 68), (300, 20), (250, 100), (40, 39)] {
-                let hiccups = Hiccups { period, pause, phase: 1, spread };
-                let mut sink = Sink::new(33, hiccups, random, 0);
-                let mut at = 0;
-                let mut free = 0;
-                let shapes = [
-                    (32, 32, 0),
-                    (1, 1, 0),
-                    (32, 64, 300),
-                    (40, 40, 0),
-                    (40, 40, 0),
-                    (1, 1, 0),
-                    (10, 90, 95),
-                ];
-                for (i, (gap, slow, lead)) in shapes.into_iter().enumerate() {
-                    let shape = Shape { gap, slow, lead };
-                    let flits = [20, 1][i % 2];
-                    let expected = one_by_one(&sink, free, at, shape, flits, 13);
-                    let mut found = Vec::new();
-                    let end = sink.take(at, shape, flits, 13, |piece| {
-                        let times = 0..u32::from(piece.flits);
-                        found.extend(times.map(|i| piece.start + piece.shape.offset(i)));
-                    });
-                    assert_eq!(found, expected, "{spread:?} {period} {i}");
-                    free = expected[usize::from(flits) - 1];
-                    assert_eq!(end, free);
-                    at += shape.offset(19) + 200;
-                }
-            }
-        }
+        let fits = u64::from(self.shape.gap) == gap;
+        self.flits += u8::from(fits);
+        fits
     }
 }

@@ -18,9 +18,10 @@ use crate::{
     arbiter::Arbiter,
     congestion::{Control, Victims},
     credits::Credits,
-    fabric::{Fabric, NOBODY},
+    fabric::{Fabric, NOBODY, Port},
     outlet::{Outlet, Record},
     signal::{Credit, Kind, Packet, Signal},
+    updates::Updates,
 };
 
 const NONE: u32 = u32::MAX;
@@ -64,6 +65,7 @@ struct Output {
     ready: u64,
     /// When the link has sent all it was given.
     link_free: u64,
+    updates: Updates,
     /// Lanes for which packets wait.
     lanes: u32,
     arbiter: Arbiter,
@@ -115,7 +117,10 @@ impl Switch {
             stalled: NEVER,
         };
         let arbiter = Arbiter::new(&net.tables);
-        let output = Output { ready: 0, link_free: 0, lanes: 0, arbiter };
+        let output = |link: &Port| {
+            let updates = Updates::new(net, link);
+            Output { ready: 0, link_free: 0, updates, lanes: 0, arbiter }
+        };
         let being_sent = usize::from(net.parameters.max_being_sent).min(ports.max(1));
         let words = ports.div_ceil(64);
         Self {
@@ -124,7 +129,7 @@ impl Switch {
             lane_count,
             words,
             being_sent,
-            outputs: vec![output; ports].into(),
+            outputs: links.iter().map(output).collect(),
             lanes: links.iter().flat_map(|port| vec![lane(port); lane_count]).collect(),
             queues: vec![Queue { head: NONE, tail: NONE }; ports * lane_count * ports].into(),
             inputs: vec![0; ports * lane_count * words].into(),
@@ -348,15 +353,18 @@ impl Switch {
 
         // Out of the input buffer, at the crossbar's pace.
         let crossing = packet.shape.behind(flits, crossbar, now - waiting.eligible);
-        let crossed = now + crossing.offset(flits - 1) + u64::from(crossbar);
+        let last = u64::from(crossbar) - parameters.short(crossbar, packet.last);
+        let crossed = now + crossing.offset(flits - 1) + last;
         self.occupy(input.into(), crossed);
         self.give_back(net, now, &packet, crossing, out);
 
         // Onto the link, at its pace.
         let output = &mut self.outputs[port];
-        let start = output.link_free.max(now + delay);
+        let there = output.link_free.max(now + delay);
+        let start = output.updates.start(output.link_free, there);
         packet.shape = crossing.behind(flits, link.flit, start - (now + delay));
-        output.link_free = start + packet.shape.offset(flits - 1) + latency;
+        output.link_free = start + packet.shape.offset(flits - 1) + latency
+            - parameters.short(link.flit, packet.last);
         let backlog = u64::from(parameters.output_buffer - net.max_flits) * latency;
         output.ready = crossed.max(output.link_free.saturating_sub(delay + backlog));
 

@@ -88,30 +88,60 @@ fn two_senders_one_sink() {
     }
 }
 
-/// Pauses of 708 ns every 24994 ns leave 24286/24994 of the time, less up to one flit of 33.6 ns a pause: the
-/// one that is due when it begins starts over. 4 000 000 bytes are 1855 full packets and 1 of 620 + 20
-/// bytes: 63080 flits in 2119.488 us of work, or about 2119.488 * 24994/24286 = 2181.3 us, within one period.
+/// Exactly: a pause of 100 ns from 150 ns on, every 10 us. Heads arrive at 101 ns, the flits of a message of 4
+/// every 32 ns. The first goes at 134.6; the poll at 168.2 is lost, and flit 3, which arrives at 197 ns,
+/// sets one at 230.6, which is lost too. Nothing arrives from then on, so the next poll is 1 ns after the end
+/// of the pause, and the last flit goes 67.2 ns after that of 251 ns. Had the pause ended at 240 ns: 308.2.
+#[test]
+fn one_pause() {
+    let end = |pause| {
+        let hiccups = Hiccups {
+            period: 10_000_000,
+            pause,
+            phase: 150_000,
+            resume: 1_000,
+            spread: Spread::Fixed,
+        };
+        let net = fabric("star:hosts=2", Parameters { hiccups, ..simula() });
+        run(&net, &[(0, 0, message(1, 180, 0))])[0].at
+    };
+    assert_eq!(end(100_000), ps(318_200));
+    assert_eq!(end(90_000), ps(308_200));
+    // The poll that flit 3 set is at 230.6 still, after the pause: no other.
+    assert_eq!(end(80_000), ps(230_600 + 2 * 33_600));
+    // The pause ends at 169 ns, before anything else arrives than what waits.
+    assert_eq!(end(19_000), ps(170_000 + 2 * 33_600));
+}
+
+/// The preset's pauses of 1.25 in 6.25 ns: two flits of 33.6 ns go in 68.75. The head of a message of 4 arrives
+/// at 101 ns or 1 ns into a pause's period; polls at 134.6 and 168.2 find flits, that of 201.8 is lost in
+/// the pause from 201 to 202.25, and those of 203.25 and 236.85 find the others.
 #[test]
 fn pauses() {
     let hiccups = preset("infiniband-ddr-simula").expect("a preset").hiccups;
-    let spread = Spread::Fixed;
-    let expected = Hiccups { period: 24_994_000, pause: 708_000, phase: 10_010_000, spread };
+    let (spread, resume) = (Spread::Fixed, 1_000);
+    let expected = Hiccups { period: 6_250, pause: 1_250, phase: 1_000, resume, spread };
     assert_eq!(hiccups, expected);
     let net = fabric("star:hosts=2", Parameters { hiccups, ..simula() });
-    let time = transit(&net, 1, 4_000_000);
-    let work = 63_080 * 33_600;
-    let duty = |lost: u64| work * 24_994 / (24_994 - lost);
-    assert!(time >= duty(708 - 34) && time <= duty(708) + 25_095_000, "{time}");
+    assert_eq!(run(&net, &[(0, 0, message(1, 180, 0))])[0].at, ps(236_850));
 }
 
-/// Exactly: a pause of 100 ns from 150 ns on, every 10 us. Heads arrive at 101 ns; flits of a message of 4
-/// are due at 134.6 and 168.2 ns: the second waits until 250, the others follow at 283.6 and 317.2 ns.
+/// Flow-control packets of 4 ns every 256 ns. Credits are known at 1 + 20 ns, so the first message goes at 21 ns.
+/// One at 256.5 ns waits until 261, that of 257 ns; at the switch, at 342, the link has been idle since 261.
+/// A second packet right behind one of 34 flits waits 4 ns at its end, for the one that was due meanwhile.
 #[test]
-fn one_pause() {
-    let hiccups =
-        Hiccups { period: 10_000_000, pause: 100_000, phase: 150_000, spread: Spread::Fixed };
-    let net = fabric("star:hosts=2", Parameters { hiccups, ..simula() });
-    assert_eq!(run(&net, &[(0, 0, message(1, 180, 0))])[0].at, ps(317_200));
+fn flow_control_takes_the_wire() {
+    let update = ps(256_000);
+    let net = fabric("star:hosts=2", Parameters { update, ..simula() });
+    let at = |time, bytes| run(&net, &[(time, 0, message(1, bytes, 0))])[0].at.ps();
+    assert_eq!(at(0, 44), 21_000 + 101_000 + 33_600);
+    assert_eq!(at(256_500, 44), 261_000 + 101_000 + 33_600);
+    assert_eq!(at(262_000, 44), 262_000 + 101_000 + 33_600);
+    // The sink, 33.6 ns a flit, is behind the wire.
+    assert_eq!(at(262_000, 4312), 262_000 + 101_000 + 68 * 33_600);
+    let net = fabric("star:hosts=2", Parameters { update, sink: ps(32_000), ..simula() });
+    let at = |time, bytes| run(&net, &[(time, 0, message(1, bytes, 0))])[0].at.ps();
+    assert_eq!(at(262_000, 4312), 262_000 + 101_000 + 68 * 32_000 + 4_000);
 }
 
 /// A buffer of one packet behind a host: the next packet waits for the last credit of the one before. Its

@@ -37,19 +37,19 @@ fn dissemination(spec: &str) -> Vec<u64> {
     done
 }
 
-/// Table 4.7.2.2: all LogGOPS parameters 0.
+/// Table 4.7.2.2: all LogGOPS parameters 0. Of the eight times, five are equal to the picosecond.
 #[test]
 fn dissemination_on_the_verification_topologies() {
     let published = [
-        ("H8_S1", 723_100, 723_100, 3.0),
-        ("H8_S2", 1_098_500, 780_600, 10.0),
-        ("H8_S4", 943_100, 843_100, 10.0),
-        ("H8_S6", 1_261_850, 1_105_600, 10.0),
+        ("H8_S1", [(723_100, 1.0); 2]),
+        ("H8_S2", [(1_098_500, 2.0), (780_600, 0.0)]),
+        ("H8_S4", [(943_100, 0.0), (843_100, 0.0)]),
+        ("H8_S6", [(1_261_850, 0.0), (1_105_600, 0.0)]),
     ];
-    for (name, slowest, fastest, percent) in published {
+    for (name, published) in published {
         let done = dissemination(name);
         let found = [done.iter().max(), done.iter().min()].map(|time| *time.expect("hosts"));
-        for (found, published) in found.into_iter().zip([slowest, fastest]) {
+        for (found, (published, percent)) in found.into_iter().zip(published) {
             let off = (found as f64 / f64::from(published) - 1.0) * 100.0;
             println!("{name}: {found} for {published}, {off:+.2} %");
             assert!(off.abs() <= percent, "{name}: {found} for {published}");
@@ -82,10 +82,7 @@ const LTEST: [(u64, u64); 20] = [
     (5_437_249_350, 5_654_847_000),
 ];
 
-/// All transit times within 0.5 %. They fall into two groups, below and above 217.85 us, by whether a message
-/// meets 8 pauses or 9; published and simulated agree for all messages but number 10, which meets one more
-/// here. (The pauses were fitted to these very figures, so the groups are no independent confirmation; coarse
-/// searches over period, phase and length found no set with all 20 and a gap between the groups.)
+/// All transit times to the picosecond but that of message 15, which is 3.9 ns late.
 #[test]
 fn ltest() {
     let parameters = preset("infiniband-ddr-simula").expect("a preset");
@@ -96,17 +93,9 @@ fn ltest() {
             (LTEST[i as usize].0, source, message(1 - source, 400_000, i.into()))
         })
         .collect();
-    let mut other = Vec::new();
     for delivery in common::run(&net, &messages) {
         let id = delivery.sequence as usize;
-        let found = delivery.at.ps() - LTEST[id].0;
-        let published = LTEST[id].1 - LTEST[id].0;
-        let off = (found as f64 / published as f64 - 1.0) * 100.0;
-        println!("message {id}: {found} for {published}, {off:+.3} %");
-        assert!(off.abs() < 0.5, "message {id}: {found} for {published}");
-        if (found < 217_850_000) != (published < 217_850_000) {
-            other.push(id);
-        }
+        let late = if id == 15 { 3_900 } else { 0 };
+        assert_eq!(delivery.at.ps(), LTEST[id].1 + late, "message {id}");
     }
-    assert_eq!(other, [10]);
 }

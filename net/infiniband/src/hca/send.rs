@@ -18,6 +18,7 @@ use crate::{
     parameters::FLIT,
     signal::{Credit, Kind, Label, Packet, Signal},
     train::Shape,
+    updates::Updates,
 };
 
 const NONE: u32 = u32::MAX;
@@ -173,7 +174,7 @@ impl Flows {
         let message = &self.messages[self.pairs[pair as usize].head as usize];
         let payload = message.left.min(net.parameters.mtu.into()) as u32;
         let (count, last) = flits(payload, net.parameters.header);
-        (payload, count, if message.long { FLIT as u8 } else { last })
+        (payload, count, if message.long && net.parameters.padded { FLIT as u8 } else { last })
     }
 
     /// Takes the next packet of a queue pair. Whether more is to be sent.
@@ -236,8 +237,12 @@ pub(super) struct Sender {
     /// Queue pairs that congestion control holds back: when, which of those first, lane, pair.
     delayed: BinaryHeap<Reverse<(u64, u64, u8, u32)>>,
     arbiter: Arbiter,
+    updates: Updates,
     /// Picoseconds from flit to flit.
     pace: u32,
+    /// When the last packet went, and when it has left the link.
+    start: u64,
+    free: u64,
     /// When the next packet may go.
     ready: u64,
     /// Since when credits are short.
@@ -249,6 +254,7 @@ pub(super) struct Sender {
 impl Sender {
     pub fn new(net: &Fabric, host: u32, link: &Port) -> Self {
         let lane = Lane { credits: Credits::new(net.buffer_behind(link)), ring: VecDeque::new() };
+        let updates = Updates::new(net, link);
         Self {
             host,
             lanes: vec![lane; usize::from(net.lanes) + 1].into(),
@@ -257,7 +263,10 @@ impl Sender {
             delayed: BinaryHeap::new(),
             arbiter: Arbiter::new(&net.tables),
             pace: link.flit.max(net.parameters.generator.ps() as u32),
-            ready: 0,
+            start: 0,
+            free: 0,
+            ready: updates.first_credits(link),
+            updates,
             stalled: NEVER,
             wake: NEVER,
         }
@@ -327,12 +336,12 @@ impl Sender {
         }
         if O::LISTENS {
             let (lane, flits) = (packet.lane, packet.flits);
-            let end = now + packet.shape.offset(u32::from(flits) - 1) + u64::from(link.flit);
-            let [start, end] = [now, end].map(Time::from_ps);
-            out.record(start, Record::Sent { port, lane, flits, start, end });
+            let end = self.start + packet.shape.offset(u32::from(flits) - 1) + u64::from(link.flit);
+            let [start, end] = [self.start, end].map(Time::from_ps);
+            out.record(Time::from_ps(now), Record::Sent { port, lane, flits, start, end });
         }
         let packet = Packet { port: link.plug, ..packet };
-        out.send(link.peer, Time::from_ps(now + link.cable), Signal::Packet(packet));
+        out.send(link.peer, Time::from_ps(self.start + link.cable), Signal::Packet(packet));
     }
 
     /// Whether a lane has credits for a packet; if not, when to look again.
@@ -350,11 +359,14 @@ impl Sender {
     }
 
     /// A packet leaves: it takes its credits and keeps the port busy.
-    fn send(&mut self, net: &Fabric, lane: u8, flits: u8, now: u64) -> Shape {
+    fn send(&mut self, net: &Fabric, lane: u8, (flits, last): (u8, u8), now: u64) -> Shape {
         if lane != net.lanes {
             self.lanes[usize::from(lane)].credits.take(flits.into());
         }
-        self.ready = now + u64::from(flits) * u64::from(self.pace);
+        self.start = self.updates.start(self.free, now);
+        let short = net.parameters.short(self.pace, last);
+        self.ready = self.start + u64::from(flits) * u64::from(self.pace) - short;
+        self.free = self.ready;
         Shape::even(self.pace)
     }
 
@@ -370,7 +382,7 @@ impl Sender {
         self.replies.pop_front();
         let Reply { destination, level, lane, kind, .. } = reply;
         let label = Label { source: self.host, destination, choice: 0, sequence: 0, level, kind };
-        let shape = self.send(net, lane, REPLY_FLITS, now);
+        let shape = self.send(net, lane, (REPLY_FLITS, FLIT as u8), now);
         Some(Packet { lane, ..Packet::new(label, shape, REPLY_FLITS, FLIT as u8) })
     }
 
@@ -401,10 +413,10 @@ impl Sender {
         }
         let (payload, flits, last) = flows.packet(net, pair);
         let (label, more) = flows.take(pair, payload, self.host);
-        let shape = self.send(net, lane, flits, now);
+        let shape = self.send(net, lane, (flits, last), now);
         let mut eligible = 0;
         if let Some(control) = &net.parameters.congestion {
-            eligible = flows.pace(control, pair, now, self.ready - now, self.ready);
+            eligible = flows.pace(control, pair, now, self.ready - self.start, self.ready);
         } else if !more {
             flows.by_destination.remove(&(label.destination, label.level));
             flows.free_pairs.push(pair);

@@ -6,10 +6,19 @@ use infiniband::{Delivery, Driver, Fabric, Hiccups, Message, Parameters, preset}
 use topology::{Routes, Topology};
 use units::Time;
 
-/// The preset of seed 000 without pauses.
+/// The preset of seed 000 without pauses and flow-control packets, with 20 ns of cable and 30 and 31 ns of switch.
 pub fn simula() -> Parameters {
     let preset = preset("infiniband-ddr-simula").expect("a preset");
-    Parameters { hiccups: Hiccups::NONE, ..preset }
+    Parameters {
+        cable: ps(20_000),
+        latency_in: ps(30_000),
+        latency_out: ps(31_000),
+        padded: true,
+        update: Time::ZERO,
+        host_buffer: 200,
+        hiccups: Hiccups::NONE,
+        ..preset
+    }
 }
 
 pub fn topology(spec: &str) -> Topology {

@@ -30,7 +30,7 @@ fn parameters() -> impl Strategy<Value = Parameters> {
     let paces = (prop::sample::select(vec![10_u64, 16, 20]), 0..3, 0..4_u64, 5..40_u64);
     let times = (1..40_u64, 0..30_u64, 0..30_u64, 0..30_u64);
     let buffers = (0..12_u32, 0..12_u32, 0..12_u32, 1..4_u16);
-    let hiccups = (0..2_u64, 200..900_u64, 10..150_u64, 0..100_u64);
+    let hiccups = (0..2_u64, 200..900_u64, 10..150_u64, 0..100_u64, 0..9_u64);
     let arbiter = prop::option::of((1..20_u8, 1..20_u8, 0..3_u8, any::<bool>()));
     (paces, times, buffers, hiccups, arbiter).prop_map(
         |(
@@ -46,7 +46,7 @@ fn parameters() -> impl Strategy<Value = Parameters> {
                 _ => (Some(flit + 4 * step), flit, sink.max(flit)),
             };
             let packet = 5;
-            let (on, period, pause, phase) = pauses;
+            let (on, period, pause, phase, resume) = pauses;
             let fixed = Spread::Fixed;
             Parameters {
                 link: link(flit),
@@ -54,6 +54,8 @@ fn parameters() -> impl Strategy<Value = Parameters> {
                 latency_in: Time::from_ps(inside),
                 latency_out: Time::from_ps(outside),
                 credit_delay: Time::from_ps(credit),
+                padded: true,
+                update: Time::ZERO,
                 crossbar: crossbar.map(Time::from_ps),
                 max_being_sent: buffers.3,
                 buffer: packet + buffers.0,
@@ -63,7 +65,7 @@ fn parameters() -> impl Strategy<Value = Parameters> {
                 header: 20,
                 generator: Time::from_ps(generator),
                 sink: Time::from_ps(sink),
-                hiccups: Hiccups { period: on * period, pause, phase, spread: fixed },
+                hiccups: Hiccups { period: on * period, pause, phase, resume, spread: fixed },
                 arbiter: arbiter.map(|(a, b, high_limit, both)| {
                     let share = |lane, weight| Share { lane, weight };
                     let shares: Vec<_> =

@@ -56,6 +56,9 @@ struct Port {
     ready: u64,
     sink: VecDeque<(u64, Flit)>,
     sink_free: u64,
+    /// With pauses: when the sink's next poll is due, and when the last one was lost until when.
+    poll: Option<u64>,
+    lost: (u64, u64),
 }
 
 /// Device, output, lane out, input, lane in.
@@ -160,6 +163,9 @@ impl<'a> Naive<'a> {
             }
             Arrival::Flit(device, port, flit) if self.graph.is_host(device) => {
                 self.ports.get_mut(&(device, port)).unwrap().sink.push_back((now, flit));
+                if self.parameters.hiccups.period > 0 {
+                    self.arrived(now, device, port, flit);
+                }
             }
             Arrival::Flit(device, port, flit) => {
                 let Sent { source, destination, level, .. } = self.sent[flit.message];
@@ -351,20 +357,85 @@ impl<'a> Naive<'a> {
         self.look(ready);
     }
 
+    fn service(&self, flit: Flit) -> u64 {
+        let bytes = self.sent[flit.message].bytes + u64::from(self.parameters.header);
+        let pace = self.parameters.sink.ps();
+        if bytes <= 64 { (pace * bytes + 32) / 64 } else { pace }
+    }
+
+    /// A flit arrives at a sink with pauses: a poll that is due now comes before it, and it sets one if none
+    /// is due.
+    fn arrived(&mut self, now: u64, host: u32, port: u16, flit: Flit) {
+        let service = self.service(flit);
+        let Hiccups { period, pause, phase, resume, .. } = self.parameters.hiccups;
+        let state = self.ports.get_mut(&(host, port)).unwrap();
+        if state.poll == Some(now) {
+            // Only the flits before it are there for that poll.
+            let last = state.sink.pop_back().unwrap();
+            self.poll(now, host, port);
+            let state = self.ports.get_mut(&(host, port)).unwrap();
+            state.sink.push_back(last);
+        }
+        let state = self.ports.get_mut(&(host, port)).unwrap();
+        if state.poll.is_some_and(|due| due < now) {
+            // It found nothing.
+            (state.lost, state.poll) = ((state.poll.unwrap(), 0), None);
+        }
+        if state.poll.is_none() {
+            let end = now.checked_sub(phase + pause).map(|past| now - past % period);
+            let over = end.filter(|&end| state.lost.0 < end && end < now && now < end + resume);
+            let idle = state.sink.len() == 1;
+            let due = over.filter(|_| idle).map_or(now + service, |end| end + resume);
+            state.poll = Some(due);
+            self.look(due);
+        }
+    }
+
+    /// A poll of a sink with pauses.
+    fn poll(&mut self, now: u64, host: u32, port: u16) {
+        let Hiccups { period, pause, phase, .. } = self.parameters.hiccups;
+        let state = self.ports.get_mut(&(host, port)).unwrap();
+        let past = now.checked_sub(phase).map_or(0, |past| past % period);
+        let Some(&(_, flit)) = state.sink.front() else {
+            (state.poll, state.lost) = (None, (now, 0));
+            return;
+        };
+        if past > 0 && past < pause {
+            let end = now - past + pause;
+            (state.poll, state.lost) = (None, (now, end));
+            self.look(end);
+            return;
+        }
+        state.sink.pop_front();
+        if flit.last {
+            self.delivered.push((now, flit.message));
+        }
+        let due = now + self.service(flit);
+        self.ports.get_mut(&(host, port)).unwrap().poll = Some(due);
+        self.look(due);
+        self.credit_back(now, host, port, flit.lane);
+    }
+
     /// A host's sink: the flit whose turn has come.
     fn drain(&mut self, now: u64, host: u32, port: u16) {
         let p = self.parameters;
-        let state = self.ports.get_mut(&(host, port)).unwrap();
-        let Some(&(arrived, flit)) = state.sink.front() else { return };
-        let bytes = self.sent[flit.message].bytes + u64::from(p.header);
-        let pace = p.sink.ps();
-        let service = if bytes <= 64 { (pace * bytes + 32) / 64 } else { pace };
-        let mut due = state.sink_free.max(arrived) + service;
-        let Hiccups { period, pause, phase, spread } = p.hiccups;
-        assert_eq!(spread, Spread::Fixed);
-        if period > 0 && due >= phase && (due - phase) % period < pause {
-            due += pause - (due - phase) % period;
+        if p.hiccups.period > 0 {
+            assert_eq!(p.hiccups.spread, Spread::Fixed);
+            let state = self.ports.get_mut(&(host, port)).unwrap();
+            if state.poll.is_none() && !state.sink.is_empty() && now == state.lost.1 {
+                let due = now + p.hiccups.resume;
+                state.poll = Some(due);
+                self.look(due);
+            }
+            while self.ports[&(host, port)].poll == Some(now) {
+                self.poll(now, host, port);
+            }
+            return;
         }
+        let state = &self.ports[&(host, port)];
+        let Some(&(arrived, flit)) = state.sink.front() else { return };
+        let due = state.sink_free.max(arrived) + self.service(flit);
+        let state = self.ports.get_mut(&(host, port)).unwrap();
         if due > now {
             self.look(due);
             return;
