@@ -5,7 +5,9 @@ mod common;
 use common::Folder;
 
 const STAR: &str = "--network infiniband --topology star:hosts=2 --preset infiniband-ddr-simula \
-                    --set loggops.o=0ns --set loggops.g=0ns";
+                    --set loggops.o=0ns --set loggops.g=0ns --set network.cable=20ns \
+                    --set network.latency-in=30ns --set network.latency-out=31ns \
+                    --set network.pause=0ns --set network.update=0ns --set network.padded=true";
 
 fn makespan(folder: &Folder, arguments: &str) -> u64 {
     let json = folder.heddle(&format!("run {arguments} --format json")).json();
@@ -34,7 +36,8 @@ fn incast() {
     let folder = Folder::new("network-incast");
     let command = "pattern:gather --ranks 41 --size 24B --network infiniband --topology \
                    star:hosts=41 --preset infiniband-ddr-simula --set loggops.o=0ns --set \
-                   loggops.g=0ns";
+                   loggops.g=0ns --set network.pause=0ns --set network.update=0ns --set \
+                   network.padded=true";
     let all = makespan(&folder, command);
     // The link is slower than that for packets of one flit: 32 ns each.
     assert_eq!(all, 124_100 + 39 * 32_000);

@@ -21,6 +21,8 @@ G = "1 ns/B"
 model = "infiniband"
 topology = "star:hosts=2"
 preset = "infiniband-ddr-simula"
+pause = "0 ns"
+update = "0 ns"
 "#;
 
 /// o = 1500 ns between hosts, where 4 bytes take 113.6 ns (seed 000, section 5.4). Host after host: 703 ns
@@ -43,7 +45,7 @@ fn a_chain() {
     assert_eq!(time(file), Some(4_519_600));
     // Nothing is set: L and G are 0, and o is 1500 within hosts as well, twice 3000 and 3113.6.
     let plain = "run chain.goal --network infiniband --topology star:hosts=2 --format json \
-                 --preset infiniband-ddr-simula";
+                 --preset infiniband-ddr-simula --set network.pause=0ns --set network.update=0ns";
     assert_eq!(folder.heddle(plain).json()["makespan_ps"], 9_113_600);
 }
 

@@ -11,7 +11,8 @@ use common::Folder;
 fn a_curve() {
     let folder = Folder::new("traffic");
     let command = "run traffic:uniform --network infiniband --preset infiniband-ddr-simula --topology torus:dims=4x4 --load \
-                   0.1:0.2:0.1 --length 1004B --format json -o out";
+                   0.1:0.2:0.1 --length 1004B --format json -o out --set network.cable=20ns --set network.latency-in=30ns \
+                   --set network.latency-out=31ns --set network.pause=0ns --set network.update=0ns";
     let json = folder.heddle(command).json();
     let points = json["points"].as_array().expect("points");
     assert_eq!(points.len(), 2);

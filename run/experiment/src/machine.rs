@@ -267,6 +267,7 @@ pub(crate) fn parameters(configuration: &Configuration) -> Result<Parameters, Mi
     time("latency-in", &mut set.latency_in);
     time("latency-out", &mut set.latency_out);
     time("credit-delay", &mut set.credit_delay);
+    time("update", &mut set.update);
     time("generator", &mut set.generator);
     time("sink", &mut set.sink);
     let ps = |key: &str, place: &mut u64| {
@@ -277,6 +278,7 @@ pub(crate) fn parameters(configuration: &Configuration) -> Result<Parameters, Mi
     ps("pause-period", &mut set.hiccups.period);
     ps("pause", &mut set.hiccups.pause);
     ps("pause-phase", &mut set.hiccups.phase);
+    ps("pause-resume", &mut set.hiccups.resume);
     if set.hiccups.pause == 0 {
         set.hiccups = infiniband::Hiccups::NONE;
     }
@@ -291,6 +293,9 @@ pub(crate) fn parameters(configuration: &Configuration) -> Result<Parameters, Mi
     };
     set.mtu = bytes("mtu", set.mtu);
     set.header = bytes("header", set.header);
+    if configuration.is_said("network.padded") {
+        set.padded = configuration.switch("network.padded");
+    }
     if configuration.is_said("network.acknowledge") {
         set.acknowledge = configuration.switch("network.acknowledge");
     }

@@ -4,21 +4,28 @@
 //! network takes part.
 
 use host::{Error, Rendezvous, Settings, Transport, simulate_over};
-use infiniband::{Fabric, Infiniband, preset};
+use infiniband::{Fabric, Hiccups, Infiniband, preset};
 use kernel::Silent;
 use loggops::Parameters;
 use topology::Routes;
+use units::Time;
 
 use crate::{DEFAULT, Machine, image};
 
 const REMOTE: Machine = Machine { g_byte: 0, s: 100, ..DEFAULT };
 const LOCAL: Machine = Machine { l: 300, o: 200, g: 100, g_byte: 1, o_byte: 0, s: 100 };
 
-/// Hosts of one switch, with the preset of seed 000.
+/// Hosts of one switch, with the preset of seed 000 without its pauses and flow-control packets.
 fn network(hosts: u32) -> Infiniband {
     let topology = topology::parse(&format!("star:hosts={hosts}")).expect("a star");
     let routes = Routes::build(&topology, None).expect("routes");
     let parameters = preset("infiniband-ddr-simula").expect("a preset");
+    let parameters = infiniband::Parameters {
+        hiccups: Hiccups::NONE,
+        update: Time::ZERO,
+        padded: true,
+        ..parameters
+    };
     let fabric = Fabric::new(&topology.graph, routes, parameters).expect("a fabric");
     Infiniband::new(fabric, (0..hosts).collect(), 0).expect("places")
 }
