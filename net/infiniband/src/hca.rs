@@ -156,7 +156,7 @@ impl Hca {
         let device = self.device;
         let sink = &mut self.sinks[port];
         sink.take(now, packet, |packet, piece, whole| {
-            taken(net, device, packet, piece, whole, out)
+            taken(net, device, packet, piece, whole, out);
         });
         self.next = self.next.min(sink.wake);
         if packet.marked || net.parameters.acknowledge {

@@ -34,6 +34,12 @@ pub fn play((spec, flows): (&str, Vec<(u32, u32)>), control: bool, threads: usiz
     let timer = Time::from_ps(60_000_000);
     let slow = |set| Control { table, timer, threshold: 4, ..set };
     let even = Parameters {
+        cable: Time::from_ps(20_000),
+        latency_in: Time::from_ps(30_000),
+        latency_out: Time::from_ps(31_000),
+        host_buffer: 200,
+        padded: true,
+        update: Time::ZERO,
         hiccups: Hiccups::NONE,
         sink: Time::from_ps(32_000),
         congestion: parameters.congestion.filter(|_| control).map(slow),
