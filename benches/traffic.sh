@@ -34,6 +34,10 @@ seconds=$(cpu "$speed" 1)
 millions=$(sed -n 's/.* messages: \([0-9.]*\) million.*/\1/p' "$scratch/out")
 rate=$(awk "BEGIN { printf \"%.1f\", $millions / $seconds }")
 line "million flit-hops a CPU second, 324 hosts" "$rate" 10 "$(at_most 10 "$rate")"
+seconds=$(cpu "$speed" 1 infiniband-ddr-simula)
+millions=$(sed -n 's/.* messages: \([0-9.]*\) million.*/\1/p' "$scratch/out")
+rate=$(awk "BEGIN { printf \"%.1f\", $millions / $seconds }")
+line "the same, hosts with pauses" "$rate" 10 "$(at_most 10 "$rate")"
 one=$(wall 1)
 "$speed" 1 | tail -1 >"$scratch/one"
 two=$(wall 2)

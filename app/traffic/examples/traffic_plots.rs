@@ -5,9 +5,8 @@ mod scenarios;
 
 use std::{fs, io, path::Path};
 
-use scenarios::{Seen, incast, parking_lot, play};
+use scenarios::{Seen, even, incast, parking_lot, play};
 use traffic::{Chart, Series, loads, write_csv};
-use units::Time;
 
 fn main() -> io::Result<()> {
     let folder = std::env::args().nth(1).unwrap_or_else(|| ".".to_owned());
@@ -81,14 +80,8 @@ fn curves(folder: &Path) -> io::Result<()> {
 }
 
 fn uniform(topology: &topology::Topology) -> infiniband::Infiniband {
-    let parameters = infiniband::preset("infiniband-ddr-simula").expect("a preset");
-    let even = infiniband::Parameters {
-        hiccups: infiniband::Hiccups::NONE,
-        sink: Time::from_ps(32_000),
-        ..parameters
-    };
     let routes = topology::Routes::build(topology, None).expect("routes");
-    let fabric = infiniband::Fabric::new(&topology.graph, routes, even).expect("a fabric");
+    let fabric = infiniband::Fabric::new(&topology.graph, routes, even()).expect("a fabric");
     let hosts = (0..fabric.hosts()).collect();
     infiniband::Infiniband::new(fabric, hosts, 0).expect("places")
 }

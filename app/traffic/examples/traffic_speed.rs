@@ -1,29 +1,30 @@
 //! Flit-hops per second: uniform traffic of full packets at a load of 0.6 on a fat tree of 324 hosts (18 leaf
-//! switches of 36 ports, 18 up and 18 down), kernel included: `traffic_speed [THREADS [CABLE_NS [TOPOLOGY [LOAD]]]]`. A load of 1e-9 leaves
+//! switches of 36 ports, 18 up and 18 down), kernel included: `traffic_speed [THREADS [CABLE_NS|PRESET [TOPOLOGY [LOAD]]]]`. A load of 1e-9 leaves
 //! the network idle for 10 ms.
 
 use std::time::Instant;
 
-use infiniband::{Fabric, Hiccups, Infiniband, Parameters, preset};
+use even::even;
+use infiniband::{Fabric, Infiniband, Parameters, preset};
 use kernel::Silent;
 use topology::Routes;
 use traffic::{Lengths, Pattern, Settings, Span, observe};
 use units::Time;
 
+#[path = "../tests/common/even.rs"]
+mod even;
+
 fn main() {
     let argument = |index| std::env::args().nth(index);
     let threads = argument(1).and_then(|text| text.parse().ok()).unwrap_or(1);
-    let cable: u64 = argument(2).and_then(|text| text.parse().ok()).unwrap_or(20);
+    let cable = argument(2).unwrap_or_else(|| "20".to_owned());
     let spec = argument(3).unwrap_or_else(|| "xgft:children=18x18,parents=1x18".to_owned());
     let load = argument(4).and_then(|text| text.parse().ok()).unwrap_or(0.6);
     let topology = topology::parse(&spec).expect("a topology");
     let routes = Routes::build(&topology, None).expect("routes");
-    let parameters = preset("infiniband-ddr-simula").expect("a preset");
-    let parameters = Parameters {
-        hiccups: Hiccups::NONE,
-        sink: Time::from_ps(32_000),
-        cable: Time::from_ps(cable * 1000),
-        ..parameters
+    let parameters = match cable.parse::<u64>() {
+        Ok(cable) => Parameters { cable: Time::from_ps(cable * 1000), ..even() },
+        Err(_) => preset(&cable).expect("nanoseconds or a preset"),
     };
     let fabric = Fabric::new(&topology.graph, routes, parameters).expect("a fabric");
     let hosts = (0..fabric.hosts()).collect();

@@ -1,9 +1,13 @@
 //! An incast with a victim and a parking lot, with and without congestion control.
 
-use infiniband::{Control, Delay, Fabric, Hiccups, Infiniband, Parameters, preset};
+use infiniband::{Control, Delay, Fabric, Infiniband, Parameters, preset};
 use topology::{Routes, Topology};
 use traffic::{Arrivals, Lengths, Observed, Pattern, Settings, Span, Watch, Watched, observe};
 use units::Time;
+
+#[path = "even.rs"]
+mod even;
+pub use even::even;
 
 /// Nine leaf switches of nine hosts under nine others. The first eight hosts of leaves 1 to 4 send to host 0;
 /// the ninth of leaf 1 sends to the first host of leaf 5, by the same switch as they do.
@@ -33,18 +37,8 @@ pub fn play((spec, flows): (&str, Vec<(u32, u32)>), control: bool, threads: usiz
     let table = (0..128).map(|multiplier| Delay { shift: 0, multiplier }).collect();
     let timer = Time::from_ps(60_000_000);
     let slow = |set| Control { table, timer, threshold: 4, ..set };
-    let even = Parameters {
-        cable: Time::from_ps(20_000),
-        latency_in: Time::from_ps(30_000),
-        latency_out: Time::from_ps(31_000),
-        host_buffer: 200,
-        padded: true,
-        update: Time::ZERO,
-        hiccups: Hiccups::NONE,
-        sink: Time::from_ps(32_000),
-        congestion: parameters.congestion.filter(|_| control).map(slow),
-        ..parameters
-    };
+    let congestion = control.then(|| parameters.congestion.map(slow)).flatten();
+    let even = Parameters { congestion, ..even() };
     let topology = topology::parse(spec).expect("a topology");
     let routes = Routes::build(&topology, None).expect("routes");
     let fabric = Fabric::new(&topology.graph, routes, even).expect("a fabric");
