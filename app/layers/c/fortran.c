@@ -126,7 +126,9 @@ MPI_Aint attribute_to_fortran(int keyval, void *value)
     return (MPI_Aint)value;
 }
 
-/* Predefined attribute functions. Programs only name them; calling them does what they say. */
+/* Predefined attribute functions. Programs only name them; calling them does what they say. In `mpi_f08` they have names of their own,
+ * whose addresses a program may know by another value than this library does. */
+#define IN_MODULE(name) __mpi_f08_callbacks_MOD_##name
 #define COPY(name, value)                                                                          \
     PUBLIC void name##_(MPI_Fint *of, MPI_Fint *keyval, MPI_Aint *extra, MPI_Aint *old, MPI_Aint *made, \
                         MPI_Fint *flag, MPI_Fint *ierror)                                          \
@@ -136,14 +138,19 @@ MPI_Aint attribute_to_fortran(int keyval, void *value)
         if (value)                                                                                 \
             *made = *old;                                                                          \
         *ierror = 0;                                                                               \
-    }
+    }                                                                                              \
+    NAME(name##_, void, IN_MODULE(name),                                                           \
+         (MPI_Fint *of, MPI_Fint *keyval, MPI_Aint *extra, MPI_Aint *old, MPI_Aint *made,          \
+          MPI_Fint *flag, MPI_Fint *ierror))
 #define DELETE(name)                                                                             \
     PUBLIC void name##_(MPI_Fint *of, MPI_Fint *keyval, MPI_Aint *value, MPI_Aint *extra,        \
                         MPI_Fint *ierror)                                                        \
     {                                                                                            \
         (void)of, (void)keyval, (void)value, (void)extra;                                        \
         *ierror = 0;                                                                             \
-    }
+    }                                                                                            \
+    NAME(name##_, void, IN_MODULE(name),                                                         \
+         (MPI_Fint *of, MPI_Fint *keyval, MPI_Aint *value, MPI_Aint *extra, MPI_Fint *ierror))
 COPY(mpi_null_copy_fn, 0)
 COPY(mpi_comm_null_copy_fn, 0)
 COPY(mpi_type_null_copy_fn, 0)
@@ -160,8 +167,10 @@ DELETE(mpi_win_null_delete_fn)
 PUBLIC void mpi_conversion_fn_null_(void)
 {
 }
+NAME(mpi_conversion_fn_null_, void, IN_MODULE(mpi_conversion_fn_null), (void))
+NAME(mpi_conversion_fn_null_, void, IN_MODULE(mpi_conversion_fn_null_c), (void))
 
-#define IS(name) (given == (function)name##_)
+#define IS(name) (given == (function)name##_ || given == (function)IN_MODULE(name))
 
 function copy_f(function given)
 {
@@ -182,7 +191,8 @@ function delete_f(function given)
 
 function conversion_f(function given)
 {
-    return IS(mpi_conversion_fn_null) ? NULL : given;
+    bool nothing = IS(mpi_conversion_fn_null) || given == (function)IN_MODULE(mpi_conversion_fn_null_c);
+    return nothing ? NULL : given;
 }
 
 /* Both names of a call. */
@@ -276,6 +286,19 @@ PUBLIC void pmpi_pcontrol_(MPI_Fint *level)
     PMPI_Pcontrol(*level);
 }
 BOTH(mpi_pcontrol_, (MPI_Fint *level))
+NAME(pmpi_pcontrol_, void, mpi_pcontrol_f08_, (MPI_Fint *level))
+NAME(pmpi_pcontrol_, void, pmpi_pcontrol_f08_, (MPI_Fint *level))
+
+/* Keeps the compiler from holding a variable in a register; there is nothing else to do. */
+PUBLIC void pmpi_f_sync_reg_(void *buffer)
+{
+    (void)buffer;
+}
+BOTH(mpi_f_sync_reg_, (void *buffer))
+NAME(pmpi_f_sync_reg_, void, mpi_f_sync_reg_f08_, (void *buffer))
+NAME(pmpi_f_sync_reg_, void, pmpi_f_sync_reg_f08_, (void *buffer))
+NAME(pmpi_f_sync_reg_, void, mpi_f_sync_reg_f08ts_, (void *buffer))
+NAME(pmpi_f_sync_reg_, void, pmpi_f_sync_reg_f08ts_, (void *buffer))
 
 /* Both forms of a status are laid out alike. */
 #define STATUS_WORDS (sizeof(MPI_Status) / sizeof(MPI_Fint))

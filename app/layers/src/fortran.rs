@@ -25,6 +25,10 @@ const BY_HAND: &[&str] = &[
     "MPI_Type_struct",
 ];
 
+/// Functions that have another name in Open MPI's module `mpi` where an address is a `type(c_ptr)`.
+const WITH_POINTERS: &[&str] =
+    &["MPI_Alloc_mem", "MPI_Win_allocate", "MPI_Win_allocate_shared", "MPI_Win_shared_query"];
+
 /// Whether a function is generated.
 pub fn generated(function: &Function, interface: Interface) -> bool {
     !BY_HAND.contains(&function.name.as_str())
@@ -270,6 +274,10 @@ fn aliases(out: &mut String, function: &Function, signature: &str, interface: In
     if interface != Interface::Mpich {
         alias(&format!("{lower}_f08_"));
         alias(&format!("p{lower}_f08_"));
+    }
+    if interface == Interface::OpenMpi && WITH_POINTERS.contains(&function.name.as_str()) {
+        alias(&format!("{lower}_cptr_"));
+        alias(&format!("p{lower}_cptr_"));
     }
 }
 

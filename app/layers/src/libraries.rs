@@ -96,22 +96,20 @@ pub fn write_sources(interface: Interface, folder: &Path) -> Result<Vec<String>,
     let mut sources = parts(interface);
     if interface == Interface::Standard {
         put("functions.c", &wrappers::jumps())?;
-        put(MODULES, &modules::functions())?;
     } else {
         put("values.h", &values::header(interface))?;
         put("functions.c", &wrappers::source(interface))?;
     }
     sources.push("functions.c".to_owned());
+    put("fortran_modules.c", &modules::functions(interface))?;
     put("prototypes.h", &fortran::prototypes(interface))?;
     put("fortran_functions.c", &fortran::source(interface))?;
     Ok(sources)
 }
 
-/// What the modules of the standard interface need.
-const MODULES: &str = "fortran_modules.c";
-
 /// The C files of an interface's library for Fortran.
-const FORTRAN: &[&str] = &["fortran.c", "fortran_callbacks.c", "fortran_functions.c", "lengths.c"];
+const FORTRAN: &[&str] =
+    &["fortran.c", "fortran_callbacks.c", "fortran_functions.c", "fortran_modules.c", "lengths.c"];
 
 fn run(command: &mut Command) -> Result<(), Error> {
     let program = PathBuf::from(command.get_program());
@@ -187,10 +185,7 @@ fn build(interface: Interface, folder: &Path) -> Result<Vec<PathBuf>, Error> {
         link(&libraries.join(name), &in_c, &[CORE])?;
     }
     let under = interface.libraries().first().copied().unwrap_or(CORE);
-    let mut fortran = FORTRAN.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
-    if interface == Interface::Standard {
-        fortran.push(MODULES.to_owned());
-    }
+    let fortran = FORTRAN.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
     let fortran = compile(interface, &sources, &fortran)?;
     let mut first = None;
     for &name in interface.fortran_libraries() {

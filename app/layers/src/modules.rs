@@ -176,17 +176,59 @@ fn sizes() -> String {
     out + "      end interface\n"
 }
 
-/// The functions in C behind [`sizes`], and the comparisons of handles of `mpi_f08`: `fortran_modules.c`.
-pub fn functions() -> String {
-    let mut out = String::from("/* Generated. */\n#include \"fortran.h\"\n");
-    for (name, _, bytes) in SIZES {
-        let bytes = if *name == "character" { "length".to_owned() } else { bytes.to_string() };
-        let _ = write!(
-            out,
-            "\nPUBLIC void mpi_sizeof_{name}_(void *x, MPI_Fint *size, MPI_Fint *ierror, size_t length)\n{{\n    \
-             (void)x, (void)length;\n    *size = (MPI_Fint){bytes};\n    if (ierror)\n        *ierror = 0;\n}}\n"
-        );
+/// What the functions are called that tell the size of a type in `SIZES`. In Open MPI there is one for each rank of arrays.
+fn size_names(name: &str, interface: Interface) -> Vec<String> {
+    let of_text = matches!(name, "character" | "logical");
+    match interface {
+        Interface::Standard => vec![format!("mpi_sizeof_{name}_")],
+        Interface::Mpich if of_text => vec![format!("__mpi_f08_types_MOD_mpi_sizeof_{name}")],
+        Interface::Mpich => vec![format!("__mpi_f08_types_MOD_mpi_sizeof_x{name}")],
+        Interface::OpenMpi => {
+            let arrays = (1..=15).map(|rank| format!("mpi_sizeof_{name}_r{rank}_"));
+            arrays.chain([format!("mpi_sizeof_{name}_scalar_")]).collect()
+        }
     }
+}
+
+/// The functions in C behind `MPI_Sizeof`, and for the modules of the standard interface the comparisons of handles of `mpi_f08`:
+/// `fortran_modules.c`.
+pub fn functions(interface: Interface) -> String {
+    let mut out = String::from("/* Generated. */\n#include \"fortran.h\"\n");
+    for (of, _, bytes) in SIZES {
+        for name in size_names(of, interface) {
+            let _ = write!(
+                out,
+                "\nPUBLIC void {name}(void *x, MPI_Fint *size, MPI_Fint *ierror)\n{{\n    \
+                 (void)x;\n    *size = {bytes};\n    if (ierror)\n        *ierror = 0;\n}}\n"
+            );
+        }
+    }
+    if interface != Interface::OpenMpi {
+        out += ENVIRONMENT;
+    }
+    if interface == Interface::Standard {
+        out += &comparisons();
+    }
+    out
+}
+
+/// In Fortran it has no arguments of the program.
+const ENVIRONMENT: &str = r"
+PUBLIC void pmpi_info_create_env_(MPI_Fint *info, MPI_Fint *ierror)
+{
+    MPI_Info made;
+    int error = PMPI_Info_create_env(0, NULL, &made);
+    if (!error)
+        *info = info_to_fortran(made);
+    if (ierror)
+        *ierror = error;
+}
+NAME(pmpi_info_create_env_, void, mpi_info_create_env_, (MPI_Fint *info, MPI_Fint *ierror))
+NAME(pmpi_info_create_env_, void, mpi_info_create_env_f08_, (MPI_Fint *info, MPI_Fint *ierror))
+";
+
+fn comparisons() -> String {
+    let mut out = String::new();
     for (name, sign) in [("eq", "=="), ("ne", "!=")] {
         for (kind, _) in HANDLES {
             let _ = write!(
@@ -333,6 +375,16 @@ fn signature(function: &Function) -> Vec<String> {
     all.collect()
 }
 
+/// `MPI_Info_create_env`, which takes no arguments of a program in Fortran.
+const WITHOUT_ARGUMENTS: &str = "interface MPI_Info_create_env
+subroutine MPI_Info_create_env_f08(info, ierror)
+import
+type(MPI_Info) :: info
+integer, optional :: ierror
+end subroutine
+end interface
+";
+
 /// The module `mpi_f08`.
 pub fn mpi_f08() -> String {
     let mut out = String::from(
@@ -362,6 +414,7 @@ pub fn mpi_f08() -> String {
     for name in FUNCTIONS {
         let _ = writeln!(out, "external :: {name}");
     }
+    out += WITHOUT_ARGUMENTS;
     out += &sizes();
     out + "end module\n"
 }

@@ -75,6 +75,38 @@ fn names_are_those_of_the_real_libraries() {
     assert!(functions.count() > 664);
 }
 
+/// Whether a name is one of Fortran's: of functions that exist for programs, and of predefined ones in modules.
+fn of_fortran(name: &str) -> bool {
+    // Open MPI's that no program calls, and MPICH's own.
+    let inside = name.ends_with("_f90_") || name.starts_with("mpi_delete_error_");
+    let function = name.starts_with("mpi_") && name.ends_with('_') && !name.ends_with("__");
+    let modules = ["__mpi_f08_callbacks_MOD_mpi_", "__mpi_f08_types_MOD_mpi_sizeof_"];
+    function && !inside || modules.iter().any(|module| name.starts_with(module))
+}
+
+#[test]
+fn fortran_names_are_those_of_the_real_libraries() {
+    let ours = built().join("mpi/lib");
+    for (interface, names) in [
+        (Interface::Mpich, &["libmpichfort.so.12"][..]),
+        (
+            Interface::OpenMpi,
+            &["libmpi_mpifh.so.40", "libmpi_usempif08.so.40", "libmpi_usempi_ignore_tkr.so.40"],
+        ),
+    ] {
+        let Some(compiler) = common::wrapper(interface) else { continue };
+        let known: BTreeMap<_, _> =
+            names.iter().flat_map(|name| defined(&ours.join(name))).collect();
+        for name in names {
+            let Some(real) = installed(compiler, name) else { continue };
+            let real = defined(&real);
+            let missing: Vec<&String> =
+                real.keys().filter(|name| of_fortran(name) && !known.contains_key(*name)).collect();
+            assert!(missing.is_empty(), "{name}: {missing:?}");
+        }
+    }
+}
+
 #[test]
 fn programs_and_library_understand_each_other() {
     let program = include_str!("program.c");
