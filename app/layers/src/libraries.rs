@@ -45,6 +45,8 @@ const FLAGS: &[&str] = &[
     // Most of the code is straight; -O2 takes twice as long.
     "-O1",
     "-fPIC",
+    // Exceptions of error handlers pass.
+    "-fexceptions",
     "-fno-strict-aliasing",
     "-fvisibility=hidden",
     "-Wall",

@@ -17,7 +17,7 @@ use crate::error::{About, Error, Result};
 /// ```
 ///
 /// The body gives a [`Result`]. What comes behind `about` is a variant of [`About`]: whose error handler is called if it
-/// fails; without it, nobody's in particular.
+/// fails; without it, nobody's in particular. Error handlers of the program may leave the call with an exception.
 #[macro_export]
 macro_rules! mpi_functions {
     () => {};
@@ -32,7 +32,7 @@ macro_rules! mpi_functions {
     (@one $name:ident, ($($argument:ident : $type:ty),*), $about:expr, $body:block) => {
         const _: () = {
             #[unsafe(export_name = concat!("heddle_", stringify!($name)))]
-            unsafe extern "C" fn call($($argument: $type),*) -> std::ffi::c_int {
+            unsafe extern "C-unwind" fn call($($argument: $type),*) -> std::ffi::c_int {
                 $crate::call::run(concat!("MPI_", stringify!($name)), $about, || -> $crate::Result { $body })
             }
         };
@@ -102,7 +102,7 @@ macro_rules! both_forms {
 
 /// What the layers call for a function that this library does not export: fails as such. The name lives as long as the process.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn heddle_unsupported(name: *const c_char) -> c_int {
+unsafe extern "C-unwind" fn heddle_unsupported(name: *const c_char) -> c_int {
     // SAFETY: the layers give a literal.
     let name: &'static CStr = unsafe { CStr::from_ptr(name) };
     let name = name.to_str().unwrap_or("MPI");

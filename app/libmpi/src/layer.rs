@@ -58,7 +58,7 @@ pub type CopyAttribute = unsafe extern "C" fn(
 pub type DeleteAttribute =
     unsafe extern "C" fn(Kind, Function, Handle, c_int, *mut c_void, *mut c_void) -> c_int;
 /// `void call(kind, function, object, code)`: an error handler, which may change the code.
-pub type HandleError = unsafe extern "C" fn(Kind, Function, Handle, *mut c_int);
+pub type HandleError = unsafe extern "C-unwind" fn(Kind, Function, Handle, *mut c_int);
 /// `int call(function, extra_state, status)` of a generalised request.
 pub type Query = unsafe extern "C" fn(Function, *mut c_void, *mut Status) -> c_int;
 /// `int call(function, extra_state)` of a generalised request.
@@ -261,7 +261,7 @@ impl Callback {
                 Some(call) => call(kind, self.function, object, code),
                 None => std::mem::transmute::<
                     Function,
-                    unsafe extern "C" fn(*mut Handle, *mut c_int, ...),
+                    unsafe extern "C-unwind" fn(*mut Handle, *mut c_int, ...),
                 >(self.function)(&raw mut object, code),
             }
         }

@@ -1,4 +1,5 @@
-//! Kernels of the NAS parallel benchmarks in C, C++ and Fortran, written anew: they know the published results.
+//! Kernels of the NAS parallel benchmarks in C, C++ and Fortran, written anew: they know the published results. Smaller programs of
+//! these languages.
 
 use std::path::Path;
 use std::process::Command;
@@ -13,12 +14,23 @@ fn kernels_verify_themselves() {
         ("is.c", "cc", "cc"),
         ("cg.cpp", "c++", "c++"),
     ];
-    for (source, wrapper, compiler) in kernels {
+    verify("kernels", &kernels);
+}
+
+/// What C++ and Fortran have beside the functions of C.
+#[test]
+fn programs_in_other_languages_verify_themselves() {
+    verify("languages", &[("thrown.cpp", "c++", "c++"), ("module.f90", "fort", "gfortran")]);
+}
+
+/// Runs programs of a folder, with our compiler and the one that it needs, which say that they are right.
+fn verify(folder: &str, programs: &[(&str, &str, &str)]) {
+    for &(source, wrapper, compiler) in programs {
         if Command::new(compiler).arg("--version").output().is_err() {
             eprintln!("{source} skipped: no {compiler}");
             continue;
         }
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/live/kernels");
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/live").join(folder);
         let program = mpi().join(source).with_extension("kernel");
         let status = Command::new(env!("CARGO_BIN_EXE_heddle"))
             .args([wrapper, "-O2", "-o"])
