@@ -22,8 +22,12 @@ UNUSED handle made_in(uint32_t pattern, uint32_t value)
     return FIRST + number - SKIPPED;
 }
 
+/* What is not the program's and has no name here is null, which is the first of its kind among what is built in. */
+enum { BUILT_IN = 0xc0000000 };
 UNUSED int made_out(uint32_t pattern, handle value)
 {
+    if (value < FIRST)
+        return (int)(pattern & ~(uint32_t)BUILT_IN);
     return (int)(pattern | (uint32_t)(value - FIRST + SKIPPED));
 }
 
