@@ -43,7 +43,8 @@ macro_rules! mpi_functions {
 pub fn run(name: &'static str, about: About, body: impl FnOnce() -> Result) -> c_int {
     let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         let _inside = crate::state::enter(name);
-        body()
+        // Nobody waits for what was given up, so that it is taken in whenever it has come by the end of a call.
+        body().and_then(|()| crate::request::adopt())
     }));
     match outcome {
         Ok(Ok(())) => abi::SUCCESS,

@@ -226,6 +226,7 @@ pub fn raise(name: &'static str, about: About, error: &Error) -> c_int {
     if name.starts_with("MPI_T_") {
         return error.code;
     }
+    let about = error.received.as_ref().map_or(about, |received| About::Comm(received.comm));
     let mut code = error.code;
     if let Some((function, kind, handle)) = handler(name, about, error) {
         // SAFETY: the program handed it in as a handler for this kind of object; the code lives until it returns.

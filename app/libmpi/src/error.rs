@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use crate::abi::{self, Handle};
+use crate::abi::{self, Handle, Status};
 
 /// A failure: an error class of the standard ([`abi`]) or a code that the program made, and what it is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,6 +11,17 @@ pub struct Error {
     pub code: c_int,
     /// What was wrong, for error handlers that say so.
     pub text: String,
+    /// The message that a receive failed with.
+    pub received: Option<Received>,
+}
+
+/// A message of which only a part was received.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Received {
+    /// What is known of it.
+    pub status: Status,
+    /// The communicator that it came in, whose error handler hears of it.
+    pub comm: Handle,
 }
 
 /// What the functions of MPI give inside this library.
@@ -19,7 +30,7 @@ pub type Result<T = ()> = std::result::Result<T, Error>;
 impl Error {
     /// An error of a class of [`abi`], such as `ERR_RANK`.
     pub fn new(code: c_int, text: impl Into<String>) -> Self {
-        Self { code, text: text.into() }
+        Self { code, text: text.into(), received: None }
     }
 
     /// What is not implemented.

@@ -11,9 +11,10 @@ use crate::argument::{Number, Out};
 use crate::comm::Comm;
 use crate::datatype::Datatype;
 use crate::environment::TAG_UB;
-use crate::error::{Error, Result};
+use crate::error::{Error, Received, Result};
 use crate::memory::Buffer;
 use crate::request::{self, Active, Request, Starter};
+use crate::status::{set_status, tell};
 use crate::{agree, both_forms, check, lent, mpi, mpi_functions, threads};
 
 mod kinds;
@@ -288,7 +289,9 @@ impl Target {
             lent::give_back(port, done.contents);
         }
         status.set_bytes(done.bytes.min(room));
-        check_room(done.bytes, room).map(|()| status)
+        let received = || Some(Received { status, comm: self.peer.comm.handle() });
+        let fits = check_room(done.bytes, room);
+        fits.map(|()| status).map_err(|error| Error { received: received(), ..error })
     }
 }
 
@@ -436,16 +439,6 @@ fn sends(data: Data, peer: Peer, mode: Mode, request: Out<Handle>) -> Result {
     request.set(mpi().requests.add(Rc::new(Request::persistent(starter))))
 }
 
-/// Writes a status where the program wants one.
-pub fn set_status(place: Out<Status>, status: &Status) -> Result {
-    if place.address().is_null() {
-        return Ok(());
-    }
-    // Calls with one status leave its error field alone.
-    let error = place.get()?.error;
-    place.set(Status { error, ..*status })
-}
-
 both_forms! {
     fn Send | Send_c (buf: *const c_void, count: Count, datatype: Handle, dest: c_int, tag: c_int, comm: Handle) about Comm(comm) {
         send(&Data::new(buf, count, datatype)?, &Peer::destination(comm, dest, tag)?, Mode::Standard)
@@ -502,8 +495,7 @@ both_forms! {
     }
 
     fn Recv | Recv_c (buf: *mut c_void, count: Count, datatype: Handle, source: c_int, tag: c_int, comm: Handle, status: Out<Status>) about Comm(comm) {
-        let received = blocking(start_receive(&Data::new(buf, count, datatype)?, &Peer::source(comm, source, tag)?)?)?;
-        set_status(status, &received)
+        tell(status, blocking(start_receive(&Data::new(buf, count, datatype)?, &Peer::source(comm, source, tag)?)?))
     }
 
     fn Irecv | Irecv_c (buf: *mut c_void, count: Count, datatype: Handle, source: c_int, tag: c_int, comm: Handle, request: Out<Handle>) about Comm(comm) {
@@ -521,13 +513,13 @@ both_forms! {
         let sent = Data::new(sendbuf, sendcount, sendtype)?;
         let into = Data::new(recvbuf, recvcount, recvtype)?;
         let (to, from) = (Peer::destination(comm, dest, sendtag)?, Peer::source(comm, source, recvtag)?);
-        set_status(status, &exchange(&sent, &to, &into, &from)?)
+        tell(status, exchange(&sent, &to, &into, &from))
     }
 
     fn Sendrecv_replace | Sendrecv_replace_c (buf: *mut c_void, count: Count, datatype: Handle, dest: c_int, sendtag: c_int, source: c_int, recvtag: c_int, comm: Handle, status: Out<Status>) about Comm(comm) {
         let data = Data::new(buf, count, datatype)?;
         let (to, from) = (Peer::destination(comm, dest, sendtag)?, Peer::source(comm, source, recvtag)?);
-        set_status(status, &exchange(&data, &to, &data, &from)?)
+        tell(status, exchange(&data, &to, &data, &from))
     }
 
     fn Isendrecv | Isendrecv_c (sendbuf: *const c_void, sendcount: Count, sendtype: Handle, dest: c_int, sendtag: c_int, recvbuf: *mut c_void, recvcount: Count, recvtype: Handle, source: c_int, recvtag: c_int, comm: Handle, request: Out<Handle>) about Comm(comm) {
@@ -546,7 +538,7 @@ both_forms! {
     }
 
     fn Mrecv | Mrecv_c (buf: *mut c_void, count: Count, datatype: Handle, message: Out<Handle>, status: Out<Status>) {
-        set_status(status, &take_message(Data::new(buf, count, datatype)?, message)?)
+        tell(status, take_message(Data::new(buf, count, datatype)?, message))
     }
 
     fn Imrecv | Imrecv_c (buf: *mut c_void, count: Count, datatype: Handle, message: Out<Handle>, request: Out<Handle>) {

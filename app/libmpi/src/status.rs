@@ -43,6 +43,26 @@ impl Status {
     }
 }
 
+/// Writes a status where the program wants one.
+pub fn set_status(place: Out<Status>, status: &Status) -> Result {
+    if place.address().is_null() {
+        return Ok(());
+    }
+    // Calls with one status leave its error field alone.
+    let error = place.get()?.error;
+    place.set(Status { error, ..*status })
+}
+
+/// Writes what is known of a message where the program wants it, also if not all of it was received.
+pub fn tell(place: Out<Status>, outcome: Result<Status>) -> Result {
+    let received = outcome.as_ref().map_or_else(
+        |error| error.received.as_ref().map(|received| received.status),
+        |status| Some(*status),
+    );
+    received.map_or(Ok(()), |status| set_status(place, &status))?;
+    outcome.map(|_| ())
+}
+
 /// How many of a datatype a message has, if they are whole.
 fn count(status: &Status, datatype: Handle) -> Result<i64> {
     let size = mpi().datatype(datatype)?.size();

@@ -89,9 +89,10 @@ pub fn set_all(outcomes: Vec<Result<Status>>, statuses: Out<Status>) -> Result {
         let (status, code) = match outcome {
             Ok(status) => (status, abi::SUCCESS),
             Err(error) => {
-                let code = error.code;
+                let (code, received) = (error.code, error.received.as_ref());
+                let status = received.map_or_else(Status::empty, |received| received.status);
                 first.get_or_insert(error);
-                (Status::empty(), code)
+                (status, code)
             }
         };
         if statuses.address().is_null() {
@@ -105,7 +106,8 @@ pub fn set_all(outcomes: Vec<Result<Status>>, statuses: Out<Status>) -> Result {
         };
         statuses.set_at(place, Status { error, ..status })?;
     }
-    match first {
+    // Which of several is at fault, only their statuses say.
+    match first.map(|error| Error { received: None, ..error }) {
         None => Ok(()),
         Some(error) if statuses.address().is_null() => Err(error),
         Some(error) => Err(Error { code: abi::ERR_IN_STATUS, ..error }),

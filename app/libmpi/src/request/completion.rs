@@ -4,20 +4,18 @@ use std::ffi::c_int;
 
 use port::{Poll, Port, Ticket};
 
-use super::adopt;
 use super::array::{Requests, set_all};
 use crate::abi::{self, Handle, Status};
 use crate::argument::Out;
 use crate::error::Result;
-use crate::p2p::set_status;
+use crate::status::{set_status, tell};
 use crate::{mpi, mpi_functions, threads};
 
 /// Waits for all of some operations.
-fn wait_for(port: &Port, tickets: &[Ticket]) -> Result {
+fn wait_for(port: &Port, tickets: &[Ticket]) {
     if !tickets.is_empty() {
         threads::wait(port, true, tickets);
     }
-    adopt(port)
 }
 
 /// Waits for operations that the program completes itself, and those of several messages.
@@ -48,12 +46,11 @@ fn wait_any(requests: &Requests, active: &[usize]) -> Result<usize> {
     let port = mpi().port()?;
     let done = || active.iter().copied().find(|place| requests.is_done(port, *place));
     if let Some(place) = done() {
-        wait_for(port, &requests.tickets(&[place]))?;
+        wait_for(port, &requests.tickets(&[place]));
         return Ok(place);
     }
     loop {
         wait_a_while(port, &requests.tickets(active));
-        adopt(port)?;
         if let Some(place) = done() {
             return Ok(place);
         }
@@ -67,13 +64,12 @@ fn test(requests: &Requests, active: &[usize]) -> Result<Vec<usize>> {
         return Ok(Vec::new());
     }
     port.poll(Poll::Test);
-    adopt(port)?;
     Ok(active.iter().copied().filter(|place| requests.is_done(port, *place)).collect())
 }
 
-/// The status of no operation; its error field is part of it.
+/// The status of no operation.
 fn set_empty(place: Out<Status>) -> Result {
-    if place.address().is_null() { Ok(()) } else { place.set(Status::empty()) }
+    set_status(place, &Status::empty())
 }
 
 /// Takes in the result of an operation that is done: for good, or only to tell it.
@@ -88,7 +84,7 @@ fn set_some(
 ) -> Result {
     number.set(done.len() as c_int)?;
     indices.set_all(done.iter().map(|place| *place as c_int))?;
-    wait_for(mpi().port()?, &requests.tickets(done))?;
+    wait_for(mpi().port()?, &requests.tickets(done));
     set_all(done.iter().map(|place| take(requests, *place)).collect(), statuses)
 }
 
@@ -110,8 +106,8 @@ pub(super) fn test_one(
     if !done {
         return Ok(());
     }
-    wait_for(mpi().port()?, &requests.tickets(&active))?;
-    set_status(status, &take(requests, 0)?)
+    wait_for(mpi().port()?, &requests.tickets(&active));
+    tell(status, take(requests, 0))
 }
 
 /// Whether all are done, and if so, their results.
@@ -128,7 +124,7 @@ pub(super) fn test_all(
     if !done {
         return Ok(());
     }
-    wait_for(mpi().port()?, &requests.tickets(&active))?;
+    wait_for(mpi().port()?, &requests.tickets(&active));
     let all = (0..requests.known.len()).map(|place| take(requests, place));
     set_all(all.collect(), statuses)
 }
@@ -152,8 +148,8 @@ pub(super) fn test_any(
     flag.set(c_int::from(place.is_some()))?;
     let Some(place) = place else { return Ok(()) };
     index.set(place as c_int)?;
-    wait_for(mpi().port()?, &requests.tickets(&[place]))?;
-    set_status(status, &take(requests, place)?)
+    wait_for(mpi().port()?, &requests.tickets(&[place]));
+    tell(status, take(requests, place))
 }
 
 /// Which are done, and their results.
@@ -180,16 +176,16 @@ mpi_functions! {
         if active.is_empty() {
             return set_empty(status);
         }
-        wait_for(port, &requests.tickets(&active))?;
+        wait_for(port, &requests.tickets(&active));
         wait_for_program(port, &requests, &active);
-        set_status(status, &requests.end(0)?)
+        tell(status, requests.end(0))
     }
 
     fn Waitall(count: c_int, array: Out<Handle>, statuses: Out<Status>) {
         let requests = Requests::to_wait(array, count)?;
         let port = mpi().port()?;
         let active = requests.active();
-        wait_for(port, &requests.tickets(&active))?;
+        wait_for(port, &requests.tickets(&active));
         wait_for_program(port, &requests, &active);
         let all = (0..requests.known.len()).map(|place| requests.end(place));
         set_all(all.collect(), statuses)
@@ -205,7 +201,7 @@ mpi_functions! {
         }
         let place = wait_any(&requests, &active)?;
         index.set(place as c_int)?;
-        set_status(status, &requests.end(place)?)
+        tell(status, requests.end(place))
     }
 
     fn Waitsome(count: c_int, array: Out<Handle>, number: Out<c_int>, indices: Out<c_int>, statuses: Out<Status>) {

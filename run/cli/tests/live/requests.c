@@ -1,4 +1,4 @@
-/* Waiting and testing for any, some and all; probing, matched probing; generalised requests. */
+/* Waiting and testing for any, some and all; probing, matched probing; generalised requests, and those that are freed before their end. */
 #include "conformance.h"
 
 static void any_and_some(void) {
@@ -135,8 +135,21 @@ static void asked(void) {
     CHECK(status.MPI_SOURCE == MPI_ANY_SOURCE && status.MPI_TAG == MPI_ANY_TAG);
 }
 
+/* What nobody waits for comes all the same. */
+static void given_up(void) {
+    int to = (rank + 1) % ranks, from = (rank + ranks - 1) % ranks, value = rank, got = -1, later = -1;
+    MPI_Request request;
+    MPI_Irecv(&got, 1, MPI_INT, from, 50, WORLD, &request);
+    MPI_Request_free(&request);
+    CHECK(request == MPI_REQUEST_NULL);
+    MPI_Send(&value, 1, MPI_INT, to, 50, WORLD);
+    MPI_Sendrecv(&value, 1, MPI_INT, to, 51, &later, 1, MPI_INT, from, 51, WORLD, MPI_STATUS_IGNORE);
+    CHECK(got == from && later == from);
+}
+
 int main(int argc, char **argv) {
     begin(&argc, &argv);
+    given_up();
     any_and_some();
     probing();
     generalised();

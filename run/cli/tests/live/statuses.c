@@ -24,8 +24,10 @@ static void of_nothing(void) {
     MPI_Request none[3] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL}, idle;
     MPI_Status status, statuses[3];
     int index = 7, flag = 0, number = 7, indices[3], value = 0;
+    /* The error field is left as it is. */
+    status.MPI_ERROR = MPI_ERR_OTHER;
     MPI_Wait(&none[0], &status);
-    CHECK(is_empty(&status));
+    CHECK(is_empty(&status) && status.MPI_ERROR == MPI_ERR_OTHER);
     MPI_Test(&none[0], &flag, &status);
     CHECK(flag && is_empty(&status));
     MPI_Waitany(3, none, &index, &status);
@@ -148,6 +150,36 @@ static void one_fails(void) {
     MPI_Comm_free(&own);
 }
 
+static int heard;
+
+static void hear(MPI_Comm *comm, int *code, ...) {
+    (void)comm;
+    heard = class_of(*code);
+}
+
+/* A message that is too long is known all the same; the handler of its communicator hears of it. */
+static void too_long(void) {
+    int out[4] = {1, 2, 3, 4}, in[2] = {0};
+    MPI_Request send, receive;
+    MPI_Status status;
+    MPI_Comm own;
+    MPI_Errhandler handler;
+    MPI_Comm_dup(MPI_COMM_SELF, &own);
+    MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
+    MPI_Isend(out, 4, MPI_INT, 0, 3, own, &send);
+    CHECK(class_of(MPI_Recv(in, 2, MPI_INT, 0, MPI_ANY_TAG, own, &status)) == MPI_ERR_TRUNCATE);
+    CHECK(status.MPI_SOURCE == 0 && status.MPI_TAG == 3);
+    MPI_Wait(&send, MPI_STATUS_IGNORE);
+    MPI_Comm_create_errhandler(hear, &handler);
+    MPI_Comm_set_errhandler(own, handler);
+    MPI_Errhandler_free(&handler);
+    MPI_Irecv(in, 2, MPI_INT, 0, 4, own, &receive);
+    MPI_Isend(out, 4, MPI_INT, 0, 4, own, &send);
+    CHECK(class_of(MPI_Wait(&receive, &status)) == MPI_ERR_TRUNCATE && heard == MPI_ERR_TRUNCATE);
+    MPI_Wait(&send, MPI_STATUS_IGNORE);
+    MPI_Comm_free(&own);
+}
+
 static void withdrawn(void) {
     int value = 0, flag = 0;
     MPI_Request request;
@@ -216,6 +248,7 @@ int main(int argc, char **argv) {
     of_nobody();
     several();
     one_fails();
+    too_long();
     withdrawn();
     made_up();
     MPI_Finalize();
