@@ -61,6 +61,12 @@ impl Data {
         self.datatype.size().saturating_mul(self.count)
     }
 
+    /// The address of its first byte, if it has any.
+    pub fn first(&self) -> Option<usize> {
+        let offset = self.datatype.span(self.count).0 as isize;
+        (self.bytes() > 0).then(|| self.address.wrapping_offset(offset).addr())
+    }
+
     /// The same datatype, from another place on.
     #[must_use]
     pub fn at(&self, elements: i64, count: u64) -> Self {

@@ -3,7 +3,7 @@
 use port::{Amount, Class};
 
 use super::board::Blocks;
-use super::rooted::{Layout, lengths, pack, unpack};
+use super::rooted::{Layout, lengths, pack, pieces, unpack};
 use super::{Call, Contribution, begin};
 use crate::abi::Handle;
 use crate::error::Result;
@@ -65,6 +65,13 @@ pub enum Buffer {
 }
 
 impl Buffer {
+    pub fn blocks(&self) -> Vec<Data> {
+        match self {
+            Self::Uniform(data, layout) => pieces(data, layout).collect(),
+            Self::Each(blocks) => blocks.clone(),
+        }
+    }
+
     pub fn lengths(&self) -> Vec<u64> {
         match self {
             Self::Uniform(data, layout) => lengths(data, layout),

@@ -6,7 +6,7 @@ use port::Class;
 
 use super::exchange::{self, Buffer};
 use super::neighbor::{self, Sent};
-use super::rooted::{self, Layout, even, is_root, own, peers, unless_in_place};
+use super::rooted::{self, Layout, even, is_root, own, peers, pieces, unless_in_place};
 use super::{in_place, later, now, ready, reduction};
 use crate::abi::{self, Handle};
 use crate::argument::{In, Number, Out};
@@ -82,17 +82,32 @@ fn each<C: Number, D: Number>(
 ) -> Result<Buffer> {
     let layout = layout(counts, displacements, ranks)?;
     let types = types.slice(ranks)?;
+    let any = layout.iter().any(|(count, _)| *count > 0);
+    check!(address.addr() != abi::IN_PLACE || !any, ERR_BUFFER, "MPI_IN_PLACE is no buffer here");
     let block = |((count, place), datatype): (&(i64, i64), &Handle)| {
         Data::new(address.wrapping_byte_offset(*place as isize), *count, *datatype)
     };
     Ok(Buffer::Each(layout.iter().zip(types).map(block).collect::<Result<_>>()?))
 }
 
-/// Refuses a result in the buffer that the contribution is in.
-fn apart(one: *const c_void, other: *const c_void, count: u64) -> Result {
-    let apart = one != other || count == 0 || mpi().hollow.get();
-    check!(apart, ERR_BUFFER, "the buffers must not be the same");
+/// Refuses a result that begins where a contribution begins.
+fn apart(sent: &Data, received: &Data) -> Result {
+    let same = sent.first().is_some() && sent.first() == received.first();
+    check!(!same || mpi().hollow.get(), ERR_BUFFER, "the buffers must not be the same");
     Ok(())
+}
+
+/// The same for one that is compared with several blocks, if both are there.
+fn apart_from(one: Option<&Data>, blocks: Option<&(Data, Layout)>) -> Result {
+    let (Some(one), Some((data, layout))) = (one, blocks) else { return Ok(()) };
+    pieces(data, layout).try_for_each(|block| apart(one, &block))
+}
+
+/// The same for blocks that go to each rank and come from it.
+fn all_apart(sent: Option<&Buffer>, received: &Buffer) -> Result {
+    let sent = sent.map(Buffer::blocks).unwrap_or_default();
+    let mut pairs = sent.iter().zip(received.blocks());
+    pairs.try_for_each(|(sent, received)| apart(sent, &received))
 }
 
 /// The operand and the result of a reduction; in place, the operand is where the result goes.
@@ -105,12 +120,23 @@ fn operands(
 ) -> Result<(Data, Data)> {
     let known = mpi().comm(comm)?;
     let into = Data::new(recvbuf, count, datatype)?;
-    check!(recvbuf.addr() != abi::IN_PLACE, ERR_BUFFER, "the result cannot be in place");
     if in_place(&known, sendbuf.addr()) {
         return Ok((into.clone(), into));
     }
-    apart(sendbuf, recvbuf, into.count)?;
-    Ok((Data::new(sendbuf, count, datatype)?, into))
+    let from = Data::new(sendbuf, count, datatype)?;
+    apart(&from, &into)?;
+    Ok((from, into))
+}
+
+/// What is reduced of which each rank gets a part; in place, it is where that part goes.
+fn whole(sendbuf: *const c_void, into: &Data, count: i64, comm: Handle) -> Result<Data> {
+    let datatype = into.datatype.handle();
+    if in_place(&*mpi().comm(comm)?, sendbuf.addr()) {
+        return Data::new(into.address.cast_const().cast(), count, datatype);
+    }
+    let from = Data::new(sendbuf, count, datatype)?;
+    apart(&from, into)?;
+    Ok(from)
 }
 
 mpi_functions! {
@@ -142,6 +168,7 @@ collectives! {
         let root_here = is_root(comm, root)?;
         let into = if root_here { Some(even_blocks(recvbuf, recvcount, recvtype, peers(comm)?)?) } else { None };
         let from = own(comm, root, sendbuf, || Data::new(sendbuf, sendcount, sendtype))?;
+        apart_from(from.as_ref(), into.as_ref())?;
         rooted::gather(Class::Gather, from, into, root, comm)?
     }
 
@@ -150,6 +177,7 @@ collectives! {
         let root_here = is_root(comm, root)?;
         let into = if root_here { Some(blocks(recvbuf, recvtype, layout(recvcounts, displs, peers(comm)?)?)?) } else { None };
         let from = own(comm, root, sendbuf, || Data::new(sendbuf, sendcount, sendtype))?;
+        apart_from(from.as_ref(), into.as_ref())?;
         rooted::gather(Class::Gatherv, from, into, root, comm)?
     }
 
@@ -158,6 +186,7 @@ collectives! {
         let root_here = is_root(comm, root)?;
         let from = if root_here { Some(even_blocks(sendbuf, sendcount, sendtype, peers(comm)?)?) } else { None };
         let into = own(comm, root, recvbuf, || Data::new(recvbuf, recvcount, recvtype))?;
+        apart_from(into.as_ref(), from.as_ref())?;
         rooted::scatter(Class::Scatter, from, into, root, comm)?
     }
 
@@ -166,40 +195,51 @@ collectives! {
         let root_here = is_root(comm, root)?;
         let from = if root_here { Some(blocks(sendbuf, sendtype, layout(sendcounts, displs, peers(comm)?)?)?) } else { None };
         let into = own(comm, root, recvbuf, || Data::new(recvbuf, recvcount, recvtype))?;
+        apart_from(into.as_ref(), from.as_ref())?;
         rooted::scatter(Class::Scatterv, from, into, root, comm)?
     }
 
     fn Allgather Allgather_c Iallgather Iallgather_c Allgather_init Allgather_init_c
         (sendbuf: *const c_void, sendcount: Count, sendtype: Handle, recvbuf: *mut c_void, recvcount: Count, recvtype: Handle; comm) {
         let from = unless_in_place(comm, sendbuf, || Data::new(sendbuf, sendcount, sendtype))?;
-        exchange::allgather(Class::Allgather, from, even_blocks(recvbuf, recvcount, recvtype, peers(comm)?)?, comm)?
+        let into = even_blocks(recvbuf, recvcount, recvtype, peers(comm)?)?;
+        apart_from(from.as_ref(), Some(&into))?;
+        exchange::allgather(Class::Allgather, from, into, comm)?
     }
 
     fn Allgatherv Allgatherv_c Iallgatherv Iallgatherv_c Allgatherv_init Allgatherv_init_c
         (sendbuf: *const c_void, sendcount: Count, sendtype: Handle, recvbuf: *mut c_void, recvcounts: In<Count>, displs: In<Displacement>, recvtype: Handle; comm) {
         let from = unless_in_place(comm, sendbuf, || Data::new(sendbuf, sendcount, sendtype))?;
-        exchange::allgather(Class::Allgatherv, from, blocks(recvbuf, recvtype, layout(recvcounts, displs, peers(comm)?)?)?, comm)?
+        let into = blocks(recvbuf, recvtype, layout(recvcounts, displs, peers(comm)?)?)?;
+        apart_from(from.as_ref(), Some(&into))?;
+        exchange::allgather(Class::Allgatherv, from, into, comm)?
     }
 
     fn Alltoall Alltoall_c Ialltoall Ialltoall_c Alltoall_init Alltoall_init_c
         (sendbuf: *const c_void, sendcount: Count, sendtype: Handle, recvbuf: *mut c_void, recvcount: Count, recvtype: Handle; comm) {
         let ranks = peers(comm)?;
         let from = if in_place(&*mpi().comm(comm)?, sendbuf.addr()) { None } else { Some(of_blocks(even_blocks(sendbuf, sendcount, sendtype, ranks)?)) };
-        exchange::alltoall(Class::Alltoall, from, of_blocks(even_blocks(recvbuf, recvcount, recvtype, ranks)?), comm)?
+        let into = of_blocks(even_blocks(recvbuf, recvcount, recvtype, ranks)?);
+        all_apart(from.as_ref(), &into)?;
+        exchange::alltoall(Class::Alltoall, from, into, comm)?
     }
 
     fn Alltoallv Alltoallv_c Ialltoallv Ialltoallv_c Alltoallv_init Alltoallv_init_c
         (sendbuf: *const c_void, sendcounts: In<Count>, sdispls: In<Displacement>, sendtype: Handle, recvbuf: *mut c_void, recvcounts: In<Count>, rdispls: In<Displacement>, recvtype: Handle; comm) {
         let ranks = peers(comm)?;
         let from = if in_place(&*mpi().comm(comm)?, sendbuf.addr()) { None } else { Some(of_blocks(blocks(sendbuf, sendtype, layout(sendcounts, sdispls, ranks)?)?)) };
-        exchange::alltoall(Class::Alltoallv, from, of_blocks(blocks(recvbuf, recvtype, layout(recvcounts, rdispls, ranks)?)?), comm)?
+        let into = of_blocks(blocks(recvbuf, recvtype, layout(recvcounts, rdispls, ranks)?)?);
+        all_apart(from.as_ref(), &into)?;
+        exchange::alltoall(Class::Alltoallv, from, into, comm)?
     }
 
     fn Alltoallw Alltoallw_c Ialltoallw Ialltoallw_c Alltoallw_init Alltoallw_init_c
         (sendbuf: *const c_void, sendcounts: In<Count>, sdispls: In<Displacement>, sendtypes: In<Handle>, recvbuf: *mut c_void, recvcounts: In<Count>, rdispls: In<Displacement>, recvtypes: In<Handle>; comm) {
         let ranks = peers(comm)?;
         let from = if in_place(&*mpi().comm(comm)?, sendbuf.addr()) { None } else { Some(each(sendbuf, sendcounts, sdispls, sendtypes, ranks)?) };
-        exchange::alltoall(Class::Alltoallw, from, each(recvbuf, recvcounts, rdispls, recvtypes, ranks)?, comm)?
+        let into = each(recvbuf, recvcounts, rdispls, recvtypes, ranks)?;
+        all_apart(from.as_ref(), &into)?;
+        exchange::alltoall(Class::Alltoallw, from, into, comm)?
     }
 
     fn Reduce Reduce_c Ireduce Ireduce_c Reduce_init Reduce_init_c
@@ -246,8 +286,8 @@ collectives! {
         check!(counts.iter().all(|count| *count >= 0), ERR_COUNT, "a count is negative");
         let counts: Vec<u64> = counts.into_iter().map(|count| count as u64).collect();
         let (all, mine) = (counts.iter().sum::<u64>() as i64, counts.get(known.rank as usize).copied().unwrap_or(0) as i64);
-        let from = if in_place(&known, sendbuf.addr()) { recvbuf.cast_const() } else { sendbuf };
-        let (from, into) = (Data::new(from, all, datatype)?, Data::new(recvbuf, mine, datatype)?);
+        let into = Data::new(recvbuf, mine, datatype)?;
+        let from = whole(sendbuf, &into, all, comm)?;
         reduction::reduce_scatter(Class::ReduceScatter, from, into, counts, (op, comm))?
     }
 
@@ -256,9 +296,9 @@ collectives! {
         let known = mpi().comm(comm)?;
         let into = Data::new(recvbuf, recvcount, datatype)?;
         let all = recvcount.wide().saturating_mul(i64::from(known.size()));
-        let from = if in_place(&known, sendbuf.addr()) { recvbuf.cast_const() } else { sendbuf };
+        let from = whole(sendbuf, &into, all, comm)?;
         let counts = vec![into.count; known.size() as usize];
-        reduction::reduce_scatter(Class::ReduceScatterBlock, Data::new(from, all, datatype)?, into, counts, (op, comm))?
+        reduction::reduce_scatter(Class::ReduceScatterBlock, from, into, counts, (op, comm))?
     }
 
     fn Neighbor_allgather Neighbor_allgather_c Ineighbor_allgather Ineighbor_allgather_c Neighbor_allgather_init Neighbor_allgather_init_c

@@ -24,9 +24,14 @@ fn piece(data: &Data, (count, displacement): (i64, i64)) -> Data {
     data.at(displacement, count.max(0) as u64)
 }
 
+/// The blocks.
+pub fn pieces(data: &Data, layout: &Layout) -> impl Iterator<Item = Data> {
+    layout.iter().map(|block| piece(data, *block))
+}
+
 /// Bytes of each block.
 pub fn lengths(data: &Data, layout: &Layout) -> Vec<u64> {
-    layout.iter().map(|block| piece(data, *block).bytes()).collect()
+    pieces(data, layout).map(|block| block.bytes()).collect()
 }
 
 pub fn pack(data: &Data, block: (i64, i64), into: &mut [u8]) {

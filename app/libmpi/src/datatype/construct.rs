@@ -194,6 +194,8 @@ fn shares(
 mpi_functions! {
     fn Type_dup(old: Handle, new: Out<Handle>) {
         let found = mpi().datatype(old)?;
+        // What a copy function refuses gives no datatype.
+        new.set(abi::DATATYPE_NULL)?;
         let attributes = found.attributes.copies(old)?;
         register(new, Datatype { attributes, ..build::duplicate(&found) })
     }

@@ -212,11 +212,17 @@ impl Datatype {
         (bounds.true_lb, bounds.true_ub.saturating_sub(bounds.true_lb).max(0) as u64)
     }
 
-    /// An error, `ERR_BUFFER`, if several of it would begin at a null address, and messages have contents.
+    /// An error, `ERR_BUFFER`, if several of it would be in place, or begin at a null address while messages have contents.
     pub fn check_buffer(&self, buffer: *const u8, count: u64) -> Result {
         let null =
             !crate::mpi().hollow.get() && buffer.wrapping_offset(self.true_lb() as isize).is_null();
-        check!(!null || count == 0 || self.size() == 0, ERR_BUFFER, "the buffer is a null pointer");
+        let empty = count == 0 || self.size() == 0;
+        check!(!null || empty, ERR_BUFFER, "the buffer is a null pointer");
+        check!(
+            buffer.addr() != abi::IN_PLACE || empty,
+            ERR_BUFFER,
+            "MPI_IN_PLACE is no buffer here"
+        );
         Ok(())
     }
 

@@ -236,8 +236,6 @@ both_forms! {
         if count == 0 {
             return Ok(());
         }
-        let in_place = [from.addr(), into.addr()].contains(&abi::IN_PLACE);
-        check!(!in_place, ERR_BUFFER, "MPI_IN_PLACE is no buffer here");
         check!(!std::ptr::eq(from, into), ERR_BUFFER, "both operands are the same buffer");
         datatype.check_buffer(from, count)?;
         datatype.check_buffer(into, count)?;

@@ -120,6 +120,7 @@ fn accumulate(given: &Given, there: &There) -> Result<Active> {
     let op = mpi().op(given.op)?;
     // Then nothing is read.
     let nothing = given.op == abi::NO_OP;
+    check!(!nothing || given.result.is_some(), ERR_OP, "MPI_NO_OP accumulates nothing");
     let from =
         if nothing { None } else { Some(Data::new(given.from, given.count, given.datatype)?) };
     let Some(found) = there.find(&window)? else { return Ok(nobody()) };
