@@ -3,7 +3,7 @@
 use port::{Amount, Class};
 
 use super::board::Blocks;
-use super::rooted::{Layout, lengths, pack, pieces, unpack};
+use super::rooted::{Layout, lengths, pack, piece, unpack};
 use super::{Call, Contribution, begin};
 use crate::abi::Handle;
 use crate::error::Result;
@@ -65,10 +65,10 @@ pub enum Buffer {
 }
 
 impl Buffer {
-    pub fn blocks(&self) -> Vec<Data> {
+    pub fn block(&self, number: usize) -> Option<Data> {
         match self {
-            Self::Uniform(data, layout) => pieces(data, layout).collect(),
-            Self::Each(blocks) => blocks.clone(),
+            Self::Uniform(data, layout) => layout.get(number).map(|block| piece(data, *block)),
+            Self::Each(blocks) => blocks.get(number).cloned(),
         }
     }
 

@@ -20,11 +20,12 @@ pub fn even(count: u64, ranks: u32) -> Layout {
     (0..i64::from(ranks)).map(|rank| (count as i64, rank.saturating_mul(count as i64))).collect()
 }
 
-fn piece(data: &Data, (count, displacement): (i64, i64)) -> Data {
+/// One of them.
+pub fn piece(data: &Data, (count, displacement): (i64, i64)) -> Data {
     data.at(displacement, count.max(0) as u64)
 }
 
-/// The blocks.
+/// All of them.
 pub fn pieces(data: &Data, layout: &Layout) -> impl Iterator<Item = Data> {
     layout.iter().map(|block| piece(data, *block))
 }
