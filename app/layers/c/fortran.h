@@ -98,11 +98,25 @@ UNUSED MPI_Fint *errcodes_f(MPI_Fint *codes)
     return IS_ERRCODES_IGNORE(codes) ? NULL : codes;
 }
 
-/* What a descriptor of an array begins with (Fortran 2018, 18.5.3): its address. */
+/* What a descriptor of an array begins with: its address. */
 UNUSED void *base_address(void *descriptor)
 {
     return *(void **)descriptor;
 }
+
+/* What a call sends or receives of an array that is handed over as a descriptor. */
+struct part {
+    void *address;
+    MPI_Count count;
+    MPI_Datatype datatype;
+    /* Whether the datatype was made for it. */
+    bool made;
+};
+
+/* fortran_arrays.c */
+struct part part_of(void *descriptor, MPI_Count count, MPI_Datatype datatype);
+void part_end(struct part *part);
+void *whole(void *descriptor);
 
 /* fortran.c */
 char *text_f(const char *text, size_t length);

@@ -3,7 +3,8 @@
 //! Everything comes by reference; texts have hidden lengths at the end and no terminator; handles are integers; logicals are
 //! compatible with C's; statuses are arrays laid out like C's structs; sentinels are variables whose addresses count
 //! (`c/fortran.h`). In `mpi_f08` handles and statuses are structs with the same contents, the error code may be absent,
-//! and with MPICH buffers come as descriptors. Not served: sections of arrays that are not contiguous, in MPICH's `mpi_f08`.
+//! and with MPICH buffers come as descriptors. A section of an array that is not contiguous becomes a datatype where a call has one
+//! buffer with a count and a datatype; elsewhere it is refused.
 
 use std::fmt::Write;
 
@@ -288,9 +289,45 @@ fn gives(function: &Function) -> &'static str {
     }
 }
 
+/// Whether a section of an array can be a datatype in a function: not if the buffer has a block for each rank, or others have to be alike.
+fn takes_sections(function: &Function) -> bool {
+    let name = function.name.to_lowercase();
+    !["gather", "scatter", "alltoall", "reduce", "scan"].iter().any(|part| name.contains(part))
+}
+
+/// The buffers of a function come as descriptors.
+fn described(out: &mut String, function: &Function, all: &mut [Passed]) {
+    let arguments = &function.arguments;
+    // Without a datatype, only where it begins is of interest.
+    let typed = arguments.iter().any(|one| one.kind == "type");
+    let plain = if typed { "whole" } else { "base_address" };
+    for (place, argument) in arguments.iter().enumerate().filter(|(_, one)| choice(one)) {
+        let name = &argument.name;
+        let behind = |kinds: &[&str], offset: usize| {
+            arguments.get(place + offset).is_some_and(|one| kinds.contains(&one.kind.as_str()))
+        };
+        let [.., count, datatype] = all.get_mut(place..place + 3).unwrap_or_default() else {
+            let _ = writeln!(out, "    {name} = {plain}({name});");
+            continue;
+        };
+        if !(takes_sections(function) && behind(&["int", "count"], 1) && behind(&["type"], 2)) {
+            let _ = writeln!(out, "    {name} = {plain}({name});");
+            continue;
+        }
+        let _ = writeln!(
+            out,
+            "    struct part part_{name} = part_of({name}, {}, {});\n    {name} = part_{name}.address;",
+            count.pass, datatype.pass
+        );
+        count.pass = format!("part_{name}.count");
+        datatype.pass = format!("part_{name}.datatype");
+        datatype.after = format!("part_end(&part_{name});\n");
+    }
+}
+
 /// One function under a name. With `descriptors`, buffers come as mpi_f08 of MPICH hands them over.
 fn definition(out: &mut String, function: &Function, name: &str, descriptors: bool) -> String {
-    let all: Vec<Passed> =
+    let mut all: Vec<Passed> =
         function.arguments.iter().map(|argument| passed(argument, function)).collect();
     let mut parameters: Vec<String> =
         all.iter().filter_map(|passed| passed.parameter.clone()).collect();
@@ -306,9 +343,7 @@ fn definition(out: &mut String, function: &Function, name: &str, descriptors: bo
     let signature = if parameters.is_empty() { "void".to_owned() } else { parameters.join(", ") };
     let _ = writeln!(out, "PUBLIC {} {name}({signature})\n{{", gives(function));
     if descriptors {
-        for argument in function.arguments.iter().filter(|argument| choice(argument)) {
-            let _ = writeln!(out, "    {0} = base_address({0});", argument.name);
-        }
+        described(out, function, &mut all);
     }
     for passed in all.iter().filter(|passed| !passed.before.is_empty()) {
         let _ = write!(out, "    {}", passed.before);

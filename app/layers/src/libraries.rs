@@ -35,6 +35,7 @@ const PARTS: &[(&str, &str)] = &[
     ("callbacks.h", include_str!("../c/callbacks.h")),
     ("fortran.h", include_str!("../c/fortran.h")),
     ("fortran.c", include_str!("../c/fortran.c")),
+    (DESCRIPTORS, include_str!("../c/fortran_arrays.c")),
     ("fortran_callbacks.c", include_str!("../c/fortran_callbacks.c")),
     ("callbacks.c", include_str!("../c/callbacks.c")),
     ("missing.c", include_str!("../c/missing.c")),
@@ -112,6 +113,8 @@ pub fn write_sources(interface: Interface, folder: &Path) -> Result<Vec<String>,
 /// The C files of an interface's library for Fortran.
 const FORTRAN: &[&str] =
     &["fortran.c", "fortran_callbacks.c", "fortran_functions.c", "fortran_modules.c", "lengths.c"];
+/// Of those of MPICH, whose `mpi_f08` hands over descriptors.
+const DESCRIPTORS: &str = "fortran_arrays.c";
 
 fn run(command: &mut Command) -> Result<(), Error> {
     let program = PathBuf::from(command.get_program());
@@ -187,7 +190,10 @@ fn build(interface: Interface, folder: &Path) -> Result<Vec<PathBuf>, Error> {
         link(&libraries.join(name), &in_c, &[CORE])?;
     }
     let under = interface.libraries().first().copied().unwrap_or(CORE);
-    let fortran = FORTRAN.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
+    let mut fortran = FORTRAN.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
+    if interface == Interface::Mpich {
+        fortran.push(DESCRIPTORS.to_owned());
+    }
     let fortran = compile(interface, &sources, &fortran)?;
     let mut first = None;
     for &name in interface.fortran_libraries() {

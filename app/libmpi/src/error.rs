@@ -12,7 +12,7 @@ pub struct Error {
     /// What was wrong, for error handlers that say so.
     pub text: String,
     /// The message that a receive failed with.
-    pub received: Option<Received>,
+    pub received: Option<Box<Received>>,
 }
 
 /// A message of which only a part was received.

@@ -38,15 +38,33 @@ fn verify(folder: &str, programs: &[(&str, &str, &str)]) {
             .env("HEDDLE_MPI", mpi().join("lib"))
             .status();
         assert!(status.expect("heddle runs").success(), "{source}");
-        for options in [
-            "-n 1",
-            "-n 4",
-            "-n 8 --in-process",
-            "-n 8 --network infiniband --topology torus:dims=2x4",
-        ] {
-            let ended = mpirun(&format!("-q {options}"), &program, "");
-            let said = (ended.code, ended.stdout.trim());
-            assert_eq!(said, (0, "verified"), "{source} {options}: {}", ended.stderr);
-        }
+        is_right(&program);
     }
+}
+
+/// Runs a program, which says that it is right.
+fn is_right(program: &Path) {
+    for options in
+        ["-n 1", "-n 4", "-n 8 --in-process", "-n 8 --network infiniband --topology torus:dims=2x4"]
+    {
+        let ended = mpirun(&format!("-q {options}"), program, "");
+        let said = (ended.code, ended.stdout.trim());
+        assert_eq!(said, (0, "verified"), "{} {options}: {}", program.display(), ended.stderr);
+    }
+}
+
+/// MPICH's module `mpi_f08` takes sections of arrays that are not contiguous.
+#[test]
+fn sections_of_arrays() {
+    let program = mpi().join("sections.kernel");
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/live/languages/sections.f90");
+    match Command::new("mpif90.mpich")
+        .args(["-O2", "-o"])
+        .args([program.as_path(), source.as_ref()])
+        .status()
+    {
+        Ok(status) => assert!(status.success()),
+        Err(_) => return eprintln!("skipped: no mpif90.mpich"),
+    }
+    is_right(&program);
 }
