@@ -1,6 +1,7 @@
 /* Arrays as descriptors: a section that is not contiguous becomes a datatype of its own. */
 #include "fortran.h"
 
+#include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,6 +83,8 @@ struct part part_of(void *descriptor, MPI_Count count, MPI_Datatype datatype)
         return part;
     if (size != (MPI_Aint)array->element)
         refuse("its elements are no elements of the datatype");
+    if (count > INT_MAX)
+        refuse("it has too many elements");
     MPI_Aint *places = malloc((size_t)count * sizeof *places);
     if (!places)
         refuse("no memory");

@@ -102,7 +102,9 @@ pub enum Invalid {
         time: Time,
     },
     /// Pauses that leave no time between them.
-    #[error("a pause of {pause} every {period} leaves no time to receive")]
+    #[error(
+        "a pause of {pause} every {period} leaves no time to receive, or the poll after it always falls into another"
+    )]
     Hiccups {
         /// Mean length.
         pause: Time,
@@ -185,7 +187,7 @@ impl Parameters {
         let off = paces.into_iter().filter(|&(_, time)| !is_pace(time));
         wrong.extend(off.map(|(key, time)| Invalid::Pace { key, time }));
         let Hiccups { period, pause, .. } = self.hiccups;
-        if period > 0 && pause >= period {
+        if !self.hiccups.leave_time() {
             let [pause, period] = [pause, period].map(Time::from_ps);
             wrong.push(Invalid::Hiccups { pause, period });
         }

@@ -46,6 +46,16 @@ impl Hiccups {
     /// No pauses.
     pub const NONE: Self = Self { period: 0, pause: 0, phase: 0, resume: 0, spread: Spread::Fixed };
 
+    /// Whether flits that wait are taken in the end: the poll that follows a pause must not always be lost.
+    pub(crate) const fn leave_time(&self) -> bool {
+        let Self { period, pause, resume, .. } = *self;
+        if period == 0 {
+            return true;
+        }
+        let poll = pause.saturating_add(resume) % period;
+        pause < period && (!matches!(self.spread, Spread::Fixed) || poll == 0 || poll >= pause)
+    }
+
     /// Length of pause `k` at `host`.
     fn length(&self, random: Random, host: u32, k: u64) -> u64 {
         let mean = self.pause as f64;

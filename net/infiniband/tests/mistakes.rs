@@ -26,6 +26,13 @@ fn everything_is_reported() {
     let [pause, period] = [10, 10].map(Time::from_ps);
     let always = Parameters { hiccups, ..simula() };
     assert_eq!(always.check(1), [Invalid::Hiccups { pause, period }]);
+    // Polls are at 7 of 6, which is 1, in the pause of 3.
+    let hiccups = Hiccups { period: 6, pause: 3, resume: 4, ..Hiccups::NONE };
+    let lost = Parameters { hiccups, ..always };
+    assert_eq!(
+        lost.check(1),
+        [Invalid::Hiccups { pause: Time::from_ps(3), period: Time::from_ps(6) }]
+    );
     let stopped = Parameters { sink: Time::ZERO, ..simula() };
     assert_eq!(stopped.check(1), [Invalid::Pace { key: "sink", time: Time::ZERO }]);
 }
