@@ -221,8 +221,9 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Model for Watched<'_, S
         }
     }
 
-    fn failed(&self, crew: &Crew<B>) -> bool {
-        crew.error.is_some()
+    /// An error ends the run at once.
+    fn end(&self, crew: &Crew<B>) -> Time {
+        if crew.error.is_some() { Time::ZERO } else { Time::MAX }
     }
 
     fn window_done(&self, crew: &mut Crew<B>, until: Time) {

@@ -92,7 +92,8 @@ pub struct Delivery {
 /// What a worker keeps.
 pub struct Crew<B> {
     pub probe: B,
-    pub stop: bool,
+    /// When the run ends.
+    pub end: Time,
     pub latency: Histogram,
     /// Links crossed by the messages in `latency`, and by all.
     pub hops: u64,
@@ -110,7 +111,7 @@ impl<B> Crew<B> {
     pub fn new(probe: B, hosts: u32) -> Self {
         Self {
             probe,
-            stop: false,
+            end: Time::MAX,
             latency: Histogram::default(),
             hops: 0,
             flit_hops: 0,
@@ -239,8 +240,12 @@ impl<N: Wired, B: Probe<Record<N::Record>>> Model for Traffic<'_, N, B> {
         Some(order)
     }
 
-    fn failed(&self, crew: &Crew<B>) -> bool {
-        crew.stop
+    fn apart(&self, worker_of: &dyn Fn(u32) -> usize) -> Option<Time> {
+        Some(self.network.lookahead_between(worker_of).min(self.post()))
+    }
+
+    fn end(&self, crew: &Crew<B>) -> Time {
+        crew.end
     }
 
     fn run(
@@ -285,6 +290,12 @@ impl<N: Wired, B: Probe<Record<N::Record>>> Traffic<'_, N, B> {
             Span::Batches { warm_up, .. } => Time::from_ps(self.batch * u64::from(warm_up)),
             Span::Precise { .. } => Time::MAX,
         }
+    }
+
+    /// What a word between hosts and observer takes.
+    fn post(&self) -> Time {
+        let lookahead = self.network.lookahead();
+        lookahead.saturating_add(lookahead)
     }
 
     /// From when no message enters any more.
@@ -364,13 +375,13 @@ impl<N: Wired, B: Probe<Record<N::Record>>> Traffic<'_, N, B> {
         }
         let batch = std::mem::take(&mut observer.batch);
         observer.heard = 0;
-        observer.end = event.time.saturating_sub(self.lookahead());
+        observer.end = event.time.saturating_sub(self.post());
         match observer.judge.hear(batch) {
             Verdict::Go => {}
-            Verdict::Stop => crew.stop = true,
+            Verdict::Stop => crew.end = event.time.saturating_add(self.post()),
             Verdict::Measure => {
                 observer.measured = observer.end.saturating_add(Time::from_ps(self.batch));
-                let at = event.time.saturating_add(self.lookahead());
+                let at = event.time.saturating_add(self.post());
                 for host in 0..self.hosts {
                     let message = Mail::Host(Note::Measure(observer.measured));
                     let (source, sequence) = (id, host);
@@ -450,7 +461,7 @@ impl<N: Wired, B: Probe<Record<N::Record>>> Turn<'_, '_, N, B> {
         if accounts.is_empty() {
             accounts.push_back(Batch::default());
         }
-        let at = boundary.saturating_add(traffic.lookahead());
+        let at = boundary.saturating_add(traffic.post());
         let observer = traffic.hosts + traffic.network.devices();
         let messages = messages as u32;
         let note = Mail::Host(Note::Report { messages, latency, offered, accepted });

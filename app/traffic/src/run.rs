@@ -86,7 +86,7 @@ pub enum Error {
         batch: Time,
     },
     /// A batch in which nothing can travel.
-    #[error("batches of {batch} are shorter than four times the lookahead of {lookahead}")]
+    #[error("batches of {batch} are shorter than eight times the lookahead of {lookahead}")]
     Short {
         /// Their time.
         batch: Time,
@@ -265,7 +265,7 @@ fn check<N: Wired>(network: &N, settings: &Settings) -> Result<u64, Error> {
         return Err(Error::Lookahead);
     }
     let batch = settings.batch.unwrap_or_else(|| usual_batch(network, settings));
-    if batch.ps() / 4 < lookahead.ps() {
+    if batch.ps() / 8 < lookahead.ps() {
         return Err(Error::Short { batch, lookahead });
     }
     let batches = match settings.span {
@@ -298,7 +298,7 @@ fn usual_batch<N: Wired>(network: &N, settings: &Settings) -> Time {
     let parcel = Parcel { source: first, destination, bytes };
     let transit = network.uncontended(parcel).transit.ps() as f64;
     let time = (1000.0 * mean_interval / senders.len() as f64).max(10.0 * transit);
-    let time = time.max(5.0 * mean_interval).max(4.0 * network.lookahead().ps() as f64);
+    let time = time.max(5.0 * mean_interval).max(8.0 * network.lookahead().ps() as f64);
     #[allow(clippy::cast_sign_loss, reason = "a time")]
     let time = (time / 1000.0).ceil() as u64;
     Time::from_ps(time.saturating_mul(1000))

@@ -103,8 +103,8 @@ fn mistakes() {
     }
     let text = wrong(Settings { arrivals: Arrivals::Bursty(0.5), ..base.clone() });
     assert_eq!(text, "bursts of 0.5 messages: the mean must be 1 or more");
-    let text = wrong(Settings { batch: Some(Time::from_ps(79_999)), ..base.clone() });
-    assert!(text.contains("shorter than four times the lookahead of 20 ns"), "{text}");
+    let text = wrong(Settings { batch: Some(Time::from_ps(399_999)), ..base.clone() });
+    assert!(text.contains("shorter than eight times the lookahead of 50 ns"), "{text}");
     let text = wrong(Settings { batch: Some(Time::from_ps(1_000_000_000_000)), ..base });
     assert!(text.contains("longer than 17 s"), "{text}");
 }

@@ -43,7 +43,8 @@ fn victim_of_an_incast() {
 
 /// Round robin at each switch between its own host and all hosts behind it: 1/2, 1/4, 1/8 and 1/8 of the link
 /// to host 0. Congestion control evens that out: the worst has more, and Jain's index of fairness, (sum)^2 /
-/// (n sum of squares), exceeds the 1 / (4 (1/4 + 1/16 + 2/64)) = 0.727 of those shares.
+/// (n sum of squares), exceeds the 1 / (4 (1/4 + 1/16 + 2/64)) = 0.727 of those shares. It takes no more than a
+/// quarter of the link for that.
 #[test]
 fn shares_of_a_parking_lot() {
     let without = play(parking_lot(), false, 1).observed.by_source;
@@ -55,7 +56,7 @@ fn shares_of_a_parking_lot() {
     let sum: f64 = with[1..].iter().sum();
     let squares: f64 = with[1..].iter().map(|share| share * share).sum();
     assert!(sum * sum / (4.0 * squares) > 0.8, "{with:?}");
-    assert!(sum > 0.8, "{with:?}");
+    assert!(sum > 0.75, "{with:?}");
 }
 
 /// What the records say is the same on any number of threads, and agrees with what was delivered: flits

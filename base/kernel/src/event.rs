@@ -102,10 +102,19 @@ pub trait Model: Sync {
         let _ = (id, process, stage);
     }
 
-    /// Whether a worker has met an error and the run should end after the current window.
-    fn failed(&self, worker: &Self::Worker) -> bool {
+    /// For a model in which nothing is ever urgent: the least time between an event and any message that it causes at a
+    /// process of another worker, `worker_of` being the worker of each process. Workers of shared memory then wait
+    /// for what the others said a window earlier, not for what they have just said. `None` if that is not wanted.
+    fn apart(&self, worker_of: &dyn Fn(u32) -> usize) -> Option<Time> {
+        let _ = worker_of;
+        None
+    }
+
+    /// When the run ends, as far as this worker knows: nothing that happens then or later is run. A time that is not past,
+    /// but by less than a message to another worker takes, ends it somewhere after the current window.
+    fn end(&self, worker: &Self::Worker) -> Time {
         let _ = worker;
-        false
+        Time::MAX
     }
 
     /// Called by each worker after a window, for progress reports.

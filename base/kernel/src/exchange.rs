@@ -101,8 +101,8 @@ pub struct Notice {
     pub mail: Time,
     /// Whether one of its processes may answer mail without delay.
     pub answers: bool,
-    /// Whether the run must end.
-    pub stop: bool,
+    /// When the run ends.
+    pub end: Time,
 }
 
 impl Notice {
@@ -111,8 +111,11 @@ impl Notice {
         urgent: Time::MAX,
         mail: Time::MAX,
         answers: false,
-        stop: false,
+        end: Time::MAX,
     };
+
+    /// Before anybody has said anything.
+    pub const START: Self = Self { earliest: Time::ZERO, ..Self::NONE };
 
     pub fn join(self, other: Self) -> Self {
         Self {
@@ -120,7 +123,7 @@ impl Notice {
             urgent: self.urgent.min(other.urgent),
             mail: self.mail.min(other.mail),
             answers: self.answers || other.answers,
-            stop: self.stop || other.stop,
+            end: self.end.min(other.end),
         }
     }
 }
@@ -134,8 +137,8 @@ struct Board {
     earliest: AtomicU64,
     urgent: AtomicU64,
     mail: AtomicU64,
+    end: AtomicU64,
     answers: AtomicBool,
-    stop: AtomicBool,
 }
 
 impl Board {
@@ -145,8 +148,8 @@ impl Board {
             earliest: AtomicU64::new(0),
             urgent: AtomicU64::new(0),
             mail: AtomicU64::new(0),
+            end: AtomicU64::new(0),
             answers: AtomicBool::new(false),
-            stop: AtomicBool::new(false),
         }
     }
 
@@ -155,7 +158,7 @@ impl Board {
         self.urgent.store(notice.urgent.ps(), Ordering::Relaxed);
         self.mail.store(notice.mail.ps(), Ordering::Relaxed);
         self.answers.store(notice.answers, Ordering::Relaxed);
-        self.stop.store(notice.stop, Ordering::Relaxed);
+        self.end.store(notice.end.ps(), Ordering::Relaxed);
         self.turn.store(turn + 1, Ordering::SeqCst);
     }
 
@@ -169,7 +172,7 @@ impl Board {
             urgent: Time::from_ps(self.urgent.load(Ordering::Relaxed)),
             mail: Time::from_ps(self.mail.load(Ordering::Relaxed)),
             answers: self.answers.load(Ordering::Relaxed),
-            stop: self.stop.load(Ordering::Relaxed),
+            end: Time::from_ps(self.end.load(Ordering::Relaxed)),
         }
     }
 }
@@ -182,12 +185,15 @@ struct Lane<M> {
     spare: Vec<Vec<Event<M>>>,
 }
 
-/// The meeting point of all workers. There are two sets of everything, used in turn: nobody tells of the turn after
-/// the next before all have told of the next, and so have read what was told of this one.
+/// Sets of everything in an exchange, used in turn. With a lag of one, who tells of turn t has heard what all told of turn
+/// t - 2. To tell that, they had read all of turn t - 4; what was told since they may be reading.
+const SETS: usize = 4;
+
+/// The meeting point of all workers.
 pub struct Exchange<M> {
     workers: usize,
-    boards: [Vec<Board>; 2],
-    lanes: [Vec<Mutex<Lane<M>>>; 2],
+    boards: [Vec<Board>; SETS],
+    lanes: [Vec<Mutex<Lane<M>>>; SETS],
     bell: Bell,
 }
 
@@ -198,8 +204,8 @@ impl<M: Wire> Exchange<M> {
         let lanes = || (0..workers * workers).map(|_| Mutex::new(lane())).collect();
         Self {
             workers,
-            boards: [boards(), boards()],
-            lanes: [lanes(), lanes()],
+            boards: std::array::from_fn(|_| boards()),
+            lanes: std::array::from_fn(|_| lanes()),
             bell: Bell::new(workers),
         }
     }
@@ -212,28 +218,28 @@ impl<M: Wire> Exchange<M> {
         parcels: &mut Vec<Parcel<M>>,
         spare: &mut Vec<Vec<Event<M>>>,
     ) {
-        if let Some(lane) = self.lanes[turn % 2].get(me * self.workers + to) {
+        if let Some(lane) = self.lanes[turn % SETS].get(me * self.workers + to) {
             let mut lane = lane.lock().unwrap_or_else(PoisonError::into_inner);
             lane.parcels.append(parcels);
             spare.append(&mut lane.spare);
         }
     }
 
-    /// Waits until every worker has given its notice; all get the same answer.
-    pub fn agree(&self, turn: usize, me: usize, mine: Notice) -> Notice {
+    /// Gives a notice and waits until every worker has given its own of `lag` turns ago, 0 or 1; all get the same answer.
+    pub fn agree(&self, turn: usize, lag: usize, me: usize, mine: Notice) -> Notice {
         if self.workers == 1 {
             return mine;
         }
-        let boards = &self.boards[turn % 2];
-        boards[me].tell(turn, mine);
+        self.boards[turn % SETS][me].tell(turn, mine);
         self.bell.ring();
-        boards.iter().fold(Notice::NONE, |all, board| {
+        let Some(turn) = turn.checked_sub(lag) else { return Notice::START };
+        self.boards[turn % SETS].iter().fold(Notice::NONE, |all, board| {
             self.bell.wait(|| board.tells_of(turn));
             all.join(board.notice())
         })
     }
 
-    /// Takes what the others have left for this worker before the last agreement: `each` gets a parcel
+    /// Takes what the others left for this worker before they gave their notices of a turn: `each` gets a parcel
     /// and the worker's spare chunks.
     pub fn collect(
         &self,
@@ -243,7 +249,9 @@ impl<M: Wire> Exchange<M> {
         mut each: impl FnMut(Parcel<M>, &mut Vec<Vec<Event<M>>>),
     ) {
         for from in 0..self.workers {
-            let Some(lane) = self.lanes[turn % 2].get(from * self.workers + me) else { continue };
+            let Some(lane) = self.lanes[turn % SETS].get(from * self.workers + me) else {
+                continue;
+            };
             let mut lane = lane.lock().unwrap_or_else(PoisonError::into_inner);
             let Lane { parcels, spare: back } = &mut *lane;
             let count = parcels.len();

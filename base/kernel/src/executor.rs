@@ -7,6 +7,11 @@
 //! message ends the window before it, and then has a window of one instant for itself. As long as some
 //! process may answer mail by an urgent message, so does the earliest mail.
 //!
+//! Small windows leave workers waiting for each other most of the time. Where nothing is ever urgent and messages
+//! between workers take some time `apart`, a worker waits for what the others said one window earlier: if
+//! nothing of theirs, or under way, was before E then, nothing they have done since reaches it before E + `apart`.
+//! Windows are half as long, for that, and a worker that is late in one may make up for it in the next.
+//!
 //! One worker runs the same program as several: there is no other executor.
 
 use std::sync::Arc;
@@ -60,7 +65,8 @@ pub fn execute<M: Model>(
     let workers = config.workers.max(1).min(count.max(1) as usize);
     let shares = Arc::new(Shares::of(model, count as usize, workers));
     let exchange = Exchange::new(workers);
-    let layout = Layout { workers, shares, transport: config.transport };
+    let apart = apart(model, &shares, workers, config.transport);
+    let layout = Layout { workers, shares, transport: config.transport, apart };
     let crews: Vec<M::Worker> = (0..workers).map(|_| worker()).collect();
     let done = if workers == 1 {
         crews.into_iter().map(|crew| work(model, &layout, &exchange, 0, crew)).collect()
@@ -91,10 +97,10 @@ fn finish<M: Model>(done: Vec<Share<M>>, shares: &Shares) -> Result<Finished<M>,
         windows: 0,
         instants: 0,
     };
+    if let Some(at) = done.iter().filter_map(|share| share.overflow).min() {
+        return Err(Overflow { at });
+    }
     for share in done {
-        if share.overflow {
-            return Err(Overflow { at: share.last });
-        }
         finished.parts.push(share.processes);
         finished.workers.push(share.worker);
         finished.last = share.last;
@@ -111,6 +117,22 @@ struct Layout {
     workers: usize,
     shares: Arc<Shares>,
     transport: Transport,
+    /// See [`Model::apart`]; `None` if workers wait for each other at every window.
+    apart: Option<Time>,
+}
+
+/// The time between workers, if they need not wait for each other at every window. What a worker writes to itself as bytes
+/// would be late if they did not.
+fn apart<M: Model>(
+    model: &M,
+    shares: &Shares,
+    workers: usize,
+    transport: Transport,
+) -> Option<Time> {
+    let some = |time: &Time| *time > Time::ZERO;
+    let wanted = workers > 1 && transport == Transport::Shared && some(&model.lookahead());
+    let worker_of = |process| shares.owner(shares.block_of(process));
+    wanted.then(|| model.apart(&worker_of)).flatten().filter(some)
 }
 
 /// What one worker brings home.
@@ -120,7 +142,8 @@ struct Share<M: Model> {
     last: Time,
     windows: u64,
     instants: u64,
-    overflow: bool,
+    /// Start of the window in which time overflowed.
+    overflow: Option<Time>,
 }
 
 fn work<M: Model>(
@@ -138,31 +161,37 @@ fn work<M: Model>(
     let mut out = Outbox::new(layout.shares.clone());
     let mut desk = Desk::new();
     let mut parcels: Vec<_> = (0..layout.workers).map(|_| Vec::new()).collect();
-    let (mut last, mut windows, mut instants) = (Time::ZERO, 0, 0);
-    let lookahead = model.lookahead();
+    let (mut last, mut until, mut windows, mut instants) = (Time::ZERO, Time::ZERO, 0, 0);
+    let (mut overflow, mut sent_before) = (None, Notice::NONE);
+    let lag = usize::from(layout.apart.is_some());
     for turn in 0.. {
         let sent = deliver(layout, exchange, turn, me, &mut out, &mut parcels, |block, mail| {
             agenda.mail(block - mine.start, mail.earliest, mail.urgent);
             mail.move_to(&mut blocks[block - mine.start].mail);
         });
-        let stop = out.overflow || model.failed(&worker);
-        let notice = Notice { stop, ..agenda.notice() }.join(sent);
-        let all = exchange.agree(turn, me, notice);
-        if all.stop || all.earliest == Time::MAX {
+        if out.overflow {
+            overflow = overflow.or(Some(last));
+        }
+        let end = if out.overflow { Time::ZERO } else { model.end(&worker) };
+        let mut notice = Notice { end, ..agenda.notice() }.join(sent);
+        if lag == 1 {
+            // What was sent in the window before is not known yet to whom it is for.
+            notice = notice.join(std::mem::replace(&mut sent_before, sent));
+        }
+        let all = exchange.agree(turn, lag, me, notice);
+        if all.earliest >= all.end {
             break;
         }
-        exchange.collect(turn, me, &mut out.spare, |parcel, spare| {
+        exchange.collect(turn.wrapping_sub(lag), me, &mut out.spare, |parcel, spare| {
             let local = parcel.block as usize - mine.start;
             let block = &mut blocks[local];
             parcel.unpack(&mut block.mail, spare);
             agenda.mail(local, block.mail.earliest, block.mail.urgent);
         });
-        last = all.earliest;
-        let instant = last.saturating_add(Time::from_ps(1));
-        let answer = if all.answers { all.mail } else { Time::MAX };
-        let until = last.saturating_add(lookahead).min(all.urgent).min(answer).max(instant);
+        last = if lag == 1 { all.earliest.max(until) } else { all.earliest };
+        until = window_end(last, &all, model.lookahead(), layout.apart);
         windows += 1;
-        instants += u64::from(until == instant);
+        instants += u64::from(until.saturating_sub(last) == INSTANT);
         for (local, block) in blocks.iter_mut().enumerate() {
             if agenda.earliest[local] < until {
                 block.run(model, until, &mut processes, &mut worker, &mut desk, &mut out);
@@ -171,7 +200,20 @@ fn work<M: Model>(
         }
         model.window_done(&mut worker, until);
     }
-    Share { processes, worker, last, windows, instants, overflow: out.overflow }
+    Share { processes, worker, last, windows, instants, overflow }
+}
+
+/// The shortest window of a worker that keeps step.
+const INSTANT: Time = Time::from_ps(1);
+
+/// When a window ends that begins at `last`.
+fn window_end(last: Time, all: &Notice, lookahead: Time, apart: Option<Time>) -> Time {
+    let most = last.saturating_add(lookahead).min(all.end);
+    if let Some(apart) = apart {
+        return all.earliest.saturating_add(apart).min(most).max(last);
+    }
+    let answer = if all.answers { all.mail } else { Time::MAX };
+    most.min(all.urgent).min(answer).max(last.saturating_add(INSTANT))
 }
 
 /// What a worker knows of its blocks without looking at them.
@@ -220,7 +262,7 @@ impl Agenda {
             urgent: least(&self.urgent),
             mail: least(&self.mail),
             answers: self.answering > 0,
-            stop: false,
+            end: Time::MAX,
         }
     }
 }

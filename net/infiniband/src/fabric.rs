@@ -20,9 +20,16 @@ pub(crate) struct Port {
     pub flit: u32,
     /// Time of flight in picoseconds.
     pub cable: u64,
+    /// From when a packet starts on the link until it may be arbitrated behind it, or is at a host.
+    pub head: u64,
 }
 
 pub(crate) const NOBODY: u32 = u32::MAX;
+
+impl Port {
+    /// One that leads nowhere.
+    const NONE: Self = Self { peer: NOBODY, plug: 0, flit: 1, cable: 0, head: 0 };
+}
 
 /// The service level of subnet management, which travels on virtual lane 15, without flow control.
 pub const MANAGEMENT: u8 = 15;
@@ -43,7 +50,7 @@ pub struct Fabric {
     pub(crate) max_flits: u32,
     /// Lanes for data; the lane of this number is that of subnet management.
     pub(crate) lanes: u8,
-    lookahead: u64,
+    lookahead: Time,
     pub(crate) pauses: Random,
     choices: Random,
 }
@@ -61,7 +68,7 @@ impl Fabric {
         let mut ports = Vec::new();
         for device in 0..graph.devices() {
             for end in graph.ends(device) {
-                ports.push(end.map_or(Port { peer: NOBODY, plug: 0, flit: 1, cable: 0 }, |end| {
+                ports.push(end.map_or(Port::NONE, |end| {
                     let link = graph.link(end.link);
                     let flit = flit_time(link.rate.unwrap_or(parameters.link));
                     if link.rate.is_some() && !is_pace(flit) && wrong.len() < 20 {
@@ -69,7 +76,10 @@ impl Fabric {
                     }
                     let cable = link.delay.unwrap_or(parameters.cable).ps();
                     let (peer, plug) = (end.device, end.port);
-                    Port { peer, plug, flit: flit.ps() as u32, cable }
+                    let logic =
+                        if graph.is_host(peer) { Time::ZERO } else { parameters.latency_in };
+                    let head = cable + logic.ps();
+                    Port { peer, plug, flit: flit.ps() as u32, cable, head }
                 }));
             }
             first.push(ports.len() as u32);
@@ -77,11 +87,10 @@ impl Fabric {
         if !wrong.is_empty() {
             return Err(wrong);
         }
-        let cables = ports.iter().filter(|port| port.peer != NOBODY).map(|port| port.cable);
-        Ok(Self {
+        let mut fabric = Self {
             hosts: graph.hosts(),
             first,
-            lookahead: cables.min().unwrap_or(0),
+            lookahead: Time::ZERO,
             ports,
             tables: parameters.arbiter.clone().unwrap_or_else(|| Tables::equal(lanes)),
             max_flits: parameters.packet_flits(),
@@ -90,7 +99,12 @@ impl Fabric {
             lanes,
             routes,
             parameters,
-        })
+        };
+        let lookahead = fabric.lookahead_where(|_, _| true);
+        if lookahead < Time::MAX {
+            fabric.lookahead = lookahead;
+        }
+        Ok(fabric)
     }
 
     /// Number of hosts: devices 0 to this, less one.
@@ -103,9 +117,25 @@ impl Fabric {
         self.first.len() as u32 - 1
     }
 
-    /// The least time between an event at a device and what it causes at another: the shortest cable.
+    /// The least time between an event at a device and what it causes at another: on some link, the cable and either
+    /// what a credit takes besides, or a packet: `latency_out` of a switch that sends it and `latency_in` of one
+    /// that gets it, which cannot do anything with it before.
     pub const fn lookahead(&self) -> Time {
-        Time::from_ps(self.lookahead)
+        self.lookahead
+    }
+
+    /// The same between the two devices of the links that are `wanted`; [`Time::MAX`] if there are none.
+    pub(crate) fn lookahead_where(&self, wanted: impl Fn(u32, u32) -> bool) -> Time {
+        let Parameters { latency_out, credit_delay, .. } = self.parameters;
+        let least = |device: u32, port: &Port| {
+            let logic = if device < self.hosts { Time::ZERO } else { latency_out };
+            (port.head + logic.ps()).min(port.cable + credit_delay.ps())
+        };
+        let all = (0..self.devices())
+            .flat_map(|device| self.ports(device).iter().map(move |port| (device, port)));
+        let all = all.filter(|(device, port)| port.peer != NOBODY && wanted(*device, port.peer));
+        let all = all.map(|(device, port)| least(device, port));
+        all.min().map_or(Time::MAX, Time::from_ps)
     }
 
     /// Where each device is in a row of all of them, from 0 to 2^32: hosts are where their switch is, and the switches of

@@ -175,6 +175,16 @@ impl Network for Infiniband {
         self.fabric.lookahead()
     }
 
+    fn lookahead_between(&self, worker_of: &dyn Fn(u32) -> usize) -> Time {
+        let mut workers = vec![None; self.fabric.devices() as usize];
+        for number in 0..self.hosts.len() as u32 + self.devices() {
+            if let Some(worker) = workers.get_mut(self.device_of(number) as usize) {
+                *worker = Some(worker_of(number));
+            }
+        }
+        self.fabric.lookahead_where(|a, b| workers[a as usize] != workers[b as usize])
+    }
+
     fn uncontended(&self, parcel: Parcel) -> Uncontended {
         let (source, destination) = (self.host(parcel.source), self.host(parcel.destination));
         let header = Header { source, destination, level: self.level, choice: 0 };

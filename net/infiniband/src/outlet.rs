@@ -27,7 +27,7 @@ pub enum Record {
         port: u16,
         /// Virtual lane.
         lane: u8,
-        /// Flits that wait, by whole packets from the arrival of the head to the grant.
+        /// Flits that wait, by whole packets from when the head may be arbitrated to the grant.
         flits: u32,
     },
     /// A lane had a packet to send, and the port was free, but credits were short until now.

@@ -22,7 +22,7 @@ pub enum Choice {
 pub struct Parameters {
     /// Rate of the links.
     pub link: Rate,
-    /// Time of flight of the cables: also the lookahead.
+    /// Time of flight of the cables.
     pub cable: Time,
     /// Time in a switch before a head can be arbitrated: lookup and crossbar request.
     pub latency_in: Time,

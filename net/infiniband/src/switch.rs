@@ -1,8 +1,8 @@
 //! A switch: input buffers with virtual output queues, a crossbar, and an arbiter and an output buffer
 //! per port.
 //!
-//! The head of a packet may be arbitrated `latency-in` after it has arrived. An output port grants one
-//! packet at a time, when the flits before it have crossed, its output buffer has room for a full
+//! The head of a packet may be arbitrated `latency-in` after it has arrived, and only then is it known here: it enters
+//! its queue. An output port grants one packet at a time, when the flits before it have crossed, its output buffer has room for a full
 //! packet, the next buffer has credits for the whole packet, and the input port sends fewer than
 //! `max-being-sent` others. From then on everything about the packet is known: its flits leave the input
 //! buffer (and their credits go back) at the crossbar's pace or as they arrive, and the link
@@ -30,8 +30,8 @@ const NEVER: u64 = u64::MAX;
 /// A packet that waits in an input buffer.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
-    /// When its head may be arbitrated.
-    eligible: u64,
+    /// Since when.
+    since: u64,
     packet: Packet,
     /// The one behind it.
     next: u32,
@@ -188,17 +188,16 @@ impl Switch {
             }
             return;
         }
-        let eligible = now + net.parameters.latency_in.ps();
         let output = usize::from(hop.port);
         let lane = output * self.lane_count + usize::from(hop.lane);
         let input = usize::from(packet.port);
-        let id = self.store(Waiting { eligible, packet, next: NONE });
+        let id = self.store(Waiting { since: now, packet, next: NONE });
         let queue = &mut self.queues[lane * self.ports + input];
         if queue.tail == NONE {
             *queue = Queue { head: id, tail: id };
             self.inputs[lane * self.words + input / 64] |= 1 << (input % 64);
             self.outputs[output].lanes |= 1 << hop.lane;
-            let when = eligible.max(self.outputs[output].ready);
+            let when = now.max(self.outputs[output].ready);
             self.wake(output, when);
         } else {
             let tail = std::mem::replace(&mut queue.tail, id);
@@ -294,10 +293,9 @@ impl Switch {
                 let Some(head) = self.packets.get(queues[input].head as usize) else { continue };
                 let slots = &self.slots[input * self.being_sent..][..self.being_sent];
                 let through = slots.iter().fold(NEVER, |first, &end| first.min(end));
-                let when = head.eligible.max(through);
                 let flits = u32::from(head.packet.flits);
-                if when > now {
-                    found.wake = found.wake.min(when);
+                if through > now {
+                    found.wake = found.wake.min(through);
                 } else if flits > available {
                     short = short.min(flits);
                 } else {
@@ -352,7 +350,7 @@ impl Switch {
         let crossbar = parameters.crossbar.map_or(link.flit, |time| time.ps() as u32);
 
         // Out of the input buffer, at the crossbar's pace.
-        let crossing = packet.shape.behind(flits, crossbar, now - waiting.eligible);
+        let crossing = packet.shape.behind(flits, crossbar, now - waiting.since);
         let last = u64::from(crossbar) - parameters.short(crossbar, packet.last);
         let crossed = now + crossing.offset(flits - 1) + last;
         self.occupy(input.into(), crossed);
@@ -376,7 +374,7 @@ impl Switch {
             out.record(Time::from_ps(now), Record::Sent { port, lane, flits, start, end });
         }
         (packet.port, packet.lane) = (link.plug, number);
-        out.send(link.peer, Time::from_ps(start + link.cable), Signal::Packet(packet));
+        out.send(link.peer, Time::from_ps(start + link.head), Signal::Packet(packet));
         self.lanes[index].turn = input + 1;
     }
 

@@ -6,8 +6,8 @@ use common::{fabric, message, ps, simula};
 use infiniband::{Driver, Parameters, Record};
 
 /// One full packet over two switches: the links carry it for 34 * 32 = 1088 ns each, from 0, from 81 ns (20
-/// of cable and 61 of the first switch) and from 162 ns on. Each switch's queue is 34 flits deep until the
-/// grant. It crosses three links.
+/// of cable and 61 of the first switch) and from 162 ns on. It is in each switch's queue from 30 ns
+/// after it has arrived, and granted at once. It crosses three links.
 #[test]
 fn one_packet() {
     let net = fabric("chain:switches=2,hosts=1", simula());
@@ -32,7 +32,7 @@ fn one_packet() {
             _ => None,
         })
         .collect();
-    assert_eq!(queues, [(20_000, 2, 34), (50_000, 2, 0), (101_000, 3, 34), (131_000, 3, 0)]);
+    assert_eq!(queues, [(50_000, 2, 34), (50_000, 2, 0), (131_000, 3, 34), (131_000, 3, 0)]);
     let hops = records.iter().filter_map(|&(_, device, record)| match record {
         Record::Message { source, hops } => Some((device, source, hops)),
         _ => None,

@@ -89,6 +89,13 @@ pub trait Network: Sync + Sized {
     /// without devices.
     fn lookahead(&self) -> Time;
 
+    /// The same between hosts and devices that different workers have; `worker_of` takes the numbers of
+    /// [`Network::order`].
+    fn lookahead_between(&self, worker_of: &dyn Fn(u32) -> usize) -> Time {
+        let _ = worker_of;
+        self.lookahead()
+    }
+
     /// What a message takes when it is alone.
     fn uncontended(&self, parcel: Parcel) -> Uncontended;
 

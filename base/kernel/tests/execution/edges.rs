@@ -63,8 +63,8 @@ impl Model for Chain {
         Next::NEVER
     }
 
-    fn failed(&self, failed: &bool) -> bool {
-        *failed
+    fn end(&self, failed: &bool) -> Time {
+        if *failed { Time::ZERO } else { Time::MAX }
     }
 }
 

@@ -20,7 +20,7 @@ const CONFIGS: [(usize, Transport); 8] = [
 ];
 
 /// Runs the model in all ways, compares, and returns the logs and the number of windows and of
-/// instants among them.
+/// instants among them, if it is the same for all.
 fn check(toy: &Toy) -> (Vec<Vec<Seen>>, (u64, u64)) {
     let expected = oracle::logs(toy);
     let mut counts = None;
@@ -36,6 +36,9 @@ fn check(toy: &Toy) -> (Vec<Vec<Seen>>, (u64, u64)) {
             assert_eq!(first, None, "{what:?}: process {id}: {log:?} instead of {expected:?}");
             assert_eq!(log.len(), expected.len(), "{what:?}: process {id}");
         }
+        if toy.halves {
+            continue;
+        }
         let last = expected.iter().flatten().map(|seen| seen.time).max().unwrap_or(0);
         assert!(finished.last.ps() <= last, "{what:?}");
         assert!(last <= finished.last.ps() + toy.lookahead, "{what:?}");
@@ -50,17 +53,32 @@ fn equals_a_heap() {
     for processes in [1, 2, 5, 64, 65] {
         for lookahead in [0, 1, 300] {
             for seed in 0..2 {
-                check(&Toy { processes, lookahead, seed, hops: 6 });
+                check(&Toy { processes, lookahead, seed, hops: 6, halves: false });
             }
         }
     }
+}
+
+/// Workers that do not wait for each other at every window: two of them, of a half each, and more, that have several
+/// halves' processes between them.
+#[test]
+fn workers_apart() {
+    for processes in [2, 5, 64, 65] {
+        for lookahead in [1, 2, 300] {
+            for seed in 0..4 {
+                check(&Toy { processes, lookahead, seed, hops: 12, halves: true });
+            }
+        }
+    }
+    // Without lookahead they do wait.
+    check(&Toy { processes: 64, lookahead: 0, seed: 0, hops: 6, halves: true });
 }
 
 /// More processes than a block holds, so that one worker has several blocks, too.
 #[test]
 fn several_blocks_per_worker() {
     for lookahead in [0, 20] {
-        let (logs, _) = check(&Toy { processes: 5000, lookahead, seed: 9, hops: 2 });
+        let (logs, _) = check(&Toy { processes: 5000, lookahead, seed: 9, hops: 2, halves: false });
         // Each of the 5000 tokens arrives once, and then once per hop at least.
         assert!(logs.iter().map(Vec::len).sum::<usize>() >= 3 * 5000);
     }
@@ -70,7 +88,7 @@ fn several_blocks_per_worker() {
 #[test]
 fn the_toy_covers_what_matters() {
     let (logs, (windows, instants)) =
-        check(&Toy { processes: 20, lookahead: 50, seed: 5, hops: 16 });
+        check(&Toy { processes: 20, lookahead: 50, seed: 5, hops: 16, halves: false });
     let all = || logs.iter().flatten();
     for kind in [Kind::Plain, Kind::Reflex, Kind::Alarm] {
         assert!(all().filter(|seen| seen.token.kind == kind).count() > 100, "{kind:?}");
@@ -86,6 +104,7 @@ fn the_toy_covers_what_matters() {
 /// Without lookahead every window is an instant.
 #[test]
 fn no_lookahead_means_instants() {
-    let (_, (windows, instants)) = check(&Toy { processes: 20, lookahead: 0, seed: 2, hops: 20 });
+    let (_, (windows, instants)) =
+        check(&Toy { processes: 20, lookahead: 0, seed: 2, hops: 20, halves: false });
     assert_eq!(windows, instants);
 }

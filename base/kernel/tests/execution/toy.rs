@@ -84,6 +84,8 @@ pub struct Toy {
     pub seed: u64,
     /// How often each of the first tokens moves.
     pub hops: u32,
+    /// All tokens are plain, and between the lower and the upper half of the numbers they take three lookaheads or more.
+    pub halves: bool,
 }
 
 impl Toy {
@@ -122,10 +124,17 @@ impl Toy {
         effects
     }
 
+    /// What a token takes at least.
+    fn least(&self, from: u32, to: u32) -> u64 {
+        let is_low = |id| id < self.processes / 2;
+        if self.halves && is_low(from) != is_low(to) { 3 * self.lookahead } else { self.lookahead }
+    }
+
     /// Sends a token somewhere; `late` if that takes at least the lookahead.
     fn forward(&self, id: u32, state: &mut State, token: Token, late: bool) -> Effect {
         let to = (self.draw(id, state) % u64::from(self.processes)) as u32;
         let kind = match self.draw(id, state) % 8 {
+            _ if self.halves => Kind::Plain,
             0..5 => Kind::Plain,
             5 | 6 => Kind::Reflex,
             _ => Kind::Alarm,
@@ -138,7 +147,7 @@ impl Toy {
             6 => spread % (5 * self.lookahead + 3),
             _ => 100 * self.lookahead + spread % 2,
         };
-        let delay = if late { self.lookahead + delay } else { delay };
+        let delay = if late { self.least(id, to) + delay } else { delay };
         Effect::Send { to, delay, token: Token { kind, ..token } }
     }
 }
@@ -169,9 +178,17 @@ impl Model for Toy {
         Time::from_ps(self.lookahead)
     }
 
-    /// Uneven shares.
+    /// Uneven shares, but for the two halves.
     fn weight(&self, id: u32) -> u32 {
-        if id % 16 == 15 { 40 } else { 1 }
+        if id % 16 == 15 && !self.halves { 40 } else { 1 }
+    }
+
+    fn apart(&self, worker_of: &dyn Fn(u32) -> usize) -> Option<Time> {
+        let all = || 0..self.processes;
+        let pairs = all().flat_map(|from| all().map(move |to| (from, to)));
+        let apart = pairs.filter(|&(from, to)| worker_of(from) != worker_of(to));
+        let least = apart.map(|(from, to)| self.least(from, to)).min();
+        least.filter(|_| self.halves).map(Time::from_ps)
     }
 
     /// Odd seeds: even numbers, then odd ones.

@@ -341,7 +341,7 @@ impl Sender {
             out.record(Time::from_ps(now), Record::Sent { port, lane, flits, start, end });
         }
         let packet = Packet { port: link.plug, ..packet };
-        out.send(link.peer, Time::from_ps(self.start + link.cable), Signal::Packet(packet));
+        out.send(link.peer, Time::from_ps(self.start + link.head), Signal::Packet(packet));
     }
 
     /// Whether a lane has credits for a packet; if not, when to look again.

@@ -13,6 +13,7 @@ pub fn simula() -> Parameters {
         cable: ps(20_000),
         latency_in: ps(30_000),
         latency_out: ps(31_000),
+        credit_delay: ps(0),
         padded: true,
         update: Time::ZERO,
         host_buffer: 200,
