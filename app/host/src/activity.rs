@@ -24,12 +24,18 @@ struct Charge {
 }
 
 impl<'t, S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'t, S, N, B> {
+    /// Whether messages to and from a rank do not enter the network.
+    #[inline(always)]
+    pub fn is_neighbour(&self, peer: u32) -> bool {
+        !N::DIRECT && self.engine.place(peer).host == self.engine.place(self.id).host
+    }
+
     /// What a message of `size` bytes to or from a rank costs here.
     #[inline(always)]
     fn costs(&self, peer: u32, size: u64) -> &'t Costs {
         let engine = self.engine;
         let parameters = &engine.settings.parameters;
-        if !N::DIRECT && engine.place(peer).host == engine.place(self.id).host {
+        if self.is_neighbour(peer) {
             return &parameters.local;
         }
         parameters.costs(size)

@@ -43,8 +43,9 @@ pub struct Engine<'a, S, N> {
 /// What a worker keeps.
 pub struct Crew<B> {
     pub probe: B,
-    /// Queues for a rank that has none of its own.
-    desk: Option<Box<Queues>>,
+    /// Queues for ranks that have none of their own.
+    #[expect(clippy::vec_box, reason = "ranks keep them in boxes")]
+    desks: Vec<Box<Queues>>,
     /// Buffers.
     receives: Vec<u32>,
     pub delivered: Vec<(Time, u32, u64)>,
@@ -65,7 +66,7 @@ impl<B> Crew<B> {
     pub const fn new(probe: B) -> Self {
         Self {
             probe,
-            desk: None,
+            desks: Vec::new(),
             receives: Vec::new(),
             delivered: Vec::new(),
             arrived: Vec::new(),
@@ -77,6 +78,9 @@ impl<B> Crew<B> {
         }
     }
 }
+
+/// Most desks that are kept.
+const DESKS: usize = 1024;
 
 /// One rank at work in one window.
 pub struct Turn<'t, S: Source, N: Network, B> {
@@ -206,8 +210,14 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Model for Watched<'_, S
     }
 
     #[inline]
-    fn soon(&self, id: u32, process: &Self::Process, stage: usize) {
-        let Process::Rank(rank, _) = process else { return };
+    fn soon(&self, id: u32, process: &Self::Process, until: Time, stage: usize) {
+        let Process::Rank(rank, end) = process else { return };
+        let stage = match (N::DIRECT, stage) {
+            (true, stage) => stage,
+            (false, 0) => return end.soon(),
+            (false, _) if end.is_due(until) => 0,
+            (false, _) => return,
+        };
         self.engine.source.soon(&rank.source, id, stage);
         if let Waiting::Many(queues) = &rank.waiting {
             queues.soon(stage);
@@ -239,31 +249,34 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
     /// Handles everything that happens in a window.
     #[inline(always)]
     fn run(mut self, until: Time, inbox: &[Event<Mail<Message, N::Signal>>]) -> Next {
-        let waiting = std::mem::replace(&mut self.rank.waiting, Waiting::Nothing);
-        let relayed = match (waiting, inbox) {
+        if !N::DIRECT {
+            let time = work_with_port(&mut self, until, inbox);
+            let next = Next { time, urgent: self.end.urgent() };
+            self.leave();
+            return next;
+        }
+        let relayed = match (&self.rank.waiting, inbox) {
             // One message, and nothing else that could come before it.
-            (Waiting::Nothing, [event]) if N::DIRECT && self.rank.batches > 0 => {
+            (Waiting::Nothing, [event]) if self.rank.batches > 0 => {
                 opened(event).is_some_and(|event| self.relay(&event, until))
             }
-            (waiting, _) => self.resume(waiting),
+            _ => {
+                self.resume();
+                false
+            }
         };
         if relayed && self.queues.is_none() {
             return Next { time: Time::MAX, urgent: self.rank.urgent() };
         }
-        let time = if N::DIRECT {
-            if !relayed {
-                for event in inbox {
-                    if let Some(event) = opened(event) {
-                        self.arrive(&event);
-                    }
+        if !relayed {
+            for event in inbox {
+                if let Some(event) = opened(event) {
+                    self.arrive(&event);
                 }
             }
-            self.work(until)
-        } else {
-            work_with_port(&mut self, until, inbox)
-        };
-        let urgent = if N::DIRECT { self.rank.urgent() } else { self.end.urgent() };
-        let next = Next { time, urgent };
+        }
+        let time = self.work(until);
+        let next = Next { time, urgent: self.rank.urgent() };
         self.leave();
         next
     }
@@ -273,10 +286,10 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
         desk(&mut self.queues, self.crew, self.engine.shape)
     }
 
-    /// Takes up what the last turn has left. Answers that no message has been handled.
-    #[cold]
-    fn resume(&mut self, waiting: Waiting) -> bool {
-        match waiting {
+    /// Takes up what the last turn has left.
+    #[inline(never)]
+    pub fn resume(&mut self) {
+        match std::mem::replace(&mut self.rank.waiting, Waiting::Nothing) {
             Waiting::Nothing => {}
             Waiting::One(only) => self.queues().put_only(*only),
             Waiting::Many(queues) => self.queues = Some(queues),
@@ -284,7 +297,6 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
         if self.rank.batches == 0 {
             self.start();
         }
-        false
     }
 
     /// Puts away what is left.
@@ -296,7 +308,9 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
             self.rank.waiting = Waiting::Many(queues);
             return;
         }
-        self.crew.desk = Some(queues);
+        if self.crew.desks.len() < DESKS {
+            self.crew.desks.push(queues);
+        }
     }
 
     /// Queues what waits for nothing.
@@ -371,6 +385,10 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
                     }
                 } else if let Some(Arrived(event)) = queues.pop_message() {
                     self.receive_plain(&event, at);
+                    continue;
+                } else if let Some(task) = queues.only_task()
+                    && self.send_one(&task, at)
+                {
                     continue;
                 }
             }
@@ -461,7 +479,7 @@ fn desk<'q, B>(
     crew: &mut Crew<B>,
     shape: Shape,
 ) -> &'q mut Queues {
-    let desk = || crew.desk.take().unwrap_or_else(|| Box::new(Queues::new(shape)));
+    let desk = || crew.desks.pop().unwrap_or_else(|| Box::new(Queues::new(shape)));
     queues.get_or_insert_with(desk)
 }
 

@@ -6,6 +6,8 @@
 //! ranks do. Ranks know each other by their own numbers, the network knows hosts, and the number of a
 //! message there holds the slot of its sender.
 
+use std::collections::VecDeque;
+
 use kernel::{Event, Outbox, Probe, Wire};
 use network::{Due, Mail, Network, Outlet, Parcel, Port};
 use units::Time;
@@ -14,6 +16,7 @@ use crate::Record;
 use crate::engine::{Crew, Engine, Turn, opened};
 use crate::message::{Kind, Message};
 use crate::places::Place;
+use crate::rank::Waiting;
 use crate::source::Source;
 
 type Letter<N> = Event<Mail<Message, <N as Network>::Signal>>;
@@ -30,6 +33,10 @@ pub struct End<I> {
 #[derive(Default)]
 struct Dock {
     port: Port<Message>,
+    /// When the next thing happens at the ranks, or earlier.
+    due: Time,
+    /// What is to reach the only rank, in order of time.
+    arrivals: VecDeque<Event<Message>>,
     /// Messages by abstract rendezvous from other hosts that have not met their receive.
     urgent: u32,
     /// Whether several ranks use it.
@@ -46,6 +53,30 @@ impl<I> End<I> {
     /// Whether a message has come over the network whose sender may be released without delay.
     pub fn urgent(&self) -> bool {
         self.dock.as_ref().is_some_and(|dock| dock.urgent > 0)
+    }
+
+    /// Prefetches what tells when something is next.
+    pub fn soon(&self) {
+        if let Some(dock) = &self.dock {
+            kernel::prefetch(&**dock);
+        }
+    }
+
+    /// Whether the ranks of a host may have something to do before a time.
+    pub fn is_due(&self, until: Time) -> bool {
+        self.due() < until
+    }
+
+    /// When the next thing happens at the ranks, or earlier.
+    fn due(&self) -> Time {
+        self.dock.as_ref().map_or(Time::ZERO, |dock| dock.due)
+    }
+
+    /// Says that.
+    pub fn set_due(&mut self, due: Time) {
+        if let Some(dock) = &mut self.dock {
+            dock.due = due;
+        }
     }
 
     /// When something is next at the host's end of the network.
@@ -181,7 +212,7 @@ pub trait Ranks<S: Source, N: Network, B> {
     /// Handles everything at the ranks before `until`; returns when the next thing happens there.
     fn work(&mut self, until: Time) -> Time;
 
-    /// Hands over what has arrived.
+    /// Hands over what is to arrive.
     fn land(&mut self);
 }
 
@@ -193,18 +224,54 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Ranks<S, N, B> for Turn
     }
 
     fn work(&mut self, until: Time) -> Time {
-        Turn::work(self, until)
+        let first = self.next_arrival(until);
+        let second = first.and_then(|_| self.next_arrival(until));
+        let relayed = match &first {
+            Some(event) if second.is_none() && self.is_idle() => self.relay(event, until),
+            _ => false,
+        };
+        if !relayed {
+            self.resume();
+            for event in [first, second].into_iter().flatten() {
+                self.arrive(&event);
+            }
+            while let Some(event) = self.next_arrival(until) {
+                self.arrive(&event);
+            }
+        }
+        let next = if self.queues.is_some() { Turn::work(self, until) } else { Time::MAX };
+        let dock = self.end.dock.as_ref();
+        let arrival = dock.and_then(|dock| dock.arrivals.front()).map_or(Time::MAX, |e| e.time);
+        next.min(arrival)
     }
 
     fn land(&mut self) {
-        let mut arrived = std::mem::take(&mut self.crew.arrived);
-        arrived.drain(..).for_each(|event| self.arrive(&event));
-        self.crew.arrived = arrived;
+        let Some(dock) = &mut self.end.dock else { return };
+        for event in self.crew.arrived.drain(..) {
+            let place = dock.arrivals.partition_point(|other| other.time <= event.time);
+            dock.arrivals.insert(place, event);
+            dock.due = dock.due.min(event.time);
+        }
+    }
+}
+
+impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
+    /// The next arrival before a time.
+    fn next_arrival(&mut self, until: Time) -> Option<Event<Message>> {
+        let arrivals = &mut self.end.dock.as_mut()?.arrivals;
+        if arrivals.front()?.time < until { arrivals.pop_front() } else { None }
+    }
+
+    /// Whether the rank waits for messages only.
+    fn is_idle(&self) -> bool {
+        matches!(self.rank.waiting, Waiting::Nothing)
+            && self.queues.is_none()
+            && self.rank.batches > 0
     }
 }
 
 /// Handles everything before `until`, at the ranks and at their end of the network; returns when the
-/// next thing happens.
+/// next thing happens. Ranks that have nothing to do are not looked at.
 pub fn work_with_port<S: Source, N: Network, B: Probe<Record<N::Record>>>(
     ranks: &mut impl Ranks<S, N, B>,
     until: Time,
@@ -213,18 +280,22 @@ pub fn work_with_port<S: Source, N: Network, B: Probe<Record<N::Record>>>(
     let mut inbox = inbox.iter().peekable();
     loop {
         let heard = inbox.peek().map_or(Time::MAX, |event| event.time);
-        let now = heard.min(ranks.end().next().0);
-        let next = ranks.work(now.min(until));
-        // What the ranks have done may have made an injection come first.
-        let own = ranks.end().next().0;
-        if own < now.min(until) {
+        let mut turn = ranks.end();
+        let own = turn.next().0;
+        let now = heard.min(own);
+        if turn.end.is_due(now.min(until)) {
+            let due = ranks.work(now.min(until));
+            ranks.end().end.set_due(due);
+            // What the ranks have done may have made an injection come first.
             continue;
         }
         if now >= until {
-            return next.min(own);
+            return turn.end.due().min(own);
         }
-        ranks.end().instant(now, &mut inbox);
-        ranks.land();
+        turn.instant(now, &mut inbox);
+        if !turn.crew.arrived.is_empty() {
+            ranks.land();
+        }
     }
 }
 

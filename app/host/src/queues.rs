@@ -312,10 +312,14 @@ impl Queues {
         }
     }
 
-    /// Removes what [`Queues::next`] has just told of, if that is a message to be received, of a
+    /// Removes what [`Queues::next`] has just told of, if that is a message to be received, alone or of a
     /// queue in order.
     #[inline]
     pub fn pop_message(&mut self) -> Option<Arrived> {
+        if let Some((Class::Messages { .. }, Entry::Message(message))) = self.only {
+            self.only = None;
+            return Some(message);
+        }
         let head = self.active.get_mut(self.best)?;
         let plain = matches!(head.class, Class::Messages { .. });
         if self.only.is_some() || head.strays || !plain {
@@ -327,6 +331,14 @@ impl Queues {
             self.active.swap_remove(self.best);
         }
         message
+    }
+
+    /// The task that is all that waits, if there is one.
+    pub fn only_task(&self) -> Option<Task> {
+        match self.only {
+            Some((_, Entry::Task(task))) => Some(task),
+            _ => None,
+        }
     }
 
     /// The same, with its order.

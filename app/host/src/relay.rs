@@ -14,7 +14,7 @@ use crate::clocks::{Class, Side};
 use crate::engine::Turn;
 use crate::message::{Kind, Message};
 use crate::path::{Clock, Stamp};
-use crate::queues::Burst;
+use crate::queues::{Burst, Task, Work};
 use crate::source::Source;
 
 /// The classes of the only CPU and interface.
@@ -116,7 +116,7 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
             });
             let index = run.first + sent * run.stride;
             let op = self.op(index);
-            if at >= until || earlier || op.size > limit {
+            if at >= until || earlier || op.size > limit || self.is_neighbour(op.peer) {
                 break;
             }
             self.dispatch((index, &op), since, at);
@@ -128,12 +128,24 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
         sent > 0
     }
 
+    /// The only task that waits is done, if it is an eager send of one message. Else nothing has changed.
+    pub fn send_one(&mut self, task: &Task, at: Time) -> bool {
+        let Work::One(index, op) = task.work else { return false };
+        let limit = self.engine.settings.parameters.eager_limit;
+        if op.kind != Operation::Send || op.size > limit || self.is_neighbour(op.peer) {
+            return false;
+        }
+        self.queues().take_only();
+        self.dispatch((index, &op), &task.at, at);
+        true
+    }
+
     /// Receives a message, if it is eager and its receive is there: the receive, what its end sets
     /// free, and when. Else nothing has changed.
     #[inline(always)]
     fn accept(&mut self, event: &Event<Message>, at: Time) -> Option<(u32, Follow, Stamp)> {
         let message = &event.message;
-        if message.kind != Kind::Eager {
+        if message.kind != Kind::Eager || self.is_neighbour(event.source) {
             return None;
         }
         let (index, follow) = self.meet(event, at)?;
@@ -212,14 +224,18 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
         let entry = at.saturating_add(charges.entry);
         let parcel = Parcel { source: self.id, destination: op.peer, bytes: op.size };
         let sequence = rank.next_sequence();
+        let (kind, cpu, nic, slot, tag, size) = (Kind::Eager, 0, 0, 0, op.tag, op.size);
+        let path = start.overhead(charges.entry);
+        let message = Message { kind, cpu, nic, slot, send: index, tag, size, cause: at, path };
+        if !N::DIRECT {
+            return self.post(entry, (op.peer, op.size), sequence, message);
+        }
         let interface = &mut self.end.interface;
         let number = sequence.into();
         let answer = self.engine.network.inject(interface, entry, parcel, number, &mut Nowhere);
         let time = answer.unwrap_or(Time::MAX);
-        let path = start.overhead(charges.entry).latency(time.saturating_sub(entry));
-        let (kind, cpu, nic, slot, tag, size) = (Kind::Eager, 0, 0, 0, op.tag, op.size);
-        let message = Message { kind, cpu, nic, slot, send: index, tag, size, cause: at, path };
-        let message = Mail::Host(message);
+        let path = path.latency(time.saturating_sub(entry));
+        let message = Mail::Host(Message { path, ..message });
         let (source, destination) = (self.id, op.peer);
         self.out.send(Event { time, source, sequence, destination, message });
     }

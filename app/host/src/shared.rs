@@ -125,5 +125,6 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Ranks<S, N, B> for Host
             self.at(event.message.slot.into(), |turn| turn.arrive(&event));
         }
         self.crew.arrived = arrived;
+        self.host.end.set_due(Time::ZERO);
     }
 }

@@ -119,8 +119,7 @@ pub fn simulate_over<N: Network, P: Work, B: Probe<Record<N::Record>>>(
     let places = || hosts.map(|hosts| Places::new(hosts, count)).transpose();
     let shape = Shape { cpus: program.cpus().max(1), nics: program.nics().max(1) };
     let run = |source: P::Source<'_>| {
-        let plain = N::DIRECT
-            && !B::LISTENS
+        let plain = !B::LISTENS
             && !shape.several()
             && settings.noise == Noise::None
             && !source.wants_starts()

@@ -4,14 +4,12 @@
 //! off. Times of next events are kept in groups of 64, so that a window in which little happens
 //! costs little.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::slice;
 
 use units::Time;
 
+use crate::later::Later;
 use crate::mail::Mail;
-use crate::shares::Shares;
 use crate::{AHEAD, Event, Model, Next, Outbox, prefetch};
 
 /// Processes per group, and most groups per block: a set of groups fits a word.
@@ -38,29 +36,7 @@ pub struct Block<M> {
     /// Mail that has arrived and may be due in the next window.
     pub mail: Mail<M>,
     /// Mail that is known to lie beyond it.
-    later: BinaryHeap<Reverse<Later<M>>>,
-    /// Times of the urgent messages in `later`.
-    later_urgent: BinaryHeap<Reverse<Time>>,
-}
-
-/// An event ordered by when it is due.
-struct Later<M>(Event<M>);
-
-impl<M> PartialEq for Later<M> {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.order() == other.0.order()
-    }
-}
-impl<M> Eq for Later<M> {}
-impl<M> PartialOrd for Later<M> {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl<M> Ord for Later<M> {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.0.order().cmp(&other.0.order())
-    }
+    later: Later<M>,
 }
 
 /// What a worker needs to run a block, whichever it is.
@@ -107,7 +83,7 @@ impl<M: crate::Wire> Desk<M> {
 }
 
 impl<M: crate::Wire> Block<M> {
-    pub fn new(first: u32, place: usize, count: usize) -> Self {
+    pub fn new(first: u32, place: usize, count: usize, lookahead: Time) -> Self {
         Self {
             first,
             place,
@@ -116,8 +92,7 @@ impl<M: crate::Wire> Block<M> {
             urgent: vec![0; count.div_ceil(GROUP)],
             earliest: Time::ZERO,
             mail: Mail::new(),
-            later: BinaryHeap::new(),
-            later_urgent: BinaryHeap::new(),
+            later: Later::new(lookahead),
         }
     }
 
@@ -129,8 +104,7 @@ impl<M: crate::Wire> Block<M> {
     /// The earliest time at which an urgent message takes effect or an urgent process has an event:
     /// then a message may be caused that takes effect without delay.
     pub fn urgent(&self) -> Time {
-        let later = self.later_urgent.peek().map_or(Time::MAX, |time| time.0);
-        let mut earliest = self.mail.urgent.min(later);
+        let mut earliest = self.mail.urgent.min(self.later.urgent());
         for (group, &bits) in self.urgent.iter().enumerate() {
             let mut bits = bits;
             while bits != 0 {
@@ -149,8 +123,7 @@ impl<M: crate::Wire> Block<M> {
 
     /// The earliest event in the mail.
     pub fn mail(&self) -> Time {
-        let later = self.later.peek().map_or(Time::MAX, |event| event.0.0.time);
-        self.mail.earliest.min(later)
+        self.mail.earliest.min(self.later.earliest)
     }
 
     /// Runs everything before `until`. `processes` are those of the worker; a block that has not run
@@ -172,11 +145,11 @@ impl<M: crate::Wire> Block<M> {
             processes.extend(places.map(|place| model.process(out.shares.number(place))));
         }
         let processes = &mut processes[self.place..self.place + self.next.len()];
-        self.take_later(until, &mut out.spare);
+        self.later.take(until, &mut self.mail, &mut out.spare);
         std::mem::swap(&mut desk.due, &mut self.mail);
         let mut active = [0u64; BLOCK / GROUP];
         let active = &mut active[..self.groups.len()];
-        self.sort_mail(until, desk, active, &out.shares);
+        self.sort_mail(until, desk, active, out);
         self.own_events(until, active);
         let mut order = std::mem::take(&mut desk.order);
         order.clear();
@@ -193,7 +166,7 @@ impl<M: crate::Wire> Block<M> {
             for stage in 0..2 {
                 if let Some(&soon) = order.get(position + (AHEAD >> stage)) {
                     let process = &processes[soon as usize];
-                    model.soon(out.shares.number(self.first + soon), process, stage);
+                    model.soon(out.shares.number(self.first + soon), process, until, stage);
                 }
             }
             let mail = desk.open(local);
@@ -239,34 +212,25 @@ impl<M: crate::Wire> Block<M> {
     }
 
     /// Distributes the due mail over its processes; what is not due is kept for later.
-    fn sort_mail(&mut self, until: Time, desk: &mut Desk<M>, active: &mut [u64], shares: &Shares) {
+    fn sort_mail(
+        &mut self,
+        until: Time,
+        desk: &mut Desk<M>,
+        active: &mut [u64],
+        out: &mut Outbox<M>,
+    ) {
         if desk.links.len() < desk.due.slot_count() {
             desk.links.resize(desk.due.slot_count(), NONE);
         }
         let Desk { heads, links, due, .. } = desk;
         due.slots(|slot, event| {
             if event.time < until {
-                let local = (shares.place(event.destination) - self.first) as usize;
+                let local = (out.shares.place(event.destination) - self.first) as usize;
                 links[slot as usize] = std::mem::replace(&mut heads[local], slot);
                 active[local / GROUP] |= 1 << (local % GROUP);
             } else {
-                if event.message.urgent() {
-                    self.later_urgent.push(Reverse(event.time));
-                }
-                self.later.push(Reverse(Later(*event)));
+                self.later.push(*event, &mut out.spare);
             }
         });
-    }
-
-    /// Puts what has become due back into the mail.
-    fn take_later(&mut self, until: Time, spare: &mut Vec<Vec<Event<M>>>) {
-        while self.later.peek().is_some_and(|event| event.0.0.time < until) {
-            if let Some(Reverse(Later(event))) = self.later.pop() {
-                self.mail.push(event, spare);
-            }
-        }
-        while self.later_urgent.peek().is_some_and(|time| time.0 < until) {
-            self.later_urgent.pop();
-        }
     }
 }

@@ -155,7 +155,8 @@ fn work<M: Model>(
 ) -> Share<M> {
     let shares = &*layout.shares;
     let mine = shares.starts[me]..shares.starts[me + 1];
-    let mut blocks: Vec<_> = mine.clone().map(|block| shares.block(me, block)).collect();
+    let mut blocks: Vec<_> =
+        mine.clone().map(|block| shares.block(me, block, model.lookahead())).collect();
     let mut processes = with_room(shares.sizes[me]);
     let mut agenda = Agenda::new(blocks.len());
     let mut out = Outbox::new(layout.shares.clone());

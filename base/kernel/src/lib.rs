@@ -9,6 +9,7 @@ mod block;
 mod event;
 mod exchange;
 mod executor;
+mod later;
 mod mail;
 mod memory;
 mod probe;

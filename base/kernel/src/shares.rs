@@ -4,6 +4,8 @@
 //! is its number. Where that makes shares unequal, or parts processes that say much to each other, places are
 //! assigned, and nobody may have the last places of a worker.
 
+use units::Time;
+
 use crate::{
     Model, Wire,
     block::{BLOCK, Block},
@@ -99,9 +101,10 @@ impl Shares {
     }
 
     /// One of the blocks of a worker.
-    pub fn block<M: Wire>(&self, worker: usize, block: usize) -> Block<M> {
+    pub fn block<M: Wire>(&self, worker: usize, block: usize, lookahead: Time) -> Block<M> {
         let before = (block - self.starts[worker]) * BLOCK;
-        Block::new((block * BLOCK) as u32, before, (self.sizes[worker] - before).min(BLOCK))
+        let count = (self.sizes[worker] - before).min(BLOCK);
+        Block::new((block * BLOCK) as u32, before, count, lookahead)
     }
 
     /// What is kept of each process, worker by worker in the order of their places, by number, in one or more parts.
@@ -146,7 +149,6 @@ fn bounds(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use units::Time;
 
     use crate::{Event, Next, Outbox};
 

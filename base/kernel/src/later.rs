@@ -1,0 +1,154 @@
+//! Mail that lies beyond the window.
+//!
+//! What is due in a window is sorted when the window is worked off; until then only the span of time matters that an event
+//! falls into. So there is a ring of spans, each a part of a window long (R. Brown, "Calendar queues", CACM 31(10), 1988),
+//! and a heap for what lies beyond the ring.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use units::Time;
+
+use crate::mail::Mail;
+use crate::{Event, Wire};
+
+/// Spans in the ring: 64 windows or more.
+const RING: u64 = 256;
+const WORDS: usize = RING as usize / 64;
+
+/// See the module.
+pub struct Later<M> {
+    /// A span takes 2 to the power of this, in picoseconds.
+    shift: u32,
+    /// The number of the first span of the ring.
+    first: u64,
+    /// By number modulo [`RING`]; empty until it is needed.
+    ring: Vec<Mail<M>>,
+    /// Which of them have events.
+    occupied: [u64; WORDS],
+    far: BinaryHeap<Reverse<Far<M>>>,
+    /// The earliest event.
+    pub earliest: Time,
+    /// Times of urgent messages.
+    urgent: BinaryHeap<Reverse<Time>>,
+}
+
+/// An event ordered by when it is due.
+struct Far<M>(Event<M>);
+
+impl<M> PartialEq for Far<M> {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.time == other.0.time
+    }
+}
+impl<M> Eq for Far<M> {}
+impl<M> PartialOrd for Far<M> {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl<M> Ord for Far<M> {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.0.time.cmp(&other.0.time)
+    }
+}
+
+impl<M: Wire> Later<M> {
+    /// Nothing, for windows as long as the lookahead.
+    pub const fn new(lookahead: Time) -> Self {
+        let half = lookahead.ps() / 2;
+        Self {
+            shift: if half == 0 { 0 } else { half.ilog2() },
+            first: 0,
+            ring: Vec::new(),
+            occupied: [0; WORDS],
+            far: BinaryHeap::new(),
+            earliest: Time::MAX,
+            urgent: BinaryHeap::new(),
+        }
+    }
+
+    /// The earliest urgent message.
+    pub fn urgent(&self) -> Time {
+        self.urgent.peek().map_or(Time::MAX, |time| time.0)
+    }
+
+    /// Keeps an event that is not due before what was last taken.
+    pub fn push(&mut self, event: Event<M>, spare: &mut Vec<Vec<Event<M>>>) {
+        self.earliest = self.earliest.min(event.time);
+        if event.message.urgent() {
+            self.urgent.push(Reverse(event.time));
+        }
+        let span = event.time.ps() >> self.shift;
+        if span.wrapping_sub(self.first) >= RING {
+            return self.far.push(Reverse(Far(event)));
+        }
+        if self.ring.is_empty() {
+            self.ring.resize_with(RING as usize, Mail::new);
+        }
+        let place = (span % RING) as usize;
+        self.occupied[place / 64] |= 1 << (place % 64);
+        self.ring[place].push(event, spare);
+    }
+
+    /// Puts what is due before `until` into `mail`.
+    pub fn take(&mut self, until: Time, mail: &mut Mail<M>, spare: &mut Vec<Vec<Event<M>>>) {
+        let last = until.ps() >> self.shift;
+        if self.earliest >= until {
+            // What the ring has stays within its reach: it may begin later, but not behind what is in it.
+            self.first = last.min(self.earliest.ps() >> self.shift).max(self.first);
+            return;
+        }
+        while let Some(span) = self.next_span().filter(|span| *span <= last) {
+            let place = (span % RING) as usize;
+            self.occupied[place / 64] &= !(1 << (place % 64));
+            let mut events = std::mem::replace(&mut self.ring[place], Mail::new());
+            if span < last {
+                events.chunks().for_each(|chunk| mail.append(chunk, spare));
+                continue;
+            }
+            for event in events.iter() {
+                if event.time < until {
+                    mail.push(*event, spare);
+                } else {
+                    self.occupied[place / 64] |= 1 << (place % 64);
+                    self.ring[place].push(*event, spare);
+                }
+            }
+            events.recycle(spare);
+            break;
+        }
+        self.first = last;
+        while self.far.peek().is_some_and(|event| event.0.0.time < until)
+            && let Some(Reverse(Far(event))) = self.far.pop()
+        {
+            mail.push(event, spare);
+        }
+        while self.urgent.peek().is_some_and(|time| time.0 < until) {
+            self.urgent.pop();
+        }
+        let near =
+            self.next_span().map_or(Time::MAX, |span| self.ring[(span % RING) as usize].earliest);
+        let far = self.far.peek().map_or(Time::MAX, |event| event.0.0.time);
+        self.earliest = near.min(far);
+    }
+
+    /// The first span of the ring that has events.
+    fn next_span(&self) -> Option<u64> {
+        let start = (self.first % RING) as usize;
+        // The first word comes twice: its upper part at the start, its lower part at the end.
+        (0..=WORDS).find_map(|step| {
+            let index = (start / 64 + step) % WORDS;
+            let upper = u64::MAX << (start % 64);
+            let mask = match step {
+                0 => upper,
+                WORDS => !upper,
+                _ => u64::MAX,
+            };
+            let word = self.occupied[index] & mask;
+            let place = (index * 64) as u64 + u64::from(word.trailing_zeros());
+            let ahead = (place + RING - self.first % RING) % RING;
+            (word != 0).then(|| self.first + ahead)
+        })
+    }
+}
