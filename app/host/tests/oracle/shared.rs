@@ -2,12 +2,14 @@
 
 use host::{Error, Outcome, RankTotals, Record, Settings, Transport, simulate, simulate_over};
 use infiniband::{Fabric, Infiniband, preset};
-use kernel::Probe;
+use kernel::{Probe, Silent};
 use loggops::Parameters;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use schedule::Program;
+use schedule::pattern::{Options, Pattern};
 use topology::Routes;
+use units::Time;
 
 use crate::defaults::{PLAIN, TIGHT, WIDE, small_settings};
 use crate::programs::{image, schedules};
@@ -69,6 +71,37 @@ fn one_host(text: &str, settings: &Settings) -> Result<(), TestCaseError> {
         prop_assert_eq!(result, expected);
     }
     Ok(())
+}
+
+/// A run that nobody watches may take short ways, and gives the same: with a rank per host, and with several; with CPUs that
+/// keep messages waiting, and with idle ones.
+#[test]
+fn unwatched() {
+    for (name, size) in ["dissemination", "linear-alltoall", "pairwise-alltoall", "allreduce-ring"]
+        .into_iter()
+        .chain(["alltoallv", "gather", "pipelined-ring", "halo2d", "random-bisection"])
+        .flat_map(|name| [8, 3000].map(|size| (name, size)))
+    {
+        let program = Pattern::build(name, &Options::new(12, size)).expect(name);
+        let shared: Vec<u32> = (0..12).map(|rank| rank % 3).collect();
+        for (hosts, slow) in
+            [((0..12).collect(), 0), (shared.clone(), 0), (shared, 1), ((0..12).collect(), 1)]
+        {
+            let topology = topology::parse("xgft:children=4x3,parents=1x2").expect("a tree");
+            let routes = Routes::build(&topology, None).expect("routes");
+            let parameters = preset("infiniband-edr").expect("a preset");
+            let fabric = Fabric::new(&topology.graph, routes, parameters).expect("a fabric");
+            let network = Infiniband::new(fabric, (0..12).collect(), 0).expect("places");
+            let mut settings = Settings::default();
+            settings.parameters.small.send_overhead = Time::from_ps(20_000 + slow * 500_000);
+            settings.parameters.small.receive_overhead = Time::from_ps(10_000 + slow * 900_000);
+            let hosts: Vec<u32> = hosts;
+            let watched = over(&network, &hosts, &program, &settings).map(|found| found.0);
+            let alone = simulate_over(&network, Some(&hosts), &program, &settings, || Silent);
+            let alone = alone.map(|(outcome, _)| Outcome { remarks: Vec::new(), ..outcome });
+            assert_eq!(alone, watched, "{name} {size} {hosts:?}");
+        }
+    }
 }
 
 proptest! {
