@@ -90,6 +90,9 @@ bench: build
 	benches/live.sh $(HEDDLE) $(TARGET)/release/mpi $(LONG)
 	cargo build --release --locked --package heddle-traces --example trace_speed
 	benches/traces.sh $(HEDDLE) $(TARGET)/release/examples/trace_speed
+	cargo build --release --locked --package heddle-traffic --example traffic_speed
+	cargo build --release --locked --package heddle-host --example layers
+	benches/traffic.sh $(HEDDLE) $(TARGET)/release/examples/traffic_speed $(TARGET)/release/examples/layers
 	benches/instructions.sh $(HEDDLE)
 
 bench-gate: build

@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # Measures the speed of the InfiniBand model, beside the targets:
-# benches/traffic.sh HEDDLE TRAFFIC_SPEED, the latter being the example of that name of heddle-traffic.
+# benches/traffic.sh HEDDLE TRAFFIC_SPEED LAYERS, the latter two being the examples of that name of heddle-traffic and
+# heddle-host.
 # Best of three; one thread and two take turns, nine times, and their medians are compared. Times inform and do not gate;
 # those on two threads need two idle cores.
 set -euo pipefail
 heddle=$(realpath "$1")
 speed=$(realpath "$2")
+layers=$(realpath "$3")
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
@@ -55,3 +57,7 @@ line "10 ms of idle network, 648 hosts, s" "$seconds" 0.01 "$(at_most "$seconds"
 seconds=$(cpu "$heddle" run pattern:dissemination --ranks 648 --size 180B \
     --network infiniband --topology M9)
 line "dissemination of 180 B on M9, CPU s" "$seconds" 0.1 "$(at_most "$seconds" 0.1)"
+for pattern in allreduce-ring dissemination linear-alltoall; do
+    seconds=$("$layers" "$pattern" | sed -n 's/.* above \([0-9]*\) ns.*/\1/p')
+    line "layers above the network, $pattern, ns" "$seconds" 300 "$(at_most "$seconds" 300)"
+done

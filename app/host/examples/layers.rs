@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use host::{Settings, simulate_over};
 use infiniband::{Fabric, Infiniband, preset};
-use kernel::{Config, Event, Model, Next, Outbox, Probe, Silent, Transport, Wire, execute};
+use kernel::{Config, Event, Model, Next, Outbox, Probe, Silent, Transport, execute};
 use network::{Network, Parcel};
 use schedule::pattern::{Options, Pattern};
 use topology::Routes;
@@ -13,21 +13,8 @@ use units::Time;
 
 type Interface = <Infiniband as Network>::Interface;
 type Device = <Infiniband as Network>::Device;
+type Signal = <Infiniband as Network>::Signal;
 type Record = <Infiniband as Network>::Record;
-
-/// A network's signal as a message of the kernel.
-#[derive(Clone, Copy)]
-struct Heard(<Infiniband as Network>::Signal);
-
-impl Wire for Heard {
-    fn encode(&self, bytes: &mut Vec<u8>) {
-        self.0.encode(bytes);
-    }
-
-    fn decode(bytes: &mut &[u8]) -> Option<Self> {
-        Wire::decode(bytes).map(Self)
-    }
-}
 
 struct Replay {
     network: Infiniband,
@@ -52,15 +39,15 @@ struct Gate<'a> {
     id: u32,
     signals: &'a mut u32,
     delivered: &'a mut u64,
-    out: &'a mut Outbox<Heard>,
+    out: &'a mut Outbox<Signal>,
 }
 
 impl network::Outlet<Infiniband> for Gate<'_> {
     const LISTENS: bool = false;
 
-    fn send(&mut self, destination: u32, time: Time, signal: <Infiniband as Network>::Signal) {
+    fn send(&mut self, destination: u32, time: Time, message: Signal) {
         *self.signals = self.signals.wrapping_add(1);
-        let (source, sequence, message) = (self.id, *self.signals, Heard(signal));
+        let (source, sequence) = (self.id, *self.signals);
         self.out.send(Event { time, source, sequence, destination, message });
     }
 
@@ -73,7 +60,7 @@ impl network::Outlet<Infiniband> for Gate<'_> {
 
 impl Model for Replay {
     type Process = Process;
-    type Message = Heard;
+    type Message = Signal;
     type Worker = ();
 
     fn process(&self, id: u32) -> Self::Process {
@@ -95,15 +82,15 @@ impl Model for Replay {
         id: u32,
         Process { kind, signals, delivered }: &mut Process,
         until: Time,
-        inbox: &[Event<Heard>],
+        inbox: &[Event<Signal>],
         (): &mut (),
-        out: &mut Outbox<Heard>,
+        out: &mut Outbox<Signal>,
     ) -> Next {
         let net = &self.network;
         let mut gate = Gate { id, signals, delivered, out };
         let time = match kind {
             Kind::Device(device) => {
-                let heard = inbox.iter().map(|event| (event.time, event.message.0));
+                let heard = inbox.iter().map(|event| (event.time, event.message));
                 net.run_device(device, until, heard, &mut gate)
             }
             Kind::Host { interface, done } => {
@@ -118,7 +105,7 @@ impl Model for Replay {
                     }
                     net.run(interface, now, &mut gate);
                     while let Some(event) = inbox.next_if(|event| event.time == now) {
-                        net.hear(interface, now, event.message.0, &mut gate);
+                        net.hear(interface, now, event.message, &mut gate);
                     }
                     while let Some((at, parcel)) = list.get(*done).filter(|(at, _)| *at == now) {
                         net.inject(interface, *at, *parcel, 0, &mut gate);

@@ -224,25 +224,16 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Ranks<S, N, B> for Turn
     }
 
     fn work(&mut self, until: Time) -> Time {
-        let first = self.next_arrival(until);
-        let second = first.and_then(|_| self.next_arrival(until));
-        let relayed = match &first {
-            Some(event) if second.is_none() && self.is_idle() => self.relay(event, until),
-            _ => false,
-        };
-        if !relayed {
+        let mut first = self.take_arrival(until);
+        let alone = self.next_arrival() >= until && self.is_idle();
+        if !first.is_some_and(|event| alone && self.relay(&event, until)) {
             self.resume();
-            for event in [first, second].into_iter().flatten() {
+            while let Some(event) = first {
                 self.arrive(&event);
-            }
-            while let Some(event) = self.next_arrival(until) {
-                self.arrive(&event);
+                first = self.take_arrival(until);
             }
         }
-        let next = if self.queues.is_some() { Turn::work(self, until) } else { Time::MAX };
-        let dock = self.end.dock.as_ref();
-        let arrival = dock.and_then(|dock| dock.arrivals.front()).map_or(Time::MAX, |e| e.time);
-        next.min(arrival)
+        Turn::work(self, until).min(self.next_arrival())
     }
 
     fn land(&mut self) {
@@ -256,10 +247,18 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Ranks<S, N, B> for Turn
 }
 
 impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
-    /// The next arrival before a time.
-    fn next_arrival(&mut self, until: Time) -> Option<Event<Message>> {
-        let arrivals = &mut self.end.dock.as_mut()?.arrivals;
-        if arrivals.front()?.time < until { arrivals.pop_front() } else { None }
+    /// When the next message arrives.
+    fn next_arrival(&self) -> Time {
+        let dock = self.end.dock.as_ref();
+        dock.and_then(|dock| dock.arrivals.front()).map_or(Time::MAX, |event| event.time)
+    }
+
+    /// The next message, if it arrives before a time.
+    fn take_arrival(&mut self, until: Time) -> Option<Event<Message>> {
+        if self.next_arrival() >= until {
+            return None;
+        }
+        self.end.dock.as_mut()?.arrivals.pop_front()
     }
 
     /// Whether the rank waits for messages only.

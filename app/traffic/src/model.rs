@@ -241,7 +241,7 @@ impl<N: Wired, B: Probe<Record<N::Record>>> Model for Traffic<'_, N, B> {
     }
 
     fn apart(&self, worker_of: &dyn Fn(u32) -> usize) -> Option<Time> {
-        Some(self.network.lookahead_between(worker_of).min(self.post()))
+        Some(self.network.lookahead_between(worker_of).min(self.word()))
     }
 
     fn end(&self, crew: &Crew<B>) -> Time {
@@ -293,7 +293,7 @@ impl<N: Wired, B: Probe<Record<N::Record>>> Traffic<'_, N, B> {
     }
 
     /// What a word between hosts and observer takes.
-    fn post(&self) -> Time {
+    fn word(&self) -> Time {
         let lookahead = self.network.lookahead();
         lookahead.saturating_add(lookahead)
     }
@@ -375,13 +375,13 @@ impl<N: Wired, B: Probe<Record<N::Record>>> Traffic<'_, N, B> {
         }
         let batch = std::mem::take(&mut observer.batch);
         observer.heard = 0;
-        observer.end = event.time.saturating_sub(self.post());
+        observer.end = event.time.saturating_sub(self.word());
         match observer.judge.hear(batch) {
             Verdict::Go => {}
-            Verdict::Stop => crew.end = event.time.saturating_add(self.post()),
+            Verdict::Stop => crew.end = event.time.saturating_add(self.word()),
             Verdict::Measure => {
                 observer.measured = observer.end.saturating_add(Time::from_ps(self.batch));
-                let at = event.time.saturating_add(self.post());
+                let at = event.time.saturating_add(self.word());
                 for host in 0..self.hosts {
                     let message = Mail::Host(Note::Measure(observer.measured));
                     let (source, sequence) = (id, host);
@@ -461,7 +461,7 @@ impl<N: Wired, B: Probe<Record<N::Record>>> Turn<'_, '_, N, B> {
         if accounts.is_empty() {
             accounts.push_back(Batch::default());
         }
-        let at = boundary.saturating_add(traffic.post());
+        let at = boundary.saturating_add(traffic.word());
         let observer = traffic.hosts + traffic.network.devices();
         let messages = messages as u32;
         let note = Mail::Host(Note::Report { messages, latency, offered, accepted });

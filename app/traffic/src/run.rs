@@ -73,7 +73,9 @@ pub enum Error {
         network: u32,
     },
     /// The network's parts hear each other at once.
-    #[error("traffic needs a network with a lookahead: its shortest cable takes no time")]
+    #[error(
+        "traffic needs a network with a lookahead: on some link a packet or a credit takes no time"
+    )]
     Lookahead,
     /// More than 17 s.
     #[error(

@@ -95,8 +95,7 @@ impl<M: Wire> Later<M> {
     pub fn take(&mut self, until: Time, mail: &mut Mail<M>, spare: &mut Vec<Vec<Event<M>>>) {
         let last = until.ps() >> self.shift;
         if self.earliest >= until {
-            // What the ring has stays within its reach: it may begin later, but not behind what is in it.
-            self.first = last.min(self.earliest.ps() >> self.shift).max(self.first);
+            self.first = last;
             return;
         }
         while let Some(span) = self.next_span().filter(|span| *span <= last) {
@@ -150,5 +149,82 @@ impl<M: Wire> Later<M> {
             let ahead = (place + RING - self.first % RING) % RING;
             (word != 0).then(|| self.first + ahead)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Whether it is urgent.
+    impl Wire for bool {
+        fn encode(&self, bytes: &mut Vec<u8>) {
+            bytes.push(u8::from(*self));
+        }
+
+        fn decode(bytes: &mut &[u8]) -> Option<Self> {
+            bytes.split_off_first().map(|byte| *byte != 0)
+        }
+
+        fn urgent(&self) -> bool {
+            *self
+        }
+    }
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        /// An event so long after the last window.
+        Push { after: u64, urgent: bool },
+        /// A window that ends so long after the last one.
+        Take { after: u64 },
+    }
+
+    /// Times from within a window to far beyond the ring, which reaches 64 windows or more.
+    fn step(lookahead: u64) -> impl Strategy<Value = Step> {
+        let span = lookahead.max(1);
+        let near = 0..4 * span;
+        let after = prop_oneof![near.clone(), 0..100 * span, 0..1000 * span];
+        let push = (after.clone(), any::<bool>());
+        prop_oneof![
+            3 => push.prop_map(|(after, urgent)| Step::Push { after, urgent }),
+            2 => near.prop_map(|after| Step::Take { after }),
+            1 => after.prop_map(|after| Step::Take { after }),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn as_a_list_that_is_searched(
+            (lookahead, steps) in (0..100_u64)
+                .prop_flat_map(|time| (Just(time), prop::collection::vec(step(time), 1..300))),
+        ) {
+            let mut later = Later::new(Time::from_ps(lookahead));
+            let (mut list, mut spare, mut now) = (Vec::new(), Vec::new(), 0);
+            for (sequence, step) in (0..).zip(steps) {
+                match step {
+                    Step::Push { after, urgent: message } => {
+                        let time = Time::from_ps(now + after);
+                        let event = Event { time, source: 0, sequence, destination: 0, message };
+                        list.push(event);
+                        later.push(event, &mut spare);
+                    }
+                    Step::Take { after } => {
+                        now += after;
+                        let mut mail = Mail::new();
+                        later.take(Time::from_ps(now), &mut mail, &mut spare);
+                        let mut taken: Vec<_> = mail.iter().copied().collect();
+                        taken.sort_by_key(|event| event.sequence);
+                        let due = list.extract_if(.., |event| event.time.ps() < now);
+                        prop_assert_eq!(taken, due.collect::<Vec<_>>());
+                    }
+                }
+                let times = list.iter().map(|event| event.time);
+                prop_assert_eq!(later.earliest, times.min().unwrap_or(Time::MAX));
+                let urgent = list.iter().filter(|event| event.message).map(|event| event.time);
+                prop_assert_eq!(later.urgent(), urgent.min().unwrap_or(Time::MAX));
+            }
+        }
     }
 }

@@ -6,7 +6,7 @@ use units::Time;
 
 use crate::{
     arbiter::Tables,
-    parameters::{Choice, FLIT, Invalid, Parameters, flit_time, is_pace},
+    parameters::{Choice, FLIT, Invalid, Parameters, flit_time, is_delay, is_pace},
 };
 
 /// A port that leads somewhere.
@@ -74,11 +74,14 @@ impl Fabric {
                     if link.rate.is_some() && !is_pace(flit) && wrong.len() < 20 {
                         wrong.push(Invalid::Pace { key: "a link's rate", time: flit });
                     }
-                    let cable = link.delay.unwrap_or(parameters.cable).ps();
+                    let delay = link.delay.unwrap_or(parameters.cable);
+                    if link.delay.is_some() && !is_delay(delay) && wrong.len() < 20 {
+                        wrong.push(Invalid::Delay { key: "a link's delay", time: delay });
+                    }
                     let (peer, plug) = (end.device, end.port);
                     let logic =
                         if graph.is_host(peer) { Time::ZERO } else { parameters.latency_in };
-                    let head = cable + logic.ps();
+                    let (cable, head) = (delay.ps(), delay.saturating_add(logic).ps());
                     Port { peer, plug, flit: flit.ps() as u32, cable, head }
                 }));
             }

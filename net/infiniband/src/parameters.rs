@@ -101,6 +101,14 @@ pub enum Invalid {
         /// The time.
         time: Time,
     },
+    /// A delay of more than a second: sums of them would leave the range of time.
+    #[error("{key} is {time}; it must be at most 1 s")]
+    Delay {
+        /// Which one.
+        key: &'static str,
+        /// The time.
+        time: Time,
+    },
     /// Pauses that leave no time between them.
     #[error(
         "a pause of {pause} every {period} leaves no time to receive, or the poll after it always falls into another"
@@ -186,6 +194,15 @@ impl Parameters {
         ];
         let off = paces.into_iter().filter(|&(_, time)| !is_pace(time));
         wrong.extend(off.map(|(key, time)| Invalid::Pace { key, time }));
+        let delays = [
+            ("cable", self.cable),
+            ("latency-in", self.latency_in),
+            ("latency-out", self.latency_out),
+            ("credit-delay", self.credit_delay),
+            ("update", self.update),
+        ];
+        let long = delays.into_iter().filter(|&(_, time)| !is_delay(time));
+        wrong.extend(long.map(|(key, time)| Invalid::Delay { key, time }));
         let Hiccups { period, pause, .. } = self.hiccups;
         if !self.hiccups.leave_time() {
             let [pause, period] = [pause, period].map(Time::from_ps);
@@ -229,6 +246,11 @@ fn control(control: &Control) -> Vec<Invalid> {
 
 pub(crate) fn is_pace(time: Time) -> bool {
     (1..1 << 24).contains(&time.ps())
+}
+
+/// Whether a time of flight or of a switch is one that a network may have.
+pub(crate) fn is_delay(time: Time) -> bool {
+    time <= Time::from_ps(1_000_000_000_000)
 }
 
 /// The time of one flit at a rate, rounded to the nearest picosecond: exact for all but FDR (9386.67 ps

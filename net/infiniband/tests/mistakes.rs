@@ -33,6 +33,10 @@ fn everything_is_reported() {
         lost.check(1),
         [Invalid::Hiccups { pause: Time::from_ps(3), period: Time::from_ps(6) }]
     );
+    let second = Time::from_ps(1_000_000_000_000);
+    let latency_in = second.saturating_add(Time::from_ps(1));
+    let slow = Parameters { cable: second, latency_in, ..simula() };
+    assert_eq!(slow.check(1), [Invalid::Delay { key: "latency-in", time: latency_in }]);
     let stopped = Parameters { sink: Time::ZERO, ..simula() };
     assert_eq!(stopped.check(1), [Invalid::Pace { key: "sink", time: Time::ZERO }]);
 }
