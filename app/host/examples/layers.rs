@@ -11,6 +11,10 @@ use schedule::pattern::{Options, Pattern};
 use topology::Routes;
 use units::Time;
 
+/// That of `heddle`.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 type Interface = <Infiniband as Network>::Interface;
 type Device = <Infiniband as Network>::Device;
 type Signal = <Infiniband as Network>::Signal;
@@ -180,7 +184,7 @@ fn main() {
     });
     assert_eq!(delivered, messages, "messages of the replay");
     println!(
-        "{delivered} messages: {:.1} ms, the network alone {:.1} ms; the layers above {:.0} ns a message",
+        "{delivered} messages: {:.2} ms, the network alone {:.2} ms; the layers above {:.0} ns a message",
         whole * 1e3,
         alone * 1e3,
         (whole - alone) * 1e9 / delivered as f64
