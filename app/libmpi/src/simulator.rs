@@ -3,7 +3,6 @@
 use std::cell::Cell;
 use std::ffi::{OsString, c_int};
 use std::ops::Range;
-use std::sync::atomic::Ordering;
 
 use port::{
     Command, Desk, Died, ENVIRONMENT, Lane, Memory, Place, Poll, Port, RANKS_TURN, SIMULATORS_TURN,
@@ -51,9 +50,9 @@ struct Process;
 
 impl Switch for Process {
     fn switch(&self, lane: &Lane) -> std::result::Result<(), Died> {
-        lane.turn.store(SIMULATORS_TURN, Ordering::Release);
-        // Nobody may be waiting.
-        let _ = futex::wake(&lane.turn, futex::Flags::empty(), 1);
+        if lane.pass(SIMULATORS_TURN) {
+            let _ = futex::wake(&lane.turn, futex::Flags::empty(), 1);
+        }
         wait_for_turn(lane);
         Ok(())
     }
@@ -61,9 +60,9 @@ impl Switch for Process {
 
 /// The simulator ends its ranks when it ends, so that this needs no way out.
 fn wait_for_turn(lane: &Lane) {
-    while lane.turn.load(Ordering::Acquire) != RANKS_TURN {
+    while let Some(asleep) = lane.sleep(RANKS_TURN) {
         // Woken for nothing, it looks again.
-        let _ = futex::wait(&lane.turn, futex::Flags::empty(), SIMULATORS_TURN, None);
+        let _ = futex::wait(&lane.turn, futex::Flags::empty(), asleep, None);
     }
 }
 

@@ -6,21 +6,18 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use port::{ENVIRONMENT, Memory, RANKS_TURN, SIMULATORS_TURN};
-use rustix::fs::Timespec;
-use rustix::io::Errno;
 use rustix::thread::futex;
 
 use crate::tagged::{Stream, Tagged};
 use crate::{Holder, Lost, descendants};
 
 /// So often it is looked whether a rank that says nothing is still there.
-const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+const LOOK: Duration = Duration::from_millis(50);
 
 /// So long after a rank was interrupted, this process knows that it is.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -72,7 +69,8 @@ struct Process {
 /// The processes of all ranks. They are ended when this goes.
 #[derive(Debug)]
 pub struct Processes {
-    memory: Memory,
+    memory: Arc<Memory>,
+    _watch: Watch,
     /// What is mapped there.
     file: OwnedFd,
     /// What the ranks have in common.
@@ -85,6 +83,39 @@ pub struct Processes {
     /// By rank; none of ranks that nobody has started.
     ranks: Vec<Mutex<Option<Process>>>,
     tagged: Option<Tagged>,
+}
+
+/// Now and then wakes whoever waits for a rank, to look whether it is still there: timers of their own would cost them a
+/// tenth of the time of a short turn.
+#[derive(Debug)]
+struct Watch {
+    thread: Option<JoinHandle<()>>,
+    /// Gone when it is over.
+    going: Option<mpsc::Sender<()>>,
+}
+
+impl Watch {
+    fn start(memory: Arc<Memory>, ranks: u32) -> Self {
+        let (going, over) = mpsc::channel();
+        let wake = move || {
+            while over.recv_timeout(LOOK) == Err(mpsc::RecvTimeoutError::Timeout) {
+                let lanes = (0..ranks).filter_map(|rank| memory.lane(rank));
+                for lane in lanes.filter(|lane| lane.is_turn(RANKS_TURN)) {
+                    let _ = futex::wake(&lane.turn, futex::Flags::empty(), 1);
+                }
+            }
+        };
+        Self { thread: Some(thread::spawn(wake)), going: Some(going) }
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.going = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
 }
 
 fn lock(rank: &Mutex<Option<Process>>) -> MutexGuard<'_, Option<Process>> {
@@ -101,10 +132,13 @@ impl Processes {
     ) -> io::Result<Self> {
         let first: u32 = programs.iter().map(|program| program.ranks).sum();
         let (memory, file) = Memory::new(first + more)?;
+        let memory = Arc::new(memory);
+        let watch = Watch::start(Arc::clone(&memory), first + more);
         let folded = port::fold::file()?;
         let ranks = (0..first + more).map(|_| Mutex::default()).collect();
         let tagged = (printing == Printing::Tagged).then(Tagged::start);
-        let started = Self { memory, file, folded, libraries, first, universe, ranks, tagged };
+        let started =
+            Self { memory, _watch: watch, file, folded, libraries, first, universe, ranks, tagged };
         descendants::adopt();
         let mut ranks = 0..first;
         for (number, program) in programs.iter().enumerate() {
@@ -189,16 +223,12 @@ impl Holder for Processes {
         let lost = |how: &str| Lost { how: how.to_owned(), code: 1 };
         let lane = self.memory.lane(rank).ok_or_else(|| lost("it has no lane"))?;
         self.release(rank);
-        loop {
-            if lane.turn.load(Ordering::Acquire) == SIMULATORS_TURN {
-                return Ok(());
-            }
-            match futex::wait(&lane.turn, futex::Flags::empty(), RANKS_TURN, Some(&LOOK)) {
-                Err(Errno::TIMEDOUT) => {}
-                _ => continue,
-            }
-            if let Some(status) = self.status(rank)
-                && lane.turn.load(Ordering::Acquire) != SIMULATORS_TURN
+        while let Some(asleep) = lane.sleep(SIMULATORS_TURN) {
+            let woken = futex::wait(&lane.turn, futex::Flags::empty(), asleep, None).is_ok();
+            if woken
+                && lane.is_turn(RANKS_TURN)
+                && let Some(status) = self.status(rank)
+                && lane.is_turn(RANKS_TURN)
             {
                 if interrupted(status) {
                     // The signal came for all, and this process is told as well.
@@ -211,6 +241,7 @@ impl Holder for Processes {
                 return Err(Lost { how: described(status), code: exit_code(status).max(1) });
             }
         }
+        Ok(())
     }
 
     fn start(&self, by: u32, ranks: &[u32], programs: &[Launch]) -> Result<(), String> {
@@ -245,9 +276,9 @@ impl Holder for Processes {
     }
 
     fn release(&self, rank: u32) {
-        if let Some(lane) = self.memory.lane(rank) {
-            lane.turn.store(RANKS_TURN, Ordering::Release);
-            // Nobody may be waiting yet.
+        if let Some(lane) = self.memory.lane(rank)
+            && lane.pass(RANKS_TURN)
+        {
             let _ = futex::wake(&lane.turn, futex::Flags::empty(), 1);
         }
     }

@@ -8,6 +8,8 @@ use crate::{Place, Ticket};
 pub const SIMULATORS_TURN: u32 = 0;
 /// The rank's.
 pub const RANKS_TURN: u32 = 1;
+/// Added to either: the other side sleeps until that changes, and must be woken.
+const SLEEPS: u32 = 2;
 
 /// Words of a lane, for commands or for a reply; what is longer goes in parts.
 pub const WORDS: usize = 1022;
@@ -27,7 +29,7 @@ const ASKS_PLACE: u64 = 1 << 33;
 #[repr(C, align(4096))]
 #[derive(Debug)]
 pub struct Lane {
-    /// Whose turn it is; the other waits for it to change.
+    /// Whose turn it is; the other waits for it to change, see [`Lane::sleep`].
     pub turn: AtomicU32,
     /// How many words there are.
     length: AtomicU32,
@@ -69,10 +71,28 @@ pub struct Reply {
 }
 
 impl Lane {
+    /// Whether it is a side's turn.
+    pub fn is_turn(&self, side: u32) -> bool {
+        self.turn.load(Ordering::Acquire) & !SLEEPS == side
+    }
+
+    /// Gives the turn to a side; tells whether that sleeps, so that who waits for `turn` to change must be woken.
+    pub fn pass(&self, side: u32) -> bool {
+        self.turn.swap(side, Ordering::AcqRel) & SLEEPS != 0
+    }
+
+    /// A side whose turn it is not says that it sleeps: the value of `turn` to wait on. `None` if it is its turn now.
+    pub fn sleep(&self, side: u32) -> Option<u32> {
+        let other = SIMULATORS_TURN + RANKS_TURN - side;
+        let asleep = other | SLEEPS;
+        let found = self.turn.compare_exchange(other, asleep, Ordering::AcqRel, Ordering::Acquire);
+        (found == Ok(other) || found == Err(asleep)).then_some(asleep)
+    }
+
     /// Adds the words that the other side has written to a list; tells whether there are more. Does nothing
     /// unless it is `side`'s turn, which is the caller's.
     pub fn read(&self, side: u32, into: &mut Vec<u64>) -> bool {
-        if self.turn.load(Ordering::Acquire) != side {
+        if !self.is_turn(side) {
             return false;
         }
         let length = self.length.load(Ordering::Acquire);
@@ -85,7 +105,7 @@ impl Lane {
     /// Writes words for the other side, as many as there is room for; gives those that are left. Does nothing
     /// unless it is `side`'s turn, which is the caller's.
     pub fn write<'w>(&self, side: u32, words: &'w [u64]) -> &'w [u64] {
-        if self.turn.load(Ordering::Acquire) != side {
+        if !self.is_turn(side) {
             return words;
         }
         let (first, rest) = words.split_at(words.len().min(WORDS));
