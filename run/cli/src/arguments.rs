@@ -353,7 +353,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = format!("{TOPOLOGY_EXAMPLES}\n\n{EXIT_CODES}"))]
 pub struct Topology {
-    /// KIND:KEY=VALUE,… or a file (TOML, CSV, ibnetdiscover, SimGrid XML); `list` lists the kinds
+    /// KIND:KEY=VALUE,… or a file (TOML, CSV, ibnetdiscover, SimGrid XML, a machine); `list` lists the kinds
     #[arg(value_name = "TOPOLOGY")]
     pub spec: String,
     /// Routing: min-hop, up-down, d-mod-k, s-mod-k, random-up, dimension-order, minimal or valiant;

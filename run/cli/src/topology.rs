@@ -1,11 +1,17 @@
 //! `heddle topology`.
 
-use std::{fmt::Write as _, fs, io::Write as _, path::Path};
+use std::{
+    fmt::Write as _,
+    fs,
+    io::Write as _,
+    path::{Path, PathBuf},
+};
 
 use ::topology::{
     Bisection, Failure, Fault, Faults, Graph, Header, Imported, Metrics, Routes, Routing, import,
     route::{Analysis, analyse},
 };
+use experiment::Described;
 use serde_json::{Value, json};
 
 use crate::{
@@ -19,11 +25,19 @@ pub fn describe(arguments: &Topology) -> Result<(), Ending> {
     if arguments.spec == "list" {
         return print(&list());
     }
-    let mut imported = read(&arguments.spec)?;
-    fail(arguments, &mut imported)?;
+    let mut described = read(&arguments.spec)?;
+    fail(arguments, &mut described.imported)?;
+    let Described { imported, routing, tables } = described;
+    // What the line says goes before what the file does.
+    let said = arguments.routing.is_some() || arguments.tables.is_some();
+    let (routing, tables) = if said {
+        (arguments.routing.clone(), arguments.tables.clone().map(PathBuf::from))
+    } else {
+        (routing, tables)
+    };
     let topology = &imported.topology;
     let graph = &topology.graph;
-    let routes = routes(arguments, &imported)?;
+    let routes = routes(&arguments.spec, &imported, routing, tables)?;
     let ways = arguments.routes.iter().map(|pair| way(graph, &routes.1, pair));
     let ways = ways.collect::<Result<Vec<_>, _>>()?;
     let analysis = analyse(graph, &routes.1);
@@ -54,20 +68,26 @@ fn usage(argument: &str, fault: Fault) -> Ending {
     Ending::new(Exit::Usage, Faults::from(fault).render(argument))
 }
 
-/// A file if there is one of this name, else a kind with its keys.
-fn read(spec: &str) -> Result<Imported, Ending> {
-    if Path::new(spec).exists() {
-        let text = contents(spec)?;
-        return import::any(&text).map_err(|faults| Ending::new(Exit::Input, faults.render(spec)));
-    }
-    let topology = ::topology::parse(spec);
-    let topology = topology.map_err(|faults| Ending::new(Exit::Usage, faults.render(spec)))?;
-    Ok(Imported::from(topology))
+/// A file if there is one of this name, perhaps of a whole machine, else a kind with its keys.
+fn read(spec: &str) -> Result<Described, Ending> {
+    let imported = if Path::new(spec).exists() {
+        let text = contents(Path::new(spec))?;
+        if let Some(described) = Described::read(spec, &text) {
+            return Ok(described?);
+        }
+        import::any(&text).map_err(|faults| Ending::new(Exit::Input, faults.render(spec)))?
+    } else {
+        let topology = ::topology::parse(spec);
+        let topology = topology.map_err(|faults| Ending::new(Exit::Usage, faults.render(spec)))?;
+        Imported::from(topology)
+    };
+    Ok(Described { imported, routing: None, tables: None })
 }
 
-fn contents(path: &str) -> Result<String, Ending> {
+fn contents(path: &Path) -> Result<String, Ending> {
     let bytes = fs::read(path).map_err(|error| {
-        Ending::new(Exit::Input, format!("error: {path}: {}", experiment::reason(&error)))
+        let reason = experiment::reason(&error);
+        Ending::new(Exit::Input, format!("error: {}: {reason}", path.display()))
     })?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
@@ -86,24 +106,30 @@ fn fail(arguments: &Topology, imported: &mut Imported) -> Result<(), Ending> {
 }
 
 /// The routes and their name.
-fn routes(arguments: &Topology, imported: &Imported) -> Result<(String, Routes), Ending> {
-    if let Some(path) = &arguments.tables {
-        let text = contents(path)?;
+fn routes(
+    spec: &str,
+    imported: &Imported,
+    routing: Option<String>,
+    tables: Option<PathBuf>,
+) -> Result<(String, Routes), Ending> {
+    if let Some(path) = tables {
+        let text = contents(&path)?;
+        let path = path.display().to_string();
         let lfts = text.lines().any(|line| line.trim_start().starts_with("Unicast lids"));
         let read = if lfts { import::lft_dump } else { import::fdb_vectors };
         let routes = read(&text, imported);
-        let routes = routes.map_err(|faults| Ending::new(Exit::Input, faults.render(path)))?;
+        let routes = routes.map_err(|faults| Ending::new(Exit::Input, faults.render(&path)))?;
         return Ok((format!("tables of {path}"), routes));
     }
-    let routing = arguments.routing.as_deref().map(str::parse::<Routing>).transpose();
-    let routing = routing.map_err(|fault| usage("--routing", fault))?;
-    let routes = Routes::build(&imported.topology, routing);
+    let parsed = routing.as_deref().map(str::parse::<Routing>).transpose();
+    let parsed = parsed.map_err(|fault| usage("--routing", fault))?;
+    let routes = Routes::build(&imported.topology, parsed);
     let usual = || ::topology::Algorithm::usual(&imported.topology).name().to_owned();
-    let name = arguments.routing.clone().unwrap_or_else(usual);
+    let name = routing.unwrap_or_else(usual);
     match routes {
         Ok(routes) => Ok((name, routes)),
         Err(fault) => {
-            let text = Faults::from(fault).render(&arguments.spec);
+            let text = Faults::from(fault).render(spec);
             Err(Ending::new(Exit::Input, text))
         }
     }

@@ -115,6 +115,34 @@ fn a_topology_as_a_table() {
     }
 }
 
+/// `heddle topology` describes what a machine has between its hosts: a topology with its routing, or a platform, in TOML as in XML.
+#[test]
+fn machines() {
+    let folder = Folder::new("network-machines");
+    let machine =
+        "[network]\nmodel = \"infiniband\"\ntopology = \"torus:dims=4x4\"\nrouting = \"up-down\"\n";
+    folder.write("m.toml", machine);
+    let told = |arguments: &str| {
+        let ended = folder.heddle(&format!("topology {arguments}"));
+        assert_eq!(ended.code, 0, "{arguments}: {}", ended.stderr);
+        ended.stdout
+    };
+    assert_eq!(told("m.toml"), told("torus:dims=4x4 --routing up-down"));
+    let ordered = "--routing dimension-order";
+    assert_eq!(told(&format!("m.toml {ordered}")), told(&format!("torus:dims=4x4 {ordered}")));
+    let graphene = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/machines/graphene");
+    assert_eq!(told(&format!("{graphene}.toml")), told(&format!("{graphene}.xml")));
+    folder.write("p.toml", "[platform.zone]\nid = \"z\"\nrouting = \"Full\"\n[[platform.zone.host]]\nid = \"a\"\nspeed = \"1 Gf\"\n\
+                  [[platform.zone.route]]\nsrc = \"a\"\ndst = \"b\"\nlinks = []\n");
+    let ended = folder.heddle("topology p.toml");
+    assert!(
+        ended.stderr.contains("line 7, column 1: there is no host or router `b`"),
+        "{}",
+        ended.stderr
+    );
+    assert_eq!(ended.code, 1);
+}
+
 /// What is said where nothing can be run: the arguments, and a part of the message.
 #[test]
 fn mistakes() {

@@ -39,6 +39,7 @@ pub use flow_machine::Carried;
 pub use goal_input::goal_errors;
 pub use live::{Holder, Launch, Make, Printing};
 pub use live_run::{changes, libraries, programs};
+pub use machine::Described;
 pub use manifest::VERSION;
 pub use plan::{Output, Plan, Timeline};
 pub use registry::{Generated, generated};

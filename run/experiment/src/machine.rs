@@ -1,16 +1,21 @@
 //! What lies between the hosts, from the tables `[network]` and `[placement]`.
 
-use std::{fs, path::Path, sync::Arc};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use infiniband::{Control, Fabric, Infiniband, Parameters, preset};
 use topology::{Failure, Fault, Faults, Imported, Routes, Routing, import};
 use units::Time;
 
 use crate::{
-    configuration::Configuration,
+    configuration::{Configuration, Request},
     diagnostic::{Diagnostic, Place, reason},
-    keys::KEYS,
+    keys::{self, KEYS},
     places::{self, Places},
+    toml_file::{self, PLATFORM},
     value::Topology,
 };
 
@@ -168,6 +173,35 @@ pub(crate) fn faults(
     faults.0.into_iter().map(each).collect()
 }
 
+/// What a machine or an experiment has between its hosts.
+#[derive(Debug)]
+pub struct Described {
+    /// The topology, without what has failed.
+    pub imported: Imported,
+    /// The routing that it names.
+    pub routing: Option<String>,
+    /// The file of forwarding tables that it names.
+    pub tables: Option<PathBuf>,
+}
+
+impl Described {
+    /// What a file describes; `None` if it is neither a machine nor an experiment.
+    pub fn read(path: &str, text: &str) -> Option<Result<Self, crate::Mistakes>> {
+        let is_ours = Path::new(path).extension() == Some("toml".as_ref())
+            && toml_file::tables(text)
+                .iter()
+                .any(|table| keys::is_table(table) || table == PLATFORM);
+        is_ours.then(|| {
+            let request = Request { subject: Some(path.to_owned()), ..Request::default() };
+            let configuration = Configuration::read(&request)?;
+            let imported = topology(&configuration).map_err(crate::Mistakes)?;
+            let (routing, tables) =
+                (configuration.name("network.routing"), configuration.path("network.tables"));
+            Ok(Self { imported, routing, tables })
+        })
+    }
+}
+
 pub(crate) fn contents(path: &Path) -> Result<String, Mistakes> {
     let bytes = fs::read(path)
         .map_err(|error| vec![Diagnostic::new(Place::File(path.to_owned()), reason(&error))])?;
@@ -185,8 +219,15 @@ pub(crate) fn topology(configuration: &Configuration) -> Result<Imported, Mistak
         Some(Topology::Spec(spec)) => topology::parse(&spec)
             .map(Imported::from)
             .map_err(|found| faults(configuration, KEY, None, found))?,
-        Some(Topology::File(path)) => import::any(&contents(&path)?)
-            .map_err(|found| faults(configuration, KEY, Some(&path), found))?,
+        Some(Topology::File(path)) => {
+            let text = contents(&path)?;
+            let imported = if toml_file::has(&text, PLATFORM) {
+                platform::Platform::graph_of_toml(&text)
+            } else {
+                import::any(&text)
+            };
+            imported.map_err(|found| faults(configuration, KEY, Some(&path), found))?
+        }
     };
     let failures = configuration.name("network.fail").unwrap_or_default();
     let failures: Result<Vec<_>, Fault> = failures

@@ -21,6 +21,14 @@ pub(crate) struct Assignment {
 /// The table that describes a network as SimGrid's platform files do.
 pub(crate) const PLATFORM: &str = "platform";
 
+/// The names of a text's tables.
+pub(crate) fn tables(text: &str) -> Vec<String> {
+    let (table, _) = DeTable::parse_recoverable(text);
+    let is_table = |value: &DeValue| value.is_table();
+    let tables = table.get_ref().iter().filter(|(_, value)| is_table(value.get_ref()));
+    tables.map(|(name, _)| name.get_ref().to_string()).collect()
+}
+
 /// Whether a text has such a table.
 pub(crate) fn has(text: &str, table: &str) -> bool {
     DeTable::parse_recoverable(text)

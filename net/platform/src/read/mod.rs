@@ -16,7 +16,7 @@ use rustc_hash::FxHashMap;
 use topology::{
     Fault, Faults,
     import::{
-        quantity,
+        self, Imported, quantity,
         xml::{self, Element, Part, Place},
     },
 };
@@ -37,6 +37,21 @@ const FLOYD: u32 = 1 << 14;
 struct Node {
     element: Element,
     children: Vec<Node>,
+}
+
+impl Node {
+    /// Tells the element's parts, as a file would have them: routes behind what they name.
+    fn tell(self, each: &mut dyn FnMut(Part)) {
+        let Self { element, mut children } = self;
+        let name = element.name.clone();
+        each(Part::Open(element));
+        children
+            .sort_by_key(|child| ["route", "zoneRoute", "ASroute"].contains(&&*child.element.name));
+        for child in children {
+            child.tell(each);
+        }
+        each(Part::Close(name));
+    }
 }
 
 /// A zone that is being read.
@@ -100,6 +115,20 @@ impl Platform {
         let mut faults = Faults::default();
         let tree = toml::tree(text, &mut faults);
         Self::from_tree(&tree, faults)
+    }
+
+    /// The graph of a platform in TOML, as [`import::simgrid`] reads that of one in XML. Errors are as for [`Platform::read`].
+    pub fn graph_of_toml(text: &str) -> Result<Imported, Faults> {
+        let mut faults = Faults::default();
+        let tree = toml::tree(text, &mut faults);
+        schema::check(&tree, "", &mut faults);
+        faults.or(())?;
+        import::simgrid_parts(|each| {
+            for node in tree {
+                node.tell(each);
+            }
+            Ok(())
+        })
     }
 
     fn from_tree(tree: &[Node], mut faults: Faults) -> Result<Self, Faults> {

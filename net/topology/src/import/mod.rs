@@ -10,7 +10,7 @@ pub mod xml;
 
 pub use ibnetdiscover::ibnetdiscover;
 pub use own::{csv, toml};
-pub use simgrid::simgrid;
+pub use simgrid::{simgrid, simgrid_parts};
 pub use tables::{fdb_vectors, lft_dump};
 
 use std::collections::BTreeMap;

@@ -57,8 +57,15 @@ enum Near {
 
 /// Reads a platform.
 pub fn simgrid(text: &str) -> Result<Imported, Faults> {
+    simgrid_parts(|each| xml::read(text, each))
+}
+
+/// The same from its parts, which `read` tells one by one.
+pub fn simgrid_parts(
+    read: impl FnOnce(&mut dyn FnMut(Part)) -> Result<(), Faults>,
+) -> Result<Imported, Faults> {
     let mut platform = Platform::default();
-    let read = xml::read(text, |part| match part {
+    let read = read(&mut |part| match part {
         Part::Open(element) => platform.open(&element),
         Part::Close(name) => platform.close(&name),
     });
