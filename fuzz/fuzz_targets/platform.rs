@@ -14,6 +14,7 @@ fuzz_target!(|text: &str| {
     }
     check(Platform::read(text));
     check(Platform::read_toml(text));
+    let _ = Platform::graph_of_toml(text);
 });
 
 fn check(read: Result<Platform, Faults>) {

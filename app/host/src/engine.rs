@@ -209,15 +209,13 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Model for Watched<'_, S
         }
     }
 
+    /// With devices between the hosts, most turns of these are the network's: there it costs more than it brings.
     #[inline]
-    fn soon(&self, id: u32, process: &Self::Process, until: Time, stage: usize) {
-        let Process::Rank(rank, end) = process else { return };
-        let stage = match (N::DIRECT, stage) {
-            (true, stage) => stage,
-            (false, 0) => return end.soon(),
-            (false, _) if end.is_due(until) => 0,
-            (false, _) => return,
-        };
+    fn soon(&self, id: u32, process: &Self::Process, stage: usize) {
+        let Process::Rank(rank, _) = process else { return };
+        if !N::DIRECT {
+            return;
+        }
         self.engine.source.soon(&rank.source, id, stage);
         if let Waiting::Many(queues) = &rank.waiting {
             queues.soon(stage);

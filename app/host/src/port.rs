@@ -55,13 +55,6 @@ impl<I> End<I> {
         self.dock.as_ref().is_some_and(|dock| dock.urgent > 0)
     }
 
-    /// Prefetches what tells when something is next.
-    pub fn soon(&self) {
-        if let Some(dock) = &self.dock {
-            kernel::prefetch(&**dock);
-        }
-    }
-
     /// Whether the ranks of a host may have something to do before a time.
     pub fn is_due(&self, until: Time) -> bool {
         self.due() < until

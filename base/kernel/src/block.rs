@@ -166,7 +166,7 @@ impl<M: crate::Wire> Block<M> {
             for stage in 0..2 {
                 if let Some(&soon) = order.get(position + (AHEAD >> stage)) {
                     let process = &processes[soon as usize];
-                    model.soon(out.shares.number(self.first + soon), process, until, stage);
+                    model.soon(out.shares.number(self.first + soon), process, stage);
                 }
             }
             let mail = desk.open(local);

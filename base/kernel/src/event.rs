@@ -96,10 +96,10 @@ pub trait Model: Sync {
         None
     }
 
-    /// A process will run in the same window, up to `until`, after [`AHEAD`] others in stage 0, half as many in
-    /// stage 1: a chance to [`crate::prefetch`] what it will read.
-    fn soon(&self, id: u32, process: &Self::Process, until: Time, stage: usize) {
-        let _ = (id, process, until, stage);
+    /// A process will run in the same window, after [`AHEAD`] others in stage 0, half as many in stage 1: a chance to
+    /// [`crate::prefetch`] what it will read.
+    fn soon(&self, id: u32, process: &Self::Process, stage: usize) {
+        let _ = (id, process, stage);
     }
 
     /// For a model in which nothing is ever urgent: the least time between an event and any message that it causes at a
