@@ -69,7 +69,7 @@ struct Process {
 /// The processes of all ranks. They are ended when this goes.
 #[derive(Debug)]
 pub struct Processes {
-    memory: Arc<Memory>,
+    memory: Memory,
     _watch: Watch,
     /// What is mapped there.
     file: OwnedFd,
@@ -95,7 +95,7 @@ struct Watch {
 }
 
 impl Watch {
-    fn start(memory: Arc<Memory>, ranks: u32) -> Self {
+    fn start(memory: Memory, ranks: u32) -> Self {
         let (going, over) = mpsc::channel();
         let wake = move || {
             while over.recv_timeout(LOOK) == Err(mpsc::RecvTimeoutError::Timeout) {
@@ -132,8 +132,7 @@ impl Processes {
     ) -> io::Result<Self> {
         let first: u32 = programs.iter().map(|program| program.ranks).sum();
         let (memory, file) = Memory::new(first + more)?;
-        let memory = Arc::new(memory);
-        let watch = Watch::start(Arc::clone(&memory), first + more);
+        let watch = Watch::start(memory, first + more);
         let folded = port::fold::file()?;
         let ranks = (0..first + more).map(|_| Mutex::default()).collect();
         let tagged = (printing == Printing::Tagged).then(Tagged::start);

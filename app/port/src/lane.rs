@@ -148,3 +148,45 @@ impl Reply {
         Self { now, value, end, asks_place, completions: Vec::new() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lane() -> Lane {
+        let (turn, length) = (AtomicU32::new(SIMULATORS_TURN), AtomicU32::new(0));
+        Lane { turn, length, words: [0; WORDS].into() }
+    }
+
+    /// Who sleeps is woken once, and only then.
+    #[test]
+    fn who_sleeps_is_woken() {
+        let lane = lane();
+        assert_eq!(lane.sleep(SIMULATORS_TURN), None, "it is its turn");
+        assert!(!lane.pass(RANKS_TURN), "the rank has not slept");
+        assert_eq!(lane.sleep(RANKS_TURN), None, "it is its turn");
+        let asleep = lane.sleep(SIMULATORS_TURN);
+        assert_eq!(asleep, Some(lane.turn.load(Ordering::Relaxed)), "what it waits on is there");
+        assert!(lane.is_turn(RANKS_TURN) && !lane.is_turn(SIMULATORS_TURN), "as before");
+        assert_eq!(lane.sleep(SIMULATORS_TURN), asleep, "woken for nothing");
+        assert!(lane.pass(SIMULATORS_TURN), "the simulator sleeps");
+        assert_eq!(lane.sleep(SIMULATORS_TURN), None);
+        assert!(!lane.pass(RANKS_TURN), "the rank is awake");
+    }
+
+    /// Words are for the side whose turn it is, whether the other one sleeps or not.
+    #[test]
+    fn words_go_with_the_turn() {
+        let lane = lane();
+        for sleeps in [false, true] {
+            let mut words = Vec::new();
+            assert_eq!(lane.write(RANKS_TURN, &[7]), [7], "not its turn");
+            assert!(!sleeps || lane.sleep(RANKS_TURN).is_some());
+            assert!(lane.write(SIMULATORS_TURN, &[1, 2]).is_empty());
+            assert_eq!(lane.pass(RANKS_TURN), sleeps);
+            assert!(!lane.read(RANKS_TURN, &mut words));
+            assert_eq!(words, [1, 2]);
+            lane.pass(SIMULATORS_TURN);
+        }
+    }
+}

@@ -30,14 +30,14 @@ pub fn describe(arguments: &Topology) -> Result<(), Ending> {
     let Described { imported, routing, tables } = described;
     // What the line says goes before what the file does.
     let said = arguments.routing.is_some() || arguments.tables.is_some();
-    let (routing, tables) = if said {
-        (arguments.routing.clone(), arguments.tables.clone().map(PathBuf::from))
+    let (key, routing, tables) = if said {
+        ("--routing", arguments.routing.clone(), arguments.tables.clone().map(PathBuf::from))
     } else {
-        (routing, tables)
+        ("network.routing", routing, tables)
     };
     let topology = &imported.topology;
     let graph = &topology.graph;
-    let routes = routes(&arguments.spec, &imported, routing, tables)?;
+    let routes = routes(&arguments.spec, &imported, (key, routing), tables)?;
     let ways = arguments.routes.iter().map(|pair| way(graph, &routes.1, pair));
     let ways = ways.collect::<Result<Vec<_>, _>>()?;
     let analysis = analyse(graph, &routes.1);
@@ -109,7 +109,7 @@ fn fail(arguments: &Topology, imported: &mut Imported) -> Result<(), Ending> {
 fn routes(
     spec: &str,
     imported: &Imported,
-    routing: Option<String>,
+    (key, routing): (&str, Option<String>),
     tables: Option<PathBuf>,
 ) -> Result<(String, Routes), Ending> {
     if let Some(path) = tables {
@@ -122,7 +122,7 @@ fn routes(
         return Ok((format!("tables of {path}"), routes));
     }
     let parsed = routing.as_deref().map(str::parse::<Routing>).transpose();
-    let parsed = parsed.map_err(|fault| usage("--routing", fault))?;
+    let parsed = parsed.map_err(|fault| usage(key, fault))?;
     let routes = Routes::build(&imported.topology, parsed);
     let usual = || ::topology::Algorithm::usual(&imported.topology).name().to_owned();
     let name = routing.unwrap_or_else(usual);
