@@ -139,8 +139,7 @@ pub fn exchange_pair(comm: &Comm, peer: u32, tag: c_int, mine: &[u8]) -> Result<
     let tag = port::Tag { context: comm.context, tag: Some((-1 - tag).cast_unsigned()) };
     let (bytes, contents) = p2p::contents(mine)?;
     let send = port.start(&Command::Send { to: world, tag, bytes, contents, synchronous: false });
-    let receive =
-        port.start(&Command::Receive { from: world, tag, room: u64::MAX, at_once: false });
+    let receive = port.start(&Command::receive(world, tag, u64::MAX));
     threads::finish(port, &[send, receive]);
     let done = port.done(receive).ok_or_else(request::unfinished)?;
     port.forget(send);
@@ -170,8 +169,7 @@ pub fn tell_birth(rank: u32, birth: &[u8]) -> Result {
 pub fn hear(world: u32, number: u32) -> Result<(u32, Vec<u8>)> {
     let port = mpi().port()?;
     let tag = port::Tag { context: comm::WORLD, tag: Some(u32::MAX - number) };
-    let receive =
-        port.start(&Command::Receive { from: world, tag, room: u64::MAX, at_once: false });
+    let receive = port.start(&Command::receive(world, tag, u64::MAX));
     threads::finish(port, &[receive]);
     let done = port.done(receive).ok_or_else(request::unfinished)?;
     port.forget(receive);

@@ -52,6 +52,8 @@ struct World {
     sent: VecDeque<Sent>,
     /// Receives that no message has met.
     open: VecDeque<(Ticket, Tag)>,
+    /// Messages that were found and not received, whose senders wait for that: the probe and the send.
+    found: Vec<(Ticket, Ticket)>,
     contexts: FxHashMap<Vec<u64>, u32>,
     /// Operations of the call that is under way.
     call: Vec<Ticket>,
@@ -87,6 +89,7 @@ impl World {
             tickets: 0,
             sent: VecDeque::new(),
             open: VecDeque::new(),
+            found: Vec::new(),
             contexts: FxHashMap::default(),
             call: Vec::new(),
             inside: String::new(),
@@ -130,11 +133,12 @@ impl World {
                 let ticket = self.ticket();
                 self.send(Sent { ticket, tag, bytes, contents, waits: synchronous });
             }
-            Command::Receive { from, tag, at_once, .. } => {
+            Command::Receive { from, tag, at_once, probes, .. } => {
                 let ticket = self.ticket();
                 debug_assert!(from == ANY || from == 0, "there is one rank");
-                self.receive(ticket, tag, at_once);
+                self.receive(ticket, tag, (at_once, probes));
             }
+            Command::Forget(ticket) => self.forget(ticket),
             Command::Collective(part) => {
                 let ticket = self.ticket();
                 let contents = self.board(part.contents);
@@ -178,7 +182,6 @@ impl World {
             | Command::Sampled { .. }
             | Command::Sleep(_)
             | Command::Poll(_)
-            | Command::Forget(_)
             | Command::Communicator { .. }
             | Command::Release(_)
             | Command::Exit(_) => {}
@@ -206,15 +209,27 @@ impl World {
         self.sent.push_back(sent);
     }
 
-    fn receive(&mut self, ticket: Ticket, tag: Tag, at_once: bool) {
+    fn receive(&mut self, ticket: Ticket, tag: Tag, (at_once, probes): (bool, bool)) {
         let place = self.sent.iter().position(|sent| meets(tag, sent.tag));
         match place.and_then(|place| self.sent.remove(place)) {
+            Some(sent) if sent.waits && probes => {
+                self.found.push((ticket, sent.ticket));
+                self.arrived(ticket, &sent);
+            }
             Some(sent) if sent.waits => self.met(ticket, &sent),
             Some(sent) => self.arrived(ticket, &sent),
             None if at_once => {
                 self.done(Completion { ticket, void: true, ..Completion::default() });
             }
             None => self.open.push_back((ticket, tag)),
+        }
+    }
+
+    /// A message that was found has met its receive now.
+    fn forget(&mut self, ticket: Ticket) {
+        let place = self.found.iter().position(|(probe, _)| *probe == ticket);
+        if let Some((_, send)) = place.map(|place| self.found.swap_remove(place)) {
+            self.done(Completion { ticket: send, ..Completion::default() });
         }
     }
 
@@ -248,6 +263,7 @@ impl World {
     fn is_open(&self, ticket: Ticket) -> bool {
         self.open.iter().any(|(open, _)| *open == ticket)
             || self.sent.iter().any(|sent| sent.waits && sent.ticket == ticket)
+            || self.found.iter().any(|(_, send)| *send == ticket)
     }
 
     fn stuck(&self) -> ! {

@@ -1,6 +1,5 @@
 //! Messages between two ranks (MPI 4.1, chapter 3).
 
-use std::cell::RefCell;
 use std::ffi::{c_int, c_void};
 use std::rc::Rc;
 
@@ -14,12 +13,14 @@ use crate::environment::TAG_UB;
 use crate::error::{Error, Received, Result};
 use crate::memory::Buffer;
 use crate::request::{self, Active, Request, Starter};
-use crate::status::{set_status, tell};
-use crate::{agree, both_forms, check, lent, mpi, mpi_functions, threads};
+use crate::status::tell;
+use crate::{agree, both_forms, check, lent, mpi, threads};
 
 mod kinds;
+mod probe;
 
 pub use kinds::of as kind_of;
+pub use probe::{Message, Probed};
 
 /// How a message is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -268,11 +269,11 @@ pub fn start_receive(data: &Data, peer: &Peer) -> Result<Active> {
     let Some(from) = peer.world else { return Ok(Active::Done(from_nobody())) };
     if let Some(found) = mpi().probed.take(peer.comm.context, from, peer.tag) {
         let target = Target { data: data.clone(), peer: peer.clone() };
-        return target.accept(&found).map(Active::Done);
+        return target.take(&found).map(Active::Done);
     }
     let port = mpi().port()?;
     let room = data.bytes();
-    let ticket = port.start(&Command::Receive { from, tag: peer.key(), room, at_once: false });
+    let ticket = port.start(&Command::receive(from, peer.key(), room));
     Ok(Active::Receive { ticket, target: Target { data: data.clone(), peer: peer.clone() } })
 }
 
@@ -284,6 +285,12 @@ pub struct Target {
 }
 
 impl Target {
+    /// A message that was probed has met its receive.
+    fn take(&self, found: &Completion) -> Result<Status> {
+        mpi().port()?.forget(found.ticket);
+        self.accept(found)
+    }
+
     /// The message has come.
     pub fn accept(&self, done: &Completion) -> Result<Status> {
         let port = mpi().port()?;
@@ -299,112 +306,6 @@ impl Target {
         let fits = check_room(done.bytes, room);
         fits.map(|()| status).map_err(|error| Error { received: received(), ..error })
     }
-}
-
-/// Messages that a probe has found and no receive has taken: they have been received from the network.
-#[derive(Debug, Default)]
-pub struct Probed {
-    found: RefCell<Vec<(u32, Completion)>>,
-}
-
-impl Probed {
-    fn place(&self, context: u32, from: u32, tag: Option<u32>) -> Option<usize> {
-        self.found.borrow().iter().position(|(of, found)| {
-            *of == context
-                && (from == ANY || from == found.source)
-                && tag.is_none_or(|tag| tag == found.tag)
-        })
-    }
-
-    fn take(&self, context: u32, from: u32, tag: Option<u32>) -> Option<Completion> {
-        let place = self.place(context, from, tag)?;
-        Some(self.found.borrow_mut().remove(place).1)
-    }
-
-    fn peek(&self, context: u32, from: u32, tag: Option<u32>) -> Option<Completion> {
-        let place = self.place(context, from, tag)?;
-        self.found.borrow().get(place).map(|(_, found)| *found)
-    }
-
-    fn add(&self, context: u32, found: Completion) {
-        self.found.borrow_mut().push((context, found));
-    }
-}
-
-/// Receives a message from the network into the library: waits for it, or takes one that is there.
-fn fetch(from: u32, tag: port::Tag, waits: bool) -> Result<Option<Completion>> {
-    let port = mpi().port()?;
-    let room = u64::MAX;
-    let ticket = port.start(&Command::Receive { from, tag, room, at_once: !waits });
-    threads::finish(port, &[ticket]);
-    let done = port.done(ticket).ok_or_else(request::unfinished)?;
-    port.forget(ticket);
-    Ok((!done.void).then_some(done))
-}
-
-/// Looks for a message: waits for it, or says whether there is one. It has been received from the network then, and so have
-/// those that came before it, whatever their tags: a receive of any tag takes them first.
-fn look(peer: &Peer, waits: bool) -> Result<bool> {
-    let Some(from) = peer.world else { return Ok(true) };
-    let context = peer.comm.context;
-    let known = || mpi().probed.place(context, from, peer.tag).is_some();
-    if known() {
-        return Ok(true);
-    }
-    if !waits {
-        mpi().port()?.poll(Poll::Probe);
-    }
-    while !known() {
-        let Some(found) = fetch(from, port::Tag { context, tag: None }, waits)? else {
-            return Ok(false);
-        };
-        mpi().probed.add(context, found);
-    }
-    Ok(true)
-}
-
-fn probe(peer: &Peer, waits: bool) -> Result<Option<Status>> {
-    let Some(from) = peer.world else { return Ok(Some(from_nobody())) };
-    if !look(peer, waits)? {
-        return Ok(None);
-    }
-    let found = mpi().probed.peek(peer.comm.context, from, peer.tag);
-    Ok(found.map(|found| peer.status(&found)))
-}
-
-/// A message that was probed for one receive.
-#[derive(Debug)]
-pub struct Message {
-    found: Completion,
-    peer: Peer,
-}
-
-fn matched_probe(peer: Peer, waits: bool) -> Result<Option<(Handle, Status)>> {
-    let Some(from) = peer.world else { return Ok(Some((abi::MESSAGE_NO_PROC, from_nobody()))) };
-    // It is matched now, so that those before it can stay where they are.
-    let mut found = mpi().probed.take(peer.comm.context, from, peer.tag);
-    if found.is_none() {
-        if !waits {
-            mpi().port()?.poll(Poll::Probe);
-        }
-        found = fetch(from, peer.key(), waits)?;
-    }
-    let Some(found) = found else { return Ok(None) };
-    let status = peer.status(&found);
-    Ok(Some((mpi().messages.add(Rc::new(Message { found, peer })), status)))
-}
-
-/// Takes a message that was probed.
-fn take_message(data: Data, message: Out<Handle>) -> Result<Status> {
-    let handle = message.get()?;
-    if handle == abi::MESSAGE_NO_PROC {
-        message.set(abi::MESSAGE_NULL)?;
-        return Ok(from_nobody());
-    }
-    let known = mpi().messages.remove(handle);
-    let known = known.ok_or_else(|| Error::new(abi::ERR_REQUEST, "no message that was probed"))?;
-    message.set(abi::MESSAGE_NULL)?;
-    Target { data, peer: known.peer.clone() }.accept(&known.found)
 }
 
 /// Carries out a call that returns when its operation is done.
@@ -542,16 +443,6 @@ both_forms! {
         let (to, from) = (Peer::destination(comm, dest, sendtag)?, Peer::source(comm, source, recvtag)?);
         posted(both(&data, &to, &data, &from)?, request)
     }
-
-    fn Mrecv | Mrecv_c (buf: *mut c_void, count: Count, datatype: Handle, message: Out<Handle>, status: Out<Status>) {
-        tell(status, take_message(Data::new(buf, count, datatype)?, message))
-    }
-
-    fn Imrecv | Imrecv_c (buf: *mut c_void, count: Count, datatype: Handle, message: Out<Handle>, request: Out<Handle>) {
-        request.check()?;
-        let status = take_message(Data::new(buf, count, datatype)?, message)?;
-        request.set(mpi().requests.add(Rc::new(Request::active(Active::Done(status)))))
-    }
 }
 
 /// A send and a receive as one operation; its status is that of the receive.
@@ -564,34 +455,4 @@ fn both(sent: &Data, to: &Peer, into: &Data, from: &Peer) -> Result<Active> {
 fn exchange(sent: &Data, to: &Peer, into: &Data, from: &Peer) -> Result<Status> {
     let active = both(sent, to, into, from)?;
     blocking(active)
-}
-
-mpi_functions! {
-    fn Probe(source: c_int, tag: c_int, comm: Handle, status: Out<Status>) about Comm(comm) {
-        let found = probe(&Peer::source(comm, source, tag)?, true)?;
-        found.map_or(Ok(()), |found| set_status(status, &found))
-    }
-
-    fn Iprobe(source: c_int, tag: c_int, comm: Handle, flag: Out<c_int>, status: Out<Status>) about Comm(comm) {
-        let found = probe(&Peer::source(comm, source, tag)?, false)?;
-        flag.set(c_int::from(found.is_some()))?;
-        found.map_or(Ok(()), |found| set_status(status, &found))
-    }
-
-    fn Mprobe(source: c_int, tag: c_int, comm: Handle, message: Out<Handle>, status: Out<Status>) about Comm(comm) {
-        message.check()?;
-        let found = matched_probe(Peer::source(comm, source, tag)?, true)?;
-        let (handle, known) = found.ok_or_else(request::unfinished)?;
-        message.set(handle)?;
-        set_status(status, &known)
-    }
-
-    fn Improbe(source: c_int, tag: c_int, comm: Handle, flag: Out<c_int>, message: Out<Handle>, status: Out<Status>) about Comm(comm) {
-        message.check()?;
-        let found = matched_probe(Peer::source(comm, source, tag)?, false)?;
-        flag.set(c_int::from(found.is_some()))?;
-        let Some((handle, known)) = found else { return Ok(()) };
-        message.set(handle)?;
-        set_status(status, &known)
-    }
 }

@@ -103,7 +103,7 @@ impl Channel {
         let wanted = self.told.get().unwrap_or_else(|| self.partitions.max(1).into());
         let mut posted = self.posted.borrow_mut();
         while (posted.len() as u64) < wanted.saturating_sub(come) {
-            let receive = Command::Receive { from, tag: self.tag, room: u64::MAX, at_once: false };
+            let receive = Command::receive(from, self.tag, u64::MAX);
             posted.push_back(port.start(&receive));
             // Each by itself, so that they are met in this order.
             port.called(Shape::Posted);

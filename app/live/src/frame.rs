@@ -47,6 +47,15 @@ pub struct Ticketed {
     pub completion: Completion,
 }
 
+/// A receive that only finds its message.
+#[derive(Clone, Copy, Debug)]
+pub struct Probe {
+    ticket: Ticket,
+    pub receive: u32,
+    /// If the sender of the message waits for an answer: who, its send, and bytes of the answer.
+    pub unanswered: Option<(u32, u32, u64)>,
+}
+
 /// The call that is being described.
 #[derive(Debug, Default)]
 pub struct Call {
@@ -83,6 +92,8 @@ pub struct Rank {
     /// The last collective, as messages.
     pub expansion: Option<Box<Expansion>>,
     pub call: Call,
+    /// Messages that were found and not received.
+    pub probes: Vec<Probe>,
     computed: Computed,
     /// Polls in a row.
     polls: u64,
@@ -123,6 +134,7 @@ impl Rank {
             communicators: [(0, group(0, 0, ranks)), (1, group(1, rank, 1))].into_iter().collect(),
             expansion: None,
             call: Call::default(),
+            probes: Vec::new(),
             chain: None,
             computed: Computed::default(),
             polls: 0,
@@ -148,10 +160,14 @@ impl Rank {
             Command::Sleep(time) => self.computed.fixed(time),
             Command::Send { .. } => self.send(&command, rules)?,
             Command::Remote { to, bytes, answer } => self.remote(to, bytes, answer, &rules.shared),
-            Command::Receive { from, tag, room, at_once } => {
+            Command::Receive { from, tag, room, at_once, probes } => {
                 let key = rules.shared.tag(self.slot(tag.context)?, tag.tag);
                 let op = self.message(Kind::Recv, from, key, room);
                 self.ticket(&[op]);
+                if probes {
+                    let ticket = self.next - 1;
+                    self.probes.push(Probe { ticket, receive: op, unanswered: None });
+                }
                 if at_once {
                     self.graph.mark(op, AT_ONCE);
                 }
@@ -172,7 +188,7 @@ impl Rank {
             Command::Withdraw(ticket) => {
                 return Ok(Want::Now(u64::from(self.withdraw(ticket, &rules.shared))));
             }
-            Command::Forget(ticket) => self.forget(ticket),
+            Command::Forget(ticket) => self.forget(ticket, rules)?,
             Command::Communicator { .. } => self.communicator(command, rules)?,
             Command::Release(context) => {
                 self.communicators.remove(&context);
@@ -317,10 +333,21 @@ impl Rank {
         }
     }
 
-    fn forget(&mut self, ticket: Ticket) {
-        for end in self.tickets.remove(ticket as u32).into_iter().flat_map(|known| known.ends) {
+    fn forget(&mut self, ticket: Ticket, rules: &Rules) -> Result<(), String> {
+        let Some(known) = self.tickets.remove(ticket as u32) else { return Ok(()) };
+        for end in known.ends {
             self.graph.unpin(end);
         }
+        let Some(place) = self.probes.iter().position(|probe| probe.ticket == ticket) else {
+            return Ok(());
+        };
+        // A message that was only found has met its receive now.
+        if let Some((sender, send, size)) = self.probes.swap_remove(place).unanswered {
+            let before = self.before(rules, true)?;
+            self.hang(before, Edge::Done);
+            self.answer(before, (sender, send), size);
+        }
+        Ok(())
     }
 
     /// The next call waits for this.

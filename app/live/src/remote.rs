@@ -58,7 +58,7 @@ impl Rank {
         receive
     }
 
-    /// A message that was received is answered.
+    /// A message is answered when an operation is done, which is that of its receive.
     pub fn answer(&mut self, receive: u32, (sender, send): (u32, u32), size: u64) {
         let (kind, tag) = (Kind::Send, Shared::tag_of_answer(send));
         let answer = self.graph.add(Op { kind, peer: sender, tag, size, cpu: 0, nic: 0 }, None);

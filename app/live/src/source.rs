@@ -336,8 +336,10 @@ impl<H: Holder + ?Sized> Source for &Live<'_, H> {
                 state.rank.birth = envelope.contents;
             }
             state.rank.met(receive, sender, bytes, envelope);
-            if let Some(bytes) = envelope.answer {
-                state.rank.answer(receive, (sender, send), bytes);
+            let Some(bytes) = envelope.answer else { return };
+            match state.rank.probes.iter_mut().find(|probe| probe.receive == receive) {
+                Some(probe) => probe.unanswered = Some((sender, send, bytes)),
+                None => state.rank.answer(receive, (sender, send), bytes),
             }
         }
     }

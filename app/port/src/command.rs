@@ -229,6 +229,8 @@ pub enum Command {
         room: u64,
         /// If no message is there, none is waited for.
         at_once: bool,
+        /// It only finds the message: a receive of the program meets it when this operation is forgotten.
+        probes: bool,
     },
     /// It takes part in a collective.
     Collective(Collective),
@@ -288,6 +290,13 @@ pub enum Command {
     In(String),
     /// It is done, with an exit code.
     Exit(i32),
+}
+
+impl Command {
+    /// A receive that waits for its message: from whom, what it is, and how many bytes there is room for.
+    pub fn receive(from: u32, tag: Tag, room: u64) -> Self {
+        Self::Receive { from, tag, room, at_once: false, probes: false }
+    }
 }
 
 /// Turns commands into words.
@@ -360,8 +369,9 @@ impl Encoder {
                 self.words.extend([2, u64::from(*to), *bytes, *contents, synchronous]);
                 self.tag(*tag);
             }
-            Command::Receive { from, tag, room, at_once } => {
-                self.words.extend([3, u64::from(*from), *room, u64::from(*at_once)]);
+            Command::Receive { from, tag, room, at_once, probes } => {
+                let how = u64::from(*at_once) | u64::from(*probes) << 1;
+                self.words.extend([3, u64::from(*from), *room, how]);
                 self.tag(*tag);
             }
             Command::Collective(collective) => self.collective(collective),
@@ -519,8 +529,9 @@ impl Decoder<'_> {
                 Command::Send { to, tag: self.tag()?, bytes, contents, synchronous }
             }
             3 => {
-                let (from, room, at_once) = (self.small()?, self.word()?, self.word()? != 0);
-                Command::Receive { from, tag: self.tag()?, room, at_once }
+                let (from, room, how) = (self.small()?, self.word()?, self.word()?);
+                let (at_once, probes) = (how & 1 != 0, how & 2 != 0);
+                Command::Receive { from, tag: self.tag()?, room, at_once, probes }
             }
             4 => self.collective()?,
             5 => match self.word()? {

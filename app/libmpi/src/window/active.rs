@@ -46,7 +46,7 @@ impl Window {
         let port = mpi().port()?;
         let receive = |rank: &u32| {
             let (from, tag) = (self.world(*rank)?, self.tag(notice));
-            Ok(port.start(&Command::Receive { from, tag, room: 1, at_once: false }))
+            Ok(port.start(&Command::receive(from, tag, 1)))
         };
         ranks.iter().map(receive).collect()
     }

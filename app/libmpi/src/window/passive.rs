@@ -19,7 +19,7 @@ impl Window {
         }
         let tag = port::Tag { context: self.comm.context, tag: Some(Notice::Granted as u32) };
         let port = mpi().port()?;
-        let ticket = port.start(&Command::Receive { from: ANY, tag, room: 1, at_once: false });
+        let ticket = port.start(&Command::receive(ANY, tag, 1));
         threads::finish(port, &[ticket]);
         port.forget(ticket);
         Ok(())

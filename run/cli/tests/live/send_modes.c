@@ -70,6 +70,21 @@ static void passed_over(void) {
     MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
 }
 
+/* Nor is one that is only found. */
+static void found(void) {
+    int flag = 0, value = rank, got = -1;
+    MPI_Request request;
+    MPI_Issend(&value, 1, MPI_INT, rank, 9, WORLD, &request);
+    MPI_Probe(rank, 9, WORLD, MPI_STATUS_IGNORE);
+    for (int times = 0; times < 50; times++) {
+        MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+        CHECK(!flag);
+    }
+    MPI_Recv(&got, 1, MPI_INT, rank, 9, WORLD, MPI_STATUS_IGNORE);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    CHECK(got == rank);
+}
+
 static void persistent(void) {
     int out[2], in[2], flag;
     MPI_Request requests[4];
@@ -143,6 +158,7 @@ int main(int argc, char **argv) {
     modes();
     synchronous();
     passed_over();
+    found();
     persistent();
     partitioned();
     cancelled();
