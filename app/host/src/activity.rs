@@ -57,7 +57,9 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'t, S, N, B> {
             self.crew.probe.record(Record::Computed { rank, index, start: at, end });
         }
         self.crew.events += 1;
-        self.started(index, at, start);
+        if self.engine.source.wants_starts_of_computation() {
+            self.started(index, at, start);
+        }
         if let Some(receive) = self.engine.source.cancels(&self.rank.source, index) {
             self.withdraw(receive, &Stamp { time: at, cause: at, path: start });
         }

@@ -59,6 +59,11 @@ pub trait Source: Sync {
     /// Whether starts of operations need to be told.
     fn wants_starts(&self) -> bool;
 
+    /// Whether, if so, those of computation do.
+    fn wants_starts_of_computation(&self) -> bool {
+        true
+    }
+
     /// Whether ends of sends need to be told.
     fn wants_sends(&self) -> bool;
 

@@ -141,6 +141,11 @@ impl<T: Copy> Out<T> {
         Ok(unsafe { std::slice::from_raw_parts_mut(self.0, count) })
     }
 
+    /// The value at a place of an array.
+    pub fn get_at(self, place: usize) -> Result<T> {
+        Self(self.0.wrapping_add(place)).get()
+    }
+
     /// Writes the value at a place of an array.
     pub fn set_at(self, place: usize, value: T) -> Result {
         Self(self.0.wrapping_add(place)).set(value)

@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use std::rc::Rc;
 
 use port::{Command, Completion, Place, Port, Shape, Ticket};
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 
 use crate::abi::{self, Handle, Status};
 use crate::argument::Out;
@@ -28,7 +28,7 @@ pub use generalized::Generalized;
 pub type Starter = Box<dyn Fn() -> Result<Active>>;
 /// Takes in what a collective has brought.
 pub type Finish = Box<dyn FnOnce(Completion) -> Result>;
-type Tickets = SmallVec<[Ticket; 2]>;
+type Tickets = SmallVec<[Ticket; 8]>;
 
 /// An operation under way.
 pub enum Active {
@@ -90,23 +90,26 @@ impl std::fmt::Debug for Active {
 impl Active {
     /// The numbers of its parts.
     pub fn tickets(&self) -> Tickets {
+        let mut tickets = Tickets::new();
+        self.add_tickets(&mut tickets);
+        tickets
+    }
+
+    fn add_tickets(&self, into: &mut Tickets) {
         match self {
-            Self::Done(_) | Self::Failed(_) | Self::Generalized(_) | Self::Copied { .. } => {
-                smallvec![]
-            }
+            Self::Done(_) | Self::Failed(_) | Self::Generalized(_) | Self::Copied { .. } => {}
             Self::Send { ticket, .. }
             | Self::Receive { ticket, .. }
-            | Self::Collective { ticket, .. } => smallvec![*ticket],
-            Self::Partitioned(operation) => operation.tickets().into(),
+            | Self::Collective { ticket, .. } => into.push(*ticket),
+            Self::Partitioned(operation) => into.extend(operation.tickets()),
             // The others have left before.
             Self::Buffered { buffer, tickets } => {
                 let pending = buffer.pending().into_iter();
-                pending.filter(|ticket| tickets.contains(ticket)).collect()
+                into.extend(pending.filter(|ticket| tickets.contains(ticket)));
             }
             Self::Both(both) => {
-                let mut tickets = both.0.tickets();
-                tickets.extend(both.1.tickets());
-                tickets
+                both.0.add_tickets(into);
+                both.1.add_tickets(into);
             }
         }
     }
@@ -115,6 +118,9 @@ impl Active {
         match self {
             Self::Generalized(operation) => operation.complete.get(),
             Self::Partitioned(operation) => operation.is_done(port),
+            Self::Send { ticket, .. }
+            | Self::Receive { ticket, .. }
+            | Self::Collective { ticket, .. } => port.done(*ticket).is_some(),
             _ => self.tickets().iter().all(|ticket| port.done(*ticket).is_some()),
         }
     }
@@ -246,8 +252,16 @@ impl Request {
         self.active.borrow().as_ref().is_none_or(|active| active.is_done(port))
     }
 
-    fn tickets(&self) -> Tickets {
-        self.active.borrow().as_ref().map(Active::tickets).unwrap_or_default()
+    /// Whether the program completes it itself, or it is one of several messages that the program sets free one by one.
+    fn is_of_program(&self) -> bool {
+        let active = self.active.borrow();
+        matches!(*active, Some(Active::Generalized(_) | Active::Partitioned(_)))
+    }
+
+    fn add_tickets(&self, into: &mut Tickets) {
+        if let Some(active) = &*self.active.borrow() {
+            active.add_tickets(into);
+        }
     }
 
     fn start(&self) -> Result {

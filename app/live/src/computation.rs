@@ -42,6 +42,9 @@ impl Computation {
     }
 
     fn scaled(&self, nanoseconds: u64) -> u64 {
+        if nanoseconds == 0 {
+            return 0;
+        }
         // A scale is not negative.
         #[expect(clippy::cast_sign_loss, reason = "see above")]
         let time = (nanoseconds as f64 * self.scale).round() as u64;

@@ -1,7 +1,8 @@
 //! What a rank says, as operations.
 //!
 //! The graph of a call is that which the compiler of traces makes of it in mode `Gaps` (`traces::compile`): the call's messages, behind
-//! them the computation before it, which waits for the call before. So a run and the replay of its trace take the same time.
+//! them the computation before it, which waits for the call before. So a run and the replay of its trace take the same time. Only where the
+//! call is one message, which is what ranks do most, message and computation are kept as one.
 
 use host::Stamp;
 use port::{Command, Completion, Members, Memory, Numbered, Place, Poll, Shape, Ticket};
@@ -64,6 +65,19 @@ pub struct Call {
     waits: Ops,
     /// Whether a collective is part of it.
     pub is_collective: bool,
+}
+
+impl Call {
+    /// If it is one operation: that, and what it was is forgotten.
+    fn take_one(&mut self) -> Option<u32> {
+        let &[start] = self.starts.as_slice() else { return None };
+        if self.is_collective || self.ends.len() > 1 || !self.waits.is_empty() {
+            return None;
+        }
+        self.starts.clear();
+        self.ends.clear();
+        Some(start)
+    }
 }
 
 /// A start or an end of an operation.
@@ -277,7 +291,8 @@ impl Rank {
             self.graph.mark(*end, END);
         }
         let completion = Completion { ticket, ..Completion::default() };
-        let known = Ticketed { ends: ends.into(), missing: ends.len() as u32, completion };
+        let missing = ends.len() as u32;
+        let known = Ticketed { ends: Ops::from_slice(ends), missing, completion };
         if ends.is_empty() {
             self.completions.push(completion);
         }
@@ -286,6 +301,9 @@ impl Rank {
 
     /// An operation has started or is done.
     pub fn heard(&mut self, (index, edge): (u32, Edge), at: &Stamp) {
+        if edge == Edge::Done && self.graph.computed(index, at) {
+            return;
+        }
         if let Some(link) = &mut self.chain
             && link.op == index
             && (link.edge == edge || edge == Edge::Done)
@@ -359,16 +377,24 @@ impl Rank {
     fn before(&mut self, rules: &Rules, ends: bool) -> Result<u32, String> {
         let computed = self.computed.take(&rules.computation, self.number, ends)?;
         let before = self.calc(computed);
+        self.follow_chain(before);
+        Ok(before)
+    }
+
+    /// An operation waits for the last call.
+    fn follow_chain(&mut self, index: u32) {
         match self.chain {
-            Some(Link { reached: Some(stamp), .. }) => self.graph.since(before, &stamp),
-            Some(Link { op, edge, .. }) => self.graph.depend(before, op, edge),
+            Some(Link { reached: Some(stamp), .. }) => self.graph.since(index, &stamp),
+            Some(Link { op, edge, .. }) => self.graph.depend(index, op, edge),
             None => {}
         }
-        Ok(before)
     }
 
     /// A call is described: its operations hang behind the last call.
     fn called(&mut self, shape: Shape, rules: &Rules) -> Result<(), String> {
+        if let Some(start) = self.call.take_one() {
+            return self.called_one(start, shape, rules);
+        }
         let Call { starts, ends, waits, is_collective } = std::mem::take(&mut self.call);
         if starts.is_empty() && waits.is_empty() {
             return Ok(());
@@ -401,6 +427,21 @@ impl Rank {
             _ => (before, Edge::Done),
         };
         self.hang(last, edge);
+        self.graph.seal();
+        Ok(())
+    }
+
+    /// A call of one operation: the computation before it is kept with that.
+    fn called_one(&mut self, start: u32, shape: Shape, rules: &Rules) -> Result<(), String> {
+        let computed = self.computed.take(&rules.computation, self.number, true)?;
+        self.graph.compute_before(start, computed);
+        self.follow_chain(start);
+        if shape == Shape::Blocking {
+            self.graph.mark(start, BLOCKING);
+            self.hang(start, Edge::Done);
+        } else {
+            self.hang(start, Edge::Started);
+        }
         self.graph.seal();
         Ok(())
     }

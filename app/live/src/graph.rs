@@ -28,7 +28,8 @@ pub const END: Flags = 1 << 3;
 /// Of a receive: it has met its message and need not start.
 pub const MET: Flags = 1 << 4;
 const THERE: Flags = 1 << 5;
-const STARTED: Flags = 1 << 6;
+/// It begins with computation, [`Work::before`], which is not done.
+const COMPUTES: Flags = 1 << 6;
 const DONE: Flags = 1 << 7;
 /// A receive is withdrawn when it starts; more than [`FEW`] wait for it.
 const CANCELS: Flags = 1 << 8;
@@ -61,6 +62,8 @@ struct Node {
 #[derive(Clone, Copy, Debug)]
 struct Work {
     size: u64,
+    /// The computation that it begins with.
+    before: u64,
     peer: u32,
     tag: u32,
     /// The operation of the program that it is part of.
@@ -151,8 +154,9 @@ impl Graph {
     /// Whether it is there and has not been handed out.
     pub fn is_held(&self, index: u32) -> bool {
         let is_open = index.wrapping_sub(self.open) < self.next.wrapping_sub(self.open);
-        self.node(index)
-            .is_some_and(|node| node.missing > 0 || is_open || self.ready.contains(&index))
+        self.node(index).is_some_and(|node| {
+            node.missing > 0 || node.has(COMPUTES) || is_open || self.ready.contains(&index)
+        })
     }
 
     /// It does nothing, but others wait for it as before.
@@ -168,10 +172,32 @@ impl Graph {
         }
     }
 
-    /// What an operation does.
+    /// What an operation does now.
     pub fn op(&self, index: u32) -> Option<Op> {
-        let Work { kind, peer, tag, size, .. } = *self.work(index)?;
+        let Work { kind, peer, tag, size, before, .. } = *self.work(index)?;
+        if self.is(index, COMPUTES) {
+            return Some(Op { kind: Kind::Calc, peer: 0, tag: 0, size: before, cpu: 0, nic: 0 });
+        }
         Some(Op { kind, peer, tag, size, cpu: 0, nic: 0 })
+    }
+
+    /// An operation, which has not been posted, begins with computation.
+    pub fn compute_before(&mut self, index: u32, time: u64) {
+        self.mark(index, COMPUTES);
+        if let Some(work) = self.place(index).and_then(|place| self.works.get_mut(place)) {
+            work.before = time;
+        }
+    }
+
+    /// The computation that an operation begins with is done, if it is that.
+    pub fn computed(&mut self, index: u32, at: &Stamp) -> bool {
+        let Some(node) = self.node_mut(index).filter(|node| node.has(COMPUTES)) else {
+            return false;
+        };
+        node.flags &= !COMPUTES;
+        node.at = *at;
+        self.ready.push(index);
+        true
     }
 
     /// The operation of the program that it is part of.
@@ -220,7 +246,7 @@ impl Graph {
         let Op { kind, peer, tag, size, .. } = op;
         if let (Some(node), Some(work)) = (self.nodes.get_mut(place), self.works.get_mut(place)) {
             *node = Node { flags: THERE, ..Node::default() };
-            *work = Work { size, peer, tag, ticket: ticket.unwrap_or(NONE), kind };
+            *work = Work { size, before: 0, peer, tag, ticket: ticket.unwrap_or(NONE), kind };
         }
         self.next = index.wrapping_add(1);
         self.count += 1;
@@ -242,7 +268,7 @@ impl Graph {
         }
         let (nodes, works) = (std::mem::take(&mut self.nodes), std::mem::take(&mut self.works));
         let longer = (2 * length).max(ROOM);
-        let nothing = Work { size: 0, peer: 0, tag: 0, ticket: NONE, kind: Kind::Calc };
+        let nothing = Work { size: 0, before: 0, peer: 0, tag: 0, ticket: NONE, kind: Kind::Calc };
         self.nodes = vec![Node::default(); longer];
         self.works = vec![nothing; longer];
         for offset in 0..length {
@@ -346,7 +372,6 @@ impl Graph {
     /// An operation has started or is done. If an operation of the program may be done with that: which.
     pub fn reached(&mut self, index: u32, edge: Edge, at: &Stamp) -> Option<u32> {
         let node = self.node_mut(index)?;
-        node.flags |= STARTED;
         if edge == Edge::Done {
             (node.at, node.flags) = (*at, node.flags | DONE);
         }
@@ -460,6 +485,7 @@ impl Graph {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use units::Time;
 
     const OP: Op = Op { kind: Kind::Calc, peer: 0, tag: 0, size: 7, cpu: 0, nic: 0 };
 
@@ -510,6 +536,29 @@ mod tests {
         assert_eq!(graph.missing(late), 0);
         graph.unpin(stays);
         assert_eq!(graph.op(stays), None);
+    }
+
+    /// One that begins with computation is posted twice; what waits for it hears of the second end.
+    #[test]
+    fn begins_with_computation() {
+        let mut graph = Graph::default();
+        let send = Op { kind: Kind::Send, peer: 3, tag: 4, ..OP };
+        let (first, next) = (graph.add(send, None), graph.add(OP, None));
+        graph.compute_before(first, 9);
+        graph.depend(next, first, Edge::Done);
+        graph.seal();
+        let mut posted = Vec::new();
+        graph.post(|index, op, at| posted.push((index, op, *at)));
+        assert_eq!(posted, [(first, Op { size: 9, ..OP }, host::START)]);
+        assert!(graph.is_held(first));
+        let later = Stamp { time: Time::from_ps(9), ..host::START };
+        assert!(graph.computed(first, &later));
+        graph.post(|index, op, at| posted.push((index, op, *at)));
+        assert_eq!(posted.get(1..), Some(&[(first, send, later)][..]));
+        assert!(!graph.is_held(first) && !graph.computed(first, &later));
+        assert_eq!(graph.missing(next), 1);
+        graph.reached(first, Edge::Done, &later);
+        assert_eq!(ready(&mut graph), [next]);
     }
 
     /// The ring grows when all that is in it stays.

@@ -3,7 +3,7 @@
 use port::{Command, Ticket};
 use schedule::{Edge, Kind, Op};
 
-use crate::frame::{Ops, Rank, Rules};
+use crate::frame::{Rank, Rules};
 use crate::graph::MET;
 use crate::shared::{Envelope, REQUEST, Shared};
 
@@ -15,15 +15,18 @@ impl Rank {
         };
         let key = rules.shared.tag(self.slot(tag.context)?, tag.tag);
         let op = self.message(Kind::Send, to, key, bytes);
-        let mut ends = Ops::from_slice(&[op]);
-        if synchronous {
-            ends.push(self.message(Kind::Recv, to, Shared::tag_of_answer(op), 0));
+        let answer =
+            synchronous.then(|| self.message(Kind::Recv, to, Shared::tag_of_answer(op), 0));
+        match answer {
+            Some(answer) => self.ticket(&[op, answer]),
+            None => self.ticket(&[op]),
         }
-        self.ticket(&ends);
-        let (tag, answer) = (tag.tag.unwrap_or(0), synchronous.then_some(0));
-        rules.shared.send(self.number, op, Envelope { tag, contents, answer });
-        self.call.starts.extend_from_slice(&ends);
-        self.call.ends.extend_from_slice(&ends);
+        let (tag, wanted) = (tag.tag.unwrap_or(0), answer.map(|_| 0));
+        rules.shared.send(self.number, op, Envelope { tag, contents, answer: wanted });
+        for end in std::iter::once(op).chain(answer) {
+            self.call.starts.push(end);
+            self.call.ends.push(end);
+        }
         Ok(())
     }
 

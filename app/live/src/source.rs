@@ -288,6 +288,11 @@ impl<H: Holder + ?Sized> Source for &Live<'_, H> {
         true
     }
 
+    /// Calls begin with computation, and nothing waits for its start.
+    fn wants_starts_of_computation(&self) -> bool {
+        false
+    }
+
     fn wants_sends(&self) -> bool {
         true
     }

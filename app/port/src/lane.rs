@@ -98,7 +98,7 @@ impl Lane {
         let length = self.length.load(Ordering::Acquire);
         // SAFETY: only the side whose turn it is touches the words, and it gives its turn away only after this.
         let words = unsafe { &*self.words.get() };
-        into.extend(words.iter().take((length & !MORE) as usize));
+        into.extend_from_slice(words.get(..(length & !MORE) as usize).unwrap_or_default());
         length & MORE != 0
     }
 
@@ -111,8 +111,8 @@ impl Lane {
         let (first, rest) = words.split_at(words.len().min(WORDS));
         // SAFETY: as in `read`.
         let room = unsafe { &mut *self.words.get() };
-        for (place, word) in room.iter_mut().zip(first) {
-            *place = *word;
+        if let Some(room) = room.get_mut(..first.len()) {
+            room.copy_from_slice(first);
         }
         let more = if rest.is_empty() { 0 } else { MORE };
         self.length.store(first.len() as u32 | more, Ordering::Release);

@@ -20,16 +20,16 @@ mod numbered;
 mod rank;
 mod samples;
 pub mod start;
+mod words;
 
 pub use arena::Arena;
-pub use command::{
-    Amount, Class, Collective, Command, Decoder, Encoder, Members, Poll, Shape, Tag,
-};
+pub use command::{Amount, Class, Collective, Command, Members, Poll, Shape, Tag};
 pub use lane::{Completion, Lane, RANKS_TURN, Reply, SIMULATORS_TURN, WORDS};
 pub use memory::{ENVIRONMENT, Layout, Memory, NAMES};
 pub use numbered::Numbered;
 pub use rank::{Desk, Died, Port, Switch};
 pub use samples::{Rule, Samples};
+pub use words::{Decoder, Encoder};
 
 /// Any source, or any tag.
 pub const ANY: u32 = u32::MAX;

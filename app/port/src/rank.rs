@@ -4,9 +4,10 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use crate::arena::{Arena, Full};
-use crate::command::{Command, Encoder, Poll, Shape};
+use crate::command::{Command, Poll, Shape};
 use crate::lane::{Completion, Lane, RANKS_TURN, Reply};
 use crate::start::{Start, Started};
+use crate::words::Encoder;
 use crate::{Memory, Numbered, Place, Rule, Ticket};
 
 /// How a rank gives the simulator its turn, and gets it back.
@@ -254,13 +255,12 @@ impl Port {
             }
         };
         let reply = loop {
-            let mut words = match self.exchange() {
+            let words = match self.exchange() {
                 Ok(words) => words,
                 Err(Died) => (self.end)(1),
             };
             let reply = Reply::decode(&words, done);
-            words.clear();
-            self.desk.encoder.borrow_mut().words = words;
+            self.desk.encoder.borrow_mut().reuse(words);
             if !reply.asks_place {
                 break reply;
             }
@@ -276,17 +276,16 @@ impl Port {
 
     fn exchange(&self) -> Result<Vec<u64>, Died> {
         let lane = self.desk.memory.lane(self.rank).ok_or(Died)?;
-        let mut words = std::mem::take(&mut self.desk.encoder.borrow_mut().words);
+        let words = self.desk.encoder.borrow_mut().take();
         let mut rest = lane.write(RANKS_TURN, &words);
         while !rest.is_empty() {
             self.switch.switch(lane)?;
             rest = lane.write(RANKS_TURN, rest);
         }
         // The next rank that writes may have them: it comes when this one has given its turn up.
-        words.clear();
-        self.desk.encoder.borrow_mut().words = words;
+        self.desk.encoder.borrow_mut().reuse(words);
         self.switch.switch(lane)?;
-        let mut reply = std::mem::take(&mut self.desk.encoder.borrow_mut().words);
+        let mut reply = self.desk.encoder.borrow_mut().take();
         // What a rank has said after it said goodbye is of no use.
         reply.clear();
         while lane.read(RANKS_TURN, &mut reply) {

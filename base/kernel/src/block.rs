@@ -29,14 +29,30 @@ pub struct Block<M> {
     next: Vec<Time>,
     /// The earliest of each group.
     groups: Vec<Time>,
-    /// Processes whose next event is urgent, by group.
+    /// Processes whose next event is urgent, by group, and the groups that have such.
     urgent: Vec<u64>,
+    urgent_groups: u64,
     /// Earliest event of a process.
     earliest: Time,
     /// Mail that has arrived and may be due in the next window.
     pub mail: Mail<M>,
     /// Mail that is known to lie beyond it.
     later: Later<M>,
+}
+
+/// Processes that run in a window, by group, and the groups that have such.
+struct Active {
+    groups: u64,
+    processes: [u64; BLOCK / GROUP],
+}
+
+/// The members of a set, ascending.
+fn members(mut set: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let first = (set != 0).then_some(set.trailing_zeros() as usize)?;
+        set &= set - 1;
+        Some(first)
+    })
 }
 
 /// What a worker needs to run a block, whichever it is.
@@ -90,6 +106,7 @@ impl<M: crate::Wire> Block<M> {
             next: vec![Time::ZERO; count],
             groups: vec![Time::ZERO; count.div_ceil(GROUP)],
             urgent: vec![0; count.div_ceil(GROUP)],
+            urgent_groups: 0,
             earliest: Time::ZERO,
             mail: Mail::new(),
             later: Later::new(lookahead),
@@ -105,12 +122,9 @@ impl<M: crate::Wire> Block<M> {
     /// then a message may be caused that takes effect without delay.
     pub fn urgent(&self) -> Time {
         let mut earliest = self.mail.urgent.min(self.later.urgent());
-        for (group, &bits) in self.urgent.iter().enumerate() {
-            let mut bits = bits;
-            while bits != 0 {
-                let local = group * GROUP + bits.trailing_zeros() as usize;
-                earliest = earliest.min(self.next[local]);
-                bits &= bits - 1;
+        for group in members(self.urgent_groups) {
+            for bit in members(self.urgent[group]) {
+                earliest = earliest.min(self.next[group * GROUP + bit]);
             }
         }
         earliest
@@ -118,7 +132,7 @@ impl<M: crate::Wire> Block<M> {
 
     /// Whether a process is urgent: what it is sent may make it cause such a message too.
     pub fn is_urgent(&self) -> bool {
-        self.urgent.iter().any(|&bits| bits != 0)
+        self.urgent_groups != 0
     }
 
     /// The earliest event in the mail.
@@ -147,17 +161,13 @@ impl<M: crate::Wire> Block<M> {
         let processes = &mut processes[self.place..self.place + self.next.len()];
         self.later.take(until, &mut self.mail, &mut out.spare);
         std::mem::swap(&mut desk.due, &mut self.mail);
-        let mut active = [0u64; BLOCK / GROUP];
-        let active = &mut active[..self.groups.len()];
-        self.sort_mail(until, desk, active, out);
-        self.own_events(until, active);
+        let mut active = Active { groups: 0, processes: [0; BLOCK / GROUP] };
+        self.sort_mail(until, desk, &mut active, out);
+        self.own_events(until, &mut active);
         let mut order = std::mem::take(&mut desk.order);
         order.clear();
-        for (group, &(mut bits)) in active.iter().enumerate() {
-            while bits != 0 {
-                order.push((group * GROUP) as u32 + bits.trailing_zeros());
-                bits &= bits - 1;
-            }
+        for group in members(active.groups) {
+            order.extend(members(active.processes[group]).map(|bit| (group * GROUP + bit) as u32));
         }
         for (position, &local) in order.iter().enumerate() {
             if let Some(&soon) = order.get(position + 2 * AHEAD) {
@@ -176,12 +186,10 @@ impl<M: crate::Wire> Block<M> {
             self.note(local as usize, next);
         }
         desk.order = order;
-        for (group, &bits) in active.iter().enumerate() {
-            if bits != 0 {
-                let end = self.next.len().min((group + 1) * GROUP);
-                let times = self.next[group * GROUP..end].iter().copied();
-                self.groups[group] = times.min().unwrap_or(Time::MAX);
-            }
+        for group in members(active.groups) {
+            let end = self.next.len().min((group + 1) * GROUP);
+            let times = self.next[group * GROUP..end].iter().copied();
+            self.groups[group] = times.min().unwrap_or(Time::MAX);
         }
         self.earliest = self.groups.iter().copied().min().unwrap_or(Time::MAX);
         desk.due.recycle(&mut out.spare);
@@ -189,11 +197,12 @@ impl<M: crate::Wire> Block<M> {
 
     /// Marks the processes with events of their own before `until`.
     #[inline]
-    fn own_events(&self, until: Time, active: &mut [u64]) {
+    fn own_events(&self, until: Time, active: &mut Active) {
         for (group, &earliest) in self.groups.iter().enumerate() {
             if earliest < until {
+                active.groups |= 1 << group;
                 for (bit, time) in self.next[group * GROUP..].iter().take(GROUP).enumerate() {
-                    active[group] |= u64::from(*time < until) << bit;
+                    active.processes[group] |= u64::from(*time < until) << bit;
                 }
             }
         }
@@ -209,6 +218,8 @@ impl<M: crate::Wire> Block<M> {
         } else {
             self.urgent[group] &= !bit;
         }
+        let any = u64::from(self.urgent[group] != 0);
+        self.urgent_groups = self.urgent_groups & !(1 << group) | any << group;
     }
 
     /// Distributes the due mail over its processes; what is not due is kept for later.
@@ -216,7 +227,7 @@ impl<M: crate::Wire> Block<M> {
         &mut self,
         until: Time,
         desk: &mut Desk<M>,
-        active: &mut [u64],
+        active: &mut Active,
         out: &mut Outbox<M>,
     ) {
         if desk.links.len() < desk.due.slot_count() {
@@ -227,7 +238,8 @@ impl<M: crate::Wire> Block<M> {
             if event.time < until {
                 let local = (out.shares.place(event.destination) - self.first) as usize;
                 links[slot as usize] = std::mem::replace(&mut heads[local], slot);
-                active[local / GROUP] |= 1 << (local % GROUP);
+                active.groups |= 1 << (local / GROUP);
+                active.processes[local / GROUP] |= 1 << (local % GROUP);
             } else {
                 self.later.push(*event, &mut out.spare);
             }

@@ -204,7 +204,8 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
             clock.path = path;
         }
         clock.free = self.now;
-        if self.source.wants_starts() {
+        let told = op.kind != Kind::Calc || self.source.wants_starts_of_computation();
+        if told && self.source.wants_starts() {
             let stamp = Stamp { time: self.now, cause: self.now, path: clock.path };
             self.reached(rank, (index, Edge::Started), &stamp);
         }

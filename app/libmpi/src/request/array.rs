@@ -3,19 +3,23 @@
 use std::ffi::c_int;
 use std::rc::Rc;
 
-use port::{Port, Ticket};
+use port::Port;
+use smallvec::SmallVec;
 
-use super::Request;
+use super::{Request, Tickets};
 use crate::abi::{self, Handle, Status};
 use crate::argument::Out;
 use crate::error::{Error, Result};
 use crate::{check, mpi};
 
+/// Places in an array.
+pub type Places = SmallVec<[usize; 8]>;
+
 /// An array of requests of the program.
 pub struct Requests {
     handles: Out<Handle>,
     /// What they are; none for the null request.
-    pub known: Vec<Option<Rc<Request>>>,
+    pub known: SmallVec<[Option<Rc<Request>>; 8]>,
 }
 
 impl Requests {
@@ -23,12 +27,12 @@ impl Requests {
     pub fn new(handles: Out<Handle>, number: c_int) -> Result<Self> {
         check!(number >= 0, ERR_COUNT, "a number of {number}");
         let given = handles.slice(number as usize)?;
-        Ok(Self { handles, ..Self::of(given.to_vec())? })
+        Ok(Self { handles, ..Self::of(given)? })
     }
 
     /// Requests that no call is to change.
-    pub fn of(given: Vec<Handle>) -> Result<Self> {
-        let known = given.into_iter().map(|handle| mpi().request(handle)).collect::<Result<_>>()?;
+    pub fn of(given: &[Handle]) -> Result<Self> {
+        let known = given.iter().map(|handle| mpi().request(*handle)).collect::<Result<_>>()?;
         Ok(Self { handles: Out::null(), known })
     }
 
@@ -41,7 +45,7 @@ impl Requests {
     }
 
     /// The places of those that are active.
-    pub fn active(&self) -> Vec<usize> {
+    pub fn active(&self) -> Places {
         let active = |(place, request): (usize, &Option<Rc<Request>>)| {
             request.as_ref().is_some_and(|request| request.is_active()).then_some(place)
         };
@@ -58,13 +62,18 @@ impl Requests {
         self.at(place).is_none_or(|request| request.is_done(port))
     }
 
+    /// Whether the program has a part in the end of one, which it may have done already.
+    pub fn is_of_program(&self, place: usize) -> bool {
+        self.at(place).is_some_and(|request| request.is_of_program())
+    }
+
     /// The numbers of the operations of some.
-    pub fn tickets(&self, places: &[usize]) -> Vec<Ticket> {
-        places
-            .iter()
-            .filter_map(|place| self.at(*place))
-            .flat_map(|request| request.tickets())
-            .collect()
+    pub fn tickets(&self, places: &[usize]) -> Tickets {
+        let mut tickets = Tickets::new();
+        for request in places.iter().filter_map(|place| self.at(*place)) {
+            request.add_tickets(&mut tickets);
+        }
+        tickets
     }
 
     /// Takes in the result of one that is done; a request for one operation is no more.
@@ -72,9 +81,7 @@ impl Requests {
         let Some(request) = self.at(place) else { return Ok(Status::empty()) };
         let outcome = request.end();
         if request.starter.is_none() {
-            let handle =
-                self.handles.slice(place + 1)?.get(place).copied().unwrap_or(abi::REQUEST_NULL);
-            mpi().requests.remove(handle);
+            mpi().requests.remove(self.handles.get_at(place)?);
             self.handles.set_at(place, abi::REQUEST_NULL)?;
         }
         outcome
@@ -82,7 +89,8 @@ impl Requests {
 }
 
 /// Writes what has become of several operations into consecutive places of an array.
-pub fn set_all(outcomes: Vec<Result<Status>>, statuses: Out<Status>) -> Result {
+pub fn set_all(outcomes: impl Iterator<Item = Result<Status>>, statuses: Out<Status>) -> Result {
+    let outcomes: SmallVec<[Result<Status>; 8]> = outcomes.collect();
     let failed = outcomes.iter().any(Result::is_err);
     let mut first = None;
     for (place, outcome) in outcomes.into_iter().enumerate() {

@@ -4,7 +4,7 @@ use std::ffi::c_int;
 
 use port::{Poll, Port, Ticket};
 
-use super::array::{Requests, set_all};
+use super::array::{Places, Requests, set_all};
 use crate::abi::{self, Handle, Status};
 use crate::argument::Out;
 use crate::error::Result;
@@ -21,8 +21,9 @@ fn wait_for(port: &Port, tickets: &[Ticket]) {
 /// Waits for operations that the program completes itself, and those of several messages.
 fn wait_for_program(port: &Port, requests: &Requests, places: &[usize]) {
     loop {
-        let open = places.iter().copied().filter(|place| !requests.is_done(port, *place));
-        let open: Vec<_> = open.collect();
+        let is_open =
+            |place: &usize| requests.is_of_program(*place) && !requests.is_done(port, *place);
+        let open: Places = places.iter().copied().filter(is_open).collect();
         if open.is_empty() {
             return;
         }
@@ -58,10 +59,10 @@ fn wait_any(requests: &Requests, active: &[usize]) -> Result<usize> {
 }
 
 /// Finds out which of some operations are done by now.
-fn test(requests: &Requests, active: &[usize]) -> Result<Vec<usize>> {
+fn test(requests: &Requests, active: &[usize]) -> Result<Places> {
     let port = mpi().port()?;
     if active.is_empty() {
-        return Ok(Vec::new());
+        return Ok(Places::new());
     }
     port.poll(Poll::Test);
     Ok(active.iter().copied().filter(|place| requests.is_done(port, *place)).collect())
@@ -85,7 +86,7 @@ fn set_some(
     number.set(done.len() as c_int)?;
     indices.set_all(done.iter().map(|place| *place as c_int))?;
     wait_for(mpi().port()?, &requests.tickets(done));
-    set_all(done.iter().map(|place| take(requests, *place)).collect(), statuses)
+    set_all(done.iter().map(|place| take(requests, *place)), statuses)
 }
 
 /// Whether the only one is done, and if so, its result.
@@ -125,8 +126,7 @@ pub(super) fn test_all(
         return Ok(());
     }
     wait_for(mpi().port()?, &requests.tickets(&active));
-    let all = (0..requests.known.len()).map(|place| take(requests, place));
-    set_all(all.collect(), statuses)
+    set_all((0..requests.known.len()).map(|place| take(requests, place)), statuses)
 }
 
 /// Whether one is done, and if so, which and its result.
@@ -187,8 +187,7 @@ mpi_functions! {
         let active = requests.active();
         wait_for(port, &requests.tickets(&active));
         wait_for_program(port, &requests, &active);
-        let all = (0..requests.known.len()).map(|place| requests.end(place));
-        set_all(all.collect(), statuses)
+        set_all((0..requests.known.len()).map(|place| requests.end(place)), statuses)
     }
 
     fn Waitany(count: c_int, array: Out<Handle>, index: Out<c_int>, status: Out<Status>) {
@@ -213,7 +212,7 @@ mpi_functions! {
         }
         wait_any(&requests, &active)?;
         let port = mpi().port()?;
-        let done: Vec<_> = active.into_iter().filter(|place| requests.is_done(port, *place)).collect();
+        let done: Places = active.into_iter().filter(|place| requests.is_done(port, *place)).collect();
         set_some(&requests, &done, (number, indices, statuses), Requests::end)
     }
 

@@ -38,7 +38,7 @@ fn no_error(requests: &Requests, status: Out<Status>) -> Result {
 
 mpi_functions! {
     fn Request_get_status(request: Handle, flag: Out<c_int>, status: Out<Status>) {
-        let requests = Requests::of(vec![request])?;
+        let requests = Requests::of(&[request])?;
         test_one(&requests, flag, status, look)?;
         no_error(&requests, status)
     }
