@@ -251,7 +251,7 @@ pub fn abort(code: i32) -> ! {
 /// The rank has no more to do with the others.
 pub fn leave() {
     if let Ok(port) = mpi().port() {
-        port.exit(0);
+        port.exit();
     }
 }
 

@@ -161,13 +161,7 @@ impl World {
                     self.stuck();
                 }
             }
-            Command::Cancel(ticket) => {
-                let before = self.open.len();
-                self.open.retain(|(open, _)| *open != ticket);
-                if self.open.len() < before {
-                    self.done(Completion { ticket, void: true, ..Completion::default() });
-                }
-            }
+            Command::Cancel(ticket) => self.cancel(ticket),
             Command::Withdraw(ticket) => self.reply.value = self.withdraw(ticket).into(),
             Command::Context(key) => {
                 let next = FIRST_CONTEXT + self.contexts.len() as u32;
@@ -184,7 +178,8 @@ impl World {
             | Command::Poll(_)
             | Command::Communicator { .. }
             | Command::Release(_)
-            | Command::Exit(_) => {}
+            | Command::Exit
+            | Command::Abort(_) => {}
         }
     }
 
@@ -230,6 +225,15 @@ impl World {
         let place = self.found.iter().position(|(probe, _)| *probe == ticket);
         if let Some((_, send)) = place.map(|place| self.found.swap_remove(place)) {
             self.done(Completion { ticket: send, ..Completion::default() });
+        }
+    }
+
+    /// A receive that has met no message is withdrawn.
+    fn cancel(&mut self, ticket: Ticket) {
+        let before = self.open.len();
+        self.open.retain(|(open, _)| *open != ticket);
+        if self.open.len() < before {
+            self.done(Completion { ticket, void: true, ..Completion::default() });
         }
     }
 

@@ -131,8 +131,19 @@ pub fn block(bytes: u64) -> Result<Place> {
     if bytes == 0 {
         return Ok(0);
     }
-    let full = |full: port::arena::Full| Error::new(abi::ERR_NO_MEM, full.to_string());
     mpi().port()?.allocate(bytes).map_err(full)
+}
+
+/// The same, of zeros.
+pub fn zeroed(bytes: u64) -> Result<Place> {
+    if bytes == 0 {
+        return Ok(0);
+    }
+    mpi().port()?.allocate_zeroed(bytes).map_err(full)
+}
+
+fn full(full: port::arena::Full) -> Error {
+    Error::new(abi::ERR_NO_MEM, full.to_string())
 }
 
 /// The bytes of a block.

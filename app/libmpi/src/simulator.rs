@@ -202,7 +202,7 @@ pub fn leave(mpi: &Mpi) {
 /// Ends all ranks.
 pub fn abort(code: c_int) -> ! {
     if let Some(port) = mpi().port.get() {
-        port.exit(if code == 0 { 1 } else { code });
+        port.abort(code);
     }
     exit(code)
 }

@@ -208,8 +208,8 @@ impl Rank {
                 self.communicators.remove(&context);
                 rules.shared.release(context);
             }
-            // That is the business of whoever holds the ranks.
-            Command::Start(_) => {}
+            // These are the business of whoever holds the ranks.
+            Command::Start(_) | Command::Abort(_) => {}
             Command::Context(key) => {
                 return Ok(Want::Now(u64::from(rules.shared.context(key))));
             }
@@ -218,7 +218,7 @@ impl Rank {
             }
             Command::Sampled { block, nanoseconds } => rules.shared.sampled(block, nanoseconds),
             Command::In(name) => self.inside = name,
-            Command::Exit(_) => {
+            Command::Exit => {
                 self.before(rules, true)?;
                 self.computed.finish(&rules.computation, self.number)?;
                 self.graph.seal();

@@ -159,7 +159,7 @@ impl<'a, H: Holder + ?Sized> Live<'a, H> {
         let mut want = Want::Now(u64::MAX);
         let mut commands = Decoder::new(&words);
         for command in commands.by_ref() {
-            if let Command::Exit(code @ 1..) = command {
+            if let Command::Abort(code) = command {
                 return Err(Ended { rank: 0, time: 0, how: None, code });
             }
             want = if let Command::Start(what) = command {

@@ -51,9 +51,25 @@ impl Arena {
 
     /// A block of at least so many bytes, aligned to 64; its contents are arbitrary.
     pub fn allocate(&mut self, bytes: u64) -> Result<Place, Full> {
+        self.find(bytes).map(|(place, _)| place)
+    }
+
+    /// The same, with so many bytes of zeros.
+    pub fn allocate_zeroed(&mut self, bytes: u64) -> Result<Place, Full> {
+        let (place, is_new) = self.find(bytes)?;
+        if !is_new {
+            // SAFETY: a block that has room for so many bytes, which nobody uses.
+            unsafe { self.memory.at(place).write_bytes(0, bytes as usize) };
+        }
+        Ok(place)
+    }
+
+    /// A block, and whether it has never been used: then it has zeros.
+    fn find(&mut self, bytes: u64) -> Result<(Place, bool), Full> {
         let (size, class) = class(bytes.checked_add(HEADER).ok_or(Full(bytes))?);
         self.collect();
         let listed = self.free.get_mut(class).and_then(Vec::pop);
+        let is_new = listed.is_none();
         let block = if let Some(block) = listed {
             block
         } else {
@@ -68,7 +84,7 @@ impl Arena {
             self.memory.word(block).store(0, Ordering::Relaxed);
             self.used.push_back(block);
         }
-        Ok(block + HEADER)
+        Ok((block + HEADER, is_new))
     }
 
     /// Gives back a block of this arena or another. Nobody may use it any more.
@@ -159,6 +175,21 @@ mod tests {
         assert_eq!(arena.allocate(1 << 40), Err(Full(1 << 40)));
         let (start, end) = memory.layout().arena(1);
         assert!(one > start && two < end);
+    }
+
+    /// Memory that was used has zeros again if that is wanted, and only then.
+    #[test]
+    fn zeroed() {
+        let (memory, _file) = Memory::new(1).expect("memory");
+        let mut arena = Arena::new(memory, 0);
+        let one = arena.allocate(100).expect("room");
+        memory.word(one + 96).store(7, Ordering::Relaxed);
+        give_back(&memory, one);
+        assert_eq!(arena.allocate(100), Ok(one));
+        assert_eq!(memory.word(one + 96).load(Ordering::Relaxed), 7);
+        give_back(&memory, one);
+        assert_eq!(arena.allocate_zeroed(104), Ok(one));
+        assert_eq!(memory.word(one + 96).load(Ordering::Relaxed), 0);
     }
 
     /// Ranks of one process use each other's blocks again at once; those of the simulator stay its own.

@@ -288,8 +288,10 @@ pub enum Command {
     Start(Vec<u8>),
     /// It is in a function of MPI, for messages.
     In(String),
-    /// It is done, with an exit code.
-    Exit(i32),
+    /// It is done.
+    Exit,
+    /// It ends all ranks, with an exit code.
+    Abort(i32),
 }
 
 impl Command {

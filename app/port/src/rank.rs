@@ -119,6 +119,11 @@ impl Port {
         self.desk.arena.borrow_mut().allocate(bytes)
     }
 
+    /// A block of zeros.
+    pub fn allocate_zeroed(&self, bytes: u64) -> Result<Place, Full> {
+        self.desk.arena.borrow_mut().allocate_zeroed(bytes)
+    }
+
     /// Gives back a block that somebody has allocated.
     pub fn give_back(&self, place: Place) {
         self.desk.arena.borrow_mut().give_back(place);
@@ -231,8 +236,17 @@ impl Port {
     }
 
     /// The rank is done.
-    pub fn exit(&self, code: i32) {
-        self.turn(&Command::Exit(code));
+    pub fn exit(&self) {
+        self.leave(&Command::Exit);
+    }
+
+    /// The rank ends all, with an exit code.
+    pub fn abort(&self, code: i32) {
+        self.leave(&Command::Abort(code));
+    }
+
+    fn leave(&self, goodbye: &Command) {
+        self.turn(goodbye);
         self.left.set(true);
     }
 

@@ -133,7 +133,8 @@ impl Encoder {
             }
             Command::In(name) => self.bytes(13, name.as_bytes()),
             Command::Start(what) => self.bytes(18, what),
-            Command::Exit(code) => self.words.extend([14, u64::from(code.cast_unsigned())]),
+            Command::Exit => self.words.push(14),
+            Command::Abort(code) => self.words.extend([20, u64::from(code.cast_unsigned())]),
             Command::Sample { block, rule } => {
                 let precision = rule.precision.to_bits();
                 self.words.extend([16, *block, u64::from(rule.times), precision]);
@@ -296,7 +297,8 @@ impl Decoder<'_> {
             11 => Command::Release(self.small()?),
             12 => Command::Context(self.list()?.to_vec()),
             13 => Command::In(String::from_utf8_lossy(&self.bytes()?).into_owned()),
-            14 => Command::Exit((self.word()? as u32).cast_signed()),
+            14 => Command::Exit,
+            20 => Command::Abort((self.word()? as u32).cast_signed()),
             15 => Command::Remote { to: self.small()?, bytes: self.word()?, answer: self.word()? },
             16 => {
                 let (block, times) = (self.word()?, self.small()?);
@@ -329,6 +331,7 @@ mod tests {
             Command::receive(crate::ANY, Tag { tag: None, ..tag }, u64::MAX),
             send,
             Command::Called(Shape::Posted),
+            Command::Abort(-1),
             Command::Wait { all: true, tickets: vec![7, 8] },
         ];
         let mut encoder = Encoder::default();

@@ -222,6 +222,8 @@ fn show(arguments: &Mpirun, gantt: bool, report: &Report) -> Result<(), Ending> 
     Ok(())
 }
 
+/// The exit code of a process that ends with this one: its last byte, but 0 only for 0.
 fn code(code: i32) -> u8 {
-    u8::try_from(code).unwrap_or(Exit::Input as u8)
+    let [last, ..] = code.to_le_bytes();
+    if last == 0 && code != 0 { Exit::Input as u8 } else { last }
 }

@@ -150,6 +150,8 @@ fn ranks_that_go_wrong() {
     let program = compiled("wrong");
     let cases = [
         ("abort", 7, "rank 1 at ", "MPI_Abort with code 7"),
+        ("minus", 255, "rank 1 at ", "MPI_Abort with code -1"),
+        ("zero", 0, "rank 1 at ", "MPI_Abort with code 0"),
         ("exit", 1, "rank 1 at ", "it exited without MPI_Finalize"),
         ("long", 15, "MPI_Recv", "a message of 16 bytes where there is room for 8"),
         ("rank", 6, "MPI_Send", "rank 9 of a communicator of 3 ranks"),

@@ -107,7 +107,7 @@ impl Parts {
                 let locks = p2p::block(Locks::bytes(comm.size()))?;
                 Locks::new(locks, comm.size()).clear(port);
                 let memory = match self.flavor {
-                    abi::WIN_FLAVOR_SHARED => p2p::block(segments(&told, apart).1)?,
+                    abi::WIN_FLAVOR_SHARED => p2p::zeroed(segments(&told, apart).1)?,
                     _ => 0,
                 };
                 Ok([locks, memory].into_iter().flat_map(u64::to_le_bytes).collect())
@@ -216,7 +216,8 @@ both_forms! {
         base.check()?;
         let parts = Parts::new(comm, abi::WIN_FLAVOR_ALLOCATE, info)?;
         let mine = measures(size, disp_unit.wide())?;
-        let block = p2p::block(mine.size)?;
+        // Programs rely on that, as other libraries get the memory of each window from the system.
+        let block = p2p::zeroed(mine.size)?;
         let window = parts.make(std::ptr::null_mut(), Told { at: block, ..mine }, block, win)?;
         base.set(window.base)
     }

@@ -120,6 +120,22 @@ static void attributes(MPI_Win win, void *base, MPI_Aint bytes, int unit, int fl
 /* Ranks of one process take turns at this address. */
 static int global[COUNT];
 
+/* The memory of a window has zeros, whatever was there before. */
+static void fresh(void) {
+    for (int shared = 0; shared < 2; shared++) {
+        for (int times = 0; times < 3; times++) {
+            char *memory, used = 0;
+            MPI_Win win;
+            if (shared) MPI_Win_allocate_shared(5000, 1, MPI_INFO_NULL, MPI_COMM_SELF, &memory, &win);
+            else MPI_Win_allocate(5000, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+            for (int place = 0; place < 5000; place++) used |= memory[place];
+            CHECK(used == 0);
+            memset(memory, 7, 5000);
+            MPI_Win_free(&win);
+        }
+    }
+}
+
 int main(int argc, char **argv) {
     begin(&argc, &argv);
     int own[COUNT], *memory;
@@ -141,6 +157,7 @@ int main(int argc, char **argv) {
     fences(win, memory, 0);
     groups(win, memory, 0);
     MPI_Win_free(&win);
+    fresh();
 
     /* Ranks of several hosts share nothing; an argument says that they are. */
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);

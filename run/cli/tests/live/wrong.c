@@ -17,6 +17,8 @@ int main(int argc, char **argv) {
         if (!strcmp(argv[1], "kind")) MPI_Barrier(MPI_COMM_WORLD);
         if (!strcmp(argv[1], "mixed")) MPI_Allreduce(data, data + 1, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
         if (!strcmp(argv[1], "abort")) MPI_Abort(MPI_COMM_WORLD, 7);
+        if (!strcmp(argv[1], "minus")) MPI_Abort(MPI_COMM_WORLD, -1);
+        if (!strcmp(argv[1], "zero")) MPI_Abort(MPI_COMM_WORLD, 0);
         if (!strcmp(argv[1], "exit")) exit(0);
         if (!strcmp(argv[1], "crash")) *(volatile int *)8 = 0;
         if (!strcmp(argv[1], "long")) MPI_Recv(data, 2, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
