@@ -12,6 +12,7 @@ mod expansion;
 mod frame;
 mod graph;
 mod held;
+mod identity;
 mod processes;
 mod remote;
 mod shared;

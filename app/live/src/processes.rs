@@ -13,6 +13,7 @@ use std::time::Duration;
 use port::{ENVIRONMENT, Memory, RANKS_TURN, SIMULATORS_TURN};
 use rustix::thread::futex;
 
+use crate::identity::Identity;
 use crate::tagged::{Stream, Tagged};
 use crate::{Holder, Lost, descendants};
 
@@ -80,6 +81,8 @@ pub struct Processes {
     /// How many ranks the run begins with.
     first: u32,
     universe: u32,
+    /// The host of each rank, if that is known.
+    hosts: Vec<u32>,
     /// By rank; none of ranks that nobody has started.
     ranks: Vec<Mutex<Option<Process>>>,
     tagged: Option<Tagged>,
@@ -123,12 +126,13 @@ fn lock(rank: &Mutex<Option<Process>>) -> MutexGuard<'_, Option<Process>> {
 }
 
 impl Processes {
-    /// Starts them. `libraries` is the folder of our libraries of MPI.
+    /// Starts them. `libraries` is the folder of our libraries of MPI; `hosts` says where all ranks are, or nothing.
     pub fn start(
         programs: &[Launch],
         Room { more, universe }: Room,
         libraries: PathBuf,
         printing: Printing,
+        hosts: Vec<u32>,
     ) -> io::Result<Self> {
         let first: u32 = programs.iter().map(|program| program.ranks).sum();
         let (memory, file) = Memory::new(first + more)?;
@@ -136,14 +140,25 @@ impl Processes {
         let folded = port::fold::file()?;
         let ranks = (0..first + more).map(|_| Mutex::default()).collect();
         let tagged = (printing == Printing::Tagged).then(Tagged::start);
-        let started =
-            Self { memory, _watch: watch, file, folded, libraries, first, universe, ranks, tagged };
+        let started = Self {
+            memory,
+            _watch: watch,
+            file,
+            folded,
+            libraries,
+            first,
+            universe,
+            hosts,
+            ranks,
+            tagged,
+        };
         descendants::adopt();
-        let mut ranks = 0..first;
+        let ranks: Vec<u32> = (0..first).collect();
+        let mut identities = ranks.iter().zip(Identity::of(&ranks, &started.hosts));
         for (number, program) in programs.iter().enumerate() {
             let environment: Variables = program.environment.as_slice().into();
-            for rank in ranks.by_ref().take(program.ranks as usize) {
-                started.begin(rank, program, number, &environment)?;
+            for (rank, identity) in identities.by_ref().take(program.ranks as usize) {
+                started.begin((*rank, &identity), program, number, &environment)?;
             }
         }
         Ok(started)
@@ -152,7 +167,7 @@ impl Processes {
     /// Starts the process of a rank.
     fn begin(
         &self,
-        rank: u32,
+        (rank, identity): (u32, &Identity),
         program: &Launch,
         number: usize,
         environment: &Variables,
@@ -162,6 +177,7 @@ impl Processes {
         let universe = self.universe;
         command.env(ENVIRONMENT, format!("{file},{all},{rank},{first},{universe},{number}"));
         command.env(port::fold::FOLD, self.folded.as_raw_fd().to_string());
+        command.envs(identity.variables().map(|(name, value)| (name, value.to_string())));
         command.envs(environment.iter().map(|(name, value)| (name, value)));
         // As with other mpiruns, standard input is rank 0's.
         if rank > 0 {
@@ -249,10 +265,11 @@ impl Holder for Processes {
             .get(by as usize)
             .and_then(|rank| lock(rank).as_ref().map(|process| Arc::clone(&process.environment)))
             .unwrap_or_default();
-        let mut each = ranks.iter();
+        let mut each = ranks.iter().zip(Identity::of(ranks, &self.hosts));
         for (number, program) in programs.iter().enumerate() {
-            for rank in each.by_ref().take(program.ranks as usize) {
-                self.begin(*rank, program, number, &environment).map_err(|error| {
+            for (rank, identity) in each.by_ref().take(program.ranks as usize) {
+                let begun = self.begin((*rank, &identity), program, number, &environment);
+                begun.map_err(|error| {
                     Self::kill(ranks.iter().filter_map(|rank| self.ranks.get(*rank as usize)));
                     format!("{}: {error}", program.program.display())
                 })?;

@@ -190,6 +190,7 @@ fn processes(
     room: Room,
     configuration: &Configuration,
     printing: Printing,
+    hosts: Option<&Hosts>,
 ) -> Result<io::Result<Processes>, Failure> {
     let folder = libraries()?;
     let (mut variables, library) = changes(configuration, &folder);
@@ -201,7 +202,8 @@ fn processes(
     for program in &mut *programs {
         program.environment.extend(variables.iter().cloned());
     }
-    Ok(Processes::start(programs, room, folder, printing))
+    let hosts = hosts.map(|hosts| hosts.of.clone()).unwrap_or_default();
+    Ok(Processes::start(programs, room, folder, printing, hosts))
 }
 
 /// Starts the programs and lets `simulate` run them.
@@ -227,7 +229,7 @@ pub(crate) fn with<T>(
     let started: io::Result<Box<dyn Holder>> = if let Some(make) = make {
         make(&programs)
     } else {
-        let processes = processes(&mut programs, room, configuration, printing)?;
+        let processes = processes(&mut programs, room, configuration, printing, hosts.as_ref())?;
         processes.map(|processes| Box::new(processes) as _)
     };
     let mut holder = started.map_err(|error| {
