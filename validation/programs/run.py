@@ -3,11 +3,13 @@
 
     validation/programs/run.py HEDDLE [NAME...]
 
-The programs are those of Debian (apt-get install lammps hpcc iqtree phyml scalapack-mpi-test netpipe-openmpi netpipe-mpich2 bagel);
+The programs are those of Debian (apt-get install lammps hpcc iqtree phyml scalapack-mpi-test netpipe-openmpi netpipe-mpich2 bagel
+gromacs quantum-espresso quantum-espresso-data mumps-test python3-petsc4py python3-h5py-mpi libcoarrays-openmpi-dev);
 one that is not installed is skipped with a message. What a program computes is compared with what it computes under the MPI library that
 it was linked with, where that can run it, and otherwise with what it says of its own checks.
 """
 
+import gzip
 import os
 import pathlib
 import random
@@ -27,6 +29,14 @@ NETWORKS = {
     "infiniband": ["--machine", MACHINES / "fat-tree-648.toml"],
 }
 RANKS = 8
+COARRAYS = pathlib.Path("/usr/lib/x86_64-linux-gnu/open-coarrays/openmpi/bin/OpenCoarrays-2.10.1-tests")
+# Of its tests those that put, get, post events, lock, form teams, and allocate at others.
+IMAGES = (
+    "atomics allocatable_p2p_event_post comp_allocated_1 strided_sendget send_array co_reduce_test syncimages teams_subset"
+).split()
+MUMPS = pathlib.Path("/usr/lib/mumps")
+# Packages of Debian are those of its own Python.
+PYTHON = "/usr/bin/python3"
 SCALAPACK = pathlib.Path("/usr/lib/x86_64-linux-gnu/scalapack")
 
 LAMMPS = """units lj
@@ -91,6 +101,126 @@ WATER = """{ "bagel" : [
 """
 
 
+WATER_BOX = """#include "oplsaa.ff/forcefield.itp"
+#include "oplsaa.ff/spce.itp"
+[ system ]
+water
+[ molecules ]
+"""
+
+DYNAMICS = """integrator=md
+nsteps=60
+dt=0.002
+coulombtype=PME
+rcoulomb=0.9
+rvdw=0.9
+rlist=0.9
+tcoupl=berendsen
+tc-grps=system
+tau-t=0.1
+ref-t=300
+nstenergy=20
+nstlog=20
+gen-vel=yes
+gen-seed=1
+constraints=h-bonds
+"""
+
+SILICON = """&control calculation='scf' prefix='c' pseudo_dir='./' outdir='./out' tprnfor=.true. /
+&system ibrav=2 celldm(1)=10.2 nat=2 ntyp=1 ecutwfc=16 /
+&electrons conv_thr=1e-10 /
+ATOMIC_SPECIES
+Si 28.08 Si.UPF
+ATOMIC_POSITIONS alat
+Si 0 0 0
+Si 0.26 0.25 0.25
+K_POINTS automatic
+2 2 2 0 0 0
+"""
+SILICON_ATOM = pathlib.Path("/usr/share/doc/quantum-espresso/examples/EPW/sic/pp/Si.pz-vbc.UPF.gz")
+
+POISSON = """import glob, sys
+sys.path += glob.glob("/usr/lib/petscdir/petsc*/*-real/lib/python3/dist-packages")
+import petsc4py
+petsc4py.init(sys.argv)
+from petsc4py import PETSc
+comm, n = PETSc.COMM_WORLD, 40
+grid = PETSc.DMDA().create([n, n], stencil_width=1, comm=comm)
+A, b, x = grid.createMatrix(), grid.createGlobalVec(), grid.createGlobalVec()
+(xs, xe), (ys, ye) = grid.getRanges()
+row, column = PETSc.Mat.Stencil(), PETSc.Mat.Stencil()
+for j in range(ys, ye):
+    for i in range(xs, xe):
+        row.index = (i, j)
+        A.setValueStencil(row, row, 4.0)
+        for k, l in ((i + 1, j), (i - 1, j), (i, j + 1), (i, j - 1)):
+            if 0 <= k < n and 0 <= l < n:
+                column.index = (k, l)
+                A.setValueStencil(row, column, -1.0)
+A.assemble()
+b.set(1.0)
+for method, conditioner in (("cg", "jacobi"), ("gmres", "bjacobi"), ("cg", "gamg"), ("cg", "hypre"), ("preonly", "lu")):
+    solver = PETSc.KSP().create(comm)
+    solver.setOperators(A)
+    solver.setType(method)
+    solver.getPC().setType(conditioner)
+    if conditioner == "lu":
+        solver.getPC().setFactorSolverType("mumps")
+    solver.setTolerances(rtol=1e-10)
+    x.set(0)
+    solver.solve(b, x)
+    norm = x.norm()
+    if comm.rank == 0:
+        print(f"solved {conditioner} {solver.getIterationNumber()} {norm:.6f}", flush=True)
+"""
+
+TABLES = """from mpi4py import MPI
+import h5py, numpy
+comm = MPI.COMM_WORLD
+me, ranks = comm.rank, comm.size
+part = numpy.arange(40.0).reshape(10, 4)
+with h5py.File("t.h5", "w", driver="mpio", comm=comm) as file:
+    one = file.create_dataset("one", (ranks * 10, 4), dtype="f8")
+    with one.collective:
+        one[me * 10 : (me + 1) * 10] = me + part
+    file.create_dataset("two", (ranks,), dtype="i4", chunks=(2,))[me] = me * me
+with h5py.File("t.h5", "r", driver="mpio", comm=comm) as file:
+    right = all((file["one"][rank * 10 : (rank + 1) * 10] == rank + part).all() for rank in range(ranks))
+    right = right and (file["two"][:] == numpy.arange(ranks) ** 2).all()
+print("right" if comm.allreduce(right, MPI.LAND) else "wrong", flush=True)
+"""
+
+
+def water_box():
+    """The input of GROMACS's `mdrun`, which its own tools prepare."""
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        (folder / "t.top").write_text(WATER_BOX)
+        (folder / "m.mdp").write_text(DYNAMICS)
+        for command in (
+            "gmx solvate -cs spc216.gro -box 3 3 3 -o w.gro -p t.top",
+            "gmx grompp -f m.mdp -c w.gro -p t.top -o t.tpr -maxwarn 5",
+        ):
+            if not shutil.which("gmx") or subprocess.run(command.split(), cwd=folder, capture_output=True).returncode:
+                return b""
+        return (folder / "t.tpr").read_bytes()
+
+
+def silicon_atom():
+    return gzip.decompress(SILICON_ATOM.read_bytes()) if SILICON_ATOM.exists() else b""
+
+
+def in_log(text, folder):
+    """What GROMACS says of energies."""
+    log = folder / "md.log"
+    return re.findall(r"(?m)^ +(-?\d\.\d+e[+-]\d+.*)$", log.read_text()) or None if log.exists() else None
+
+
+def mumps_result(text, _folder):
+    known = re.search(r"Solution is +(.*)", text)
+    return [f"{float(number):.6f}" for number in known[1].split()] if known else None
+
+
 def sequences(count=8, length=300):
     """Sequences that descend from each other, as PHYLIP text."""
     chance = random.Random(7)
@@ -133,8 +263,9 @@ def phyml_result(text, folder):
     return re.findall(r"Log likelihood.*?: +(-[\d.]+)", text) if tree.exists() else None
 
 
-def program(name, command, result, files=None, ranks=RANKS, reference=None):
-    return dict(name=name, command=command, result=result, files=files or {}, ranks=ranks, reference=reference)
+def program(name, command, result, files=None, ranks=RANKS, reference=None, stdin=None):
+    files = files or {}
+    return dict(name=name, command=command, result=result, files=files, ranks=ranks, reference=reference, stdin=stdin)
 
 
 def scalapack(name, flavour, data):
@@ -172,6 +303,31 @@ def programs():
         ],
         program("netpipe (openmpi)", ["NPopenmpi", "-u", "4096"], netpipe, ranks=2),
         program("netpipe (mpich)", ["NPmpich2", "-u", "4096"], netpipe, ranks=2),
+        program(
+            "gromacs",
+            ["gmx_mpi", "mdrun", "-ntomp", "1", "-s", "t.tpr", "-reprod"],
+            in_log,
+            {"t.tpr": water_box()},
+            reference=openmpi,
+        ),
+        program(
+            "quantum espresso",
+            ["pw.x", "-nk", "2", "-nd", "4", "-i", "si.in"],
+            found(r"(?m)^!\s+total energy\s+=\s+(\S+)|Total force =\s+(\S+)", 2),
+            {"si.in": SILICON, "Si.UPF": silicon_atom()},
+            reference=openmpi,
+        ),
+        program("petsc", [PYTHON, "solve.py"], found(r"solved .*", 5), {"solve.py": POISSON}, reference=openmpi),
+        program("hdf5", [PYTHON, "tables.py"], found(r"(?m)^right$", 4), {"tables.py": TABLES}, ranks=4),
+        program(
+            "mumps",
+            [MUMPS / "dsimpletest"],
+            mumps_result,
+            ranks=4,
+            reference=openmpi,
+            stdin=MUMPS / "input_simpletest_real",
+        ),
+        *[program(f"coarrays {name}", [COARRAYS / name], found(r"(?i)test passed"), ranks=4) for name in IMAGES],
         program("bagel", ["BAGEL", "water.json"], found(r"-75\.960919\d\d"), {"water.json": WATER}, reference=mpich),
     ]
 
@@ -181,12 +337,12 @@ def run(command, one, environment):
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         for name, text in one["files"].items():
-            (folder / name).write_text(text)
+            (folder / name).write_bytes(text.encode() if isinstance(text, str) else text)
         try:
             ended = subprocess.run(
                 [str(word) for word in command],
                 cwd=folder,
-                stdin=subprocess.DEVNULL,
+                stdin=one["stdin"].open() if one["stdin"] else subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 env=environment,
@@ -207,7 +363,7 @@ def main():
     for one in programs():
         if names and not any(name in one["name"] for name in names):
             continue
-        if not shutil.which(one["command"][0]):
+        if not shutil.which(one["command"][0]) or not all(one["files"].values()):
             print(f"{one['name']:28} is not installed: skipped")
             continue
         expected = None
