@@ -17,8 +17,8 @@ const LABEL: u64 = 16;
 const SMALLEST: u64 = 128;
 /// Sizes of blocks between two powers of two.
 const STEPS: u32 = 2;
-/// So many blocks that are in use are looked at when memory is needed: more than become so.
-const LOOKED_AT: usize = 3;
+/// So many blocks that are in use are looked at when memory is needed.
+const LOOKED_AT: usize = 8;
 
 /// An arena.
 #[derive(Debug)]
