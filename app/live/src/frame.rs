@@ -364,6 +364,10 @@ impl Rank {
             let before = self.before(rules, true)?;
             self.hang(before, Edge::Done);
             self.answer(before, (sender, send), size);
+            // A call that has begun is complete later.
+            if self.call.starts.is_empty() {
+                self.graph.seal();
+            }
         }
         Ok(())
     }

@@ -344,7 +344,10 @@ impl<H: Holder + ?Sized> Source for &Live<'_, H> {
             let Some(bytes) = envelope.answer else { return };
             match state.rank.probes.iter_mut().find(|probe| probe.receive == receive) {
                 Some(probe) => probe.unanswered = Some((sender, send, bytes)),
-                None => state.rank.answer(receive, (sender, send), bytes),
+                None => {
+                    state.rank.answer(receive, (sender, send), bytes);
+                    state.rank.graph.seal();
+                }
             }
         }
     }

@@ -83,6 +83,17 @@ static void found(void) {
     MPI_Recv(&got, 1, MPI_INT, rank, 9, WORLD, MPI_STATUS_IGNORE);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     CHECK(got == rank);
+
+    /* The receive that meets it may be part of a call that sends as well. */
+    int right = (rank + 1) % size, left = (rank + size - 1) % size, back = -1;
+    MPI_Issend(&value, 1, MPI_INT, right, 9, WORLD, &request);
+    MPI_Probe(left, 9, WORLD, MPI_STATUS_IGNORE);
+    double before = MPI_Wtime();
+    MPI_Sendrecv(&value, 1, MPI_INT, left, 10, &got, 1, MPI_INT, left, 9, WORLD, MPI_STATUS_IGNORE);
+    MPI_Recv(&back, 1, MPI_INT, right, 10, WORLD, MPI_STATUS_IGNORE);
+    CHECK(got == left && back == right);
+    CHECK(MPI_Wtime() > before);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
 static void persistent(void) {
