@@ -85,13 +85,13 @@ static void found(void) {
     CHECK(got == rank);
 
     /* The receive that meets it may be part of a call that sends as well. */
-    int right = (rank + 1) % size, left = (rank + size - 1) % size, back = -1;
-    MPI_Issend(&value, 1, MPI_INT, right, 9, WORLD, &request);
-    MPI_Probe(left, 9, WORLD, MPI_STATUS_IGNORE);
+    int back = -1;
+    MPI_Issend(&value, 1, MPI_INT, next, 9, WORLD, &request);
+    MPI_Probe(previous, 9, WORLD, MPI_STATUS_IGNORE);
     double before = MPI_Wtime();
-    MPI_Sendrecv(&value, 1, MPI_INT, left, 10, &got, 1, MPI_INT, left, 9, WORLD, MPI_STATUS_IGNORE);
-    MPI_Recv(&back, 1, MPI_INT, right, 10, WORLD, MPI_STATUS_IGNORE);
-    CHECK(got == left && back == right);
+    MPI_Sendrecv(&value, 1, MPI_INT, previous, 10, &got, 1, MPI_INT, previous, 9, WORLD, MPI_STATUS_IGNORE);
+    MPI_Recv(&back, 1, MPI_INT, next, 10, WORLD, MPI_STATUS_IGNORE);
+    CHECK(got == previous && back == next);
     CHECK(MPI_Wtime() > before);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
