@@ -215,11 +215,13 @@ impl<M: crate::Wire> Block<M> {
         let (group, bit) = (local / GROUP, 1 << (local % GROUP));
         if urgent {
             self.urgent[group] |= bit;
-        } else {
+            self.urgent_groups |= 1 << group;
+        } else if self.urgent[group] & bit != 0 {
             self.urgent[group] &= !bit;
+            if self.urgent[group] == 0 {
+                self.urgent_groups &= !(1 << group);
+            }
         }
-        let any = u64::from(self.urgent[group] != 0);
-        self.urgent_groups = self.urgent_groups & !(1 << group) | any << group;
     }
 
     /// Distributes the due mail over its processes; what is not due is kept for later.
