@@ -342,12 +342,12 @@ impl<H: Holder + ?Sized> Source for &Live<'_, H> {
             }
             state.rank.met(receive, sender, bytes, envelope);
             let Some(bytes) = envelope.answer else { return };
-            match state.rank.probes.iter_mut().find(|probe| probe.receive == receive) {
-                Some(probe) => probe.unanswered = Some((sender, send, bytes)),
-                None => {
-                    state.rank.answer(receive, (sender, send), bytes);
-                    state.rank.graph.seal();
-                }
+            let mut probes = state.rank.probes.iter_mut();
+            if let Some(probe) = probes.find(|probe| probe.receive == receive) {
+                probe.unanswered = Some((sender, send, bytes));
+            } else {
+                state.rank.answer(receive, (sender, send), bytes);
+                state.rank.graph.seal();
             }
         }
     }
