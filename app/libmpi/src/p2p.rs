@@ -278,11 +278,11 @@ pub fn start_send(data: &Data, peer: &Peer, mode: Mode) -> Result<Active> {
 /// Starts a receive; of a message that was probed by this rank, it has it already.
 pub fn start_receive(data: &Data, peer: &Peer) -> Result<Active> {
     let Some(from) = peer.world else { return Ok(Active::Done(from_nobody())) };
-    if let Some(found) = mpi().probed.take(peer.comm.context, from, peer.tag) {
+    let port = mpi().port()?;
+    if let Some(found) = mpi().probed.receive(port, peer.comm.context, from, peer.tag) {
         let target = Target { data: data.clone(), peer: peer.clone() };
         return target.take(&found).map(Active::Done);
     }
-    let port = mpi().port()?;
     let room = data.bytes();
     let ticket = port.start(&Command::receive(from, peer.key(), room));
     Ok(Active::Receive { ticket, target: Target { data: data.clone(), peer: peer.clone() } })

@@ -45,7 +45,7 @@ struct Waiting {
 impl Waiting {
     fn is_over(&self) -> bool {
         let Some(port) = mpi().port.get() else { return true };
-        let is_done = |ticket: &Ticket| port.done(*ticket).is_some();
+        let is_done = |ticket: &Ticket| !port.is_open(*ticket);
         let mut tickets = self.tickets.iter();
         if self.all { tickets.all(is_done) } else { tickets.any(is_done) }
     }
@@ -257,7 +257,7 @@ fn wait_among(port: &Port, all: bool, tickets: &[Ticket]) {
     let mut pause = PAUSES.0;
     let mut looked = on_the_wall(Instant::now);
     loop {
-        let is_open = |ticket: &Ticket| port.done(*ticket).is_none();
+        let is_open = |ticket: &Ticket| port.is_open(*ticket);
         let open: Vec<Ticket> = tickets.iter().copied().filter(is_open).collect();
         if open.is_empty() || !all && open.len() < tickets.len() {
             return;

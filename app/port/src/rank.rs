@@ -224,6 +224,13 @@ impl Port {
         (done.time <= self.now.get()).then_some(done)
     }
 
+    /// Whether an operation is under way: it is neither done nor forgotten.
+    pub fn is_open(&self, ticket: Ticket) -> bool {
+        let done = self.done.borrow();
+        done.get(ticket as u32)
+            .is_some_and(|done| done.is_none_or(|done| done.time > self.now.get()))
+    }
+
     /// An operation will not be asked for again.
     pub fn forget(&self, ticket: Ticket) {
         self.done.borrow_mut().remove(ticket as u32);

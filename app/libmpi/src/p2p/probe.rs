@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::ffi::{c_int, c_void};
 use std::rc::Rc;
 
-use port::{ANY, Command, Completion, Poll};
+use port::{ANY, Command, Completion, Poll, Port, Ticket};
 
 use super::{Data, Peer, Target, from_nobody};
 use crate::abi::{self, Handle, Status};
@@ -18,6 +18,8 @@ use crate::{both_forms, mpi, mpi_functions, threads};
 #[derive(Debug, Default)]
 pub struct Probed {
     found: RefCell<Vec<(u32, Completion)>>,
+    /// The receives of threads that look for messages now, by context.
+    fetches: RefCell<Vec<(u32, Ticket)>>,
 }
 
 impl Probed {
@@ -29,7 +31,7 @@ impl Probed {
         })
     }
 
-    pub(super) fn take(&self, context: u32, from: u32, tag: Option<u32>) -> Option<Completion> {
+    fn take(&self, context: u32, from: u32, tag: Option<u32>) -> Option<Completion> {
         let place = self.place(context, from, tag)?;
         Some(self.found.borrow_mut().remove(place).1)
     }
@@ -39,24 +41,62 @@ impl Probed {
         self.found.borrow().get(place).map(|(_, found)| *found)
     }
 
-    fn add(&self, context: u32, found: Completion) {
-        self.found.borrow_mut().push((context, found));
+    /// Takes a message for a receive of the program. If there is none, the receive comes before all threads that look for messages, as these
+    /// would take its message from it.
+    pub(super) fn receive(
+        &self,
+        port: &Port,
+        context: u32,
+        from: u32,
+        tag: Option<u32>,
+    ) -> Option<Completion> {
+        if !self.fetches.borrow().is_empty() {
+            let tickets = self.disturb(port, context);
+            port.wait(true, &tickets);
+            self.collect(port);
+        }
+        self.take(context, from, tag)
     }
-}
 
-/// Receives a message from the network into the library: waits for it, or takes one that is there. Its operation is forgotten when a
-/// receive of the program takes it, as the end of a synchronous send waits for that.
-fn fetch(from: u32, tag: port::Tag, waits: bool) -> Result<Option<Completion>> {
-    let port = mpi().port()?;
-    let room = u64::MAX;
-    let ticket = port.start(&Command::Receive { from, tag, room, at_once: !waits, probes: true });
-    threads::finish(port, &[ticket]);
-    let done = port.done(ticket).ok_or_else(request::unfinished)?;
-    if done.void {
-        port.forget(ticket);
-        return Ok(None);
+    /// Those who look for messages have to look again; gives the receives that they will find withdrawn.
+    fn disturb(&self, port: &Port, context: u32) -> Vec<Ticket> {
+        let fetches = self.fetches.borrow();
+        let tickets: Vec<Ticket> =
+            fetches.iter().filter(|(of, _)| *of == context).map(|(_, ticket)| *ticket).collect();
+        for ticket in &tickets {
+            port.say(&Command::Cancel(*ticket));
+        }
+        tickets
     }
-    Ok(Some(done))
+
+    /// Takes up what has come for those who look for messages; others may have been waiting for it.
+    fn collect(&self, port: &Port) {
+        let done = |(_, ticket): &mut (u32, Ticket)| !port.is_open(*ticket);
+        let ended: Vec<_> = self.fetches.borrow_mut().extract_if(.., done).collect();
+        for (context, ticket) in ended {
+            match port.done(ticket) {
+                Some(found) if !found.void => {
+                    self.found.borrow_mut().push((context, found));
+                    self.disturb(port, context);
+                }
+                _ => port.forget(ticket),
+            }
+        }
+    }
+
+    /// Receives a message from the network into the library: waits for it, or takes one that is there. Its operation is forgotten when a
+    /// receive of the program takes it, as the end of a synchronous send waits for that. Gives whether it is worth looking
+    /// again: something has come, or might have.
+    fn fetch(&self, port: &Port, from: u32, tag: port::Tag, waits: bool) -> bool {
+        let room = u64::MAX;
+        let receive = Command::Receive { from, tag, room, at_once: !waits, probes: true };
+        let ticket = port.start(&receive);
+        self.fetches.borrow_mut().push((tag.context, ticket));
+        threads::finish(port, &[ticket]);
+        let void = port.done(ticket).is_some_and(|done| done.void);
+        self.collect(port);
+        waits || !void
+    }
 }
 
 /// Looks for a message: waits for it, or says whether there is one. It has been received from the network then, and so have
@@ -64,18 +104,19 @@ fn fetch(from: u32, tag: port::Tag, waits: bool) -> Result<Option<Completion>> {
 fn look(peer: &Peer, waits: bool) -> Result<bool> {
     let Some(from) = peer.world else { return Ok(true) };
     let context = peer.comm.context;
-    let known = || mpi().probed.place(context, from, peer.tag).is_some();
+    let (probed, port) = (&mpi().probed, mpi().port()?);
+    let known = || probed.place(context, from, peer.tag).is_some();
+    probed.collect(port);
     if known() {
         return Ok(true);
     }
     if !waits {
-        mpi().port()?.poll(Poll::Probe);
+        port.poll(Poll::Probe);
     }
     while !known() {
-        let Some(found) = fetch(from, port::Tag { context, tag: None }, waits)? else {
+        if !probed.fetch(port, from, port::Tag { context, tag: None }, waits) {
             return Ok(false);
-        };
-        mpi().probed.add(context, found);
+        }
     }
     Ok(true)
 }
@@ -99,12 +140,17 @@ pub struct Message {
 fn matched_probe(peer: Peer, waits: bool) -> Result<Option<(Handle, Status)>> {
     let Some(from) = peer.world else { return Ok(Some((abi::MESSAGE_NO_PROC, from_nobody()))) };
     // It is matched now, so that those before it can stay where they are.
-    let mut found = mpi().probed.take(peer.comm.context, from, peer.tag);
-    if found.is_none() {
-        if !waits {
-            mpi().port()?.poll(Poll::Probe);
+    let (probed, port) = (&mpi().probed, mpi().port()?);
+    let take = || probed.receive(port, peer.comm.context, from, peer.tag);
+    let mut found = take();
+    if found.is_none() && !waits {
+        port.poll(Poll::Probe);
+    }
+    while found.is_none() {
+        if !probed.fetch(port, from, peer.key(), waits) {
+            return Ok(None);
         }
-        found = fetch(from, peer.key(), waits)?;
+        found = take();
     }
     let Some(found) = found else { return Ok(None) };
     let status = peer.status(&found);

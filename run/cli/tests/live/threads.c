@@ -129,6 +129,53 @@ static void of_the_program(void) {
     pthread_join(second, NULL);
 }
 
+enum { LOOKS = 3, FOUND = 20 };
+
+/* Looks for messages of one tag: threads of even numbers by probes, others by matched ones. */
+static void *looks(void *argument) {
+    int tag = *(int *)argument;
+    for (int round = 0; round < ROUNDS; round++) {
+        int got = -1;
+        MPI_Status status;
+        if (tag % 2) {
+            MPI_Message message;
+            MPI_Mprobe(MPI_ANY_SOURCE, tag, MPI_COMM_WORLD, &message, &status);
+            MPI_Mrecv(&got, 1, MPI_INT, &message, &status);
+        } else {
+            MPI_Probe((rank + ranks - 1) % ranks, tag, MPI_COMM_WORLD, &status);
+            MPI_Recv(&got, 1, MPI_INT, status.MPI_SOURCE, tag, MPI_COMM_WORLD, &status);
+        }
+        CHECK(got == tag + 100 * round && status.MPI_TAG == tag);
+    }
+    return NULL;
+}
+
+/* Threads look for messages while others look for, and receive, those between them. */
+static void beside_probes(void) {
+    pthread_t threads[LOOKS];
+    int tags[LOOKS], next = (rank + 1) % ranks, last = (rank + ranks - 1) % ranks;
+    struct timespec pause = {0, 2000000};
+    for (int i = 0; i < LOOKS; i++) {
+        tags[i] = FOUND + i;
+        pthread_create(&threads[i], NULL, looks, &tags[i]);
+    }
+    for (int round = 0; round < ROUNDS; round++) {
+        int got = -1, mine = round;
+        MPI_Request request;
+        if (round < 3)
+            nanosleep(&pause, NULL);
+        MPI_Irecv(&got, 1, MPI_INT, last, FOUND + LOOKS, MPI_COMM_WORLD, &request);
+        MPI_Ssend(&mine, 0, MPI_INT, next, FOUND + LOOKS, MPI_COMM_WORLD);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        for (int i = LOOKS - 1; i >= 0; i--) {
+            mine = tags[i] + 100 * round;
+            MPI_Send(&mine, 1, MPI_INT, next, tags[i], MPI_COMM_WORLD);
+        }
+    }
+    for (int i = 0; i < LOOKS; i++)
+        pthread_join(threads[i], NULL);
+}
+
 int main(int argc, char **argv) {
     int provided;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
@@ -148,6 +195,7 @@ int main(int argc, char **argv) {
         to_itself(1);
         spins();
         of_the_program();
+        beside_probes();
     }
     MPI_Finalize();
     return 0;
