@@ -130,10 +130,8 @@ impl Plan {
 
     /// All steps in program order, each with the steps that it requires.
     pub fn steps(&self) -> impl Iterator<Item = (Action, &[Handle])> {
-        let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        self.actions.iter().zip(starts.zip(&self.ends)).map(|(action, (start, end))| {
-            (*action, self.required.get(start as usize..*end as usize).unwrap_or_default())
-        })
+        let required = |step| requirements(&self.ends, &self.required, step);
+        self.actions.iter().enumerate().map(move |(step, action)| (*action, required(step)))
     }
 
     /// Waits for all that is under way, one after the other in the order of posting.
@@ -193,13 +191,23 @@ impl Plan {
         if handles.is_empty() {
             return;
         }
-        // A step that was added since the last wait requires what was waited for then.
+        // A step that was added since the last wait requires all that was waited for then.
         if handles.iter().any(|&handle| handle >= self.since) {
             self.frontier.clear();
+        } else {
+            let Self { frontier, ends, required, .. } = self;
+            let requires = |handle: &Handle, step: &Handle| {
+                requirements(ends, required, *handle as usize).contains(step)
+            };
+            frontier.retain(|step| !handles.iter().any(|handle| requires(handle, step)));
         }
         self.frontier.extend_from_slice(handles);
         self.since = self.actions.len() as Handle;
-        self.open.retain(|open| !handles.contains(open));
+        for handle in handles {
+            if let Ok(place) = self.open.binary_search(handle) {
+                self.open.remove(place);
+            }
+        }
     }
 
     /// Waits for all that is under way.
@@ -320,6 +328,13 @@ impl Plan {
         self.frontier.push(handle);
         self.since = self.actions.len() as Handle;
     }
+}
+
+/// What a step requires.
+fn requirements<'a>(ends: &[u32], required: &'a [Handle], step: usize) -> &'a [Handle] {
+    let start = step.checked_sub(1).and_then(|before| ends.get(before)).copied().unwrap_or(0);
+    let end = ends.get(step).copied().unwrap_or(start);
+    required.get(start as usize..end as usize).unwrap_or_default()
 }
 
 fn count(messages: &mut FxHashMap<u32, u32>, peer: u32) -> u32 {

@@ -7,7 +7,7 @@
 
 mod support;
 
-use collectives::{Action, Buffer, Collective, Nodes, Way};
+use collectives::{Action, Buffer, Collective, Entry, Nodes, Way};
 use support::Case;
 
 const M: u64 = 64 << 10;
@@ -265,4 +265,26 @@ fn scan() {
     };
     check(Collective::Scan, form);
     check(Collective::Exscan, form);
+}
+
+/// What a step requires does not grow with the number of segments, here up to 65 536: memory and time go with the messages.
+#[test]
+fn long_vectors() {
+    // They post all receives at once, and what they send waits for all receives before it.
+    let at_once = ["NTSL", "NTSB", "arrival_pattern_aware", "arrival_pattern_aware_wait"];
+    let own = |entry: &&Entry| matches!(entry.way, Way::Run(_)) && !at_once.contains(&entry.name);
+    for collective in Collective::ALL.into_iter().filter(|collective| collective.is_whole()) {
+        for entry in collective.algorithms().iter().filter(own) {
+            let (counts, nodes) = (vec![8 << 20], Nodes::Consecutive(4));
+            let (ranks, root, commutative) = (8, 0, true);
+            let most = |steps| 2 * steps + (ranks * ranks) as usize;
+            let case = Case { collective, ranks, root, commutative, counts, nodes, segment: None };
+            for plan in case.plans(entry.name) {
+                let required: usize = plan.steps().map(|(_, required)| required.len()).sum();
+                let steps = plan.len();
+                let name = entry.name;
+                assert!(required <= most(steps), "{collective:?} {name}: {required} in {steps}");
+            }
+        }
+    }
 }
