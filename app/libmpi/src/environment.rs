@@ -7,7 +7,7 @@ use std::thread::ThreadId;
 use crate::abi;
 use crate::agree;
 use crate::error::Result;
-use crate::state::mpi;
+use crate::state::{Mpi, mpi};
 
 mod fortran;
 mod functions;
@@ -163,9 +163,9 @@ pub fn open(thread_level: Option<c_int>) -> Result {
     Ok(())
 }
 
-/// Whether the program uses MPI now: a rank that ends meanwhile ended without `MPI_Finalize`.
-pub fn in_use() -> bool {
-    mpi().environment.open.get() > 0
+/// Whether a rank of this process uses MPI, or has used it.
+pub fn has_begun(rank: &Mpi) -> bool {
+    rank.environment.connected.get()
 }
 
 /// The program ends a use of MPI.

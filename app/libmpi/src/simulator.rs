@@ -130,6 +130,7 @@ pub fn connect() -> Result<Connected> {
     })?;
     let lane = memory.lane(*rank).ok_or_else(|| failed(&format!("{ENVIRONMENT} is `{said}`")))?;
     wait_for_turn(lane);
+    lane.begin();
     Manner::new(|name| std::env::var_os(name)).adopt(mpi());
     let desk = Desk::new(memory, *rank);
     let port = mpi().port.get_or_init(|| Port::new(desk, *rank, *first, Box::new(Process), end));

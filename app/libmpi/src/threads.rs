@@ -275,19 +275,18 @@ fn wait_among(port: &Port, all: bool, tickets: &[Ticket]) {
             looked = on_the_wall(Instant::now);
         }
         take(stand_by(all, open, pause));
+        // Not before: who waits in the simulator meanwhile waits for what this thread waits for as well.
+        state().waiting.retain(|waiting| waiting.thread != me());
         pause = (2 * pause).min(PAUSES.1);
     }
 }
 
 /// Gives the lock up until operations are done, or for some time; gives how often it was taken.
 fn stand_by(all: bool, tickets: Vec<Ticket>, pause: Duration) -> u32 {
-    let thread = me();
     let mut state = state();
     let depth = state.depth;
     release(&mut state);
-    state.waiting.push(Waiting { thread, all, tickets });
-    let (mut state, _) =
-        on_the_wall(|| CHANGED.wait_timeout(state, pause)).unwrap_or_else(PoisonError::into_inner);
-    state.waiting.retain(|waiting| waiting.thread != thread);
+    state.waiting.push(Waiting { thread: me(), all, tickets });
+    drop(on_the_wall(|| CHANGED.wait_timeout(state, pause)));
     depth
 }

@@ -163,10 +163,7 @@ impl Rank {
     /// Takes in what the rank says; tells what it wants. Fails with a reason if that cannot be.
     // Long because it lists the commands.
     pub fn take(&mut self, command: Command, rules: &Rules) -> Result<Want, String> {
-        if !matches!(
-            command,
-            Command::Compute(_) | Command::Poll(_) | Command::In(_) | Command::Receive { .. }
-        ) {
+        if self.gets_on(&command) {
             self.polls = 0;
         }
         match command {
@@ -227,6 +224,18 @@ impl Rank {
             }
         }
         Ok(Want::Now(u64::MAX))
+    }
+
+    /// Whether a program that says this does more than look again for what has not come.
+    fn gets_on(&self, command: &Command) -> bool {
+        match command {
+            Command::Compute(_) | Command::Poll(_) | Command::In(_) | Command::Called(_) => false,
+            Command::Receive { at_once, .. } => !at_once,
+            Command::Forget(ticket) => {
+                self.tickets.get(*ticket as u32).is_some_and(|known| !known.completion.void)
+            }
+            _ => true,
+        }
     }
 
     pub fn slot(&self, context: u32) -> Result<u32, String> {

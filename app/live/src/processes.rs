@@ -252,8 +252,8 @@ impl Holder for Processes {
                 while descendants::is_stopping() {
                     thread::park();
                 }
-                // A rank that is gone before its time has failed, whatever it says.
-                return Err(Lost { how: described(status), code: exit_code(status).max(1) });
+                let least = i32::from(lane.has_begun());
+                return Err(Lost { how: described(status), code: exit_code(status).max(least) });
             }
         }
         Ok(())

@@ -149,9 +149,12 @@ impl<'a, H: Holder + ?Sized> Live<'a, H> {
             .ok_or_else(|| failed("it has no lane".to_owned()))?;
         words.clear();
         loop {
-            self.holder
-                .turn(rank.number)
-                .map_err(|lost| Ended { code: lost.code, ..failed(lost.how) })?;
+            if let Err(lost) = self.holder.turn(rank.number) {
+                if lost.code == 0 {
+                    return rank.take(Command::Exit, &self.rules).map_err(failed);
+                }
+                return Err(lost.into());
+            }
             if !lane.read(SIMULATORS_TURN, &mut words) {
                 break;
             }
@@ -198,13 +201,7 @@ impl<'a, H: Holder + ?Sized> Live<'a, H> {
             if rest.is_empty() {
                 return Ok(());
             }
-            let failed = |lost: crate::Lost| Ended {
-                rank: 0,
-                time: 0,
-                how: Some(lost.how),
-                code: lost.code,
-            };
-            self.holder.turn(rank.number).map_err(failed)?;
+            self.holder.turn(rank.number)?;
         }
     }
 

@@ -33,6 +33,8 @@ pub struct Lane {
     pub turn: AtomicU32,
     /// How many words there are.
     length: AtomicU32,
+    /// Whether the rank uses MPI, or has used it.
+    begun: AtomicU32,
     words: std::cell::UnsafeCell<[u64; WORDS]>,
 }
 
@@ -71,6 +73,16 @@ pub struct Reply {
 }
 
 impl Lane {
+    /// The rank uses MPI from now on.
+    pub fn begin(&self) {
+        self.begun.store(1, Ordering::Release);
+    }
+
+    /// Whether it does, or has done.
+    pub fn has_begun(&self) -> bool {
+        self.begun.load(Ordering::Acquire) != 0
+    }
+
     /// Whether it is a side's turn.
     pub fn is_turn(&self, side: u32) -> bool {
         self.turn.load(Ordering::Acquire) & !SLEEPS == side
@@ -155,7 +167,7 @@ mod tests {
 
     fn lane() -> Lane {
         let (turn, length) = (AtomicU32::new(SIMULATORS_TURN), AtomicU32::new(0));
-        Lane { turn, length, words: [0; WORDS].into() }
+        Lane { turn, length, begun: AtomicU32::new(0), words: [0; WORDS].into() }
     }
 
     /// Who sleeps is woken once, and only then.

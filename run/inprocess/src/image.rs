@@ -1,10 +1,12 @@
 //! The variables of the program, of which each rank has its own.
 //!
-//! The writable data of the executable and its thread-local variables, and the C++ library's list of exceptions under way. Where a rank runs, its copy is in place;
-//! those of the others are kept aside.
+//! The writable data of the executable and its thread-local variables, the C++ library's list of exceptions under way, and where `getopt` is among the arguments. Where a rank
+//! runs, its copy is in place; those of the others are kept aside.
 
 use std::ffi::{c_int, c_void};
 use std::ptr;
+
+use crate::symbol;
 
 /// Memory that ranks take turns to use.
 #[derive(Clone, Copy, Debug)]
@@ -19,9 +21,16 @@ pub struct Image {
     parts: Vec<Part>,
     /// The executable's constructors.
     pub constructors: Vec<extern "C" fn(c_int, *mut *mut i8, *mut *mut i8)>,
+    /// Its destructors, in the order in which they run.
+    pub destructors: Vec<extern "C" fn()>,
 }
 
 impl Image {
+    /// Nothing.
+    pub const fn none() -> Self {
+        Self { parts: Vec::new(), constructors: Vec::new(), destructors: Vec::new() }
+    }
+
     /// The program's memory.
     pub fn find() -> Self {
         let mut image = Self::default();
@@ -29,6 +38,11 @@ impl Image {
         unsafe { libc::dl_iterate_phdr(Some(object), ptr::from_mut(&mut image).cast()) };
         if let Some(globals) = exceptions() {
             image.parts.push(Part { start: globals, length: 16 });
+        }
+        for (name, length) in [(c"optind", 4), (c"opterr", 4), (c"optopt", 4), (c"optarg", 8)] {
+            // A program that names one has it among its own.
+            let start = symbol(name).filter(|start: &*mut u8| image.offset(start.addr()).is_none());
+            image.parts.extend(start.map(|start| Part { start, length }));
         }
         image
     }
@@ -81,14 +95,9 @@ impl Image {
 
 /// The state of exceptions of this thread, if the program uses C++.
 fn exceptions() -> Option<*mut u8> {
-    // SAFETY: the name is a string.
-    let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__cxa_get_globals".as_ptr()) };
-    if found.is_null() {
-        return None;
-    }
-    // SAFETY: the C++ ABI gives this function this type.
-    let get: extern "C" fn() -> *mut c_void = unsafe { std::mem::transmute(found) };
-    Some(get().cast())
+    // The C++ ABI gives this function this type.
+    let get: extern "C" fn() -> *mut u8 = symbol(c"__cxa_get_globals")?;
+    Some(get())
 }
 
 /// Takes in the executable, which comes first.
@@ -114,7 +123,7 @@ unsafe extern "C" fn object(info: *mut libc::dl_phdr_info, _: usize, image: *mut
                 let length = header.p_memsz as usize;
                 image.parts.push(Part { start: info.dlpi_tls_data.cast(), length });
             }
-            libc::PT_DYNAMIC => constructors(image, base, start),
+            libc::PT_DYNAMIC => functions(image, base, start),
             _ => {}
         }
     }
@@ -123,35 +132,33 @@ unsafe extern "C" fn object(info: *mut libc::dl_phdr_info, _: usize, image: *mut
 
 /// Entries of the dynamic section.
 const INIT: i64 = 12;
+const FINI: i64 = 13;
 const INIT_ARRAY: i64 = 25;
+const FINI_ARRAY: i64 = 26;
 const INIT_ARRAY_SIZE: i64 = 27;
+const FINI_ARRAY_SIZE: i64 = 28;
 
-/// Finds the executable's constructors.
-fn constructors(image: &mut Image, base: usize, dynamic: usize) {
-    let mut entry = dynamic as *const (i64, usize);
-    let (mut first, mut list, mut bytes) = (0, 0, 0);
-    loop {
-        // SAFETY: the dynamic section ends with an entry 0.
-        match unsafe { *entry } {
-            (0, _) => break,
-            (INIT, value) => first = base + value,
-            (INIT_ARRAY, value) => list = base + value,
-            (INIT_ARRAY_SIZE, value) => bytes = value,
-            _ => {}
-        }
-        entry = entry.wrapping_add(1);
-    }
-    // SAFETY: so many addresses are there, relocated by now.
-    let array = if list == 0 {
-        &[]
-    } else {
-        unsafe { std::slice::from_raw_parts(list as *const usize, bytes / 8) }
+/// Finds the executable's constructors and destructors.
+fn functions(image: &mut Image, base: usize, dynamic: usize) {
+    let dynamic = dynamic as *const (i64, usize);
+    // SAFETY: the dynamic section ends with an entry 0.
+    let entries = (0..).map(|place| unsafe { *dynamic.wrapping_add(place) });
+    let entries: Vec<_> = entries.take_while(|(kind, _)| *kind != 0).collect();
+    let entry = |wanted| entries.iter().find(|(kind, _)| *kind == wanted).map(|entry| entry.1);
+    let known = |single, list, size| {
+        let (single, list) = (entry(single), entry(list).zip(entry(size)));
+        // SAFETY: so many addresses are there, relocated by now.
+        let array = list.map_or(&[][..], |(list, bytes)| unsafe {
+            std::slice::from_raw_parts((base + list) as *const usize, bytes / 8)
+        });
+        let array = array.iter().copied().filter(|place| *place != 0 && *place != usize::MAX);
+        single.map(|place| base + place).into_iter().chain(array).collect::<Vec<usize>>()
     };
-    let known = [first]
-        .into_iter()
-        .chain(array.iter().copied())
-        .filter(|address| *address != 0 && *address != usize::MAX);
-    // SAFETY: they are functions of this type.
-    image.constructors =
-        known.map(|address| unsafe { std::mem::transmute::<usize, _>(address) }).collect();
+    let first = known(INIT, INIT_ARRAY, INIT_ARRAY_SIZE).into_iter();
+    let last = known(FINI, FINI_ARRAY, FINI_ARRAY_SIZE).into_iter().rev();
+    // SAFETY: they are functions of these types.
+    unsafe {
+        image.constructors = first.map(|place| std::mem::transmute::<usize, _>(place)).collect();
+        image.destructors = last.map(|place| std::mem::transmute::<usize, _>(place)).collect();
+    }
 }

@@ -13,10 +13,31 @@
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+use std::ffi::{CStr, c_void};
+
 mod image;
+mod leave;
+mod random;
 mod ranks;
 mod signals;
 mod start;
 
 // Its functions, which the layers call, are exported from here.
 use heddle_mpi as _;
+
+/// What a name stands for in the program and its libraries.
+fn symbol<F: Copy>(name: &CStr) -> Option<F> {
+    find(libc::RTLD_DEFAULT, name)
+}
+
+/// The next definition of a function behind this library's.
+fn next<F: Copy>(name: &CStr) -> Option<F> {
+    find(libc::RTLD_NEXT, name)
+}
+
+fn find<F: Copy>(where_from: *mut c_void, name: &CStr) -> Option<F> {
+    // SAFETY: the name is a string.
+    let found = unsafe { libc::dlsym(where_from, name.as_ptr()) };
+    // SAFETY: the caller asks for the type that what is found has, a pointer.
+    (!found.is_null()).then(|| unsafe { std::mem::transmute_copy(&found) })
+}

@@ -1,7 +1,7 @@
 //! Ranks as coroutines, and who runs.
 
 use std::cell::{Cell, RefCell, UnsafeCell};
-use std::ffi::{CString, c_int};
+use std::ffi::{CString, c_int, c_void};
 use std::io;
 use std::mem::MaybeUninit;
 use std::num::NonZeroUsize;
@@ -18,6 +18,7 @@ use port::{Desk, Died, Lane, Memory, Port, RANKS_TURN, SIMULATORS_TURN, Switch};
 use std::sync::atomic::Ordering;
 
 use crate::image::Image;
+use crate::leave;
 
 /// The program's `main`.
 pub type Main = extern "C" fn(c_int, *mut *mut i8, *mut *mut i8) -> c_int;
@@ -88,11 +89,31 @@ thread_local! {
     /// How deep in its stack the last rank was when it suspended itself.
     static DEPTH: Cell<usize> = const { Cell::new(0) };
     static WAYS: RefCell<Vec<*const Yielder<(), ()>>> = const { RefCell::new(Vec::new()) };
+    /// The rank that runs, if one does.
+    static RUNNING: Cell<usize> = const { Cell::new(0) };
+    /// The program's memory, and what each rank does last.
+    static PROGRAM: RefCell<Image> = const { RefCell::new(Image::none()) };
 }
 
 /// Whether a rank is running.
 pub fn is_rank() -> bool {
     !YIELDER.get().is_null()
+}
+
+/// The rank that runs.
+pub fn running() -> Option<usize> {
+    is_rank().then(|| RUNNING.get())
+}
+
+/// Whether this is of the executable, as the C library tells of an object that something is registered for.
+pub fn is_of_program(object: *mut c_void) -> bool {
+    object.is_null() || PROGRAM.with_borrow(|image| image.offset(object.addr()).is_some())
+}
+
+/// The running rank does what is left to do at its end.
+pub fn leave() {
+    let destructors = PROGRAM.with_borrow(|image| image.destructors.clone());
+    leave::leave(RUNNING.get(), &destructors);
 }
 
 /// Ends the running rank: it never returns.
@@ -151,7 +172,9 @@ impl Ranks {
         heddle_mpi::extra::running(false);
         let memory = Memory::private(count)?;
         let desk = Desk::new(memory, 0);
+        leave::construct_streams();
         let image = Image::find();
+        PROGRAM.set(image.clone());
         let of = vec![Cell::new(ptr::null_mut()); count as usize];
         let copies = Rc::new(Copies { image: image.clone(), of });
         let mut fresh = vec![0; image.size()];
@@ -187,7 +210,9 @@ impl Ranks {
                 for constructor in constructors {
                     constructor(number, words, environment);
                 }
-                main(number, words, environment)
+                let code = main(number, words, environment);
+                leave();
+                code
             });
             let image = Vec::new();
             let (coroutine, used) = (Some(coroutine), top..top);
@@ -235,6 +260,7 @@ impl Ranks {
         state::run_as(own.mpi);
         heddle_mpi::extra::running(true);
         crate::signals::runs(Some(rank));
+        RUNNING.set(rank as usize);
         YIELDER
             .set(WAYS.with_borrow(|ways| ways.get(rank as usize).copied()).unwrap_or(ptr::null()));
         let outcome = coroutine.resume(());
@@ -248,6 +274,17 @@ impl Ranks {
         own.coroutine = Some(coroutine);
         own.used.start = DEPTH.get();
         own.ended
+    }
+}
+
+impl Ranks {
+    /// Whether a rank uses MPI, or has used it.
+    fn has_begun(&self, rank: u32) -> bool {
+        // SAFETY: as in `run`; what MPI keeps of a rank is never freed.
+        let ranks = unsafe { &*self.all.get() };
+        // SAFETY: as above.
+        let own = ranks.get(rank as usize).map(|own| unsafe { &*own.mpi });
+        own.is_some_and(heddle_mpi::environment::has_begun)
     }
 }
 
@@ -288,12 +325,9 @@ impl Holder for Ranks {
         if lane.turn.swap(SIMULATORS_TURN, Ordering::AcqRel) == SIMULATORS_TURN {
             return Ok(());
         }
-        match ended {
-            Some(0) => Err(lost("it exited without MPI_Finalize", 1)),
-            code => Err(Lost {
-                how: format!("it exited with code {} before MPI_Finalize", code.unwrap_or(1)),
-                code: code.unwrap_or(1),
-            }),
+        match ended.unwrap_or(1) {
+            0 => Err(lost("it exited without MPI_Finalize", i32::from(self.has_begun(rank)))),
+            code => Err(lost(&format!("it exited with code {code} before MPI_Finalize"), code)),
         }
     }
 
@@ -331,7 +365,7 @@ fn stack(stacks: NonZeroUsize, number: usize) -> io::Result<Part> {
     let start = stacks.get() + number * STACK;
     // SAFETY: the stack's lowest page, which nobody uses. Older systems have no such guards: there, a stack that is too deep
     // runs into the next.
-    unsafe { libc::madvise(start as *mut libc::c_void, PAGE, GUARD_INSTALL) };
+    unsafe { libc::madvise(start as *mut c_void, PAGE, GUARD_INSTALL) };
     let pointer = |address: usize| {
         StackPointer::new(address).ok_or_else(|| io::Error::from(io::ErrorKind::OutOfMemory))
     };

@@ -6,6 +6,7 @@ use std::ffi::{CStr, CString, OsString, c_int, c_void};
 use live::{Holder, Launch};
 
 use crate::ranks::{self, Main, Ranks};
+use crate::{leave, next};
 
 type Init = extern "C" fn(c_int, *mut *mut i8, *mut *mut i8);
 type Start = unsafe extern "C" fn(
@@ -21,14 +22,6 @@ type Start = unsafe extern "C" fn(
 thread_local! {
     /// The program's `main`.
     static MAIN: Cell<Option<Main>> = const { Cell::new(None) };
-}
-
-/// The next definition of a function behind this library's.
-fn next<F: Copy>(name: &CStr) -> Option<F> {
-    // SAFETY: the name is a string.
-    let found = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
-    // SAFETY: the caller asks for the type that the C library gives the function.
-    (!found.is_null()).then(|| unsafe { std::mem::transmute_copy(&found) })
 }
 
 /// Takes the place of the C library's: the program's `main` runs once for each rank.
@@ -76,9 +69,8 @@ extern "C" fn simulate(number: c_int, words: *mut *mut i8, _: *mut *mut i8) -> c
         Ok(Box::new(ranks) as Box<dyn Holder>)
     };
     let code = cli::inside(&line, &make);
-    // SAFETY: flushes the C library's streams.
-    unsafe { libc::fflush(std::ptr::null_mut()) };
-    // Destructors of the program's variables have run for no rank: none runs now.
+    leave::flush_files();
+    // What the program has registered has run for each rank: nothing runs now.
     // SAFETY: it ends the process.
     unsafe { libc::_exit(c_int::from(code)) }
 }
@@ -87,6 +79,7 @@ extern "C" fn simulate(number: c_int, words: *mut *mut i8, _: *mut *mut i8) -> c
 #[unsafe(no_mangle)]
 extern "C" fn exit(code: c_int) -> ! {
     if ranks::is_rank() {
+        ranks::leave();
         ranks::end(code);
     }
     let Some(real) = next::<extern "C" fn(c_int) -> !>(c"exit") else { std::process::abort() };

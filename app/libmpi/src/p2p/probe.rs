@@ -50,12 +50,16 @@ impl Probed {
         from: u32,
         tag: Option<u32>,
     ) -> Option<Completion> {
-        if !self.fetches.borrow().is_empty() {
+        if self.fetches.borrow().is_empty() {
+            return self.take(context, from, tag);
+        }
+        self.collect(port);
+        self.take(context, from, tag).or_else(|| {
             let tickets = self.disturb(port, context);
             port.wait(true, &tickets);
             self.collect(port);
-        }
-        self.take(context, from, tag)
+            self.take(context, from, tag)
+        })
     }
 
     /// Those who look for messages have to look again; gives the receives that they will find withdrawn.

@@ -10,6 +10,33 @@ fn right(ended: Ended, of: &str) -> String {
     ended.stdout
 }
 
+/// `getopt`, `strtok` and random numbers go on where the rank was, whoever has run since.
+#[test]
+fn state_of_the_c_library() {
+    let program = compiled("own_state");
+    for how in WAYS {
+        right(mpirun(&format!("-q -n 3 {how} --compute-time off"), &program, "-n 5 -v file"), how);
+    }
+}
+
+/// The n-th look in a row costs n times as much, of probes too.
+#[test]
+fn looks_in_a_row() {
+    let program = compiled("looks");
+    for how in WAYS {
+        right(mpirun(&format!("-q -n 2 {how} --compute-time off"), &program, ""), how);
+    }
+}
+
+/// A program that does not use MPI ends as it likes.
+#[test]
+fn without_mpi() {
+    let said = right(mpirun("-q -n 2", "echo".as_ref(), "word"), "echo");
+    assert_eq!(said, "word\nword\n");
+    let ended = mpirun("-q -n 2", "false".as_ref(), "");
+    assert!(ended.code == 1 && ended.stderr.contains("it exited with code 1"), "{}", ended.stderr);
+}
+
 /// Of a hundred times, a block runs as often as asked for: in each of two ranks, or in both together.
 #[test]
 fn sampled_blocks() {

@@ -1,7 +1,7 @@
 //! Kernels of the NAS parallel benchmarks in C, C++ and Fortran, written anew: they know the published results. Smaller programs of
 //! these languages.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::common::mpi::{mpi, mpirun};
@@ -25,20 +25,67 @@ fn programs_in_other_languages_verify_themselves() {
 
 /// Runs programs of a folder, with our compiler and the one that it needs, which say that they are right.
 fn verify(folder: &str, programs: &[(&str, &str, &str)]) {
-    for &(source, wrapper, compiler) in programs {
-        if Command::new(compiler).arg("--version").output().is_err() {
-            eprintln!("{source} skipped: no {compiler}");
-            continue;
+    for program in programs {
+        if let Some(program) = built(folder, *program) {
+            is_right(&program);
         }
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/live").join(folder);
-        let program = mpi().join(source).with_extension("kernel");
-        let status = Command::new(env!("CARGO_BIN_EXE_heddle"))
-            .args([wrapper, "-O2", "-o"])
-            .args([&program, &folder.join(source)])
-            .env("HEDDLE_MPI", mpi().join("lib"))
-            .status();
-        assert!(status.expect("heddle runs").success(), "{source}");
-        is_right(&program);
+    }
+}
+
+/// Compiles a program of a folder with our compiler; nothing if the one that it needs is not there.
+fn built(folder: &str, (source, wrapper, compiler): (&str, &str, &str)) -> Option<PathBuf> {
+    if Command::new(compiler).arg("--version").output().is_err() {
+        eprintln!("{source} skipped: no {compiler}");
+        return None;
+    }
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/live").join(folder);
+    let program = mpi().join(source).with_extension("kernel");
+    let status = Command::new(env!("CARGO_BIN_EXE_heddle"))
+        .args([wrapper, "-O2", "-o"])
+        .args([&program, &folder.join(source)])
+        .env("HEDDLE_MPI", mpi().join("lib"))
+        .status();
+    assert!(status.expect("heddle runs").success(), "{source}");
+    Some(program)
+}
+
+/// Each rank has its own streams of C++, destructors, and functions for its end, however ranks are held.
+#[test]
+fn streams_and_ends() {
+    let Some(program) = built("languages", ("streams.cpp", "c++", "c++")) else { return };
+    let of = |(rank, number): (u32, &str)| {
+        ["at exit", "leaves local", "leaves global", "last"]
+            .map(|what| format!("{rank} {what}"))
+            .into_iter()
+            .chain([format!("{rank} has {number}")])
+            .collect::<Vec<_>>()
+    };
+    let mut wanted = [(0, "1.23"), (1, "1.235"), (2, "1.2346")].map(of).concat();
+    wanted.sort_unstable();
+    for options in ["-q -n 3", "-q -n 3 --in-process"] {
+        for argument in ["", "without-stdio"] {
+            let ended = mpirun(options, &program, argument);
+            let mut lines: Vec<_> = ended.stdout.lines().collect();
+            lines.sort_unstable();
+            assert_eq!((ended.code, lines), (0, wanted.iter().map(String::as_str).collect()));
+        }
+    }
+}
+
+/// What Fortran has written is in its files at the end, closed or not.
+#[test]
+fn units_of_fortran() {
+    let Some(program) = built("languages", ("units.f90", "fort", "gfortran")) else { return };
+    for options in ["-q -n 3", "-q -n 3 --in-process"] {
+        let file = program.with_extension("unit");
+        let ended = mpirun(options, &program, &file.display().to_string());
+        assert_eq!((ended.code, ended.stderr.as_str()), (0, ""), "{options}");
+        for rank in 0..3 {
+            let file = format!("{}{rank}", file.display());
+            let text = std::fs::read_to_string(&file).expect("a file");
+            assert_eq!(text, format!("of rank {rank}\n"), "{options}");
+            std::fs::remove_file(file).expect("it can be removed");
+        }
     }
 }
 

@@ -1,0 +1,88 @@
+//! The ends of ranks: what they have registered, their destructors, and the streams of the languages.
+
+use std::cell::RefCell;
+use std::ffi::{c_int, c_void};
+
+use crate::{next, ranks, symbol};
+
+type Handler = unsafe extern "C" fn(*mut c_void);
+type Register = unsafe extern "C" fn(Handler, *mut c_void, *mut c_void) -> c_int;
+
+thread_local! {
+    /// By rank, what it has registered.
+    static HANDLERS: RefCell<Vec<Vec<(Handler, usize)>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Takes the place of the C library's, for `atexit` and destructors of variables: what ranks register in the executable runs when each of them
+/// ends, with its own variables in place.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __cxa_atexit(
+    handler: Handler,
+    argument: *mut c_void,
+    object: *mut c_void,
+) -> c_int {
+    if let Some(rank) = ranks::running().filter(|_| ranks::is_of_program(object)) {
+        return HANDLERS.with_borrow_mut(|handlers| {
+            if handlers.len() <= rank {
+                handlers.resize_with(rank + 1, Vec::new);
+            }
+            let Some(own) = handlers.get_mut(rank) else { return -1 };
+            own.push((handler, argument.addr()));
+            0
+        });
+    }
+    let Some(real) = next::<Register>(c"__cxa_atexit") else { return -1 };
+    // SAFETY: passed on as it came.
+    unsafe { real(handler, argument, object) }
+}
+
+/// The running rank leaves its `main`, or has called `exit`.
+pub fn leave(rank: usize, destructors: &[extern "C" fn()]) {
+    let last = || HANDLERS.with_borrow_mut(|handlers| handlers.get_mut(rank)?.pop());
+    while let Some((handler, argument)) = last() {
+        // SAFETY: as the program has asked for. It may register more.
+        unsafe { handler(argument as *mut c_void) };
+    }
+    for destructor in destructors {
+        destructor();
+    }
+    flush_streams();
+}
+
+/// Flushes the streams of C++, of which a rank may have its own.
+fn flush_streams() {
+    // `std::ostream::flush`.
+    let flush: Option<extern "C" fn(*mut c_void) -> *mut c_void> = symbol(c"_ZNSo5flushEv");
+    let Some(flush) = flush else { return };
+    for stream in [c"_ZSt4cout", c"_ZSt4cerr", c"_ZSt4clog"] {
+        if let Some(stream) = symbol(stream) {
+            flush(stream);
+        }
+    }
+}
+
+/// Constructs the streams of C++. Its library does that only once, for whoever comes first, but each rank may have its own.
+pub fn construct_streams() {
+    // The constructor of `std::ios_base::Init`, which has no members.
+    let init: Option<extern "C" fn(*mut u8)> = symbol(c"_ZNSt8ios_base4InitC1Ev");
+    if let Some(init) = init {
+        init(Box::leak(Box::new(0)));
+    }
+}
+
+/// Takes the place of `std::ios_base::sync_with_stdio`, which would take away from all ranks but the first what their streams write to: they stay as they are.
+#[unsafe(export_name = "_ZNSt8ios_base15sync_with_stdioEb")]
+extern "C" fn sync_with_stdio(_: bool) -> bool {
+    true
+}
+
+/// Flushes what is written by Fortran and C.
+pub fn flush_files() {
+    // With no unit, all of them.
+    let flush: Option<extern "C" fn(*const c_int)> = symbol(c"_gfortran_flush_i4");
+    if let Some(flush) = flush {
+        flush(std::ptr::null());
+    }
+    // SAFETY: all streams.
+    unsafe { libc::fflush(std::ptr::null_mut()) };
+}
