@@ -4,9 +4,11 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <malloc.h>
+#include <poll.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/select.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>
@@ -179,4 +181,36 @@ EXPORT int usleep(useconds_t microseconds) {
 EXPORT unsigned sleep(unsigned seconds) {
     struct timespec left = {0, 0};
     return nanosleep(&(struct timespec){seconds, 0}, &left) ? (unsigned)left.tv_sec : 0;
+}
+
+/* Waits for descriptors: with simulated clocks, those that are not ready now are not when the time has passed. */
+EXPORT int ppoll(struct pollfd *list, nfds_t count, const struct timespec *how_long, const sigset_t *mask) {
+    struct timespec rest_of_it = how_long ? *how_long : (struct timespec){0, 0}, nothing = {0, 0}, present;
+    int waits = how_long && (how_long->tv_sec > 0 || how_long->tv_nsec > 0) && simulated_now(&present);
+    int ready = (int)syscall(SYS_ppoll, list, count, waits ? &nothing : how_long ? &rest_of_it : NULL, mask, sizeof(long));
+    if (waits && !ready) sleeps(how_long);
+    return ready;
+}
+
+EXPORT int poll(struct pollfd *list, nfds_t count, int milliseconds) {
+    struct timespec how_long = {milliseconds / 1000, milliseconds % 1000 * 1000000L};
+    return ppoll(list, count, milliseconds < 0 ? NULL : &how_long, NULL);
+}
+
+EXPORT int pselect(int count, fd_set *reads, fd_set *writes, fd_set *others, const struct timespec *how_long, const sigset_t *mask) {
+    struct timespec rest_of_it = how_long ? *how_long : (struct timespec){0, 0}, nothing = {0, 0}, present;
+    struct {
+        const sigset_t *mask;
+        size_t size;
+    } signals = {mask, sizeof(long)};
+    int waits = how_long && (how_long->tv_sec > 0 || how_long->tv_nsec > 0) && simulated_now(&present);
+    int ready = (int)syscall(SYS_pselect6, count, reads, writes, others, waits ? &nothing : how_long ? &rest_of_it : NULL, &signals);
+    if (waits && !ready) sleeps(how_long);
+    return ready;
+}
+
+EXPORT int select(int count, fd_set *reads, fd_set *writes, fd_set *others, struct timeval *how_long) {
+    if (!how_long) return pselect(count, reads, writes, others, NULL, NULL);
+    struct timespec fine = {how_long->tv_sec, how_long->tv_usec * 1000L};
+    return pselect(count, reads, writes, others, &fine, NULL);
 }

@@ -140,6 +140,7 @@ pub fn connect() -> Result<Connected> {
 
 /// Connects a rank that the simulator holds in its own process, where `variables` are exchanged when another rank runs.
 pub fn hold(rank: &Mpi, port: Port, manner: Manner, variables: Vec<Range<usize>>) {
+    threads::forbid();
     rank.held.set(true);
     rank.variables.replace(variables);
     port.locate_by(place::here);

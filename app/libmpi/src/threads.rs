@@ -22,6 +22,11 @@ use crate::state::mpi;
 
 /// Whether threads may call at any time.
 static MULTIPLE: AtomicBool = AtomicBool::new(false);
+/// The first thread that called, by the kernel's number, and in how many calls it is: kept as long as it is the only one.
+static FIRST: AtomicU32 = AtomicU32::new(0);
+static CALLS: AtomicU32 = AtomicU32::new(0);
+/// Ranks share the process, and have no threads of their own.
+static SHARED: AtomicBool = AtomicBool::new(false);
 /// Threads that are about to take the lock.
 static COMING: AtomicU32 = AtomicU32::new(0);
 static STATE: Mutex<State> = Mutex::new(State { owner: 0, depth: 0, waiting: Vec::new() });
@@ -98,6 +103,11 @@ pub fn allow() {
     }
 }
 
+/// Ranks share this process, and their threads cannot call.
+pub fn forbid() {
+    SHARED.store(true, Ordering::Relaxed);
+}
+
 /// Whether they may.
 pub fn allowed() -> bool {
     MULTIPLE.load(Ordering::Acquire)
@@ -105,14 +115,51 @@ pub fn allowed() -> bool {
 
 /// A call begins.
 pub fn enter() {
-    if allowed() {
+    if allowed() || !is_only_thread() {
         take(1);
+    }
+}
+
+/// Whether this thread is the only one that has called so far. A second thread, whatever the program has asked for, makes all take turns from now
+/// on: programs count on that to work with libraries that go by the calls that are under way.
+fn is_only_thread() -> bool {
+    let (me, first) = (me(), FIRST.load(Ordering::Relaxed));
+    if first == 0 || cfg!(test) {
+        FIRST.store(me, Ordering::Relaxed);
+    } else if first != me {
+        if SHARED.load(Ordering::Relaxed) {
+            refused();
+        }
+        allow_others(first);
+        return false;
+    }
+    CALLS.store(CALLS.load(Ordering::Relaxed) + 1, Ordering::SeqCst);
+    // Another thread that came just now knows of this call, or waits for `take`.
+    !MULTIPLE.load(Ordering::SeqCst) || state().owner == me
+}
+
+/// Ends the program.
+#[cold]
+fn refused() -> ! {
+    eprintln!(
+        "heddle: a thread calls MPI; where ranks share a process (--in-process), only the one that a rank begins with can"
+    );
+    std::process::abort()
+}
+
+#[cold]
+fn allow_others(first: u32) {
+    let mut state = state();
+    if !MULTIPLE.swap(true, Ordering::SeqCst) {
+        let calls = CALLS.load(Ordering::SeqCst);
+        (state.owner, state.depth) = if calls > 0 { (first, calls) } else { (0, 0) };
     }
 }
 
 /// A call ends.
 pub fn leave() {
     if !allowed() {
+        CALLS.store(CALLS.load(Ordering::Relaxed).saturating_sub(1), Ordering::Relaxed);
         return;
     }
     let mut state = state();

@@ -27,6 +27,8 @@ pub struct Live<'a, H: ?Sized> {
     pub(crate) dormant: Dormant,
     /// How many ranks were asked where they are.
     asked: AtomicU32,
+    /// How many ranks ended without having used MPI.
+    strangers: AtomicU32,
 }
 
 /// Of so many ranks that cannot go on it is found out where in the program they are: that takes each some milliseconds.
@@ -72,7 +74,8 @@ impl<'a, H: Holder + ?Sized> Live<'a, H> {
         let ranks = first + more;
         let shared = Shared::new(memory, ranks);
         let rules = Rules { shared, memory, expand, costs, computation };
-        Self { holder, rules, first, dormant: Dormant::new(first..ranks), asked: AtomicU32::new(0) }
+        let (asked, strangers) = (AtomicU32::new(0), AtomicU32::new(0));
+        Self { holder, rules, first, dormant: Dormant::new(first..ranks), asked, strangers }
     }
 
     /// Tells the ranks which hosts they are on, before they run.
@@ -101,6 +104,11 @@ impl<'a, H: Holder + ?Sized> Live<'a, H> {
     /// How many ranks there were in all: the program's first, and those behind them up to the last that was started.
     pub fn lived(&self) -> u32 {
         self.dormant.lived()
+    }
+
+    /// How many ranks ended well without having used MPI.
+    pub fn strangers(&self) -> u32 {
+        self.strangers.load(Ordering::Relaxed)
     }
 
     /// Computation that was kept: nanoseconds of the processor, by rank and region.
@@ -151,6 +159,7 @@ impl<'a, H: Holder + ?Sized> Live<'a, H> {
         loop {
             if let Err(lost) = self.holder.turn(rank.number) {
                 if lost.code == 0 {
+                    self.strangers.fetch_add(1, Ordering::Relaxed);
                     return rank.take(Command::Exit, &self.rules).map_err(failed);
                 }
                 return Err(lost.into());

@@ -191,6 +191,7 @@ fn carry_out(arguments: &Mpirun, make: Option<Make>) -> Result<u8, Ending> {
         }
         report => report?,
     };
+    report.warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));
     show(arguments, plan.gantt, &report)?;
     match &report.summary.deadlock {
         Some(deadlock) => {

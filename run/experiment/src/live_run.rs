@@ -161,6 +161,8 @@ pub(crate) struct Lived<T> {
     pub outcome: T,
     /// How many ranks there were, with those that were started by others.
     pub ranks: u32,
+    /// How many of them never used MPI.
+    pub strangers: u32,
     /// How it ended, if that was before its time.
     pub ended: Option<live::Ended>,
     /// What was measured of its computation, if that is kept: nanoseconds by rank and region.
@@ -243,7 +245,8 @@ pub(crate) fn with<T>(
         live.place_on(&hosts).map_err(|full| Failure::Input(format!("error: hosts: {full}")))?;
     }
     let outcome = simulate(&live);
-    let (ended, computed, ranks) = (live.ended(), live.computation(), live.lived());
+    let (ended, computed) = (live.ended(), live.computation());
+    let (ranks, strangers) = (live.lived(), live.strangers());
     let outcome = outcome?;
     let at_once = ended.is_some() || is_stuck(&outcome);
     let code = holder.end(at_once);
@@ -251,5 +254,5 @@ pub(crate) fn with<T>(
         // A table of computation that has more ranks than there were is that of another program.
         computation::resolve(configuration, ranks, keep)?;
     }
-    Ok(Lived { outcome, ranks, ended, computed, code })
+    Ok(Lived { outcome, ranks, strangers, ended, computed, code })
 }

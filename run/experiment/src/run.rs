@@ -191,7 +191,7 @@ fn live(
     };
     let hosts = hosts(plan, first + room.more)?;
     let keep = plan.output.as_ref().is_some_and(|output| output.computation);
-    let Lived { outcome: mut simulated, ranks, ended, computed, code } = live_run::with(
+    let Lived { outcome: mut simulated, ranks, strangers, ended, computed, code } = live_run::with(
         programs,
         &plan.configuration,
         plan.flow.as_ref(),
@@ -211,6 +211,12 @@ fn live(
         Pending::of_call(op, place.map_or("", |(_, name)| name.as_str()))
     })?;
     report.code = code;
+    if strangers > 0 {
+        report.warnings.push(format!(
+            "{strangers} of {ranks} ranks never used MPI; if their program does, it has found another library of MPI than Heddle's, \
+             by an LD_LIBRARY_PATH that it sets or a path of its own"
+        ));
+    }
     Ok(report)
 }
 

@@ -165,6 +165,7 @@ impl Parts {
             locks,
             epoch: RefCell::<Epoch>::default(),
             open: RefCell::default(),
+            idle_flushes: Cell::default(),
             attributes: Attributes::default(),
             errhandler: RefCell::new(Errhandler::Fatal),
             name: RefCell::default(),

@@ -30,14 +30,18 @@ impl Window {
         if granted.is_empty() { Ok(()) } else { self.notify(&granted, Notice::Granted) }
     }
 
-    /// Waits until accesses are complete. Where none was under way, the others go on for a moment: the program may
+    /// Waits until accesses are complete. Where none was under way, the others go on for a moment, but not every time: the program may
     /// be waiting for what they do to its memory.
     fn flush(&self, which: Which) -> Result {
         if self.complete(which)? {
             mpi().port()?.poll(Poll::Nothing);
             return Ok(());
         }
-        threads::look(mpi().port()?);
+        let times = self.idle_flushes.get().wrapping_add(1);
+        self.idle_flushes.set(times);
+        if times.is_multiple_of(LOOKS) {
+            threads::look(mpi().port()?);
+        }
         Ok(())
     }
 
@@ -46,6 +50,9 @@ impl Window {
         self.flush(Which { target, local })
     }
 }
+
+/// Of so many flushes with nothing to wait for, one lets the others go on.
+const LOOKS: u32 = 16;
 
 fn check_assertion(assert: c_int) -> Result {
     check!(assert & !abi::MODE_NOCHECK == 0, ERR_ASSERT, "the assertion {assert:#x}");

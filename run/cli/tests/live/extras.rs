@@ -28,13 +28,23 @@ fn looks_in_a_row() {
     }
 }
 
-/// A program that does not use MPI ends as it likes.
+/// A program that does not use MPI ends as it likes; it is said, as it may have found another library.
 #[test]
 fn without_mpi() {
-    let said = right(mpirun("-q -n 2", "echo".as_ref(), "word"), "echo");
-    assert_eq!(said, "word\nword\n");
+    let ended = mpirun("-q -n 2", "echo".as_ref(), "word");
+    assert_eq!((ended.code, ended.stdout.as_str()), (0, "word\nword\n"), "{}", ended.stderr);
+    assert!(ended.stderr.starts_with("warning: 2 of 2 ranks never used MPI"), "{}", ended.stderr);
     let ended = mpirun("-q -n 2", "false".as_ref(), "");
     assert!(ended.code == 1 && ended.stderr.contains("it exited with code 1"), "{}", ended.stderr);
+}
+
+/// Threads may call at once also where the program has not asked for that, as far as it works with other libraries.
+#[test]
+fn threads_that_were_not_asked_for() {
+    let program = compiled("unasked_threads");
+    for ranks in [1, 2, 4] {
+        right(mpirun(&format!("-q -n {ranks} --compute-time off"), &program, ""), "threads");
+    }
 }
 
 /// Of a hundred times, a block runs as often as asked for: in each of two ranks, or in both together.
