@@ -133,9 +133,25 @@ fn is_only_thread() -> bool {
         allow_others(first);
         return false;
     }
-    CALLS.store(CALLS.load(Ordering::Relaxed) + 1, Ordering::SeqCst);
-    // Another thread that came just now knows of this call, or waits for `take`.
-    !MULTIPLE.load(Ordering::SeqCst) || state().owner == me
+    count(CALLS.load(Ordering::Relaxed) + 1)
+}
+
+/// The first thread is in so many calls. Gives whether no other thread has come just now, or one that knows of them.
+fn count(calls: u32) -> bool {
+    CALLS.store(calls, Ordering::SeqCst);
+    if !MULTIPLE.load(Ordering::SeqCst) {
+        return true;
+    }
+    // It may have seen one call less, or more.
+    let mut state = state();
+    let is_known = state.owner == me();
+    if is_known {
+        state.depth = calls;
+        if calls == 0 {
+            release(&mut state);
+        }
+    }
+    is_known
 }
 
 /// Ends the program.
@@ -159,7 +175,7 @@ fn allow_others(first: u32) {
 /// A call ends.
 pub fn leave() {
     if !allowed() {
-        CALLS.store(CALLS.load(Ordering::Relaxed).saturating_sub(1), Ordering::Relaxed);
+        count(CALLS.load(Ordering::Relaxed).saturating_sub(1));
         return;
     }
     let mut state = state();
