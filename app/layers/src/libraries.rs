@@ -17,6 +17,8 @@ pub const IN_PROCESS: &str = "libheddle_in_process.so";
 
 /// The library that is loaded before programs that are to be changed without their knowledge.
 pub const BEFORE: &str = "libheddle_before.so";
+/// The library that sees to it that programs find the libraries beside it.
+pub const AUDIT: &str = "libheddle_audit.so";
 
 /// The parts that are written by hand.
 const PARTS: &[(&str, &str)] = &[
@@ -244,16 +246,33 @@ fn headers(folder: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Builds the library that is loaded before programs.
-fn before(folder: &Path) -> Result<PathBuf, Error> {
-    let (sources, made) = (folder.join("src"), folder.join("lib").join(BEFORE));
+/// Builds a library that is none of MPI, from one file.
+fn plain(
+    folder: &Path,
+    name: &str,
+    source: (&str, &str),
+    more: &[String],
+) -> Result<PathBuf, Error> {
+    let (sources, made) = (folder.join("src"), folder.join("lib").join(name));
     fs::create_dir_all(&sources).map_err(file(&sources))?;
-    let source = sources.join("before.c");
-    fs::write(&source, include_str!("../c/before.c")).map_err(file(&source))?;
+    let (written, text) = (sources.join(source.0), source.1);
+    fs::write(&written, text).map_err(file(&written))?;
     let unfinished = made.with_extension(std::process::id().to_string());
-    run(compiler().args(FLAGS).arg("-shared").arg(&source).arg("-ldl").arg("-o").arg(&unfinished))?;
+    let mut command = compiler();
+    command.args(FLAGS).args(more).arg("-shared").arg(&written).arg("-ldl");
+    run(command.arg("-o").arg(&unfinished))?;
     fs::rename(&unfinished, &made).map_err(file(&made))?;
     Ok(made)
+}
+
+/// Builds the library that is loaded before programs, and the one that watches how they find others.
+fn around(folder: &Path) -> Result<[PathBuf; 2], Error> {
+    let names = Interface::ALL.into_iter().flat_map(Interface::all_libraries);
+    let names: Vec<_> = names.map(|name| format!("\"{name}\"")).collect();
+    let all = format!("-DALL={}", names.join(","));
+    let before = ("before.c", include_str!("../c/before.c"));
+    let audit = ("audit.c", include_str!("../c/audit.c"));
+    Ok([plain(folder, BEFORE, before, &[])?, plain(folder, AUDIT, audit, &[all])?])
 }
 
 /// Builds all libraries into `FOLDER/mpi/lib`, beside a copy of the library under them; gives their files.
@@ -273,7 +292,7 @@ pub fn all(core: &Path, folder: &Path) -> Result<Vec<PathBuf>, Error> {
     }
     headers(&folder.join("include"))?;
     scripts::write(&folder).map_err(file(&folder))?;
-    made.push(before(&folder)?);
+    made.extend(around(&folder)?);
     for interface in Interface::ALL {
         made.extend(build(interface, &folder)?);
     }

@@ -19,6 +19,13 @@ const SMALLEST: u64 = 128;
 const STEPS: u32 = 2;
 /// So many blocks that are in use are looked at when memory is needed.
 const LOOKED_AT: usize = 8;
+/// Likewise for a large block.
+const MORE_LOOKED_AT: usize = 1024;
+/// From this size on, blocks are large: of those that are free, no more than some bytes stay in memory.
+const LARGE: u64 = 1 << 20;
+/// Free large blocks of all ranks may take one part in so many of the machine's memory, but [`KEPT_EACH`] for each rank.
+const KEPT: u64 = 8;
+const KEPT_EACH: u64 = 1 << 24;
 
 /// An arena.
 #[derive(Debug)]
@@ -28,6 +35,10 @@ pub struct Arena {
     end: Place,
     /// By class of size, blocks that are free.
     free: Vec<Vec<Place>>,
+    /// Large blocks that are free and may be in memory, as they were given back, and the sum of their sizes.
+    kept: VecDeque<Place>,
+    bytes_kept: u64,
+    most_kept: u64,
     /// Blocks in use, as they were allocated, if others give back.
     used: VecDeque<Place>,
     /// Whether those who give back do it with [`Arena::give_back`].
@@ -46,7 +57,20 @@ impl Arena {
         let (start, end) = layout.arena(number);
         let next = start.next_multiple_of(HEADER);
         let direct = layout.is_private() && number < layout.ranks();
-        Self { memory, next, end, free: Vec::new(), used: VecDeque::new(), direct }
+        let sharing = if layout.is_private() { 1 } else { layout.ranks().max(1) };
+        let system = rustix::system::sysinfo();
+        let total = system.totalram as u64 * u64::from(system.mem_unit);
+        Self {
+            memory,
+            next,
+            end,
+            free: Vec::new(),
+            kept: VecDeque::new(),
+            bytes_kept: 0,
+            most_kept: KEPT_EACH.max(total / KEPT / u64::from(sharing)),
+            used: VecDeque::new(),
+            direct,
+        }
     }
 
     /// A block of at least so many bytes, aligned to 64; its contents are arbitrary.
@@ -67,8 +91,11 @@ impl Arena {
     /// A block, and whether it has never been used: then it has zeros.
     fn find(&mut self, bytes: u64) -> Result<(Place, bool), Full> {
         let (size, class) = class(bytes.checked_add(HEADER).ok_or(Full(bytes))?);
-        self.collect();
+        self.collect(if size < LARGE { LOOKED_AT } else { MORE_LOOKED_AT });
         let listed = self.free.get_mut(class).and_then(Vec::pop);
+        if size >= LARGE {
+            self.keep_less(listed);
+        }
         let is_new = listed.is_none();
         let block = if let Some(block) = listed {
             block
@@ -98,18 +125,37 @@ impl Arena {
     }
 
     fn list(&mut self, block: Place) {
-        let (_, class) = class(self.memory.word(block + 8).load(Ordering::Relaxed));
+        let (size, class) = class(self.memory.word(block + 8).load(Ordering::Relaxed));
         if self.free.len() <= class {
             self.free.resize_with(class + 1, Vec::new);
         }
         if let Some(list) = self.free.get_mut(class) {
             list.push(block);
         }
+        if size >= LARGE {
+            self.kept.push_back(block);
+            self.bytes_kept += size;
+        }
     }
 
-    /// Finds blocks that were given back.
-    fn collect(&mut self) {
-        for _ in 0..self.used.len().min(LOOKED_AT) {
+    /// A large block is allocated, this one if it was free: the others that are free give their memory back to the system, the
+    /// oldest first, until no more is kept than may be.
+    fn keep_less(&mut self, allocated: Option<Place>) {
+        let size = |block| self.memory.word(block + 8).load(Ordering::Relaxed);
+        if let Some(index) = self.kept.iter().position(|block| Some(*block) == allocated) {
+            self.bytes_kept -= self.kept.remove(index).map_or(0, size);
+        }
+        while self.bytes_kept > self.most_kept {
+            let Some(block) = self.kept.pop_front() else { break };
+            self.bytes_kept -= size(block);
+            // What follows the header: that stays.
+            self.memory.release(block + HEADER, block + size(block));
+        }
+    }
+
+    /// Finds blocks that were given back, among so many that were in use.
+    fn collect(&mut self, most: usize) {
+        for _ in 0..self.used.len().min(most) {
             let Some(block) = self.used.pop_front() else { return };
             if self.memory.word(block).load(Ordering::Acquire) == FREE {
                 self.list(block);
@@ -190,6 +236,35 @@ mod tests {
         give_back(&memory, one);
         assert_eq!(arena.allocate_zeroed(104), Ok(one));
         assert_eq!(memory.word(one + 96).load(Ordering::Relaxed), 0);
+    }
+
+    /// Of large blocks that are free, no more stays in memory than may; what is allocated or kept is left alone.
+    #[test]
+    fn large() {
+        let (memory, file) = Memory::new(64).expect("memory");
+        let resident = || rustix::fs::fstat(&file).expect("a file").st_blocks.unsigned_abs() * 512;
+        let mut arena = Arena { most_kept: KEPT_EACH, ..Arena::new(memory, 1) };
+        let before = resident();
+        let fill = |place: Place, size: u64| {
+            // SAFETY: a block of this size.
+            unsafe { memory.at(place).write_bytes(7, size as usize) };
+        };
+        let stays = arena.allocate(LARGE).expect("room");
+        fill(stays, LARGE);
+        for round in 0..2 {
+            for megabytes in 8..40 {
+                let block = arena.allocate(megabytes << 20).expect("room");
+                fill(block, megabytes << 20);
+                give_back(&memory, block);
+                // The one that was given back last, what is kept, and two pages of each for its header and its end.
+                let most = (40 << 20) + KEPT_EACH + LARGE + 32 * 8192 + (1 << 16);
+                assert!(resident() - before <= most, "round {round}, {megabytes}: {}", resident());
+            }
+        }
+        assert!(resident() - before > KEPT_EACH);
+        // SAFETY: the block that stays.
+        let kept = unsafe { std::slice::from_raw_parts(memory.at(stays), LARGE as usize) };
+        assert!(kept.iter().all(|byte| *byte == 7));
     }
 
     /// Ranks of one process use each other's blocks again at once; those of the simulator stay its own.

@@ -7,7 +7,7 @@ use std::ptr::{self, NonNull};
 use std::sync::atomic::AtomicU64;
 
 use rustix::fs::MemfdFlags;
-use rustix::mm::{MapFlags, ProtFlags};
+use rustix::mm::{Advice, MapFlags, ProtFlags};
 
 use crate::{Place, lane::Lane};
 
@@ -145,6 +145,18 @@ impl Memory {
     pub fn at(&self, place: Place) -> *mut u8 {
         debug_assert!(place < self.layout.length(), "a place of the memory");
         self.base.as_ptr().wrapping_add(place as usize)
+    }
+
+    /// Gives whole pages between two places back to the system; they read as zeros then. Nobody may use them.
+    pub(crate) fn release(&self, from: Place, to: Place) {
+        let page = rustix::param::page_size() as u64;
+        let (from, to) = (from.next_multiple_of(page), to / page * page);
+        if from >= to {
+            return;
+        }
+        let advice = if self.layout.private { Advice::LinuxDontNeed } else { Advice::LinuxRemove };
+        // SAFETY: pages of the mapping, which by contract nobody uses. If the system keeps them, nothing is lost.
+        let _ = unsafe { rustix::mm::madvise(self.at(from).cast(), (to - from) as usize, advice) };
     }
 
     /// A word of a block; it must lie in one.

@@ -7,7 +7,7 @@ use std::{
     env,
     ffi::{OsStr, OsString},
     io,
-    path::{Path, PathBuf},
+    path::{Path, PathBuf, absolute},
 };
 
 use live::{Costs, Holder, Hosts, Launch, Live, Make, Printing, Processes, Room};
@@ -107,7 +107,7 @@ pub(crate) fn check(
 /// The folder of our libraries of MPI: what the environment says, or `mpi/lib` beside this program.
 pub fn libraries() -> Result<PathBuf, Failure> {
     if let Some(folder) = env::var_os(FOLDER) {
-        return Ok(folder.into());
+        return Ok(absolute(&folder).unwrap_or_else(|_| folder.into()));
     }
     let beside = || Some(env::current_exe().ok()?.canonicalize().ok()?.parent()?.join("mpi/lib"));
     beside().filter(|folder| folder.is_dir()).ok_or_else(|| {
@@ -120,6 +120,8 @@ pub fn libraries() -> Result<PathBuf, Failure> {
 
 /// The library that is loaded before programs, and the variables that tell it what to change.
 const BEFORE: &str = "libheddle_before.so";
+/// The library by which they find the others, whatever path they bring.
+const AUDIT: &str = "libheddle_audit.so";
 const FOLD_FROM: &str = "HEDDLE_FOLD_FROM";
 const HOST_CLOCK: &str = "HEDDLE_HOST_CLOCK";
 /// Allocations that share memory between ranks have at least so many bytes.
@@ -139,6 +141,15 @@ pub fn changes(
         variables.push((HOST_CLOCK.into(), clock.into()));
     }
     let library = (!variables.is_empty()).then(|| libraries.join(BEFORE));
+    let mut audits = vec![libraries.join(AUDIT)];
+    audits.retain(|library| library.is_file());
+    audits.extend(env::var_os("LD_AUDIT").iter().flat_map(env::split_paths));
+    // A folder with a colon in its name cannot be said.
+    if let Ok(audits) = env::join_paths(audits)
+        && !audits.is_empty()
+    {
+        variables.push(("LD_AUDIT".into(), audits));
+    }
     (variables, library)
 }
 

@@ -213,8 +213,8 @@ fn live(
     report.code = code;
     if strangers > 0 {
         report.warnings.push(format!(
-            "{strangers} of {ranks} ranks never used MPI; if their program does, it has found another library of MPI than Heddle's, \
-             by an LD_LIBRARY_PATH that it sets or a path of its own"
+            "{strangers} of {ranks} ranks never used MPI; if their program does, it is by another library than Heddle's: one that was \
+             linked statically, or of another kind than Open MPI 4, MPICH or the standard binary interface"
         ));
     }
     Ok(report)

@@ -52,7 +52,8 @@ extern "C" fn nothing(_: c_int, _: *mut *mut i8, _: *mut *mut i8) {}
 extern "C" fn simulate(number: c_int, words: *mut *mut i8, _: *mut *mut i8) -> c_int {
     let line = std::env::var(cli::INSIDE).unwrap_or_default();
     let allocator = cli::ALLOCATOR.map(|variable| variable.0);
-    for name in [cli::INSIDE, "LD_PRELOAD", "LD_BIND_NOW"].into_iter().chain(allocator) {
+    for name in [cli::INSIDE, "LD_AUDIT", "LD_PRELOAD", "LD_BIND_NOW"].into_iter().chain(allocator)
+    {
         // SAFETY: there is only this thread so far.
         unsafe { std::env::remove_var(name) };
     }

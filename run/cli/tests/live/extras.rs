@@ -1,6 +1,9 @@
 //! What programs can have beyond MPI: sampled blocks, memory that ranks share, simulated clocks of the system.
 
-use crate::common::mpi::{compiled, mpirun_as_it_computes as mpirun};
+use std::path::Path;
+use std::process::Command;
+
+use crate::common::mpi::{compiled, mpi, mpirun_as_it_computes as mpirun};
 use crate::common::{Ended, Folder};
 
 const WAYS: [&str; 2] = ["", "--in-process"];
@@ -36,6 +39,36 @@ fn without_mpi() {
     assert!(ended.stderr.starts_with("warning: 2 of 2 ranks never used MPI"), "{}", ended.stderr);
     let ended = mpirun("-q -n 2", "false".as_ref(), "");
     assert!(ended.code == 1 && ended.stderr.contains("it exited with code 1"), "{}", ended.stderr);
+}
+
+/// Programs find our library whatever paths they bring: a DT_RPATH, an absolute name, no LD_LIBRARY_PATH.
+#[test]
+fn other_paths() {
+    let folder = Folder::new("other-paths");
+    let at = |name: &str| folder.path(name).to_string_lossy().into_owned();
+    let (source, other) = (at("other.c"), at("libmpi_abi.so.1"));
+    let text =
+        "#include <stdlib.h>\nint MPI_Init(int *a, char ***b) { (void)a, (void)b, exit(3); }\n";
+    folder.write("other.c", text);
+    let compile = |compiler: &Path, words: &[&str]| {
+        let status = Command::new(compiler).args(words).status();
+        assert!(status.expect("a compiler").success(), "{words:?}");
+    };
+    compile("cc".as_ref(), &["-shared", "-fPIC", "-o", &other, &source]);
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/live/looks.c");
+    let path = format!("-Wl,--disable-new-dtags,-rpath,{}", at(""));
+    for (name, how) in [("by-path", path.as_str()), ("by-name", &other)] {
+        let program = at(name);
+        compile(&mpi().join("bin/mpicc"), &["-o", &program, source, how]);
+        let alone = Command::new(&program).env("LD_LIBRARY_PATH", mpi().join("lib")).status();
+        assert_eq!(alone.expect("it runs").code(), Some(3), "{name} finds the other library");
+        for how in WAYS {
+            right(mpirun(&format!("-q -n 2 {how} --compute-time off"), program.as_ref(), ""), name);
+        }
+        let script = at("script");
+        folder.write("script", &format!("unset LD_LIBRARY_PATH\nexec {program}\n"));
+        right(mpirun("-q -n 2 --compute-time off", "sh".as_ref(), &script), "script");
+    }
 }
 
 /// Threads may call at once also where the program has not asked for that, as far as it works with other libraries.
