@@ -13,7 +13,7 @@ thread_local! {
     static HANDLERS: RefCell<Vec<Vec<(Handler, usize)>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Takes the place of the C library's, for `atexit` and destructors of variables: what ranks register in the executable runs when each of them
+/// Takes the place of the C library's, for `atexit` and destructors of variables: what ranks register in the program runs when each of them
 /// ends, with its own variables in place.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __cxa_atexit(
@@ -30,6 +30,10 @@ unsafe extern "C" fn __cxa_atexit(
             own.push((handler, argument.addr()));
             0
         });
+    }
+    if std::env::var_os(cli::INSIDE).is_some() {
+        // Libraries, before there are ranks: their variables become those of ranks, and are constructed once more for each.
+        return 0;
     }
     let Some(real) = next::<Register>(c"__cxa_atexit") else { return -1 };
     // SAFETY: passed on as it came.

@@ -5,8 +5,8 @@
 //! simulator runs, which runs `main` once for each rank, on a stack of its own and with its own copy of the program's variables
 //! ([`image`]).
 //!
-//! What ranks share: the heap (but each has what it allocates), open files, the working directory, the environment, and the variables of
-//! shared libraries. A rank that is ended by a signal ends all of them.
+//! What ranks share: the heap (but each has what it allocates), open files, the working directory, the environment, and the variables of the
+//! system's libraries ([`objects`]). A rank that is ended by a signal ends all of them.
 #![allow(unsafe_code)]
 
 /// As in the command. The program's own memory is that of the C library.
@@ -16,7 +16,11 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 use std::ffi::{CStr, c_void};
 
 mod image;
+mod keys;
+mod large;
 mod leave;
+mod objects;
+mod pristine;
 mod random;
 mod ranks;
 mod signals;

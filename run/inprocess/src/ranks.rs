@@ -18,7 +18,8 @@ use port::{Desk, Died, Lane, Memory, Port, RANKS_TURN, SIMULATORS_TURN, Switch};
 use std::sync::atomic::Ordering;
 
 use crate::image::Image;
-use crate::leave;
+use crate::large::Large;
+use crate::{keys, leave};
 
 /// The program's `main`.
 pub type Main = extern "C" fn(c_int, *mut *mut i8, *mut *mut i8) -> c_int;
@@ -105,9 +106,9 @@ pub fn running() -> Option<usize> {
     is_rank().then(|| RUNNING.get())
 }
 
-/// Whether this is of the executable, as the C library tells of an object that something is registered for.
+/// Whether this is of the program, as the C library tells of an object that something is registered for.
 pub fn is_of_program(object: *mut c_void) -> bool {
-    object.is_null() || PROGRAM.with_borrow(|image| image.offset(object.addr()).is_some())
+    object.is_null() || PROGRAM.with_borrow(|image| image.is_of_program(object.addr()))
 }
 
 /// The running rank does what is left to do at its end.
@@ -137,6 +138,7 @@ fn suspend() {
 #[derive(Debug)]
 struct Copies {
     image: Image,
+    large: Rc<Large>,
     /// By rank; null before another one has run.
     of: Vec<Cell<*mut u8>>,
 }
@@ -156,6 +158,9 @@ impl Switch for Here {
     }
 
     fn place(&self, rank: u32, address: usize) -> usize {
+        if let Some(place) = self.copies.large.place(rank as usize, address) {
+            return place;
+        }
         // Those of the rank that runs are where the program has them.
         let other = self.copies.of.get(rank as usize).filter(|_| rank != self.rank).map(Cell::get);
         match (other.filter(|copy| !copy.is_null()), self.copies.image.offset(address)) {
@@ -176,9 +181,9 @@ impl Ranks {
         let image = Image::find();
         PROGRAM.set(image.clone());
         let of = vec![Cell::new(ptr::null_mut()); count as usize];
-        let copies = Rc::new(Copies { image: image.clone(), of });
-        let mut fresh = vec![0; image.size()];
-        image.save(&mut fresh);
+        let large = Large::new(image.large.clone(), count as usize)?;
+        let copies = Rc::new(Copies { image: image.clone(), large, of });
+        let fresh = image.fresh();
         let stacks = stacks(count as usize)?;
         let manner = Manner::new(|name| {
             let mut said = programs.iter().flat_map(|program| &program.environment);
@@ -242,6 +247,11 @@ impl Ranks {
             let copy = if new.image.is_empty() { &self.fresh } else { &new.image };
             image.restore(copy);
         }
+        if let Err(error) = self.copies.large.settle(rank as usize) {
+            eprintln!("error: the variables of rank {rank} cannot be mapped: {error}");
+            std::process::abort();
+        }
+        keys::exchange(before, rank as usize);
     }
 
     /// Lets a rank run until it suspends itself or ends.
@@ -278,6 +288,18 @@ impl Ranks {
 }
 
 impl Ranks {
+    /// Flushes what ranks have written that will not end by themselves any more.
+    fn flush(&self) {
+        // SAFETY: as in `run`.
+        let ranks = unsafe { &mut *self.all.get() };
+        let stuck = |(_, rank): &(usize, &Rank)| rank.ended.is_none() && !rank.image.is_empty();
+        let stuck = ranks.iter().enumerate().filter(stuck).map(|(number, _)| number as u32);
+        for rank in stuck.collect::<Vec<_>>() {
+            self.settle(ranks, rank);
+            leave::flush_files();
+        }
+    }
+
     /// Whether a rank uses MPI, or has used it.
     fn has_begun(&self, rank: u32) -> bool {
         // SAFETY: as in `run`; what MPI keeps of a rank is never freed.
@@ -340,6 +362,7 @@ impl Holder for Ranks {
     }
 
     fn end(&mut self, at_once: bool) -> c_int {
+        self.flush();
         let mut codes = self.all.get_mut().iter().filter_map(|rank| rank.ended);
         let failed = codes.find(|code| *code != 0);
         if at_once { 1 } else { failed.unwrap_or(0) }

@@ -22,6 +22,37 @@ fn state_of_the_c_library() {
     }
 }
 
+/// Each rank has its own variables, however large.
+#[test]
+fn large_variables() {
+    let program = compiled("large_variables");
+    for how in WAYS {
+        right(mpirun(&format!("-q -n 3 {how} --compute-time off"), &program, ""), how);
+    }
+}
+
+/// Shared libraries of the program have a state for each rank, which is constructed and destructed for each.
+#[test]
+fn state_of_libraries() {
+    let folder = Folder::new("library");
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/live");
+    let library = folder.path("libcounts.so");
+    let program = folder.path("uses_library");
+    let mut makes = Command::new("cc");
+    makes.args(["-shared", "-fPIC", "-o"]).arg(&library).arg(sources.join("library.c"));
+    let mut uses = Command::new(mpi().join("bin/mpicc"));
+    uses.arg("-o").arg(&program).arg(sources.join("uses_library.c")).arg(&library);
+    for command in [&mut makes, &mut uses] {
+        assert!(command.status().expect("a compiler").success());
+    }
+    for how in WAYS {
+        let said = right(mpirun(&format!("-q -n 3 {how} --compute-time off"), &program, ""), how);
+        let mut lines: Vec<_> = said.lines().collect();
+        lines.sort_unstable();
+        assert_eq!(lines, ["3 106", "3 109", "3 112"], "{how}");
+    }
+}
+
 /// The n-th look in a row costs n times as much, of probes too.
 #[test]
 fn looks_in_a_row() {

@@ -72,7 +72,7 @@ fn streams_and_ends() {
     }
 }
 
-/// What Fortran has written is in its files at the end, closed or not.
+/// What Fortran has written is in its files at the end, closed or not; ranks have units of their own.
 #[test]
 fn units_of_fortran() {
     let Some(program) = built("languages", ("units.f90", "fort", "gfortran")) else { return };
@@ -83,7 +83,8 @@ fn units_of_fortran() {
         for rank in 0..3 {
             let file = format!("{}{rank}", file.display());
             let text = std::fs::read_to_string(&file).expect("a file");
-            assert_eq!(text, format!("of rank {rank}\n"), "{options}");
+            let wanted = format!("of rank {rank} 1\nof rank {rank} 2\nthe end\n");
+            assert_eq!(text, wanted, "{options}");
             std::fs::remove_file(file).expect("it can be removed");
         }
     }

@@ -1,0 +1,136 @@
+//! Large parts of the program's variables: pages of a file in memory, of which those of the running rank are mapped in place.
+//! That costs a system call a part and a fault for each page that the rank uses, whatever its size; what no rank has written takes no memory.
+
+use std::cell::Cell;
+use std::ffi::c_void;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::rc::Rc;
+use std::{io, ptr, slice};
+
+use crate::objects::Part;
+use crate::pristine;
+
+/// From this size on, a part is large.
+const LARGE: usize = 64 << 10;
+const PAGE: usize = 4096;
+
+/// The pages of a part, if they are many. What shares the first and the last with it is the same for all ranks.
+pub fn pages(part: Part) -> Option<Part> {
+    let (start, end) = (part.start.addr(), part.start.addr() + part.length);
+    let (from, to) = (start / PAGE * PAGE, end.next_multiple_of(PAGE));
+    let pages = Part { start: part.start.wrapping_sub(start - from), length: to - from, ..part };
+    (part.has_pages && part.length >= LARGE).then_some(pages)
+}
+
+/// A page that does not begin with zeros: its part, its place there, and what it begins with.
+type Page = (usize, usize, Box<[u8]>);
+
+/// The large parts for some ranks.
+#[derive(Debug)]
+pub struct Large {
+    parts: Vec<Part>,
+    file: Option<OwnedFd>,
+    /// Where all of them are mapped, one rank behind the other.
+    window: *mut u8,
+    /// Bytes of a rank.
+    each: usize,
+    fresh: Vec<Page>,
+    /// By rank, whether it has begun.
+    begun: Vec<Cell<bool>>,
+}
+
+impl Large {
+    /// Room for so many ranks.
+    pub fn new(parts: Vec<Part>, ranks: usize) -> io::Result<Rc<Self>> {
+        let each: usize = parts.iter().map(|part| part.length).sum();
+        let begun = vec![Cell::new(false); ranks];
+        let mut large =
+            Self { parts, file: None, window: ptr::null_mut(), each, fresh: Vec::new(), begun };
+        if each > 0 {
+            large.map_all(each * ranks)?;
+            large.keep_fresh();
+        }
+        Ok(Rc::new(large))
+    }
+
+    fn map_all(&mut self, length: usize) -> io::Result<()> {
+        // SAFETY: a name.
+        let file = unsafe { libc::memfd_create(c"heddle-variables".as_ptr(), libc::MFD_CLOEXEC) };
+        if file < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: a new file, this process's own.
+        let file = unsafe { OwnedFd::from_raw_fd(file) };
+        let size = libc::off_t::try_from(length).map_err(io::Error::other)?;
+        // SAFETY: as above.
+        if unsafe { libc::ftruncate(file.as_raw_fd(), size) } != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        self.window = map(&file, ptr::null_mut(), length, 0, 0)?.cast();
+        self.file = Some(file);
+        Ok(())
+    }
+
+    fn keep_fresh(&mut self) {
+        let mut copy = [0; PAGE];
+        for (number, part) in self.parts.iter().enumerate() {
+            for place in (0..part.length).step_by(PAGE) {
+                let start = part.start.wrapping_add(place);
+                // SAFETY: the program's memory.
+                copy.copy_from_slice(unsafe { slice::from_raw_parts(start, PAGE) });
+                pristine::undo(start.addr(), &mut copy);
+                if copy.iter().any(|byte| *byte != 0) {
+                    self.fresh.push((number, place, copy.into()));
+                }
+            }
+        }
+    }
+
+    /// Where a byte of the program is for a rank, whoever runs.
+    pub fn place(&self, rank: usize, address: usize) -> Option<usize> {
+        let mut before = rank * self.each;
+        for part in &self.parts {
+            let within = address.wrapping_sub(part.start.addr());
+            if within < part.length {
+                return Some(self.window.addr() + before + within);
+            }
+            before += part.length;
+        }
+        None
+    }
+
+    /// Puts those of a rank in place.
+    pub fn settle(&self, rank: usize) -> io::Result<()> {
+        let Some(file) = &self.file else { return Ok(()) };
+        if self.begun.get(rank).is_some_and(|begun| !begun.replace(true)) {
+            for (part, place, bytes) in &self.fresh {
+                let Some(part) = self.parts.get(*part) else { continue };
+                let Some(to) = self.place(rank, part.start.addr() + place) else { continue };
+                let to = self.window.wrapping_add(to - self.window.addr());
+                // SAFETY: a page of the window, which nobody else has.
+                unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
+            }
+        }
+        let mut offset = rank * self.each;
+        for part in &self.parts {
+            map(file, part.start.cast(), part.length, libc::MAP_FIXED, offset)?;
+            offset += part.length;
+        }
+        Ok(())
+    }
+}
+
+fn map(
+    file: &OwnedFd,
+    place: *mut c_void,
+    length: usize,
+    flags: i32,
+    offset: usize,
+) -> io::Result<*mut c_void> {
+    let (protection, flags) =
+        (libc::PROT_READ | libc::PROT_WRITE, flags | libc::MAP_SHARED | libc::MAP_NORESERVE);
+    let offset = libc::off_t::try_from(offset).map_err(io::Error::other)?;
+    // SAFETY: pages of the file, wherever the system likes, or in place of variables of which ranks have their own.
+    let mapped = unsafe { libc::mmap(place, length, protection, flags, file.as_raw_fd(), offset) };
+    if mapped == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(mapped) }
+}

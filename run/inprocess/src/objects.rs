@@ -1,0 +1,209 @@
+//! The executable and its shared libraries, as the dynamic linker has loaded them.
+
+use std::ffi::{CStr, c_int, c_void};
+use std::ops::Range;
+use std::path::Path;
+
+use crate::pristine;
+use crate::symbol;
+
+/// A constructor.
+pub type First = extern "C" fn(c_int, *mut *mut i8, *mut *mut i8);
+/// A destructor.
+pub type Last = extern "C" fn();
+
+/// Memory that can be written.
+#[derive(Clone, Copy, Debug)]
+pub struct Part {
+    pub start: *mut u8,
+    pub length: usize,
+    /// Whether nothing else that changes is in the same pages.
+    pub has_pages: bool,
+}
+
+/// The executable or a library.
+#[derive(Clone, Debug, Default)]
+pub struct Object {
+    name: String,
+    needed: Vec<String>,
+    /// From where to where it is.
+    pub extent: Range<usize>,
+    /// What can be written, its thread-local variables included.
+    pub parts: Vec<Part>,
+    pub constructors: Vec<First>,
+    /// In the order in which they run.
+    pub destructors: Vec<Last>,
+}
+
+/// Libraries with these beginnings are there once for all ranks: those of the system and of compilers whose state is nobody's or is looked
+/// after otherwise, our own, and those that compute with threads, which all ranks may use.
+const SHARED: &[&str] = &[
+    "linux-",
+    "ld-",
+    "libc.",
+    "libm.",
+    "libpthread.",
+    "libdl.",
+    "librt.",
+    "libutil.",
+    "libresolv.",
+    "libnss",
+    "libgcc_s.",
+    "libstdc++.",
+    "libc++",
+    "libheddle",
+    "libmpi.",
+    "libmpi_",
+    "libmpich",
+    "libmpicxx.",
+    "libmpifort.",
+    "libgomp.",
+    "libomp.",
+    "libiomp",
+    "libtbb",
+    "libopenblas",
+    "libblis",
+    "libmkl",
+    "libasan.",
+    "libubsan.",
+    "liblsan.",
+    "libtsan.",
+];
+
+impl Object {
+    /// Whether each rank has its own copy of a library's variables.
+    fn is_for_each_rank(&self, allocator: Option<usize>) -> bool {
+        !SHARED.iter().any(|beginning| self.name.starts_with(beginning))
+            && !allocator.is_some_and(|place| self.extent.contains(&place))
+            && self.parts.iter().all(pristine::knows)
+    }
+}
+
+/// The executable, and in front of it those libraries of which ranks have their own variables: each behind what it needs.
+pub fn of_each_rank() -> Vec<Object> {
+    let mut all: Vec<Object> = Vec::new();
+    // SAFETY: the function is called for each object while this lives.
+    unsafe { libc::dl_iterate_phdr(Some(object), (&raw mut all).cast()) };
+    let allocator = symbol::<*const u8>(c"malloc").map(<*const u8>::addr);
+    let mut order = Vec::new();
+    visit(&all, 0, &mut vec![false; all.len()], &mut order);
+    let chosen = |place: &usize| {
+        let one = all.get(*place)?;
+        (*place == 0 || one.is_for_each_rank(allocator)).then(|| one.clone())
+    };
+    order.iter().filter_map(chosen).collect()
+}
+
+/// Those that one needs, and itself.
+fn visit(all: &[Object], place: usize, seen: &mut [bool], order: &mut Vec<usize>) {
+    let Some(false) = seen.get_mut(place).map(|seen| std::mem::replace(seen, true)) else { return };
+    for name in all.get(place).iter().flat_map(|one| &one.needed) {
+        if let Some(needed) = all.iter().position(|other| other.name == *name) {
+            visit(all, needed, seen, order);
+        }
+    }
+    order.push(place);
+}
+
+/// The writable parts of an object: what is not fixed once it has been loaded.
+pub fn parts(info: &libc::dl_phdr_info, mut take: impl FnMut(Part)) {
+    let base = info.dlpi_addr as usize;
+    let fixed = headers(info).iter().find(|header| header.p_type == libc::PT_GNU_RELRO);
+    let fixed = fixed.map_or(0, |header| base + (header.p_vaddr + header.p_memsz) as usize) & !4095;
+    for header in headers(info) {
+        let (start, length) = (base + header.p_vaddr as usize, header.p_memsz as usize);
+        match header.p_type {
+            libc::PT_LOAD if header.p_flags & libc::PF_W != 0 => {
+                let end = start + length;
+                let start = start.max(fixed.min(end));
+                take(Part { start: start as *mut u8, length: end - start, has_pages: true });
+            }
+            libc::PT_TLS if info.dlpi_tls_modid != 0 => {
+                // What `info` says itself may be nothing, as long as this thread has not used them.
+                // SAFETY: as compilers call it: a module of the loader's, and a place in it.
+                let start = unsafe { __tls_get_addr(&[info.dlpi_tls_modid, 0]) };
+                take(Part { start, length, has_pages: false });
+            }
+            _ => {}
+        }
+    }
+}
+
+fn headers(info: &libc::dl_phdr_info) -> &[libc::Elf64_Phdr] {
+    if info.dlpi_phdr.is_null() {
+        return &[];
+    }
+    // SAFETY: the loader's promise.
+    unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) }
+}
+
+unsafe extern "C" {
+    fn __tls_get_addr(place: &[usize; 2]) -> *mut u8;
+}
+
+/// Takes in an object; the executable comes first.
+unsafe extern "C" fn object(info: *mut libc::dl_phdr_info, _: usize, all: *mut c_void) -> c_int {
+    // SAFETY: what `of_each_rank` passes, and what the loader promises.
+    let (all, info) = unsafe { (&mut *all.cast::<Vec<Object>>(), &*info) };
+    let mut one = Object::default();
+    if !info.dlpi_name.is_null() {
+        // SAFETY: the loader's promise.
+        let path = unsafe { CStr::from_ptr(info.dlpi_name) }.to_string_lossy();
+        let name = Path::new(&*path).file_name().unwrap_or_default();
+        one.name = name.to_string_lossy().into_owned();
+    }
+    let base = info.dlpi_addr as usize;
+    let place = |header: &libc::Elf64_Phdr| base + header.p_vaddr as usize;
+    let loaded = || headers(info).iter().filter(|header| header.p_type == libc::PT_LOAD);
+    let start = loaded().map(place).min().unwrap_or(base);
+    let end = loaded().map(|header| place(header) + header.p_memsz as usize).max();
+    one.extent = start..end.unwrap_or(start);
+    parts(info, |part| one.parts.push(part));
+    if let Some(header) = headers(info).iter().find(|header| header.p_type == libc::PT_DYNAMIC) {
+        dynamic(&mut one, base, place(header));
+    }
+    all.push(one);
+    0
+}
+
+/// Entries of the dynamic section.
+const NEEDED: i64 = 1;
+const STRINGS: i64 = 5;
+const INIT: i64 = 12;
+const FINI: i64 = 13;
+const INIT_ARRAY: i64 = 25;
+const FINI_ARRAY: i64 = 26;
+const INIT_ARRAY_SIZE: i64 = 27;
+const FINI_ARRAY_SIZE: i64 = 28;
+
+/// Finds what an object needs, its constructors and its destructors.
+fn dynamic(object: &mut Object, base: usize, section: usize) {
+    let section = section as *const (i64, usize);
+    // SAFETY: the dynamic section ends with an entry 0.
+    let entries = (0..).map(|place| unsafe { *section.wrapping_add(place) });
+    let entries: Vec<_> = entries.take_while(|(kind, _)| *kind != 0).collect();
+    let entry = |wanted| entries.iter().find(|(kind, _)| *kind == wanted).map(|entry| entry.1);
+    if let Some(strings) = entry(STRINGS).filter(|place| *place >= base) {
+        let needed = entries.iter().filter(|(kind, _)| *kind == NEEDED);
+        // SAFETY: the loader has relocated the place of the strings.
+        let name = |offset: usize| unsafe { CStr::from_ptr((strings + offset) as *const _) };
+        let own = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
+        object.needed = needed.map(|entry| own(&name(entry.1).to_string_lossy())).collect();
+    }
+    let known = |single, list, size| {
+        let (single, list) = (entry(single), entry(list).zip(entry(size)));
+        // SAFETY: so many addresses are there, relocated by now.
+        let array = list.map_or(&[][..], |(list, bytes)| unsafe {
+            std::slice::from_raw_parts((base + list) as *const usize, bytes / 8)
+        });
+        let array = array.iter().copied().filter(|place| *place != 0 && *place != usize::MAX);
+        single.map(|place| base + place).into_iter().chain(array).collect::<Vec<usize>>()
+    };
+    let first = known(INIT, INIT_ARRAY, INIT_ARRAY_SIZE).into_iter();
+    let last = known(FINI, FINI_ARRAY, FINI_ARRAY_SIZE).into_iter().rev();
+    // SAFETY: they are functions of these types.
+    unsafe {
+        object.constructors = first.map(|place| std::mem::transmute::<usize, _>(place)).collect();
+        object.destructors = last.map(|place| std::mem::transmute::<usize, _>(place)).collect();
+    }
+}
