@@ -2,7 +2,6 @@
 
 use std::ffi::{CStr, c_int, c_void};
 use std::ops::Range;
-use std::path::Path;
 
 use crate::pristine;
 use crate::symbol;
@@ -70,11 +69,25 @@ const SHARED: &[&str] = &[
     "libtsan.",
 ];
 
+/// The name of an object's file, without its folders.
+fn name(info: &libc::dl_phdr_info) -> &[u8] {
+    if info.dlpi_name.is_null() {
+        return &[];
+    }
+    // SAFETY: the loader's promise.
+    let path = unsafe { CStr::from_ptr(info.dlpi_name) }.to_bytes();
+    path.rsplit(|byte| *byte == b'/').next().unwrap_or(path)
+}
+
+/// Whether a library is there once for all ranks.
+pub fn is_shared(info: &libc::dl_phdr_info) -> bool {
+    SHARED.iter().any(|beginning| name(info).starts_with(beginning.as_bytes()))
+}
+
 impl Object {
     /// Whether each rank has its own copy of a library's variables.
     fn is_for_each_rank(&self, allocator: Option<usize>) -> bool {
-        !SHARED.iter().any(|beginning| self.name.starts_with(beginning))
-            && !allocator.is_some_and(|place| self.extent.contains(&place))
+        !allocator.is_some_and(|place| self.extent.contains(&place))
             && self.parts.iter().all(pristine::knows)
     }
 }
@@ -145,13 +158,8 @@ unsafe extern "C" {
 unsafe extern "C" fn object(info: *mut libc::dl_phdr_info, _: usize, all: *mut c_void) -> c_int {
     // SAFETY: what `of_each_rank` passes, and what the loader promises.
     let (all, info) = unsafe { (&mut *all.cast::<Vec<Object>>(), &*info) };
-    let mut one = Object::default();
-    if !info.dlpi_name.is_null() {
-        // SAFETY: the loader's promise.
-        let path = unsafe { CStr::from_ptr(info.dlpi_name) }.to_string_lossy();
-        let name = Path::new(&*path).file_name().unwrap_or_default();
-        one.name = name.to_string_lossy().into_owned();
-    }
+    let name = String::from_utf8_lossy(name(info)).into_owned();
+    let mut one = Object { name, ..Object::default() };
     let base = info.dlpi_addr as usize;
     let place = |header: &libc::Elf64_Phdr| base + header.p_vaddr as usize;
     let loaded = || headers(info).iter().filter(|header| header.p_type == libc::PT_LOAD);

@@ -41,12 +41,12 @@ extern "C" fn first(_: c_int, _: *mut *mut i8, environment: *mut *mut i8) {
     }
 }
 
-/// Keeps the writable parts of a library. The executable, which comes first, is not begun by the dynamic linker.
+/// Keeps the writable parts of a library of which ranks have their own. The executable, which comes first, is not begun by the dynamic linker.
 unsafe extern "C" fn keep(info: *mut libc::dl_phdr_info, _: usize, kept: *mut c_void) -> c_int {
     // SAFETY: what `first` passes, and what the loader promises.
     let (kept, info) = unsafe { (&mut *kept.cast::<Kept>(), &*info) };
     kept.objects += 1;
-    if kept.objects == 1 {
+    if kept.objects == 1 || objects::is_shared(info) {
         return 0;
     }
     objects::parts(info, |part| {
