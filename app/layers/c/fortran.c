@@ -235,6 +235,21 @@ PUBLIC void pmpi_keyval_create_(function copy, function delete, MPI_Fint *keyval
 BOTH(mpi_keyval_create_,
      (function copy, function delete, MPI_Fint *keyval, MPI_Fint *extra, MPI_Fint *ierror))
 
+/* Of a type, its extent and its bounds. */
+#define BOUND(which, value)                                                                        \
+    PUBLIC void pmpi_type_##which##_(MPI_Fint *type, MPI_Fint *found, MPI_Fint *ierror)            \
+    {                                                                                              \
+        MPI_Aint lower = 0, extent = 0;                                                            \
+        *ierror = PMPI_Type_get_extent(type_from_fortran(*type), &lower, &extent);                 \
+        if (!*ierror)                                                                              \
+            *found = (MPI_Fint)(value);                                                            \
+    }                                                                                              \
+    BOTH(mpi_type_##which##_, (MPI_Fint *type, MPI_Fint *found, MPI_Fint *ierror))
+
+BOUND(extent, extent)
+BOUND(lb, lower)
+BOUND(ub, lower + extent)
+
 PUBLIC void pmpi_type_hvector_(MPI_Fint *count, MPI_Fint *length, MPI_Fint *stride, MPI_Fint *old,
                                MPI_Fint *made, MPI_Fint *ierror)
 {

@@ -15,15 +15,18 @@ use crate::table::{self, Argument, Flow, Function};
 use crate::wrappers;
 
 /// Functions whose Fortran form differs from what the table says: written by hand, in `c/fortran.c`, or only there in C.
-const BY_HAND: &[&str] = &[
+pub const BY_HAND: &[&str] = &[
     "MPI_Address",
     "MPI_Attr_get",
     "MPI_Attr_put",
     "MPI_Info_create_env",
     "MPI_Keyval_create",
+    "MPI_Type_extent",
     "MPI_Type_hindexed",
     "MPI_Type_hvector",
+    "MPI_Type_lb",
     "MPI_Type_struct",
+    "MPI_Type_ub",
 ];
 
 /// Functions that have another name in Open MPI's module `mpi` where an address is a `type(c_ptr)`.

@@ -1,7 +1,7 @@
 //! Fortran's view of the standard interface: `mpif.h`, and the modules `mpi` and `mpi_f08`.
 //!
 //! A module has no code of its own: what it names lies in the library for Fortran, so that a program needs nothing else.
-//! `use mpi` has no interfaces for procedures, as `mpif.h`; those of `mpi_f08` pass buffers by address.
+//! `mpif.h` has no interfaces for procedures; those of the modules pass buffers by address.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -91,9 +91,13 @@ const OLD: &[&str] = &[
     "MPI_Status_set_tag",
 ];
 
+/// The handle of types that the standard interface does not have.
+const UNAVAILABLE: i64 = 0xfff;
+
 /// A constant's value in Fortran. Texts are one shorter, since they need no terminator.
 fn value(constant: &Constant) -> Option<i64> {
-    let known = constant.standard.filter(|value| *value < 0xf00 || constant.kind == "limit")?;
+    let known =
+        constant.standard.filter(|value| *value != UNAVAILABLE || constant.kind != "type")?;
     Some(if constant.name.starts_with("MAX_") { known - 1 } else { known })
 }
 
@@ -243,12 +247,37 @@ fn comparisons() -> String {
 /// The module `mpi`.
 pub fn mpi() -> String {
     format!(
-        "! The standard interface of MPI 5.0, as heddle serves it.\n      module mpi\n      implicit none\n{}{}{}      \
+        "! The standard interface of MPI 5.0, as heddle serves it.\n      module mpi\n      implicit none\n{}{}{}{}      \
          end module\n",
         declarations(),
         externals(),
+        procedures(),
         sizes()
     )
+}
+
+/// The interfaces of procedures in the module `mpi`. Those of MPI-1 that MPI-3.0 removed have names alone.
+fn procedures() -> String {
+    let mut out = String::new();
+    let all = table::all();
+    let there = |function: &&Function| {
+        let name = function.name.as_str();
+        fortran::generated(function, Interface::Standard) && !OLD.contains(&name)
+    };
+    let small = |function: &&Function| {
+        let of = function.name.strip_suffix("_c");
+        function.result == "int" && !of.is_some_and(|of| all.iter().any(|other| other.name == of))
+    };
+    for function in all.iter().filter(there).filter(small) {
+        let _ = writeln!(out, "interface");
+        interface(&mut out, function, Module::Mpi);
+        out += "end interface\n";
+    }
+    let in_both = |name: &&&str| !fortran::BY_HAND.contains(name);
+    for name in OLD.iter().filter(in_both).chain(fortran::BY_HAND) {
+        let _ = writeln!(out, "external :: {name}");
+    }
+    out
 }
 
 /// The types of `mpi_f08`, their constants and comparisons.
@@ -297,10 +326,18 @@ fn types() -> String {
     out
 }
 
-/// The declaration of an argument in `mpi_f08`.
-fn declaration(argument: &Argument) -> String {
+/// A module.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Module {
+    Mpi,
+    F08,
+}
+
+/// The declaration of an argument in a module.
+fn declaration(argument: &Argument, module: Module) -> String {
     let name = &argument.name;
-    if fortran::choice(argument) {
+    let old = module == Module::Mpi;
+    if fortran::choice(argument) || (old && argument.kind == "address") {
         return format!("!GCC$ ATTRIBUTES NO_ARG_CHECK :: {name}\ntype(*), dimension(*) :: {name}");
     }
     let kind = argument.kind.as_str();
@@ -310,18 +347,20 @@ fn declaration(argument: &Argument) -> String {
         "aint" | "attribute" | "pointer" => "integer(MPI_ADDRESS_KIND)".to_owned(),
         "offset" => "integer(MPI_OFFSET_KIND)".to_owned(),
         "logical" => "logical".to_owned(),
-        "status" => "type(MPI_Status)".to_owned(),
+        "status" if !old => "type(MPI_Status)".to_owned(),
         "address" => "type(c_ptr)".to_owned(),
         "argv" | "commands" | "argvs" | "text" | "object-name" | "processor-name"
         | "error-string" | "library-version" | "port-name" | "info-key" | "datarep" => {
             "character(len=*)".to_owned()
         }
         _ => match HANDLES.iter().find(|(handle, _)| *handle == kind) {
-            Some((_, of)) => format!("type({of})"),
-            None => "integer".to_owned(),
+            Some((_, of)) if !old => format!("type({of})"),
+            _ => "integer".to_owned(),
         },
     };
     let shape = match kind {
+        "status" if old && argument.array() => "(MPI_STATUS_SIZE,*)",
+        "status" if old => "(MPI_STATUS_SIZE)",
         "triples" => "(3,*)",
         "argvs" => "(count,*)",
         "weights" | "contents" => "(*)",
@@ -342,7 +381,7 @@ fn arguments(function: &Function) -> Vec<&Argument> {
 }
 
 /// The interface of one function.
-fn interface(out: &mut String, function: &Function) {
+fn interface(out: &mut String, function: &Function, module: Module) {
     let all = arguments(function);
     let mut names: Vec<&str> = all.iter().map(|argument| argument.name.as_str()).collect();
     let code = function.result == "int";
@@ -350,14 +389,18 @@ fn interface(out: &mut String, function: &Function) {
         names.push("ierror");
     }
     let what = if code { "subroutine" } else { "function" };
-    let _ = write!(out, "{what} {}_f08(&\n  {})", function.name, names.join(", &\n  "));
+    let (behind, optional) = match module {
+        Module::Mpi => ("", ""),
+        Module::F08 => ("_f08", ", optional"),
+    };
+    let _ = write!(out, "{what} {}{behind}(&\n  {})", function.name, names.join(", &\n  "));
     out.push_str(if code { "\n" } else { " result(r)\n" });
     out.push_str("import\n");
     for argument in all {
-        let _ = writeln!(out, "{}", declaration(argument));
+        let _ = writeln!(out, "{}", declaration(argument, module));
     }
     let _ = match function.result.as_str() {
-        "int" => writeln!(out, "integer, optional :: ierror"),
+        "int" => writeln!(out, "integer{optional} :: ierror"),
         "double" => writeln!(out, "double precision :: r"),
         _ => writeln!(out, "integer(MPI_ADDRESS_KIND) :: r"),
     };
@@ -367,7 +410,7 @@ fn interface(out: &mut String, function: &Function) {
 /// What tells a function from its form with large counts: the types of its arguments.
 fn signature(function: &Function) -> Vec<String> {
     let all = arguments(function).into_iter().map(|argument| {
-        let text = declaration(argument);
+        let text = declaration(argument, Module::F08);
         // Counts and addresses are of one kind.
         let text = text.replace("MPI_COUNT_KIND", "8").replace("MPI_ADDRESS_KIND", "8");
         text.split("::").next().unwrap_or_default().to_owned()
@@ -384,6 +427,89 @@ integer, optional :: ierror
 end subroutine
 end interface
 ";
+
+/// The forms of functions that programs pass, as the standard calls them: name, arguments, and their declarations.
+const CALLBACKS: &[(&str, &str, &str)] = &[
+    (
+        "User_function",
+        "invec, inoutvec, len, datatype",
+        "type(c_ptr), value :: invec, inoutvec\ninteger :: len\ntype(MPI_Datatype) :: datatype",
+    ),
+    (
+        "User_function_c",
+        "invec, inoutvec, len, datatype",
+        "type(c_ptr), value :: invec, inoutvec\ninteger(MPI_COUNT_KIND) :: len\ntype(MPI_Datatype) :: datatype",
+    ),
+    (
+        "Grequest_query_function",
+        "extra_state, status, ierror",
+        "integer(MPI_ADDRESS_KIND) :: extra_state\ntype(MPI_Status) :: status\ninteger :: ierror",
+    ),
+    (
+        "Grequest_free_function",
+        "extra_state, ierror",
+        "integer(MPI_ADDRESS_KIND) :: extra_state\ninteger :: ierror",
+    ),
+    (
+        "Grequest_cancel_function",
+        "extra_state, complete, ierror",
+        "integer(MPI_ADDRESS_KIND) :: extra_state\nlogical :: complete\ninteger :: ierror",
+    ),
+    (
+        "Datarep_extent_function",
+        "datatype, extent, extra_state, ierror",
+        "type(MPI_Datatype) :: datatype\ninteger(MPI_ADDRESS_KIND) :: extent, extra_state\ninteger :: ierror",
+    ),
+    (
+        "Datarep_conversion_function",
+        "userbuf, datatype, count, filebuf, position, extra_state, ierror",
+        "type(c_ptr), value :: userbuf, filebuf\ntype(MPI_Datatype) :: datatype\ninteger :: count, ierror\n\
+         integer(MPI_OFFSET_KIND) :: position\ninteger(MPI_ADDRESS_KIND) :: extra_state",
+    ),
+];
+
+/// The abstract interfaces of `mpi_f08`.
+fn callbacks() -> String {
+    let mut out = String::from("abstract interface\n");
+    let mut one = |name: &str, arguments: &str, declarations: &str| {
+        let _ = writeln!(
+            out,
+            "subroutine MPI_{name}({arguments})\nimport\n{declarations}\nend subroutine"
+        );
+    };
+    for (name, arguments, declarations) in CALLBACKS {
+        one(name, arguments, declarations);
+    }
+    for (kind, of) in [("Comm", "comm"), ("Type", "datatype"), ("Win", "win")] {
+        let handle =
+            if of == "datatype" { "MPI_Datatype".to_owned() } else { format!("MPI_{kind}") };
+        let key = format!("{}_keyval", kind.to_lowercase());
+        let common = format!("type({handle}) :: {of}\ninteger :: {key}, ierror\n");
+        one(
+            &format!("{kind}_copy_attr_function"),
+            &format!(
+                "{of}, {key}, extra_state, &\nattribute_val_in, attribute_val_out, flag, ierror"
+            ),
+            &format!(
+                "{common}integer(MPI_ADDRESS_KIND) :: extra_state, attribute_val_in, attribute_val_out\nlogical :: flag"
+            ),
+        );
+        one(
+            &format!("{kind}_delete_attr_function"),
+            &format!("{of}, {key}, attribute_val, extra_state, ierror"),
+            &format!("{common}integer(MPI_ADDRESS_KIND) :: attribute_val, extra_state"),
+        );
+    }
+    for kind in ["Comm", "Win", "File", "Session"] {
+        let of = kind.to_lowercase();
+        one(
+            &format!("{kind}_errhandler_function"),
+            &format!("{of}, error_code"),
+            &format!("type(MPI_{kind}) :: {of}\ninteger :: error_code"),
+        );
+    }
+    out + "end interface\n"
+}
 
 /// The module `mpi_f08`.
 pub fn mpi_f08() -> String {
@@ -403,17 +529,18 @@ pub fn mpi_f08() -> String {
             continue;
         }
         let _ = writeln!(out, "interface {}", function.name);
-        interface(&mut out, function);
+        interface(&mut out, function, Module::F08);
         let large = format!("{}_c", function.name);
         let large = all.iter().find(|other| other.name == large);
         if let Some(large) = large.filter(|large| signature(large) != signature(function)) {
-            interface(&mut out, large);
+            interface(&mut out, large, Module::F08);
         }
         out += "end interface\n";
     }
     for name in FUNCTIONS {
         let _ = writeln!(out, "external :: {name}");
     }
+    out += &callbacks();
     out += WITHOUT_ARGUMENTS;
     out += &sizes();
     out + "end module\n"

@@ -12,9 +12,15 @@ const OURS: &[&str] =
 /// Whether a function is of the library or below it.
 fn is_ours(name: &str) -> bool {
     let plain = name.trim_start_matches(['<', '&']);
-    // As Fortran calls them.
-    let fortran = plain.starts_with("mpi_") || plain.starts_with("pmpi_");
-    OURS.iter().any(|start| plain.starts_with(start)) || (fortran && plain.ends_with('_'))
+    OURS.iter().any(|start| plain.starts_with(start)) || is_called(plain)
+}
+
+/// Whether a function is one that programs call. What is below has names without paths where it was put in line.
+fn is_called(name: &str) -> bool {
+    let fortran = name.starts_with("mpi_") || name.starts_with("pmpi_");
+    ["heddle_", "MPI_", "PMPI_"].iter().any(|start| name.starts_with(start))
+        && !name.starts_with("heddle_mpi")
+        || (fortran && name.ends_with('_'))
 }
 
 /// The place in the program from which the library was called, behind a space: ` at ring.c:42`, or ` in solve`.
@@ -24,7 +30,12 @@ pub fn here() -> Option<String> {
 
 /// The place in a list of frames: `N: NAME` lines, each followed by a line `at FILE:LINE` or `at FILE:LINE:COLUMN` where that is known.
 fn of(frames: &str) -> Option<String> {
+    let name = |line: &str| line.split_once(": ").map(|(_, name)| name.to_owned());
     let mut lines = frames.lines().map(str::trim).peekable();
+    let known = lines.clone().any(|line| name(line).is_some_and(|name| is_called(&name)));
+    if known {
+        while lines.next_if(|line| !name(line).is_some_and(|name| is_called(&name))).is_some() {}
+    }
     while let Some(line) = lines.next() {
         let Some((number, name)) = line.split_once(": ") else { continue };
         if number.parse::<u32>().is_err() || is_ours(name) {
@@ -64,6 +75,9 @@ mod tests {
             with("   4: solve\n   5: main\n             at ./a.c:1:1\n").as_deref(),
             Some(" in solve")
         );
+        let inlined = "   0: here\n             at ./app/libmpi/src/place.rs:22:9\n   1: {closure#0}\n   2: heddle_Recv\n   3: PMPI_Recv\n\
+                       \x20  4: main\n             at ./a.c:3:1\n";
+        assert_eq!(of(inlined).as_deref(), Some(" at a.c:3"));
         assert_eq!(with("   4: <unknown>\n"), None);
         assert_eq!(with(""), None);
     }

@@ -141,6 +141,13 @@ pub fn changes(
         variables.push((HOST_CLOCK.into(), clock.into()));
     }
     let library = (!variables.is_empty()).then(|| libraries.join(BEFORE));
+    // Threads of OpenMP that wait for work would take the cores from the rank that runs, and its time would be measured so.
+    if ["OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME"]
+        .iter()
+        .all(|name| env::var_os(name).is_none())
+    {
+        variables.push(("OMP_WAIT_POLICY".into(), "passive".into()));
+    }
     let mut audits = vec![libraries.join(AUDIT)];
     audits.retain(|library| library.is_file());
     audits.extend(env::var_os("LD_AUDIT").iter().flat_map(env::split_paths));

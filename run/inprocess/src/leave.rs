@@ -8,9 +8,41 @@ use crate::{next, ranks, symbol};
 type Handler = unsafe extern "C" fn(*mut c_void);
 type Register = unsafe extern "C" fn(Handler, *mut c_void, *mut c_void) -> c_int;
 
+/// What a rank has registered: for its end, and for that of its thread, which comes first.
+type Registered = [Vec<(Handler, usize)>; 2];
+
 thread_local! {
-    /// By rank, what it has registered.
-    static HANDLERS: RefCell<Vec<Vec<(Handler, usize)>>> = const { RefCell::new(Vec::new()) };
+    /// By rank.
+    static HANDLERS: RefCell<Vec<Registered>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Registers for the running rank, if one runs that the object is of.
+fn register(list: usize, handler: Handler, argument: *mut c_void, object: *mut c_void) -> bool {
+    let rank = ranks::running().filter(|_| ranks::is_of_program(object));
+    rank.is_some_and(|rank| {
+        HANDLERS.with_borrow_mut(|handlers| {
+            if handlers.len() <= rank {
+                handlers.resize_with(rank + 1, Default::default);
+            }
+            let own = handlers.get_mut(rank).and_then(|own| own.get_mut(list));
+            own.map(|own| own.push((handler, argument.addr()))).is_some()
+        })
+    })
+}
+
+/// Takes the place of the C library's, for destructors of thread-local variables.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __cxa_thread_atexit_impl(
+    handler: Handler,
+    argument: *mut c_void,
+    object: *mut c_void,
+) -> c_int {
+    if register(1, handler, argument, object) {
+        return 0;
+    }
+    let Some(real) = next::<Register>(c"__cxa_thread_atexit_impl") else { return -1 };
+    // SAFETY: passed on as it came.
+    unsafe { real(handler, argument, object) }
 }
 
 /// Takes the place of the C library's, for `atexit` and destructors of variables: what ranks register in the program runs when each of them
@@ -21,15 +53,8 @@ unsafe extern "C" fn __cxa_atexit(
     argument: *mut c_void,
     object: *mut c_void,
 ) -> c_int {
-    if let Some(rank) = ranks::running().filter(|_| ranks::is_of_program(object)) {
-        return HANDLERS.with_borrow_mut(|handlers| {
-            if handlers.len() <= rank {
-                handlers.resize_with(rank + 1, Vec::new);
-            }
-            let Some(own) = handlers.get_mut(rank) else { return -1 };
-            own.push((handler, argument.addr()));
-            0
-        });
+    if register(0, handler, argument, object) {
+        return 0;
     }
     if std::env::var_os(cli::INSIDE).is_some() {
         // Libraries, before there are ranks: their variables become those of ranks, and are constructed once more for each.
@@ -42,7 +67,12 @@ unsafe extern "C" fn __cxa_atexit(
 
 /// The running rank leaves its `main`, or has called `exit`.
 pub fn leave(rank: usize, destructors: &[extern "C" fn()]) {
-    let last = || HANDLERS.with_borrow_mut(|handlers| handlers.get_mut(rank)?.pop());
+    let last = || {
+        HANDLERS.with_borrow_mut(|handlers| {
+            let [own, of_thread] = handlers.get_mut(rank)?;
+            of_thread.pop().or_else(|| own.pop())
+        })
+    };
     while let Some((handler, argument)) = last() {
         // SAFETY: as the program has asked for. It may register more.
         unsafe { handler(argument as *mut c_void) };

@@ -19,13 +19,20 @@ use std::sync::atomic::Ordering;
 
 use crate::image::Image;
 use crate::large::Large;
-use crate::{keys, leave};
+use crate::{floats, keys, leave};
 
 /// The program's `main`.
 pub type Main = extern "C" fn(c_int, *mut *mut i8, *mut *mut i8) -> c_int;
 
-/// Bytes of a rank's stack; only what is used takes memory.
+/// Bytes of a rank's stack at least, and of the stacks of all ranks together, if that is more for each. Only what is used takes memory.
 const STACK: usize = 1 << 20;
+const STACKS: usize = 1 << 36;
+/// A stack where the system sets no limit.
+const UNLIMITED: usize = 1 << 30;
+/// Bytes below a stack that cannot be touched.
+const GUARD: usize = 1 << 16;
+/// Guards that are mappings of their own, of which a process may not have many, are for at most so many ranks.
+const GUARDED: u32 = 8192;
 /// `MADV_GUARD_INSTALL` of Linux 6.13: pages that cannot be touched, without a mapping of their own.
 const GUARD_INSTALL: c_int = 102;
 const PAGE: usize = 4096;
@@ -41,8 +48,7 @@ struct Part {
     limit: StackPointer,
 }
 
-// SAFETY: the memory from limit to base is this stack's alone, never unmapped, and its lowest page is a guard where the
-// system has such.
+// SAFETY: the memory from limit to base is this stack's alone, never unmapped, and below it is a guard where the system has such.
 unsafe impl Stack for Part {
     fn base(&self) -> StackPointer {
         self.base
@@ -64,6 +70,8 @@ struct Rank {
     /// The part of its stack that it has used.
     used: Range<usize>,
     ended: Option<c_int>,
+    /// How it computes with floating-point numbers, once it has run.
+    floats: Option<floats::Environment>,
     /// What it is given as arguments.
     arguments: Vec<*mut i8>,
 }
@@ -184,7 +192,7 @@ impl Ranks {
         let large = Large::new(image.large.clone(), count as usize)?;
         let copies = Rc::new(Copies { image: image.clone(), large, of });
         let fresh = image.fresh();
-        let stacks = stacks(count as usize)?;
+        let stacks = Stacks::new(count)?;
         let manner = Manner::new(|name| {
             let mut said = programs.iter().flat_map(|program| &program.environment);
             said.find(|(known, _)| known == name).map(|(_, value)| value.clone())
@@ -199,7 +207,7 @@ impl Ranks {
             let mut given: Vec<*mut i8> =
                 arguments.iter().map(|word| word.clone().into_raw()).collect();
             given.push(ptr::null_mut());
-            let stack = stack(stacks, rank as usize)?;
+            let stack = stacks.of(rank as usize)?;
             let top = stack.base().get();
             let (constructors, words) = (image.constructors.clone(), given.as_mut_ptr());
             let number = c_int::try_from(arguments.len()).unwrap_or(c_int::MAX);
@@ -221,11 +229,11 @@ impl Ranks {
             });
             let image = Vec::new();
             let (coroutine, used) = (Some(coroutine), top..top);
-            Ok(Rank { coroutine, image, mpi, used, ended: None, arguments: given })
+            Ok(Rank { coroutine, image, mpi, used, ended: None, floats: None, arguments: given })
         };
         let ranks: Vec<Rank> = (0..count).map(rank).collect::<io::Result<_>>()?;
         WAYS.set(vec![ptr::null(); count as usize]);
-        crate::signals::watch();
+        crate::signals::watch(&stacks.range());
         Ok(Self { memory, copies, fresh, all: UnsafeCell::new(ranks), resident: Cell::new(None) })
     }
 
@@ -273,7 +281,11 @@ impl Ranks {
         RUNNING.set(rank as usize);
         YIELDER
             .set(WAYS.with_borrow(|ways| ways.get(rank as usize).copied()).unwrap_or(ptr::null()));
+        let outside = floats::Environment::now();
+        own.floats.unwrap_or(outside).set();
         let outcome = coroutine.resume(());
+        own.floats = Some(floats::Environment::now());
+        outside.set();
         YIELDER.set(ptr::null());
         heddle_mpi::extra::running(false);
         crate::signals::runs(None);
@@ -281,6 +293,8 @@ impl Ranks {
             CoroutineResult::Return(code) => Some(code),
             CoroutineResult::Yield(()) => CODE.take(),
         };
+        // As much of it as a process has.
+        own.ended = own.ended.map(|code| code & 0xff);
         own.coroutine = Some(coroutine);
         own.used.start = DEPTH.get();
         own.ended
@@ -369,30 +383,59 @@ impl Holder for Ranks {
     }
 }
 
-/// Memory for so many stacks.
-fn stacks(count: usize) -> io::Result<NonZeroUsize> {
-    let (protection, flags) = (
-        libc::PROT_READ | libc::PROT_WRITE,
-        libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
-    );
-    // SAFETY: new memory, wherever the system likes.
-    let start = unsafe { libc::mmap(ptr::null_mut(), count * STACK, protection, flags, -1, 0) };
-    if start == libc::MAP_FAILED {
-        return Err(io::Error::last_os_error());
-    }
-    NonZeroUsize::new(start as usize).ok_or_else(|| io::ErrorKind::OutOfMemory.into())
+/// Memory for stacks.
+#[derive(Clone, Copy)]
+struct Stacks {
+    start: NonZeroUsize,
+    ranks: u32,
+    each: usize,
 }
 
-/// One of the stacks.
-fn stack(stacks: NonZeroUsize, number: usize) -> io::Result<Part> {
-    let start = stacks.get() + number * STACK;
-    // SAFETY: the stack's lowest page, which nobody uses. Older systems have no such guards: there, a stack that is too deep
-    // runs into the next.
-    unsafe { libc::madvise(start as *mut c_void, PAGE, GUARD_INSTALL) };
-    let pointer = |address: usize| {
-        StackPointer::new(address).ok_or_else(|| io::Error::from(io::ErrorKind::OutOfMemory))
-    };
-    Ok(Part { base: pointer(start + STACK)?, limit: pointer(start + PAGE)? })
+impl Stacks {
+    /// For so many ranks: each as large as the system's limit of a process, as long as all together are not too large.
+    fn new(ranks: u32) -> io::Result<Self> {
+        let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+        // SAFETY: a place for the limits.
+        unsafe { libc::getrlimit(libc::RLIMIT_STACK, &raw mut limit) };
+        let most = usize::try_from(limit.rlim_cur).unwrap_or(UNLIMITED).min(UNLIMITED);
+        let share = STACKS / ranks.max(1) as usize;
+        let each = share.min(most).max(STACK).next_multiple_of(PAGE);
+        let (protection, flags) = (
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+        );
+        let length = ranks as usize * each;
+        // SAFETY: new memory, wherever the system likes.
+        let start = unsafe { libc::mmap(ptr::null_mut(), length, protection, flags, -1, 0) };
+        if start == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let start = NonZeroUsize::new(start as usize).ok_or(io::ErrorKind::OutOfMemory)?;
+        Ok(Self { start, ranks, each })
+    }
+
+    /// From where to where they are.
+    const fn range(self) -> Range<usize> {
+        let start = self.start.get();
+        start..start + self.ranks as usize * self.each
+    }
+
+    /// One of them.
+    fn of(self, number: usize) -> io::Result<Part> {
+        let start = self.start.get() + number * self.each;
+        let guard = start as *mut c_void;
+        // SAFETY: the stack's lowest pages, which nobody uses. Older systems have no guards without mappings: there, a stack
+        // that is too deep runs into the next if there are many.
+        unsafe {
+            if libc::madvise(guard, GUARD, GUARD_INSTALL) != 0 && self.ranks <= GUARDED {
+                libc::mprotect(guard, GUARD, libc::PROT_NONE);
+            }
+        }
+        let pointer = |address: usize| {
+            StackPointer::new(address).ok_or_else(|| io::Error::from(io::ErrorKind::OutOfMemory))
+        };
+        Ok(Part { base: pointer(start + self.each)?, limit: pointer(start + GUARD)? })
+    }
 }
 
 unsafe extern "C" {

@@ -1,13 +1,16 @@
 //! Signals that end the process: which rank was running is said first.
 
-use std::ffi::c_int;
+use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
+use std::ops::Range;
 use std::ptr;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 /// The rank that runs, or none.
 static RUNNING: AtomicU32 = AtomicU32::new(NOBODY);
 const NOBODY: u32 = u32::MAX;
+/// From where to where the stacks of ranks are.
+static STACKS: [AtomicUsize; 2] = [AtomicUsize::new(0), AtomicUsize::new(0)];
 
 const SIGNALS: [(c_int, &str); 5] = [
     (libc::SIGSEGV, "segmentation fault"),
@@ -26,7 +29,10 @@ pub fn runs(rank: Option<u32>) {
 }
 
 /// Watches for the signals. Where the system refuses, they end the process without a word.
-pub fn watch() {
+pub fn watch(stacks: &Range<usize>) {
+    for (known, place) in STACKS.iter().zip([stacks.start, stacks.end]) {
+        known.store(place, Ordering::Relaxed);
+    }
     let memory = Box::leak(vec![0_u8; STACK].into_boxed_slice());
     let stack = libc::stack_t { ss_sp: memory.as_mut_ptr().cast(), ss_flags: 0, ss_size: STACK };
     // SAFETY: the memory lives as long as the process.
@@ -35,16 +41,17 @@ pub fn watch() {
         let mut action = MaybeUninit::<libc::sigaction>::zeroed();
         // SAFETY: zeroes are an action without flags; the handler does what handlers may.
         unsafe {
-            (*action.as_mut_ptr()).sa_sigaction = said as extern "C" fn(c_int) as usize;
+            (*action.as_mut_ptr()).sa_sigaction =
+                said as extern "C" fn(c_int, *const libc::siginfo_t, *mut c_void) as usize;
             (*action.as_mut_ptr()).sa_flags =
-                libc::SA_ONSTACK | libc::SA_RESETHAND | libc::SA_NODEFER;
+                libc::SA_ONSTACK | libc::SA_RESETHAND | libc::SA_NODEFER | libc::SA_SIGINFO;
             libc::sigaction(signal, action.as_ptr(), ptr::null_mut());
         }
     }
 }
 
 /// Says which rank it was and lets the signal do what it does.
-extern "C" fn said(signal: c_int) {
+extern "C" fn said(signal: c_int, about: *const libc::siginfo_t, _: *mut c_void) {
     let rank = RUNNING.load(Ordering::Relaxed);
     if rank != NOBODY {
         let name =
@@ -65,6 +72,12 @@ extern "C" fn said(signal: c_int) {
         say(std::str::from_utf8(digits.get(place..).unwrap_or_default()).unwrap_or_default());
         say(" was ended by a signal (");
         say(name);
+        let [start, end] = [&STACKS[0], &STACKS[1]].map(|place| place.load(Ordering::Relaxed));
+        // SAFETY: the system tells of the signal.
+        let address = unsafe { (*about).si_addr() }.addr();
+        if signal == libc::SIGSEGV && (start..end).contains(&address) {
+            say(": its stack is full, `ulimit -s` makes it larger");
+        }
         say("), and with it all that share its process\n");
     }
     // SAFETY: the default action is back in place.

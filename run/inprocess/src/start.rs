@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::ffi::{CStr, CString, OsString, c_int, c_void};
+use std::sync::atomic::{AtomicI32, Ordering};
 
 use live::{Holder, Launch};
 
@@ -18,6 +19,9 @@ type Start = unsafe extern "C" fn(
     Option<extern "C" fn()>,
     *mut c_void,
 ) -> c_int;
+
+/// The process in which ranks run.
+static PROCESS: AtomicI32 = AtomicI32::new(0);
 
 thread_local! {
     /// The program's `main`.
@@ -50,6 +54,8 @@ extern "C" fn nothing(_: c_int, _: *mut *mut i8, _: *mut *mut i8) {}
 
 /// What runs instead of the program's `main`.
 extern "C" fn simulate(number: c_int, words: *mut *mut i8, _: *mut *mut i8) -> c_int {
+    // SAFETY: it only asks.
+    PROCESS.store(unsafe { libc::getpid() }, Ordering::Relaxed);
     let line = std::env::var(cli::INSIDE).unwrap_or_default();
     let allocator = cli::ALLOCATOR.map(|variable| variable.0);
     for name in [cli::INSIDE, "LD_AUDIT", "LD_PRELOAD", "LD_BIND_NOW"].into_iter().chain(allocator)
@@ -79,10 +85,42 @@ extern "C" fn simulate(number: c_int, words: *mut *mut i8, _: *mut *mut i8) -> c
 /// Takes the place of the C library's: a rank that exits ends alone.
 #[unsafe(no_mangle)]
 extern "C" fn exit(code: c_int) -> ! {
-    if ranks::is_rank() {
+    if is_rank() {
         ranks::leave();
         ranks::end(code);
     }
     let Some(real) = next::<extern "C" fn(c_int) -> !>(c"exit") else { std::process::abort() };
+    real(code)
+}
+
+/// Takes the place of the C library's: likewise, and nothing of what the rank has registered runs.
+#[unsafe(no_mangle)]
+extern "C" fn _exit(code: c_int) -> ! {
+    at_once(c"_exit", code)
+}
+
+/// As `_exit`.
+#[unsafe(no_mangle)]
+extern "C" fn _Exit(code: c_int) -> ! {
+    at_once(c"_Exit", code)
+}
+
+/// As `_exit`: what `at_quick_exit` registers is all ranks'.
+#[unsafe(no_mangle)]
+extern "C" fn quick_exit(code: c_int) -> ! {
+    at_once(c"quick_exit", code)
+}
+
+/// Whether a rank runs here, and not a process that it has forked.
+fn is_rank() -> bool {
+    // SAFETY: it only asks.
+    ranks::is_rank() && PROCESS.load(Ordering::Relaxed) == unsafe { libc::getpid() }
+}
+
+fn at_once(name: &CStr, code: c_int) -> ! {
+    if is_rank() {
+        ranks::end(code);
+    }
+    let Some(real) = next::<extern "C" fn(c_int) -> !>(name) else { std::process::abort() };
     real(code)
 }

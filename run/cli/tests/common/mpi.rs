@@ -51,6 +51,7 @@ pub fn compiled(name: &str) -> PathBuf {
         .args(["-g", "-O1", "-Wall", "-Werror", "-pthread", "-o"])
         .arg(&made)
         .arg(source)
+        .arg("-lm")
         .status();
     assert!(status.expect("mpicc runs").success(), "{name} compiles");
     known.push(name.to_owned());

@@ -22,6 +22,18 @@ fn state_of_the_c_library() {
     }
 }
 
+/// Each rank has its own floating-point environment, and ends alone if it ends at once.
+#[test]
+fn state_of_the_processor() {
+    let program = compiled("rank_state");
+    for how in WAYS {
+        let said = right(mpirun(&format!("-q -n 3 {how} --compute-time off"), &program, ""), how);
+        let mut lines: Vec<_> = said.lines().collect();
+        lines.sort_unstable();
+        assert_eq!(lines, ["rank 0", "rank 1", "rank 2"], "{how}");
+    }
+}
+
 /// Each rank has its own variables, however large.
 #[test]
 fn large_variables() {

@@ -20,7 +20,12 @@ fn kernels_verify_themselves() {
 /// What C++ and Fortran have beside the functions of C.
 #[test]
 fn programs_in_other_languages_verify_themselves() {
-    verify("languages", &[("thrown.cpp", "c++", "c++"), ("module.f90", "fort", "gfortran")]);
+    let programs = [
+        ("thrown.cpp", "c++", "c++"),
+        ("module.f90", "fort", "gfortran"),
+        ("named.f90", "fort", "gfortran"),
+    ];
+    verify("languages", &programs);
 }
 
 /// Runs programs of a folder, with our compiler and the one that it needs, which say that they are right.
