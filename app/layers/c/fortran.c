@@ -195,8 +195,11 @@ function conversion_f(function given)
     return nothing ? NULL : given;
 }
 
-/* Both names of a call. */
-#define BOTH(name, parameters) PUBLIC void name parameters __attribute__((weak, alias("p" #name)));
+/* The names of a call: with and without p, and with a second underscore, as some compilers want. */
+#define BOTH(name, parameters)                                              \
+    PUBLIC void name parameters __attribute__((weak, alias("p" #name)));    \
+    PUBLIC void name##_ parameters __attribute__((weak, alias("p" #name))); \
+    PUBLIC void p##name##_ parameters __attribute__((weak, alias("p" #name)));
 
 /* Calls of MPI-1 with integers for addresses and attributes. */
 PUBLIC void pmpi_address_(void *location, MPI_Fint *address, MPI_Fint *ierror)
@@ -327,6 +330,10 @@ NAME(pmpi_f_sync_reg_, void, pmpi_f_sync_reg_f08ts_, (void *buffer))
     BOTH(mpi_status_##name##_, (MPI_Fint *from, MPI_Fint *to, MPI_Fint *ierror))
 STATUS_MOVE(f2f08)
 STATUS_MOVE(f082f)
+#ifdef F08_TYPES
+NAME(pmpi_status_f2f08_, void, F08_TYPES(mpi_status_f2f08), (MPI_Fint *from, MPI_Fint *to, MPI_Fint *ierror))
+NAME(pmpi_status_f082f_, void, F08_TYPES(mpi_status_f082f), (MPI_Fint *from, MPI_Fint *to, MPI_Fint *ierror))
+#endif
 
 /* Comparisons of handles in mpi_f08, which are integers. */
 #ifdef F08_EQUAL

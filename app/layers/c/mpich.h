@@ -167,5 +167,6 @@ SAME(session, MPI_Session)
 #define THEIR_NULL_COPY_FN ((function)0)
 #define THEIR_NULL_DELETE_FN ((function)0)
 #define MPICH_SENTINELS
+#define F08_TYPES(name) __mpi_f08_types_MOD_##name
 #define F08_EQUAL(kind) __mpi_f08_types_MOD_mpi_##kind##_eq
 #define F08_UNEQUAL(kind) __mpi_f08_types_MOD_mpi_##kind##_neq

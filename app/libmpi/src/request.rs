@@ -373,8 +373,13 @@ mpi_functions! {
     fn Request_free(request: Out<Handle>) {
         let handle = request.get()?;
         let known = mpi().request(handle)?.ok_or_else(|| Error::new(abi::ERR_REQUEST, "the null request cannot be freed"))?;
-        mpi().requests.remove(handle);
         request.set(abi::REQUEST_NULL)?;
+        if let Some(operation) = known.generalized().filter(|operation| !operation.complete.get()) {
+            // The program still has to say that it is complete, by the same handle.
+            operation.freed.set(true);
+            return Ok(());
+        }
+        mpi().requests.remove(handle);
         if let Some(operation) = known.generalized() {
             operation.free()?;
         }

@@ -143,9 +143,12 @@ pub struct Message {
 
 fn matched_probe(peer: Peer, waits: bool) -> Result<Option<(Handle, Status)>> {
     let Some(from) = peer.world else { return Ok(Some((abi::MESSAGE_NO_PROC, from_nobody()))) };
-    // It is matched now, so that those before it can stay where they are.
+    // It is matched now, so that those before it can stay where they are. Whoever looks beside this one shares what he finds.
     let (probed, port) = (&mpi().probed, mpi().port()?);
-    let take = || probed.receive(port, peer.comm.context, from, peer.tag);
+    let take = || {
+        probed.collect(port);
+        probed.take(peer.comm.context, from, peer.tag)
+    };
     let mut found = take();
     if found.is_none() && !waits {
         port.poll(Poll::Probe);

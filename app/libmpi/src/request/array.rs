@@ -115,9 +115,6 @@ pub fn set_all(outcomes: impl Iterator<Item = Result<Status>>, statuses: Out<Sta
         statuses.set_at(place, Status { error, ..status })?;
     }
     // Which of several is at fault, only their statuses say.
-    match first.map(|error| Error { received: None, ..error }) {
-        None => Ok(()),
-        Some(error) if statuses.address().is_null() => Err(error),
-        Some(error) => Err(Error { code: abi::ERR_IN_STATUS, ..error }),
-    }
+    let error = first.map(|error| Error { received: None, code: abi::ERR_IN_STATUS, ..error });
+    error.map_or(Ok(()), Err)
 }

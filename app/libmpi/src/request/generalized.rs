@@ -19,6 +19,8 @@ pub struct Generalized {
     cancel: Callback,
     extra: *mut c_void,
     pub(super) complete: Cell<bool>,
+    /// Whether the program has freed the request before it was complete.
+    pub(super) freed: Cell<bool>,
 }
 
 impl Generalized {
@@ -62,16 +64,19 @@ mpi_functions! {
         request.check()?;
         check!(![query, free, cancel].iter().any(|function| function.is_null()), ERR_ARG, "a function is missing");
         let [query, free, cancel] = [query, free, cancel].map(Callback::new);
-        let operation = Generalized { query, free, cancel, extra, complete: Cell::new(false) };
+        let operation = Generalized { query, free, cancel, extra, complete: Cell::new(false), freed: Cell::new(false) };
         request.set(mpi().requests.add(Rc::new(Request::active(Active::Generalized(Rc::new(operation))))))
     }
 
     fn Grequest_complete(request: Handle) {
         let known = mpi().request(request)?;
         let known = known.ok_or_else(|| Error::new(abi::ERR_REQUEST, "the null request is no generalized one"))?;
-        match &*known.active.borrow() {
-            Some(Active::Generalized(operation)) => operation.complete.set(true),
-            _ => return Err(Error::new(abi::ERR_REQUEST, "the request is no generalized one")),
+        let operation = known.generalized();
+        let operation = operation.ok_or_else(|| Error::new(abi::ERR_REQUEST, "the request is no generalized one"))?;
+        operation.complete.set(true);
+        if operation.freed.get() {
+            mpi().requests.remove(request);
+            operation.free()?;
         }
         Ok(())
     }

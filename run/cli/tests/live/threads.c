@@ -176,6 +176,36 @@ static void beside_probes(void) {
         pthread_join(threads[i], NULL);
 }
 
+/* Threads that wait for any message share what comes, each message once. */
+static void *matches(void *sum) {
+    for (int round = 0; round < ROUNDS; round++) {
+        MPI_Message message;
+        int got;
+        MPI_Mprobe(MPI_ANY_SOURCE, FOUND, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE);
+        MPI_Mrecv(&got, 1, MPI_INT, &message, MPI_STATUS_IGNORE);
+        *(int *)sum += got;
+    }
+    return NULL;
+}
+
+static void matched_probes(void) {
+    pthread_t threads[LOOKS];
+    int sums[LOOKS] = {0}, all = 0, next = (rank + 1) % ranks, messages = LOOKS * ROUNDS;
+    struct timespec pause = {0, 2000000};
+    for (int i = 0; i < LOOKS; i++)
+        pthread_create(&threads[i], NULL, matches, &sums[i]);
+    nanosleep(&pause, NULL);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 1; i <= messages; i++)
+        MPI_Send(&i, 1, MPI_INT, next, FOUND, MPI_COMM_WORLD);
+    for (int i = 0; i < LOOKS; i++) {
+        pthread_join(threads[i], NULL);
+        all += sums[i];
+    }
+    if (all != messages * (messages + 1) / 2)
+        MPI_Abort(MPI_COMM_WORLD, 7);
+}
+
 int main(int argc, char **argv) {
     int provided;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
@@ -196,6 +226,7 @@ int main(int argc, char **argv) {
         spins();
         of_the_program();
         beside_probes();
+        matched_probes();
     }
     MPI_Finalize();
     return 0;
