@@ -22,6 +22,15 @@ fn state_of_the_c_library() {
     }
 }
 
+/// Requests end as the standard says where libraries differ.
+#[test]
+fn ends_of_requests() {
+    let program = compiled("request_ends");
+    for how in WAYS {
+        right(mpirun(&format!("-q -n 2 {how} --compute-time off"), &program, ""), how);
+    }
+}
+
 /// Each rank has its own floating-point environment, and ends alone if it ends at once.
 #[test]
 fn state_of_the_processor() {

@@ -117,27 +117,6 @@ static void generalised(void) {
     MPI_Wait(&request, &status);
     MPI_Get_count(&status, MPI_INT, &count);
     CHECK(count == 17 && status.MPI_SOURCE == 3 && queried == 1 && freed == 1 && request == MPI_REQUEST_NULL);
-
-    /* Freed before it is complete, it is there until the program says that it is. */
-    MPI_Grequest_start(query, release, cancel, &state, &request);
-    MPI_Request kept = request;
-    MPI_Request_free(&request);
-    CHECK(freed == 1 && request == MPI_REQUEST_NULL);
-    MPI_Grequest_complete(kept);
-    CHECK(freed == 2 && queried == 1);
-}
-
-/* Of several, their statuses say which failed, also if nobody reads them. */
-static void in_status(void) {
-    int values[3] = {1, 2, 3}, got[3];
-    MPI_Request requests[2];
-    MPI_Comm_set_errhandler(WORLD, MPI_ERRORS_RETURN);
-    MPI_Irecv(got, 1, MPI_INT, rank, 41, WORLD, &requests[0]);
-    MPI_Irecv(&got[1], 1, MPI_INT, rank, 42, WORLD, &requests[1]);
-    MPI_Send(values, 2, MPI_INT, rank, 41, WORLD);
-    MPI_Send(values, 1, MPI_INT, rank, 42, WORLD);
-    FAILS(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE), MPI_ERR_IN_STATUS);
-    MPI_Comm_set_errhandler(WORLD, MPI_ERRORS_ARE_FATAL);
 }
 
 static void asked(void) {
@@ -174,7 +153,6 @@ int main(int argc, char **argv) {
     any_and_some();
     probing();
     generalised();
-    in_status();
     asked();
     MPI_Finalize();
     return 0;
