@@ -104,9 +104,9 @@ pub struct Identity {
     pub birth: Option<Vec<u8>>,
 }
 
-/// The highest level of thread support: where ranks share a process, its threads are not told apart.
+/// The highest level of thread support: where ranks share a process, only the thread of the ranks may call.
 pub fn most_threads() -> c_int {
-    if mpi().held.get() { abi::THREAD_SERIALIZED } else { abi::THREAD_MULTIPLE }
+    if mpi().held.get() { abi::THREAD_FUNNELED } else { abi::THREAD_MULTIPLE }
 }
 
 /// The level of thread support.
