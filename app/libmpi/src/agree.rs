@@ -4,7 +4,7 @@ use std::ffi::c_int;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use port::{Amount, Class, Command, Members, Poll};
+use port::{Amount, Class, Command, Members, Poll, Use};
 
 use crate::abi::{self, Handle};
 use crate::argument::Out;
@@ -14,7 +14,7 @@ use crate::environment::Identity;
 use crate::error::{Error, Result};
 use crate::group::Group;
 use crate::memory::Buffer;
-use crate::{lent, mpi, p2p, request, simulator, threads};
+use crate::{check, lent, mpi, p2p, request, simulator, threads};
 
 /// Who this process is.
 pub fn connect() -> Result<Identity> {
@@ -246,6 +246,25 @@ pub fn now() -> u64 {
 /// Ends all ranks of the program.
 pub fn abort(code: i32) -> ! {
     simulator::abort(code)
+}
+
+/// The rank uses MPI from now on, for the first time or again.
+pub fn begin() -> Result {
+    let port = mpi().port()?;
+    check!(
+        !port.has_left(),
+        ERR_OTHER,
+        "after MPI_Finalize, when no session was open, no session can begin"
+    );
+    port.note(Use::Now);
+    Ok(())
+}
+
+/// The rank does not use MPI for now: it may begin again, or end.
+pub fn rest() {
+    if let Ok(port) = mpi().port() {
+        port.note(Use::Before);
+    }
 }
 
 /// The rank has no more to do with the others.

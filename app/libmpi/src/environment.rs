@@ -4,6 +4,8 @@ use std::cell::{Cell, RefCell};
 use std::ffi::{c_int, c_void};
 use std::thread::ThreadId;
 
+use port::Use;
+
 use crate::abi;
 use crate::agree;
 use crate::error::Result;
@@ -149,7 +151,11 @@ pub fn open(thread_level: Option<c_int>) -> Result {
         environment.thread_level.set(most_threads());
         mpi().comms.place(&who)?;
     }
-    environment.open.set(environment.open.get() + 1);
+    let opened = environment.open.get();
+    if opened == 0 {
+        agree::begin()?;
+    }
+    environment.open.set(opened + 1);
     // Threads of a session may always call.
     let level = thread_level.unwrap_or_else(most_threads);
     if level == abi::THREAD_MULTIPLE {
@@ -163,17 +169,24 @@ pub fn open(thread_level: Option<c_int>) -> Result {
     Ok(())
 }
 
-/// Whether a rank of this process uses MPI, or has used it.
-pub fn has_begun(rank: &Mpi) -> bool {
-    rank.environment.connected.get()
+/// Whether a rank of this process uses MPI.
+pub fn usage(rank: &Mpi) -> Use {
+    let environment = &rank.environment;
+    match (environment.connected.get(), environment.open.get()) {
+        (false, _) => Use::Never,
+        (true, 0) => Use::Before,
+        (true, _) => Use::Now,
+    }
 }
 
-/// The program ends a use of MPI.
+/// The program ends a use of MPI. After `MPI_Finalize`, what the rank computes is no longer waited for; until then it may begin again.
 pub fn close() -> Result {
     let environment = &mpi().environment;
     environment.open.set(environment.open.get().saturating_sub(1));
-    if environment.open.get() == 0 {
-        agree::leave();
+    match (environment.open.get(), environment.phase.get()) {
+        (0, Phase::Finalised) => agree::leave(),
+        (0, _) => agree::rest(),
+        _ => {}
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use port::{
     Command, Desk, Died, ENVIRONMENT, Lane, Memory, Place, Poll, Port, RANKS_TURN, SIMULATORS_TURN,
-    Switch,
+    Switch, Use,
 };
 use rustix::thread::futex;
 use rustix::time::{ClockId, clock_gettime};
@@ -130,7 +130,7 @@ pub fn connect() -> Result<Connected> {
     })?;
     let lane = memory.lane(*rank).ok_or_else(|| failed(&format!("{ENVIRONMENT} is `{said}`")))?;
     wait_for_turn(lane);
-    lane.begin();
+    lane.note(Use::Now);
     Manner::new(|name| std::env::var_os(name)).adopt(mpi());
     let desk = Desk::new(memory, *rank);
     let port = mpi().port.get_or_init(|| Port::new(desk, *rank, *first, Box::new(Process), end));

@@ -37,12 +37,14 @@ pub type Make<'a> = &'a dyn Fn(&[Launch]) -> io::Result<Box<dyn Holder>>;
 pub struct Lost {
     /// How it ended, in words.
     pub how: String,
-    /// The exit code that the whole program gets; 0 if the rank never used MPI, and so may end like this.
+    /// The exit code that the whole program gets; 0 if the rank does not use MPI, or not any more, and so may end like this.
     pub code: i32,
+    /// Whether it has ever used MPI.
+    pub used: bool,
 }
 
 impl From<Lost> for Ended {
-    fn from(Lost { how, code }: Lost) -> Self {
+    fn from(Lost { how, code, .. }: Lost) -> Self {
         Self { rank: 0, time: 0, how: Some(how), code }
     }
 }

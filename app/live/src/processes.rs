@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use port::{ENVIRONMENT, Memory, RANKS_TURN, SIMULATORS_TURN};
+use port::{ENVIRONMENT, Memory, RANKS_TURN, SIMULATORS_TURN, Use};
 use rustix::thread::futex;
 
 use crate::identity::Identity;
@@ -235,7 +235,7 @@ impl Holder for Processes {
     }
 
     fn turn(&self, rank: u32) -> Result<(), Lost> {
-        let lost = |how: &str| Lost { how: how.to_owned(), code: 1 };
+        let lost = |how: &str| Lost { how: how.to_owned(), code: 1, used: true };
         let lane = self.memory.lane(rank).ok_or_else(|| lost("it has no lane"))?;
         self.release(rank);
         while let Some(asleep) = lane.sleep(SIMULATORS_TURN) {
@@ -252,8 +252,12 @@ impl Holder for Processes {
                 while descendants::is_stopping() {
                     thread::park();
                 }
-                let least = i32::from(lane.has_begun());
-                return Err(Lost { how: described(status), code: exit_code(status).max(least) });
+                let usage = lane.usage();
+                let code = match usage {
+                    Use::Before if status.code().is_some() => 0,
+                    _ => exit_code(status).max(i32::from(usage == Use::Now)),
+                };
+                return Err(Lost { how: described(status), code, used: usage != Use::Never });
             }
         }
         Ok(())

@@ -159,7 +159,7 @@ impl<'a, H: Holder + ?Sized> Live<'a, H> {
         loop {
             if let Err(lost) = self.holder.turn(rank.number) {
                 if lost.code == 0 {
-                    self.strangers.fetch_add(1, Ordering::Relaxed);
+                    self.strangers.fetch_add(u32::from(!lost.used), Ordering::Relaxed);
                     return rank.take(Command::Exit, &self.rules).map_err(failed);
                 }
                 return Err(lost.into());

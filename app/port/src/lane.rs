@@ -33,9 +33,20 @@ pub struct Lane {
     pub turn: AtomicU32,
     /// How many words there are.
     length: AtomicU32,
-    /// Whether the rank uses MPI, or has used it.
-    begun: AtomicU32,
+    /// A [`Use`].
+    usage: AtomicU32,
     words: std::cell::UnsafeCell<[u64; WORDS]>,
+}
+
+/// Whether a rank uses MPI.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Use {
+    /// It never has.
+    Never,
+    /// It does.
+    Now,
+    /// It has ended all sessions, and may begin another or end itself.
+    Before,
 }
 
 /// What has become of an operation.
@@ -73,14 +84,18 @@ pub struct Reply {
 }
 
 impl Lane {
-    /// The rank uses MPI from now on.
-    pub fn begin(&self) {
-        self.begun.store(1, Ordering::Release);
+    /// Notes whether the rank uses MPI.
+    pub fn note(&self, usage: Use) {
+        self.usage.store(usage as u32, Ordering::Release);
     }
 
-    /// Whether it does, or has done.
-    pub fn has_begun(&self) -> bool {
-        self.begun.load(Ordering::Acquire) != 0
+    /// Whether it does, as far as it was noted.
+    pub fn usage(&self) -> Use {
+        match self.usage.load(Ordering::Acquire) {
+            0 => Use::Never,
+            1 => Use::Now,
+            _ => Use::Before,
+        }
     }
 
     /// Whether it is a side's turn.
@@ -167,7 +182,7 @@ mod tests {
 
     fn lane() -> Lane {
         let (turn, length) = (AtomicU32::new(SIMULATORS_TURN), AtomicU32::new(0));
-        Lane { turn, length, begun: AtomicU32::new(0), words: [0; WORDS].into() }
+        Lane { turn, length, usage: AtomicU32::new(0), words: [0; WORDS].into() }
     }
 
     /// Who sleeps is woken once, and only then.

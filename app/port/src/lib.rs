@@ -24,7 +24,7 @@ mod words;
 
 pub use arena::Arena;
 pub use command::{Amount, Class, Collective, Command, Members, Poll, Shape, Tag};
-pub use lane::{Completion, Lane, RANKS_TURN, Reply, SIMULATORS_TURN, WORDS};
+pub use lane::{Completion, Lane, RANKS_TURN, Reply, SIMULATORS_TURN, Use, WORDS};
 pub use memory::{ENVIRONMENT, Layout, Memory, NAMES};
 pub use numbered::Numbered;
 pub use rank::{Desk, Died, Port, Switch};

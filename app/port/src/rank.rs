@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use crate::arena::{Arena, Full};
 use crate::command::{Command, Poll, Shape};
-use crate::lane::{Completion, Lane, RANKS_TURN, Reply};
+use crate::lane::{Completion, Lane, RANKS_TURN, Reply, Use};
 use crate::start::{Start, Started};
 use crate::words::Encoder;
 use crate::{Memory, Numbered, Place, Rule, Ticket};
@@ -245,6 +245,18 @@ impl Port {
     /// The rank is done.
     pub fn exit(&self) {
         self.leave(&Command::Exit);
+    }
+
+    /// Whether it was said that the rank is done.
+    pub fn has_left(&self) -> bool {
+        self.left.get()
+    }
+
+    /// Notes whether the rank uses MPI, for the case that it ends without a word.
+    pub fn note(&self, usage: Use) {
+        if let Some(lane) = self.memory().lane(self.rank()) {
+            lane.note(usage);
+        }
     }
 
     /// The rank ends all, with an exit code.

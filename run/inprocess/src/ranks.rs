@@ -14,7 +14,7 @@ use corosensei::{Coroutine, CoroutineResult, Yielder};
 use heddle_mpi::simulator::Manner;
 use heddle_mpi::state::{self, Mpi};
 use live::{Holder, Launch, Lost};
-use port::{Desk, Died, Lane, Memory, Port, RANKS_TURN, SIMULATORS_TURN, Switch};
+use port::{Desk, Died, Lane, Memory, Port, RANKS_TURN, SIMULATORS_TURN, Switch, Use};
 use std::sync::atomic::Ordering;
 
 use crate::image::Image;
@@ -266,14 +266,13 @@ impl Ranks {
     fn run(&self, rank: u32) -> Option<c_int> {
         // SAFETY: one thread; what a rank does while it runs does not come here.
         let ranks = unsafe { &mut *self.all.get() };
-        if let Some(own) = ranks.get(rank as usize) {
-            own.warm();
-        }
-        self.settle(ranks, rank);
-        let own = ranks.get_mut(rank as usize)?;
+        let own = ranks.get(rank as usize)?;
         if own.ended.is_some() {
             return own.ended;
         }
+        own.warm();
+        self.settle(ranks, rank);
+        let own = ranks.get_mut(rank as usize)?;
         let mut coroutine = own.coroutine.take()?;
         state::run_as(own.mpi);
         heddle_mpi::extra::running(true);
@@ -314,13 +313,13 @@ impl Ranks {
         }
     }
 
-    /// Whether a rank uses MPI, or has used it.
-    fn has_begun(&self, rank: u32) -> bool {
+    /// Whether a rank uses MPI.
+    fn usage(&self, rank: u32) -> Use {
         // SAFETY: as in `run`; what MPI keeps of a rank is never freed.
         let ranks = unsafe { &*self.all.get() };
         // SAFETY: as above.
         let own = ranks.get(rank as usize).map(|own| unsafe { &*own.mpi });
-        own.is_some_and(heddle_mpi::environment::has_begun)
+        own.map_or(Use::Never, heddle_mpi::environment::usage)
     }
 }
 
@@ -353,7 +352,10 @@ impl Holder for Ranks {
     }
 
     fn turn(&self, rank: u32) -> Result<(), Lost> {
-        let lost = |how: &str, code| Lost { how: how.to_owned(), code };
+        let lost = |how: &str, code| {
+            let used = self.usage(rank) != Use::Never;
+            Lost { how: how.to_owned(), code, used }
+        };
         let lane = self.memory.lane(rank).ok_or_else(|| lost("it has no lane", 1))?;
         lane.turn.store(RANKS_TURN, Ordering::Release);
         let ended = self.run(rank);
@@ -361,8 +363,10 @@ impl Holder for Ranks {
         if lane.turn.swap(SIMULATORS_TURN, Ordering::AcqRel) == SIMULATORS_TURN {
             return Ok(());
         }
+        let usage = self.usage(rank);
         match ended.unwrap_or(1) {
-            0 => Err(lost("it exited without MPI_Finalize", i32::from(self.has_begun(rank)))),
+            _ if usage == Use::Before => Err(lost("it exited", 0)),
+            0 => Err(lost("it exited without MPI_Finalize", i32::from(usage == Use::Now))),
             code => Err(lost(&format!("it exited with code {code} before MPI_Finalize"), code)),
         }
     }

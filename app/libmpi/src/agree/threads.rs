@@ -209,6 +209,15 @@ pub fn register(comm: &Comm) {
 }
 
 /// See the other `agree`.
+#[allow(clippy::unnecessary_wraps)]
+pub fn begin() -> Result {
+    Ok(())
+}
+
+/// See the other `agree`.
+pub fn rest() {}
+
+/// See the other `agree`.
 pub fn leave() {}
 
 /// See the other `agree`.

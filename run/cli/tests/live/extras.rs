@@ -22,6 +22,19 @@ fn state_of_the_c_library() {
     }
 }
 
+/// One session begins after the other, and a rank may end behind the last.
+#[test]
+fn sessions_again() {
+    let program = compiled("sessions_again");
+    for how in WAYS {
+        let of = |arguments| {
+            right(mpirun(&format!("-q -n 2 {how} --compute-time off"), &program, arguments), how)
+        };
+        assert_eq!(of(""), "2 2 2\n2 2 2\n", "{how}");
+        assert_eq!(of("without-init"), "", "{how}");
+    }
+}
+
 /// Requests end as the standard says where libraries differ.
 #[test]
 fn ends_of_requests() {
