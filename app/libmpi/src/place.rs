@@ -6,8 +6,7 @@
 use std::backtrace::Backtrace;
 
 /// Beginnings of the names of functions between the program and this module.
-const OURS: &[&str] =
-    &["heddle_", "MPI_", "PMPI_", "port::", "core::", "std::", "alloc::", "rustix::", "__rust"];
+const OURS: &[&str] = &["heddle_", "port::", "core::", "std::", "alloc::", "rustix::", "__rust"];
 
 /// Whether a function is of the library or below it.
 fn is_ours(name: &str) -> bool {
@@ -17,10 +16,9 @@ fn is_ours(name: &str) -> bool {
 
 /// Whether a function is one that programs call. What is below has names without paths where it was put in line.
 fn is_called(name: &str) -> bool {
-    let fortran = name.starts_with("mpi_") || name.starts_with("pmpi_");
-    ["heddle_", "MPI_", "PMPI_"].iter().any(|start| name.starts_with(start))
-        && !name.starts_with("heddle_mpi")
-        || (fortran && name.ends_with('_'))
+    let begins = |starts: &[&str]| starts.iter().any(|start| name.starts_with(start));
+    let core = begins(&["heddle_"]) && !begins(&["heddle_mpi"]);
+    core || begins(&["MPI_", "PMPI_"]) || (begins(&["mpi_", "pmpi_"]) && name.ends_with('_'))
 }
 
 /// The place in the program from which the library was called, behind a space: ` at ring.c:42`, or ` in solve`.

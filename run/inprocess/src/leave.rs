@@ -1,7 +1,7 @@
 //! The ends of ranks: what they have registered, their destructors, and the streams of the languages.
 
 use std::cell::RefCell;
-use std::ffi::{c_int, c_void};
+use std::ffi::{CStr, c_int, c_void};
 
 use crate::{next, ranks, symbol};
 
@@ -30,6 +30,13 @@ fn register(list: usize, handler: Handler, argument: *mut c_void, object: *mut c
     })
 }
 
+/// What is no rank's is the C library's.
+fn pass_on(name: &CStr, handler: Handler, argument: *mut c_void, object: *mut c_void) -> c_int {
+    let Some(real) = next::<Register>(name) else { return -1 };
+    // SAFETY: passed on as it came.
+    unsafe { real(handler, argument, object) }
+}
+
 /// Takes the place of the C library's, for destructors of thread-local variables.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __cxa_thread_atexit_impl(
@@ -40,9 +47,7 @@ unsafe extern "C" fn __cxa_thread_atexit_impl(
     if register(1, handler, argument, object) {
         return 0;
     }
-    let Some(real) = next::<Register>(c"__cxa_thread_atexit_impl") else { return -1 };
-    // SAFETY: passed on as it came.
-    unsafe { real(handler, argument, object) }
+    pass_on(c"__cxa_thread_atexit_impl", handler, argument, object)
 }
 
 /// Takes the place of the C library's, for `atexit` and destructors of variables: what ranks register in the program runs when each of them
@@ -60,9 +65,7 @@ unsafe extern "C" fn __cxa_atexit(
         // Libraries, before there are ranks: their variables become those of ranks, and are constructed once more for each.
         return 0;
     }
-    let Some(real) = next::<Register>(c"__cxa_atexit") else { return -1 };
-    // SAFETY: passed on as it came.
-    unsafe { real(handler, argument, object) }
+    pass_on(c"__cxa_atexit", handler, argument, object)
 }
 
 /// The running rank leaves its `main`, or has called `exit`.

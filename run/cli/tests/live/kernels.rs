@@ -48,6 +48,8 @@ fn built(folder: &str, (source, wrapper, compiler): (&str, &str, &str)) -> Optio
     let status = Command::new(env!("CARGO_BIN_EXE_heddle"))
         .args([wrapper, "-O2", "-o"])
         .args([&program, &folder.join(source)])
+        // Where files of modules are written.
+        .current_dir(mpi())
         .env("HEDDLE_MPI", mpi().join("lib"))
         .status();
     assert!(status.expect("heddle runs").success(), "{source}");
