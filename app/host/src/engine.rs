@@ -209,6 +209,17 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Model for Watched<'_, S
         }
     }
 
+    fn told(&self, process: &mut Self::Process, event: &Event<Self::Message>) {
+        let end = match process {
+            Process::Rank(_, end) => end,
+            Process::Host(host) => &mut host.end,
+            Process::Device(..) => return,
+        };
+        if let Mail::Announcement(message) = event.message {
+            end.told(&self.engine, event, message);
+        }
+    }
+
     /// With devices between the hosts, most turns of these are the network's: there it costs more than it brings.
     #[inline]
     fn soon(&self, id: u32, process: &Self::Process, stage: usize) {

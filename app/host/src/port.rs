@@ -9,17 +9,18 @@
 use std::collections::VecDeque;
 
 use kernel::{Event, Outbox, Probe, Wire};
-use network::{Due, Mail, Network, Outlet, Parcel, Port};
+use network::{Due, Mail, Network, Outlet, Parcel, Port, insert_by_time};
 use units::Time;
 
 use crate::Record;
 use crate::engine::{Crew, Engine, Turn, opened};
-use crate::message::{Kind, Message};
+use crate::message::Message;
 use crate::places::Place;
 use crate::rank::Waiting;
 use crate::source::Source;
 
 type Letter<N> = Event<Mail<Message, <N as Network>::Signal>>;
+type Inbox<'a, N> = std::iter::Peekable<std::slice::Iter<'a, Letter<N>>>;
 type Out<N> = Outbox<Mail<Message, <N as Network>::Signal>>;
 
 /// A host's end of the network.
@@ -69,6 +70,23 @@ impl<I> End<I> {
     pub fn set_due(&mut self, due: Time) {
         if let Some(dock) = &mut self.dock {
             dock.due = due;
+        }
+    }
+
+    /// Another host tells of a message.
+    pub fn told<S, N: Network<Interface = I>>(
+        &mut self,
+        engine: &Engine<'_, S, N>,
+        event: &Letter<N>,
+        message: Message,
+    ) where
+        S: Source,
+    {
+        let entry = event.time.saturating_sub(engine.network.lookahead());
+        if let Some(dock) = &mut self.dock {
+            dock.urgent += u32::from(message.urgent());
+            let Place { host, slot } = engine.place(event.source);
+            dock.port.announce(host, number(slot, event.sequence), entry, message);
         }
     }
 
@@ -128,7 +146,7 @@ pub fn run_device<S: Source, N: Network, B: Probe<Record<N::Record>>>(
 ) -> Time {
     let heard = inbox.iter().filter_map(|event| match event.message {
         Mail::Signal(signal) => Some((event.time, signal)),
-        Mail::Host(_) => None,
+        Mail::Host(_) | Mail::Announcement(_) => None,
     });
     crew.signals += inbox.len() as u64;
     let Crew { delivered, probe, .. } = crew;
@@ -162,7 +180,7 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
             dock.port.post(entry, parcel, number(here.slot, sequence));
         }
         let time = entry.saturating_add(engine.network.lookahead());
-        let message = Mail::Host(message);
+        let message = Mail::Announcement(message);
         self.out.send(Event { time, source, sequence, destination, message });
     }
 
@@ -232,8 +250,7 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Ranks<S, N, B> for Turn
     fn land(&mut self) {
         let Some(dock) = &mut self.end.dock else { return };
         for event in self.crew.arrived.drain(..) {
-            let place = dock.arrivals.partition_point(|other| other.time <= event.time);
-            dock.arrivals.insert(place, event);
+            insert_by_time(&mut dock.arrivals, event, |event| event.time);
             dock.due = dock.due.min(event.time);
         }
     }
@@ -305,22 +322,18 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> EndTurn<'_, S, N, B> {
         self.end.next(self.engine.network)
     }
 
-    /// What happens at one instant.
-    fn instant(
-        &mut self,
-        now: Time,
-        inbox: &mut std::iter::Peekable<std::slice::Iter<'_, Letter<N>>>,
-    ) {
+    /// What happens at one instant; nothing is due before it.
+    fn instant(&mut self, now: Time, inbox: &mut Inbox<'_, N>) {
         let network = self.engine.network;
         while let Some(event) = inbox.next_if(|event| event.time == now) {
-            if let Mail::Signal(signal) = event.message {
-                self.crew.signals += 1;
-                self.act(|interface, gate| {
-                    network.run(interface, now, gate);
-                    network.hear(interface, now, signal, gate);
-                });
-            } else if let Some(event) = opened(event) {
-                self.told(event);
+            match event.message {
+                Mail::Signal(signal) => {
+                    self.crew.signals += 1;
+                    self.act(|interface, gate| network.hear(interface, now, signal, gate));
+                }
+                Mail::Announcement(message) => self.end.told(self.engine, event, message),
+                // A release.
+                Mail::Host(_) => self.crew.arrived.extend(opened(event)),
             }
         }
         while let (at, Due::Injection) = self.next()
@@ -329,27 +342,12 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> EndTurn<'_, S, N, B> {
                 self.end.dock.as_mut().and_then(|dock| dock.port.pop())
         {
             self.act(|interface, gate| {
-                network.run(interface, now, gate);
                 network.inject(interface, now, parcel, number, gate);
             });
         }
         if network.next(&self.end.interface) <= now {
             let after = now.saturating_add(Time::from_ps(1));
             self.act(|interface, gate| network.run(interface, after, gate));
-        }
-    }
-
-    /// Another host tells of a message, or releases one.
-    fn told(&mut self, event: Event<Message>) {
-        let message = event.message;
-        if message.kind == Kind::Release {
-            return self.crew.arrived.push(event);
-        }
-        let entry = event.time.saturating_sub(self.engine.network.lookahead());
-        if let Some(dock) = &mut self.end.dock {
-            dock.urgent += u32::from(message.urgent());
-            let Place { host, slot } = self.engine.place(event.source);
-            dock.port.announce(host, number(slot, event.sequence), entry, message);
         }
     }
 

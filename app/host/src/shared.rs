@@ -20,7 +20,7 @@ use crate::source::Source;
 
 /// A host and its ranks, by slot.
 pub struct Host<S: Source, N: Network> {
-    end: End<N::Interface>,
+    pub end: End<N::Interface>,
     seats: Vec<Seat<S>>,
     started: bool,
 }

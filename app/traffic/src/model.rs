@@ -262,7 +262,7 @@ impl<N: Wired, B: Probe<Record<N::Record>>> Model for Traffic<'_, N, B> {
             Process::Device { device, signals } => {
                 let heard = inbox.iter().filter_map(|event| match event.message {
                     Mail::Signal(signal) => Some((event.time, signal)),
-                    Mail::Host(_) => None,
+                    Mail::Host(_) | Mail::Announcement(_) => None,
                 });
                 let Crew { arrived, probe, .. } = crew;
                 let mut gate = Gate { id, signals, arrived, out, probe };
@@ -448,7 +448,7 @@ impl<N: Wired, B: Probe<Record<N::Record>>> Turn<'_, '_, N, B> {
             }),
             Mail::Host(Note::Arrived(number)) => self.delivered(event.time, event.source, number),
             Mail::Host(Note::Measure(from)) => self.host.measured = from,
-            Mail::Host(Note::Report { .. }) => {}
+            Mail::Host(Note::Report { .. }) | Mail::Announcement(_) => {}
         }
     }
 

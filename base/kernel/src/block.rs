@@ -60,6 +60,8 @@ pub struct Desk<M> {
     /// First slot of each process's mail, and the next slot of the same process.
     heads: Vec<u32>,
     links: Vec<u32>,
+    /// The order of a process's mail, and its slots.
+    keys: Vec<(u128, u32)>,
     inbox: Vec<Event<M>>,
     due: Mail<M>,
     /// Processes to run, ascending.
@@ -70,18 +72,22 @@ impl<M: crate::Wire> Desk<M> {
     /// The mail of a process, in order. It is taken: the next call finds none.
     #[inline]
     fn open(&mut self, local: u32) -> &[Event<M>] {
-        let Self { heads, links, inbox, due, .. } = self;
+        let Self { heads, links, keys, inbox, due, .. } = self;
         let mut slot = std::mem::replace(&mut heads[local as usize], NONE);
         match slot {
             NONE => &[],
             slot if links[slot as usize] == NONE => due.get(slot).map_or(&[][..], slice::from_ref),
             _ => {
-                inbox.clear();
+                keys.clear();
                 while slot != NONE {
-                    inbox.extend(due.get(slot));
+                    keys.extend(due.get(slot).map(|event| (event.order(), slot)));
                     slot = links[slot as usize];
                 }
-                inbox.sort_unstable_by_key(Event::order);
+                // The chain ends with what came first, which is often the earliest.
+                keys.reverse();
+                keys.sort_unstable();
+                inbox.clear();
+                inbox.extend(keys.iter().filter_map(|(_, slot)| due.get(*slot)));
                 inbox
             }
         }
@@ -91,6 +97,7 @@ impl<M: crate::Wire> Desk<M> {
         Self {
             heads: vec![NONE; BLOCK],
             links: Vec::new(),
+            keys: Vec::new(),
             inbox: Vec::new(),
             due: Mail::new(),
             order: Vec::new(),
@@ -162,7 +169,7 @@ impl<M: crate::Wire> Block<M> {
         self.later.take(until, &mut self.mail, &mut out.spare);
         std::mem::swap(&mut desk.due, &mut self.mail);
         let mut active = Active { groups: 0, processes: [0; BLOCK / GROUP] };
-        self.sort_mail(until, desk, &mut active, out);
+        self.sort_mail(model, until, processes, desk, &mut active, out);
         self.own_events(until, &mut active);
         let mut order = std::mem::take(&mut desk.order);
         order.clear();
@@ -225,9 +232,11 @@ impl<M: crate::Wire> Block<M> {
     }
 
     /// Distributes the due mail over its processes; what is not due is kept for later.
-    fn sort_mail(
+    fn sort_mail<Mo: Model<Message = M>>(
         &mut self,
+        model: &Mo,
         until: Time,
+        processes: &mut [Mo::Process],
         desk: &mut Desk<M>,
         active: &mut Active,
         out: &mut Outbox<M>,
@@ -237,8 +246,11 @@ impl<M: crate::Wire> Block<M> {
         }
         let Desk { heads, links, due, .. } = desk;
         due.slots(|slot, event| {
-            if event.time < until {
-                let local = (out.shares.place(event.destination) - self.first) as usize;
+            let local = || (out.shares.place(event.destination) - self.first) as usize;
+            if event.message.aside() {
+                model.told(&mut processes[local()], event);
+            } else if event.time < until {
+                let local = local();
                 links[slot as usize] = std::mem::replace(&mut heads[local], slot);
                 active.groups |= 1 << (local / GROUP);
                 active.processes[local / GROUP] |= 1 << (local % GROUP);

@@ -21,8 +21,9 @@ pub struct Event<M> {
 }
 
 impl<M> Event<M> {
-    pub(crate) fn order(&self) -> (Time, u32, u32) {
-        (self.time, self.source, self.sequence)
+    /// The order in which messages are handed over: by time, source and sequence.
+    pub(crate) fn order(&self) -> u128 {
+        u128::from(self.time.ps()) << 64 | u128::from(self.source) << 32 | u128::from(self.sequence)
     }
 }
 
@@ -37,6 +38,12 @@ pub trait Wire: Copy + Send + 'static {
     /// Whether its receiver may react to it without delay, so that no window may reach beyond the
     /// time at which it takes effect.
     fn urgent(&self) -> bool {
+        false
+    }
+
+    /// Whether its receiver is only to know of it by the time at which it takes effect: it is handed to
+    /// [`Model::told`], maybe before that time, and is no reason to run the receiver.
+    fn aside(&self) -> bool {
         false
     }
 }
@@ -82,6 +89,11 @@ pub trait Model: Sync {
         worker: &mut Self::Worker,
         out: &mut Outbox<Self::Message>,
     ) -> Next;
+
+    /// Takes a message that is [`Wire::aside`]; such messages come in any order.
+    fn told(&self, process: &mut Self::Process, event: &Event<Self::Message>) {
+        let _ = (process, event);
+    }
 
     /// How much there is to do at a process, compared with others: workers get shares of equal weight. 0 of one that is likely to do nothing.
     /// Results do not depend on it.

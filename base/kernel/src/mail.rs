@@ -29,13 +29,20 @@ impl<M: Wire> Mail<M> {
 
     #[inline(always)]
     pub fn push(&mut self, event: Event<M>, spare: &mut Vec<Vec<Event<M>>>) {
-        self.earliest = self.earliest.min(event.time);
-        if event.message.urgent() {
-            self.urgent = self.urgent.min(event.time);
-        }
+        self.note(&event);
         match self.chunks.last_mut() {
             Some(chunk) if chunk.len() < CHUNK => chunk.push(event),
             _ => self.push_chunk(event, spare),
+        }
+    }
+
+    #[inline(always)]
+    fn note(&mut self, event: &Event<M>) {
+        if !event.message.aside() {
+            self.earliest = self.earliest.min(event.time);
+        }
+        if event.message.urgent() {
+            self.urgent = self.urgent.min(event.time);
         }
     }
 
@@ -73,10 +80,7 @@ impl<M: Wire> Mail<M> {
     /// Adds a chunk. Few events move in with those of the last one, and their chunk becomes spare.
     pub fn append(&mut self, mut chunk: Vec<Event<M>>, spare: &mut Vec<Vec<Event<M>>>) {
         for event in &chunk {
-            self.earliest = self.earliest.min(event.time);
-            if event.message.urgent() {
-                self.urgent = self.urgent.min(event.time);
-            }
+            self.note(event);
         }
         match self.chunks.last_mut() {
             Some(last) if last.len() + chunk.len() <= CHUNK => {

@@ -16,7 +16,7 @@ mod port;
 
 pub use direct::Direct;
 pub use outlet::{Mail, Never, Nowhere, Outlet};
-pub use port::{Due, Port};
+pub use port::{Due, Port, insert_by_time};
 
 use kernel::Wire;
 use units::Time;

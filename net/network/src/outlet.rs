@@ -56,6 +56,8 @@ impl Wire for Never {
 pub enum Mail<P, S> {
     /// From a host.
     Host(P),
+    /// From a host, which tells what a message is about that the network will deliver.
+    Announcement(P),
     /// From a part of the network.
     Signal(S),
 }
@@ -67,8 +69,12 @@ impl<P: Wire, S: Wire> Wire for Mail<P, S> {
                 bytes.push(0);
                 payload.encode(bytes);
             }
-            Self::Signal(signal) => {
+            Self::Announcement(payload) => {
                 bytes.push(1);
+                payload.encode(bytes);
+            }
+            Self::Signal(signal) => {
+                bytes.push(2);
                 signal.encode(bytes);
             }
         }
@@ -79,7 +85,8 @@ impl<P: Wire, S: Wire> Wire for Mail<P, S> {
         *bytes = rest;
         match kind {
             0 => P::decode(bytes).map(Self::Host),
-            1 => S::decode(bytes).map(Self::Signal),
+            1 => P::decode(bytes).map(Self::Announcement),
+            2 => S::decode(bytes).map(Self::Signal),
             _ => None,
         }
     }
@@ -87,8 +94,14 @@ impl<P: Wire, S: Wire> Wire for Mail<P, S> {
     #[inline]
     fn urgent(&self) -> bool {
         match self {
-            Self::Host(payload) => payload.urgent(),
+            Self::Host(payload) | Self::Announcement(payload) => payload.urgent(),
             Self::Signal(signal) => signal.urgent(),
         }
+    }
+
+    /// Unless the receiver may answer it without delay.
+    #[inline]
+    fn aside(&self) -> bool {
+        matches!(self, Self::Announcement(payload) if !payload.urgent())
     }
 }

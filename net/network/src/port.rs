@@ -33,6 +33,17 @@ pub enum Due {
     Interface,
 }
 
+/// Adds an item behind all those that are not later, which most often are all.
+#[inline]
+pub fn insert_by_time<T>(queue: &mut VecDeque<T>, item: T, time: impl Fn(&T) -> Time) {
+    let at = time(&item);
+    if queue.back().is_none_or(|last| time(last) <= at) {
+        return queue.push_back(item);
+    }
+    let place = queue.partition_point(|other| time(other) <= at);
+    queue.insert(place, item);
+}
+
 impl<P> Default for Port<P> {
     fn default() -> Self {
         Self { posted: VecDeque::new(), announced: FxHashMap::default(), signals: 0 }
@@ -43,8 +54,7 @@ impl<P> Port<P> {
     /// A message is to enter at a time that has not come yet. Those of one time enter in the order in
     /// which they were posted.
     pub fn post(&mut self, at: Time, parcel: Parcel, number: u64) {
-        let place = self.posted.partition_point(|posted| posted.at <= at);
-        self.posted.insert(place, Posted { at, parcel, number });
+        insert_by_time(&mut self.posted, Posted { at, parcel, number }, |posted| posted.at);
     }
 
     /// When a posted message enters or the interface does something of its own, whichever comes first;

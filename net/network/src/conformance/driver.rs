@@ -151,6 +151,11 @@ impl<N: Network> Outlet<N> for Gate<'_, N> {
 }
 
 impl<N: Network> Host<N> {
+    /// Another host tells of a message.
+    fn announce(&mut self, event: &Event<Mail<Traveller, N::Signal>>, traveller: Traveller) {
+        self.port.announce(event.source, event.sequence.into(), traveller.at, traveller);
+    }
+
     /// Lets the interface do something.
     fn act(
         &mut self,
@@ -181,7 +186,8 @@ impl<N: Network> Driver<'_, N> {
         let sequence = host.log.injected.len() as u32;
         host.log.injected.push(Injection { at, parcel, sequence });
         let Parcel { source, destination, bytes } = parcel;
-        let message = Mail::Host(Traveller { at, bytes, asks });
+        let traveller = Traveller { at, bytes, asks };
+        let message = if N::DIRECT { Mail::Host(traveller) } else { Mail::Announcement(traveller) };
         let mut time = at.saturating_add(self.network.lookahead());
         if N::DIRECT {
             let number = sequence.into();
@@ -229,16 +235,12 @@ impl<N: Network> Driver<'_, N> {
                 Mail::Signal(signal) => {
                     host.act(id, out, |interface, gate| network.hear(interface, now, signal, gate));
                 }
-                Mail::Host(traveller) => {
-                    let Traveller { at, bytes, asks } = traveller;
+                Mail::Host(Traveller { at, bytes, asks }) => {
                     let parcel = Parcel { source: event.source, destination: id, bytes };
                     let injection = Injection { at, parcel, sequence: event.sequence };
-                    if N::DIRECT {
-                        host.arriving.push((now, injection, asks));
-                    } else {
-                        host.port.announce(event.source, event.sequence.into(), at, traveller);
-                    }
+                    host.arriving.push((now, injection, asks));
                 }
+                Mail::Announcement(traveller) => host.announce(event, traveller),
             }
         }
         self.receive(id, host, now, out);
@@ -281,6 +283,12 @@ impl<N: Network> Model for Driver<'_, N> {
         self.network.lookahead()
     }
 
+    fn told(&self, process: &mut Self::Process, event: &Event<Self::Message>) {
+        if let (Process::Host(host), Mail::Announcement(traveller)) = (process, event.message) {
+            host.announce(event, traveller);
+        }
+    }
+
     fn run(
         &self,
         id: u32,
@@ -295,7 +303,7 @@ impl<N: Network> Model for Driver<'_, N> {
             Process::Device { device, signals } => {
                 let heard = inbox.iter().filter_map(|event| match event.message {
                     Mail::Signal(signal) => Some((event.time, signal)),
-                    Mail::Host(_) => None,
+                    Mail::Host(_) | Mail::Announcement(_) => None,
                 });
                 let mut delivered = Vec::new();
                 let mut gate = Gate { id, signals, delivered: &mut delivered, out };
