@@ -46,8 +46,8 @@ pub trait Wired: Network {
     /// How long a message occupies its host's link, headers and padding included.
     fn link_time(&self, host: u32, bytes: u64) -> Time;
 
-    /// Links between two hosts.
-    fn hops(&self, source: u32, destination: u32) -> u32;
+    /// Links that a message of this number crosses.
+    fn hops(&self, source: u32, destination: u32, number: u64) -> u32;
 
     /// Flits of a message.
     fn flits(&self, bytes: u64) -> u64;
@@ -59,8 +59,8 @@ impl Wired for Infiniband {
         self.link_time(host, bytes)
     }
 
-    fn hops(&self, source: u32, destination: u32) -> u32 {
-        self.hops(source, destination)
+    fn hops(&self, source: u32, destination: u32, number: u64) -> u32 {
+        self.hops(source, destination, number)
     }
 
     fn flits(&self, bytes: u64) -> u64 {

@@ -505,7 +505,7 @@ impl<N: Wired, B: Probe<Record<N::Record>>> Turn<'_, '_, N, B> {
         let bytes = traffic.length(source, tag & ((1 << INDEX) - 1));
         let latency = at.saturating_sub(entered).ps();
         let link = traffic.network.link_time(source, bytes).ps();
-        let hops = u64::from(traffic.network.hops(source, self.id));
+        let hops = u64::from(traffic.network.hops(source, self.id, tag));
         crew.delivered.0 += 1;
         crew.delivered.1 += link;
         crew.flit_hops += hops * traffic.network.flits(bytes);

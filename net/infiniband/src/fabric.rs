@@ -55,6 +55,11 @@ pub struct Fabric {
     choices: Random,
 }
 
+/// How long light takes in a cable of so many millimetres: 5 ns/m.
+fn flight(millimetres: u32) -> Time {
+    Time::from_ps(u64::from(millimetres) * 5)
+}
+
 impl Fabric {
     /// A network of a graph and its routes. Everything that is wrong with the parameters is reported.
     pub fn new(
@@ -74,8 +79,10 @@ impl Fabric {
                     if link.rate.is_some() && !is_pace(flit) && wrong.len() < 20 {
                         wrong.push(Invalid::Pace { key: "a link's rate", time: flit });
                     }
-                    let delay = link.delay.unwrap_or(parameters.cable);
-                    if link.delay.is_some() && !is_delay(delay) && wrong.len() < 20 {
+                    let length = || link.length.map(flight);
+                    let delay = link.delay.or_else(length).unwrap_or(parameters.cable);
+                    let said = link.delay.is_some() || link.length.is_some();
+                    if said && !is_delay(delay) && wrong.len() < 20 {
                         wrong.push(Invalid::Delay { key: "a link's delay", time: delay });
                     }
                     let (peer, plug) = (end.device, end.port);
@@ -208,11 +215,11 @@ impl Fabric {
         self.routes.first_hop(header)
     }
 
-    /// What a host chooses for its message number `count`.
-    pub(crate) fn choose(&self, source: u32, destination: u32, level: u8, count: u64) -> u32 {
+    /// What a host chooses for a message of this number.
+    pub(crate) fn choose(&self, source: u32, destination: u32, level: u8, number: u64) -> u32 {
         let index = match self.parameters.choice {
             Choice::Pair => u64::from(destination) << 8 | u64::from(level),
-            Choice::Message => count | 1 << 63,
+            Choice::Message => number | 1 << 63,
         };
         self.routes.choose(source, destination, self.choices.number(source, index))
     }

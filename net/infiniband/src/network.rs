@@ -89,10 +89,11 @@ impl Infiniband {
         Time::from_ps(flit.ps().saturating_mul(flits))
     }
 
-    /// Links between two numbers, on the route of the table; 0 if there is none.
-    pub fn hops(&self, source: u32, destination: u32) -> u32 {
-        let (source, destination) = (self.host(source), self.host(destination));
-        let header = Header { source, destination, level: self.level, choice: 0 };
+    /// Links that a message of this number crosses from one host to another; 0 if there is no route.
+    pub fn hops(&self, source: u32, destination: u32, number: u64) -> u32 {
+        let (source, destination, level) = (self.host(source), self.host(destination), self.level);
+        let choice = self.fabric.choose(source, destination, level, number);
+        let header = Header { source, destination, level, choice };
         self.fabric.hops(&header).unwrap_or(0)
     }
 

@@ -57,9 +57,9 @@ Examples:
   heddle run pattern:dissemination --ranks 1048576 --size 15B
   heddle run collective:bcast --collectives openmpi --ranks 64 --size 1MiB
   heddle run traffic:uniform --network infiniband --topology torus:dims=8x8 --load 0.1:0.9:0.1
-  heddle run experiment.toml --threads 2 -o out
+  heddle run experiment.toml --threads 2 -o result
   zcat app.goal.gz | heddle run -
-  heddle run out/manifest.json";
+  heddle run result/manifest.json";
 
 #[derive(Debug, Args)]
 #[command(after_help = format!("{RUN_EXAMPLES}\n\n{EXIT_CODES}"))]
@@ -290,7 +290,7 @@ pub enum Mpi {
 
 const COMPARE_EXAMPLES: &str = "\
 Examples:
-  heddle run traces -o out --tables ranks,calls
+  heddle run traces -o result --tables ranks,calls
   heddle compare traces out
   heddle compare out other-machine --per-rank --timeline both.pftrace";
 

@@ -29,6 +29,38 @@ fn one_flit() {
     assert_eq!(makespan(&folder, &long), 284_100);
 }
 
+/// A message of 1004 bytes, with its headers 16 flits, through a crossbar that takes 50 ns for each: the last of them is 15 times
+/// that behind the first, and taken in 33.6 ns. With the links' 32 ns the host's 33.6 are what counts.
+#[test]
+fn a_slow_crossbar() {
+    let folder = Folder::new("network-crossbar");
+    folder.write(
+        "app.goal",
+        "num_ranks 2\nrank 0 { send 1004b to 1 }\nrank 1 { recv 1004b from 0 }\n",
+    );
+    let with = |more: &str| makespan(&folder, &format!("app.goal {STAR} {more}"));
+    assert_eq!(with("--set network.crossbar=50ns"), 101_000 + 15 * 50_000 + 33_600);
+    assert_eq!(with("--set network.crossbar=0ns"), 101_000 + 16 * 33_600);
+}
+
+/// A link of 20 m takes 100 ns, unless it has a delay.
+#[test]
+fn lengths_of_links() {
+    let folder = Folder::new("network-length");
+    folder.write("app.goal", "num_ranks 2\nrank 0 { send 24b to 1 }\nrank 1 { recv 24b from 0 }\n");
+    let link = |more: &str| {
+        format!(
+            "[hosts]\na = 1\nb = 1\n[switches]\ns = 2\n[[link]]\nends = [\"a\", \"s\"]\n\
+             length = \"20 m\"\n{more}\n[[link]]\nends = [\"b\", \"s\"]\n"
+        )
+    };
+    let star = STAR.replace("star:hosts=2", "net.toml");
+    folder.write("net.toml", &link(""));
+    assert_eq!(makespan(&folder, &format!("app.goal {star}")), 124_100 + 80_000);
+    folder.write("net.toml", &link("delay = \"30 ns\""));
+    assert_eq!(makespan(&folder, &format!("app.goal {star}")), 124_100 + 10_000);
+}
+
 /// 40 senders of one short message each share the link to rank 0: its sink takes a flit of 44 bytes per
 /// 23.1 ns, so the last is done 39 of these after the first.
 #[test]
@@ -177,6 +209,36 @@ fn mistakes() {
         (
             "--network infiniband --topology star:hosts=8 --set network.congestion.limit=3",
             "needs congestion control",
+        ),
+        (
+            "--network infiniband --topology star:hosts=8 --set network.choice=message",
+            "must not overtake",
+        ),
+        (
+            "--network infiniband --topology star:hosts=8 --set network.pause=500ns",
+            "set network.pause-period too",
+        ),
+        (
+            "--network infiniband --topology star:hosts=8 --set network.arbiter.low=0-1",
+            "expected `LANE:WEIGHT`, up to 14 and 255, found `0-1`",
+        ),
+        (
+            "--network infiniband --topology star:hosts=8 --set network.arbiter.high=1:9",
+            "--set network.arbiter.high=1:9: the route set uses 1 lanes, but lane 0",
+        ),
+        (
+            "--network infiniband --topology star:hosts=8 --set network.congestion.control=on \
+             --set network.congestion.table=0:1,4:1",
+            "found `4:1`",
+        ),
+        (
+            "--network infiniband --topology star:hosts=8 --routing up-down --set \
+             network.tables=places.txt",
+            "no routes are computed",
+        ),
+        (
+            "--network infiniband --topology star:hosts=8 --set network.buffer=10",
+            "--set network.buffer=10: buffer holds 10 flits",
         ),
         ("--machine work.toml", "a machine has no workload"),
         ("--network ethernet", "\"infiniband\""),

@@ -68,3 +68,42 @@ fn mistakes() {
         assert!(output.stderr.contains(wanted), "{command}: {}", output.stderr);
     }
 }
+
+/// What a machine says for programs is left aside by traffic, and what it says for traffic by programs.
+#[test]
+fn machines_of_programs() {
+    let folder = Folder::new("traffic-machine");
+    let root = format!("{}/../../examples/machines", env!("CARGO_MANIFEST_DIR"));
+    let command = format!("run traffic:tornado --machine {root}/fat-tree-648.toml --load 0.1");
+    let ended = folder.heddle(&command);
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+    folder.write(
+        "m.toml",
+        "[network]\nmodel = \"infiniband\"\ntopology = \"star:hosts=4\"\n[traffic]\nload = \"0.5\"\n",
+    );
+    let ended = folder.heddle("run pattern:gather --ranks 4 --machine m.toml");
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+}
+
+/// Tornado on a balanced dragonfly of 9 groups with 8 hosts: on minimal routes the hosts of a group share one global link, so at
+/// most 1/5 is accepted; by random groups, drawn for each message, two crossings of 8 global links carry nearly 1/2 (W. Dally
+/// and B. Towles, section 10.1). What `points.csv` says of hops is what the messages crossed.
+#[test]
+fn valiant_draws_for_each_message() {
+    let folder = Folder::new("traffic-valiant");
+    let command = "run traffic:tornado --network infiniband --topology dragonfly:p=2 --routing valiant --load 0.35 --format json";
+    let json = folder.heddle(&format!("{command} -o out")).json();
+    assert_eq!(json["points"][0]["saturated"], false);
+    let hops = json["points"][0]["hops"].as_f64().expect("a number");
+    let table = std::fs::read_to_string(folder.path("out/hops.csv")).expect("a table");
+    let (mut links, mut messages) = (0.0, 0.0);
+    for row in table.lines().skip(1) {
+        let (link, message) = row.split_once(',').expect("two cells");
+        let message: f64 = message.parse().expect("a number");
+        links += link.parse::<f64>().expect("a number") * message;
+        messages += message;
+    }
+    assert!((hops / (links / messages) - 1.0).abs() < 0.005, "{hops}, {}", links / messages);
+    let json = folder.heddle(&format!("{command} --set network.choice=pair")).json();
+    assert_eq!(json["points"][0]["saturated"], true);
+}

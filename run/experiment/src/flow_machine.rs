@@ -12,7 +12,7 @@ use units::{Bandwidth, Bytes, Time, TimePerByte};
 use crate::{
     configuration::Configuration,
     diagnostic::Diagnostic,
-    machine,
+    machine, parameters,
     places::{self, Places},
     run::Failure,
     simgrid_items::{Items, quantity},
@@ -199,7 +199,7 @@ fn unused(configuration: &Configuration) -> Result<(), Mistakes> {
 
 /// Settings that have no meaning for flows.
 fn foreign(configuration: &Configuration) -> Mistakes {
-    let tables = ["loggops.", "protocol.", "noise.", "network.congestion."];
+    let tables = ["loggops.", "protocol.", "noise.", "network.arbiter.", "network.congestion."];
     let packets = [
         "network.buffer",
         "network.host-buffer",
@@ -213,6 +213,9 @@ fn foreign(configuration: &Configuration) -> Mistakes {
         "network.pause-period",
         "network.pause-phase",
         "network.pause-resume",
+        "network.pause-spread",
+        "network.crossbar",
+        "network.choice",
         "network.update",
         "network.padded",
         "network.acknowledge",
@@ -260,7 +263,7 @@ fn platform(configuration: &Configuration) -> Result<Platform, Mistakes> {
     }
     let imported = machine::topology(configuration)?;
     let routes = machine::routes(configuration, &imported)?;
-    let set = machine::parameters(configuration)?;
+    let set = parameters::resolve(configuration)?;
     let seconds = |time: Time| time.ps() as f64 * 1e-12;
     let rates = Rates {
         bandwidth: set.link.bandwidth().bits_per_second() as f64 / 8.0,

@@ -10,9 +10,9 @@ use std::path::Path;
 use crate::{
     value::{self, Kind},
     words::{
-        ARRIVALS, CLOCKS, COMPAT, COMPUTE, CONGESTION, DISTRIBUTION, HOST_CLOCK, INJECT, MODE,
-        MODEL, PLACEMENT, PRESETS, RECORDED_ON, RENDEZVOUS, TABLE_NAMES, TIMELINE, TRANSPORT,
-        VARIANT,
+        ARRIVALS, CHOICE, CLOCKS, COMPAT, COMPUTE, CONGESTION, DISTRIBUTION, HOST_CLOCK, INJECT,
+        MODE, MODEL, PLACEMENT, PRESETS, RECORDED_ON, RENDEZVOUS, SCOPE, SPREAD, TABLE_NAMES,
+        TIMELINE, TRANSPORT, VARIANT, VICTIMS,
     },
 };
 
@@ -98,6 +98,11 @@ pub const TABLES: &[(&str, &str)] = &[
         "What lies between the hosts: the wire of LogGOPS, or a topology with switches, lanes and \
          credits. The keys from `preset` on belong to the model `infiniband`; what is not set is as in \
          the preset.",
+    ),
+    (
+        "network.arbiter",
+        "Weights of the virtual lanes, by the arbiters of chapter 7.6.9 of the InfiniBand Architecture. Without them all \
+         lanes have equal shares in the low table.",
     ),
     (
         "network.congestion",
@@ -418,6 +423,8 @@ pub const KEYS: &[Key] = &[
         "Input buffer of a host per lane, in flits."),
     key("network.output-buffer", FLITS, Unset("as in the preset"), None,
         "Output buffer of a switch port, in flits."),
+    key("network.crossbar", Kind::Time, Unset("as in the preset"), None,
+        "Time of one flit through a switch's crossbar; 0 if it keeps up with its links."),
     key("network.mtu", Kind::Bytes, Unset("as in the preset"), None,
         "Payload of a full packet."),
     key("network.header", Kind::Bytes, Unset("as in the preset"), None,
@@ -434,10 +441,21 @@ pub const KEYS: &[Key] = &[
         "Start of the first pause."),
     key("network.pause-resume", Kind::Time, Unset("as in the preset"), None,
         "From the end of a pause to the poll that follows it."),
+    key("network.pause-spread", Kind::Word(SPREAD), Unset("as in the preset"), None,
+        "How long pauses are."),
     key("network.acknowledge", Kind::Switch, Unset("as in the preset"), None,
         "Whether messages are acknowledged."),
     key("network.level", Kind::Count(0, 14), Value("0"), None,
         "Service level of the program's messages."),
+    key("network.choice", Kind::Word(CHOICE), Unset("`message` for traffic, `pair` otherwise"), None,
+        "When a source chooses a route, where the routing leaves a choice (`valiant`, `random-up`)."),
+
+    key("network.arbiter.high", Kind::Name, Unset("as in the preset"), None,
+        "High table of the arbiters of virtual lanes: `LANE:WEIGHT,…` in turn, weights in units of 64 bytes."),
+    key("network.arbiter.low", Kind::Name, Unset("as in the preset"), None,
+        "Low table, served when the high one has nothing to send or has used up its limit, likewise."),
+    key("network.arbiter.high-limit", Kind::Count(0, 255), Unset("as in the preset"), None,
+        "What the high table may send before the low one gets a turn, in units of 4096 bytes: 0 for a packet, 255 for no limit."),
 
     key("network.congestion.control", Kind::Word(CONGESTION), Value("preset"), None,
         "Whether there is congestion control."),
@@ -446,10 +464,25 @@ pub const KEYS: &[Key] = &[
     key("network.congestion.marking-rate", Kind::Count(0, u16::MAX as u64),
         Unset("as in the preset"), None,
         "Packets that may be marked between two that are."),
+    key("network.congestion.packet-size", Kind::Count(0, 255), Unset("as in the preset"), None,
+        "Smaller packets are not marked, in units of 64 bytes."),
+    key("network.congestion.victims", Kind::Word(VICTIMS), Unset("as in the preset"), None,
+        "Victim_Mask: ports that mark even when they are short of credits."),
+    key("network.congestion.scope", Kind::Word(SCOPE), Unset("as in the preset"), None,
+        "What has an index of its own."),
     key("network.congestion.increase", Kind::Count(1, u16::MAX as u64), Unset("as in the preset"),
         None, "CCTI_Increase: by how much a notification raises the index."),
     key("network.congestion.limit", Kind::Count(1, u16::MAX as u64), Unset("as in the preset"), None,
         "CCTI_Limit: the highest index."),
+    key("network.congestion.min", Kind::Count(0, u16::MAX as u64), Unset("as in the preset"), None,
+        "CCTI_Min: the lowest index."),
+    key("network.congestion.trigger", Kind::Count(0, u16::MAX as u64), Unset("as in the preset"), None,
+        "Trigger_Threshold: an index that reaches it is recorded."),
+    key("network.congestion.table", Kind::Name, Unset("as in the preset"), None,
+        "The table from index 0 on: `SHIFT:MULTIPLIER,…`, a delay of MULTIPLIER / 2^SHIFT times that of the packet."),
+    key("network.congestion.notifications", Kind::Count(0, u16::MAX as u64),
+        Unset("as in the preset"), None,
+        "Notifications that may wait at a host; further ones are not sent."),
     key("network.congestion.timer", Kind::Time, Unset("as in the preset"), None,
         "CCTI_Timer: how long it takes until the index falls by one."),
 

@@ -21,6 +21,7 @@ mod manifest;
 mod memory;
 mod network_tables;
 mod noise;
+mod parameters;
 mod places;
 mod plan;
 mod progress;

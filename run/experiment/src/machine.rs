@@ -6,14 +6,14 @@ use std::{
     sync::Arc,
 };
 
-use infiniband::{Control, Fabric, Infiniband, Parameters, preset};
+use infiniband::{Fabric, Infiniband};
 use topology::{Failure, Fault, Faults, Imported, Routes, Routing, import};
-use units::Time;
 
 use crate::{
     configuration::{Configuration, Request},
     diagnostic::{Diagnostic, Place, reason},
     keys::{self, KEYS},
+    parameters,
     places::{self, Places},
     toml_file::{self, PLATFORM},
     value::Topology,
@@ -41,7 +41,8 @@ pub(crate) fn resolve(configuration: &Configuration) -> Result<Option<Machine>, 
     }
     let mut mistakes = foreign(configuration);
     let imported = topology(configuration).map_err(|found| mistakes.extend(found)).ok();
-    let parameters = parameters(configuration).map_err(|found| mistakes.extend(found)).ok();
+    let parameters =
+        parameters::resolve(configuration).map_err(|found| mistakes.extend(found)).ok();
     let places = places::resolve(configuration).map_err(|found| mistakes.push(found)).ok();
     let (Some(imported), Some(parameters), Some(places), true) =
         (imported, parameters, places, mistakes.is_empty())
@@ -52,9 +53,7 @@ pub(crate) fn resolve(configuration: &Configuration) -> Result<Option<Machine>, 
     let warnings = deadlock(&imported, &routes);
     let topology = imported.topology;
     let fabric = Fabric::new(&topology.graph, routes, parameters).map_err(|wrong| {
-        let mistake =
-            |wrong: infiniband::Invalid| configuration.mistake("network.preset", wrong.to_string());
-        wrong.into_iter().map(mistake).collect::<Vec<_>>()
+        wrong.iter().map(|wrong| parameters::wrong(configuration, wrong)).collect::<Vec<_>>()
     })?;
     let (fabric, level) =
         (Arc::new(fabric), configuration.count("network.level").unwrap_or(0) as u8);
@@ -251,6 +250,15 @@ pub(crate) fn routes(
     const KEY: &str = "network.routing";
     let levels = configuration.count("network.level").unwrap_or(0) as u8 + 1;
     if let Some(path) = configuration.path("network.tables") {
+        // A machine's routing may be replaced by tables for a run, but not the other way round.
+        let of_machine = !configuration.is_said_of_run(KEY);
+        if configuration.is_said(KEY)
+            && !(of_machine && configuration.is_said_of_run("network.tables"))
+        {
+            let message = "with forwarding tables no routes are computed";
+            let help = "leave out network.routing or network.tables".to_owned();
+            return Err(vec![configuration.mistake(KEY, message).help(help)]);
+        }
         let text = contents(&path)?;
         let lfts = text.lines().any(|line| line.trim_start().starts_with("Unicast lids"));
         let read = if lfts { import::lft_dump } else { import::fdb_vectors };
@@ -282,103 +290,4 @@ fn deadlock(imported: &Imported, routes: &Routes) -> Vec<String> {
         )
     };
     cycle.map(warn).into_iter().collect()
-}
-
-pub(crate) fn parameters(configuration: &Configuration) -> Result<Parameters, Mistakes> {
-    let name = configuration.word("network.preset");
-    let Some(mut set) = preset(name) else {
-        let message = format!("the preset {name} cannot be read");
-        return Err(vec![configuration.mistake("network.preset", message)]);
-    };
-    set.seed = configuration.count("run.seed").unwrap_or(1);
-    if let Some(link) = configuration.name("network.link") {
-        set.link = link
-            .parse()
-            .map_err(|fault: Fault| faults(configuration, "network.link", None, fault.into()))?;
-        // Hosts keep up with their link unless something else is said.
-        set.generator = Fabric::flit_time(set.link);
-        set.sink = set.generator;
-    }
-    let time = |key: &str, place: &mut Time| {
-        if let Some(time) = configuration.time(&format!("network.{key}")) {
-            *place = time;
-        }
-    };
-    time("cable", &mut set.cable);
-    time("latency-in", &mut set.latency_in);
-    time("latency-out", &mut set.latency_out);
-    time("credit-delay", &mut set.credit_delay);
-    time("update", &mut set.update);
-    time("generator", &mut set.generator);
-    time("sink", &mut set.sink);
-    let ps = |key: &str, place: &mut u64| {
-        if let Some(time) = configuration.time(&format!("network.{key}")) {
-            *place = time.ps();
-        }
-    };
-    ps("pause-period", &mut set.hiccups.period);
-    ps("pause", &mut set.hiccups.pause);
-    ps("pause-phase", &mut set.hiccups.phase);
-    ps("pause-resume", &mut set.hiccups.resume);
-    if set.hiccups.pause == 0 {
-        set.hiccups = infiniband::Hiccups::NONE;
-    }
-    let number = |key: &str| configuration.count(&format!("network.{key}"));
-    set.buffer = number("buffer").map_or(set.buffer, |flits| flits as u32);
-    set.host_buffer = number("host-buffer").map_or(set.host_buffer, |flits| flits as u32);
-    set.output_buffer = number("output-buffer").map_or(set.output_buffer, |flits| flits as u32);
-    set.max_being_sent = number("max-being-sent").map_or(set.max_being_sent, |n| n as u16);
-    let bytes = |key: &str, place: u32| {
-        let bytes = configuration.bytes(&format!("network.{key}"));
-        bytes.map_or(place, |bytes| u32::try_from(bytes.get()).unwrap_or(u32::MAX))
-    };
-    set.mtu = bytes("mtu", set.mtu);
-    set.header = bytes("header", set.header);
-    if configuration.is_said("network.padded") {
-        set.padded = configuration.switch("network.padded");
-    }
-    if configuration.is_said("network.acknowledge") {
-        set.acknowledge = configuration.switch("network.acknowledge");
-    }
-    set.congestion = congestion(configuration, set.congestion.take())?;
-    Ok(set)
-}
-
-fn congestion(
-    configuration: &Configuration,
-    preset: Option<Control>,
-) -> Result<Option<Control>, Mistakes> {
-    let keys = ["threshold", "marking-rate", "increase", "limit", "timer"];
-    let word = configuration.word("network.congestion.control");
-    let control = match word {
-        "off" => None,
-        "on" => preset.or_else(|| {
-            infiniband::preset("infiniband-ddr-simula-cc").and_then(|set| set.congestion)
-        }),
-        _ => preset,
-    };
-    let Some(mut control) = control else {
-        let said = keys.map(|key| format!("network.congestion.{key}"));
-        let useless = said.iter().filter(|key| configuration.is_said(key));
-        let mistakes: Vec<_> = useless
-            .map(|key| {
-                configuration
-                    .mistake(key, format!("`{key}` needs congestion control"))
-                    .help("set network.congestion.control = \"on\"".to_owned())
-            })
-            .collect();
-        return if mistakes.is_empty() { Ok(None) } else { Err(mistakes) };
-    };
-    let number = |key: &str, otherwise: u16| {
-        let number = configuration.count(&format!("network.congestion.{key}"));
-        number.map_or(otherwise, |number| number as u16)
-    };
-    control.threshold = number("threshold", control.threshold.into()) as u8;
-    control.marking_rate = number("marking-rate", control.marking_rate);
-    control.increase = number("increase", control.increase);
-    control.limit = number("limit", control.limit);
-    if let Some(timer) = configuration.time("network.congestion.timer") {
-        control.timer = timer;
-    }
-    Ok(Some(control))
 }

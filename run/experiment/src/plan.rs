@@ -364,7 +364,7 @@ pub(crate) fn without(
     help: &str,
 ) -> Result<(), Vec<Diagnostic>> {
     let keys = KEYS.iter().map(|key| key.name);
-    let said = keys.filter(|key| key.starts_with(table) && configuration.is_said(key));
+    let said = keys.filter(|key| key.starts_with(table) && configuration.is_said_of_run(key));
     let mistakes: Vec<_> = said
         .map(|key| {
             let message = format!("`{key}` is not used by this workload");

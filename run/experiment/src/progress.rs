@@ -71,7 +71,7 @@ fn crossings(
         return 0;
     }
     let (packets, _) = network.fabric().parameters().message_flits(bytes);
-    let hops = u64::from(network.hops(source, destination));
+    let hops = u64::from(network.hops(source, destination, 0));
     packets.saturating_mul(2 * hops)
 }
 

@@ -73,6 +73,21 @@ pub const PRESETS: Words = &[
     ("infiniband-hdr", "4x HDR"),
     ("infiniband-ndr", "4x NDR"),
 ];
+pub const SPREAD: Words = &[
+    ("fixed", "always as long as `pause`"),
+    ("uniform", "from 0 to twice that"),
+    ("exponential", "exponential with that mean"),
+];
+pub const CHOICE: Words = &[
+    ("pair", "once for a pair of hosts and service level: messages stay in order"),
+    ("message", "for each message: those of a pair may overtake each other"),
+];
+pub const VICTIMS: Words =
+    &[("none", "no ports"), ("hosts", "ports to hosts"), ("all", "all ports")];
+pub const SCOPE: Words = &[
+    ("queue-pair", "a queue pair: a host's messages to another"),
+    ("service-level", "a service level of a host"),
+];
 pub const CONGESTION: Words =
     &[("preset", "as the preset has it"), ("on", "with congestion control"), ("off", "without")];
 pub const PLACEMENT: Words = &[

@@ -70,8 +70,6 @@ pub(super) struct Flows {
     free_pairs: Vec<u32>,
     messages: Vec<Unsent>,
     free: u32,
-    /// Messages injected so far.
-    count: u64,
     pub unsent: u64,
     /// What congestion control knows of whole service levels.
     pub levels: Vec<Index>,
@@ -90,7 +88,6 @@ impl Flows {
             free_pairs: Vec::new(),
             messages: Vec::new(),
             free: NONE,
-            count: 0,
             unsent: 0,
             levels: levels.map_or_else(Vec::new, |index| vec![index; 16]),
             until: [0; 16],
@@ -114,11 +111,11 @@ impl Flows {
         sender: &mut Sender,
     ) {
         let &Message { destination, bytes, level, sequence } = message;
-        let choice = net.choose(sender.host, destination, level, self.count);
+        let choice = net.choose(sender.host, destination, level, sequence);
         let parameters = &net.parameters;
         let long = bytes + u64::from(parameters.header) > u64::from(FLIT);
         let id = self.store(Unsent { sequence, left: bytes, choice, long, next: NONE });
-        (self.count, self.unsent) = (self.count + 1, self.unsent + 1);
+        self.unsent += 1;
         let &mut pair = self.by_destination.entry((destination, level)).or_insert(NONE);
         let pair = if pair == NONE { self.add_pair(net, now, destination, level) } else { pair };
         let state = &mut self.pairs[pair as usize];
