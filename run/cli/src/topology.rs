@@ -135,8 +135,15 @@ fn routes(
     }
 }
 
-/// The devices, ports and lanes from one host to another.
-fn way(graph: &Graph, routes: &Routes, pair: &str) -> Result<Vec<(String, u16, u8)>, Ending> {
+/// A way from one host to another.
+struct Way {
+    /// Devices, ports and lanes.
+    hops: Vec<(String, u16, u8)>,
+    /// Whether the source chooses among several, of which this is one.
+    chosen: bool,
+}
+
+fn way(graph: &Graph, routes: &Routes, pair: &str) -> Result<Way, Ending> {
     let wrong = |message: String| usage("--routes", Fault::new(message));
     let (a, b) = pair
         .split_once(':')
@@ -144,7 +151,9 @@ fn way(graph: &Graph, routes: &Routes, pair: &str) -> Result<Vec<(String, u16, u
     let host =
         |name: &str| graph.host(name).ok_or_else(|| wrong(format!("there is no host `{name}`")));
     let (source, destination) = (host(a)?, host(b)?);
-    let header = Header { source, destination, ..Header::default() };
+    let choices = (1..16_u64).map(|part| routes.choose(source, destination, part << 60));
+    let choice = choices.max().unwrap_or(0);
+    let header = Header { source, destination, choice, ..Header::default() };
     let mut hop = routes.first_hop(&header);
     let mut way = vec![(a.to_owned(), hop.port, hop.lane)];
     let mut here = source;
@@ -157,7 +166,7 @@ fn way(graph: &Graph, routes: &Routes, pair: &str) -> Result<Vec<(String, u16, u
         }
     }
     way.push((b.to_owned(), 0, 0));
-    Ok(way)
+    Ok(Way { hops: way, chosen: choice != 0 })
 }
 
 fn bisection(metrics: &Metrics) -> String {
@@ -172,7 +181,7 @@ fn as_table(
     metrics: &Metrics,
     (name, routes): &(String, Routes),
     analysis: &Analysis,
-    ways: &[Vec<(String, u16, u8)>],
+    ways: &[Way],
 ) -> String {
     let diameter =
         metrics.diameter.map_or("none: not all joined".to_owned(), |d| format!("{d} hops"));
@@ -204,9 +213,11 @@ fn as_table(
             1 => format!("{device}:{port}"),
             _ => format!("{device}:{port} lane {lane}"),
         };
-        let (last, rest) = way.split_last().map_or(("", &[][..]), |(last, rest)| (&last.0, rest));
+        let (last, rest) =
+            way.hops.split_last().map_or(("", &[][..]), |(last, rest)| (&last.0, rest));
         let hops: Vec<_> = rest.iter().map(hop).collect();
-        let _ = writeln!(text, "route            {} -> {last}", hops.join(" -> "));
+        let chosen = if way.chosen { ", one of those that the source may choose" } else { "" };
+        let _ = writeln!(text, "route            {} -> {last}{chosen}", hops.join(" -> "));
     }
     text
 }
@@ -220,7 +231,7 @@ fn as_json(
     metrics: &Metrics,
     (name, routes): &(String, Routes),
     analysis: &Analysis,
-    ways: &[Vec<(String, u16, u8)>],
+    ways: &[Way],
 ) -> String {
     let (links, exact) = match metrics.bisection {
         Bisection::Exact(links) => (links, true),
@@ -229,7 +240,7 @@ fn as_json(
     let cycle = analysis.cycle.iter().flatten();
     let cycle: Vec<_> = cycle.map(|channel| channel_name(graph, *channel)).collect();
     let hop = |(device, port, lane): &(String, u16, u8)| json!({ "device": device, "port": port, "lane": lane });
-    let ways: Vec<Value> = ways.iter().map(|way| way.iter().map(hop).collect()).collect();
+    let ways: Vec<Value> = ways.iter().map(|way| way.hops.iter().map(hop).collect()).collect();
     let value = json!({
         "hosts": metrics.hosts,
         "switches": metrics.switches,

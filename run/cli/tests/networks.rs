@@ -176,6 +176,7 @@ fn machines() {
 }
 
 /// What is said where nothing can be run: the arguments, and a part of the message.
+// Long because it lists them.
 #[test]
 fn mistakes() {
     let folder = Folder::new("network-mistakes");
