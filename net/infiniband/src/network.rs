@@ -16,7 +16,8 @@ pub struct Infiniband {
     hosts: Box<[u32]>,
     /// The number of each device: of hosts, [`u32::MAX`] for those without; switches follow.
     numbers: Box<[u32]>,
-    level: u8,
+    /// Service levels of the hosts' messages, in turn; there is one at least.
+    levels: Vec<u8>,
 }
 
 /// Why numbers cannot be placed on hosts.
@@ -66,7 +67,25 @@ impl Infiniband {
         }
         let switches = numbers.iter_mut().skip(count as usize);
         (hosts.len() as u32..).zip(switches).for_each(|(number, place)| *place = number);
-        Ok(Self { fabric, hosts: hosts.into(), numbers: numbers.into(), level })
+        Ok(Self { fabric, hosts: hosts.into(), numbers: numbers.into(), levels: vec![level] })
+    }
+
+    /// The same, but the messages of numbers 0, 1, 2, … travel at these service levels in turn.
+    #[must_use]
+    pub fn with_levels(mut self, levels: &[u8]) -> Self {
+        if !levels.is_empty() {
+            self.levels = levels.to_vec();
+        }
+        self
+    }
+
+    /// The service level of a number's messages.
+    #[inline]
+    fn level(&self, number: u32) -> u8 {
+        match self.levels.as_slice() {
+            [level] => *level,
+            levels => levels[number as usize % levels.len()],
+        }
     }
 
     /// The network.
@@ -91,7 +110,8 @@ impl Infiniband {
 
     /// Links that a message of this number crosses from one host to another; 0 if there is no route.
     pub fn hops(&self, source: u32, destination: u32, number: u64) -> u32 {
-        let (source, destination, level) = (self.host(source), self.host(destination), self.level);
+        let level = self.level(source);
+        let (source, destination) = (self.host(source), self.host(destination));
         let choice = self.fabric.choose(source, destination, level, number);
         let header = Header { source, destination, level, choice };
         self.fabric.hops(&header).unwrap_or(0)
@@ -188,7 +208,7 @@ impl Network for Infiniband {
 
     fn uncontended(&self, parcel: Parcel) -> Uncontended {
         let (source, destination) = (self.host(parcel.source), self.host(parcel.destination));
-        let header = Header { source, destination, level: self.level, choice: 0 };
+        let header = Header { source, destination, level: self.level(parcel.source), choice: 0 };
         self.fabric.uncontended(&header, parcel.bytes).unwrap_or_default()
     }
 
@@ -200,7 +220,7 @@ impl Network for Infiniband {
         number: u64,
         out: &mut impl Gate<Self>,
     ) -> Option<Time> {
-        let (destination, level) = (self.host(parcel.destination), self.level);
+        let (destination, level) = (self.host(parcel.destination), self.level(parcel.source));
         let message = Message { destination, bytes: parcel.bytes, level, sequence: number };
         let numbers = &*self.numbers;
         interface.inject(&self.fabric, at, message, &mut Through { numbers, out });

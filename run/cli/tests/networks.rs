@@ -43,6 +43,34 @@ fn a_slow_crossbar() {
     assert_eq!(with("--set network.crossbar=0ns"), 101_000 + 16 * 33_600);
 }
 
+/// Ranks 1, 2 and 3 have service levels 0, 1 and 2, and lanes with weights of 1, 2 and 4 packets of 34 flits into the link of rank 0.
+/// Each sends 140 packets there: the last of rank 3 is packet 245 of all, that of rank 2 then number 350, that of rank 1 number 420.
+#[test]
+fn weights_of_levels() {
+    let folder = Folder::new("network-levels");
+    let size = 140 * 2156;
+    let sends = [1, 2, 3].map(|rank| format!("rank {rank} {{ send {size}b to 0 }}\n")).concat();
+    let receives = [1, 2, 3].map(|rank| format!("recv {size}b from {rank}\n")).concat();
+    folder.write("app.goal", &format!("num_ranks 4\n{sends}rank 0 {{\n{receives}}}\n"));
+    let star = STAR.replace("hosts=2", "hosts=4");
+    let run = format!(
+        "run app.goal {star} --set loggops.S=1MB --set network.sink=32ns --set network.levels=0,0,1,2 \
+         --set network.arbiter.low=0:34,1:68,2:136 --tables messages -q -o out"
+    );
+    assert_eq!(folder.heddle(&run).stderr, "");
+    let table = String::from_utf8(folder.read("out/messages.csv")).expect("a table");
+    let packets = |source: u64| -> u64 {
+        let rows = table.lines().skip(1).map(|row| row.split(',').collect::<Vec<_>>());
+        let row = rows.into_iter().find(|row| row[1] == source.to_string()).expect("a message");
+        row[7].parse::<u64>().expect("a time") / (34 * 32_000)
+    };
+    for (source, expected) in [(3, 245), (2, 350), (1, 420)] {
+        assert!(packets(source).abs_diff(expected) <= 4, "{source}: {}", packets(source));
+    }
+    let wrong = folder.heddle(&format!("run app.goal {star} --set network.levels=0,15"));
+    assert!(wrong.stderr.contains("found `15`"), "{}", wrong.stderr);
+}
+
 /// A link of 20 m takes 100 ns, unless it has a delay.
 #[test]
 fn lengths_of_links() {

@@ -220,6 +220,7 @@ fn foreign(configuration: &Configuration) -> Mistakes {
         "network.padded",
         "network.acknowledge",
         "network.level",
+        "network.levels",
         "network.credit-delay",
     ];
     // A platform says all of this itself.

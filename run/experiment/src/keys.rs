@@ -447,6 +447,8 @@ pub const KEYS: &[Key] = &[
         "Whether messages are acknowledged."),
     key("network.level", Kind::Count(0, 14), Value("0"), None,
         "Service level of the program's messages."),
+    key("network.levels", Kind::Name, Unset("all are of `level`"), None,
+        "Service levels of the hosts in turn, in the order of their ranks: `0,1`."),
     key("network.choice", Kind::Word(CHOICE), Unset("`message` for traffic, `pair` otherwise"), None,
         "When a source chooses a route, where the routing leaves a choice (`valiant`, `random-up`)."),
 

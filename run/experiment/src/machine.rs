@@ -24,7 +24,7 @@ use crate::{
 pub(crate) struct Machine {
     pub topology: topology::Topology,
     fabric: Arc<Fabric>,
-    level: u8,
+    levels: Vec<u8>,
     places: Places,
     /// What is odd about it.
     pub warnings: Vec<String>,
@@ -55,9 +55,8 @@ pub(crate) fn resolve(configuration: &Configuration) -> Result<Option<Machine>, 
     let fabric = Fabric::new(&topology.graph, routes, parameters).map_err(|wrong| {
         wrong.iter().map(|wrong| parameters::wrong(configuration, wrong)).collect::<Vec<_>>()
     })?;
-    let (fabric, level) =
-        (Arc::new(fabric), configuration.count("network.level").unwrap_or(0) as u8);
-    Ok(Some(Machine { topology, fabric, level, places, warnings }))
+    let (fabric, levels) = (Arc::new(fabric), levels(configuration).map_err(|found| vec![found])?);
+    Ok(Some(Machine { topology, fabric, levels, places, warnings }))
 }
 
 impl Machine {
@@ -87,8 +86,8 @@ impl Machine {
             ));
         }
         let used = number(&mut hosts, self.topology.graph.hosts());
-        Infiniband::new(Arc::clone(&self.fabric), used, self.level)
-            .map(|network| (network, hosts))
+        Infiniband::new(Arc::clone(&self.fabric), used, 0)
+            .map(|network| (network.with_levels(&self.levels), hosts))
             .map_err(|error| format!("error: placement: {error}"))
     }
 }
@@ -243,12 +242,30 @@ pub(crate) fn topology(configuration: &Configuration) -> Result<Imported, Mistak
     Ok(imported)
 }
 
+/// The service levels of the hosts' messages, in turn.
+fn levels(configuration: &Configuration) -> Result<Vec<u8>, Diagnostic> {
+    const KEY: &str = "network.levels";
+    let one = configuration.count("network.level").unwrap_or(0) as u8;
+    let Some(text) = configuration.name(KEY) else { return Ok(vec![one]) };
+    if configuration.is_said("network.level") {
+        let message = "there are `network.levels` too";
+        return Err(configuration.mistake("network.level", message));
+    }
+    let level = |item: &str| {
+        let level = item.trim().parse::<u8>().ok().filter(|level| *level <= 14);
+        let message = || format!("expected service levels from 0 to 14, found `{item}`");
+        level.ok_or_else(|| configuration.mistake(KEY, message()))
+    };
+    text.split(',').map(level).collect()
+}
+
 pub(crate) fn routes(
     configuration: &Configuration,
     imported: &Imported,
 ) -> Result<Routes, Mistakes> {
     const KEY: &str = "network.routing";
-    let levels = configuration.count("network.level").unwrap_or(0) as u8 + 1;
+    let levels = levels(configuration).map_err(|found| vec![found])?;
+    let levels = levels.into_iter().max().unwrap_or(0) + 1;
     if let Some(path) = configuration.path("network.tables") {
         // A machine's routing may be replaced by tables for a run, but not the other way round.
         let of_machine = !configuration.is_said_of_run(KEY);
