@@ -5,7 +5,7 @@ use std::str::FromStr;
 use super::{
     Routes, grid,
     lanes::{Classes, Lanes},
-    next::{Next, Via},
+    next::{Ends, Next, Via},
     search::Search,
     table, tree,
 };
@@ -111,9 +111,7 @@ impl Routes {
                 (in_tree(topology, routing.algorithm)?, Lanes::Single)
             }
             Algorithm::DimensionOrder => dimension_order(topology, !routing.single_lane)?,
-            Algorithm::Minimal | Algorithm::Valiant => {
-                minimal(topology, routing.algorithm == Algorithm::Valiant)?
-            }
+            Algorithm::Minimal | Algorithm::Valiant => minimal(topology, routing)?,
         };
         if let Some((source, destination)) = table::unreachable(graph, &next) {
             let message = format!(
@@ -124,8 +122,7 @@ impl Routes {
             );
             return Err(Fault::new(message));
         }
-        let single = routing.single_lane && !matches!(&next, Next::Switches(t) if t.chooses());
-        Ok(Self::new(graph, next, if single { Lanes::Single } else { lanes }))
+        Ok(Self::new(graph, next, if routing.single_lane { Lanes::Single } else { lanes }))
     }
 }
 
@@ -179,14 +176,21 @@ fn rings(grid: &Grid) -> bool {
     grid.kind == Kind::Torus && (0..grid.extents.len()).any(|dimension| grid.wraps(dimension))
 }
 
-fn minimal(topology: &Topology, via: bool) -> Result<(Next, Lanes), Fault> {
+fn minimal(topology: &Topology, routing: Routing) -> Result<(Next, Lanes), Fault> {
     let graph = &topology.graph;
+    let via = routing.algorithm == Algorithm::Valiant;
     let classes = Classes::new(graph, &topology.shape);
     if let (Shape::Dragonfly(shape), true) = (&topology.shape, topology.is_intact()) {
         let next = Next::Switches(table::dragonfly(graph, shape, via)?);
         return Ok((next, Lanes::Globals { count: 2 + u8::from(via), classes }));
     }
     let (mut table, longest) = table::by_switch(graph)?;
+    if routing.single_lane {
+        if via {
+            table.via = Via::Meeting { among: table.joined(), ends: Ends::new(graph) };
+        }
+        return Ok((Next::Switches(table), Lanes::Single));
+    }
     let phases = 1 + u32::from(via);
     let Some(count) = u8::try_from(longest.max(1) * phases).ok().filter(|&count| count <= 128)
     else {

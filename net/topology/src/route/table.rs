@@ -74,7 +74,7 @@ pub(super) fn by_host(
             ports[switch as usize * hosts as usize + host as usize] = port;
         }
     }
-    Ok(Next::Hosts { ports, hosts })
+    Ok(Next::Hosts { ports, hosts, climbs: search.climbs() })
 }
 
 /// A table by switch and destination switch along shortest ways, and the most links of a way.
@@ -167,15 +167,19 @@ pub(super) fn dragonfly(graph: &Graph, shape: &Dragonfly, via: bool) -> Result<S
                 *entry = outward(switch, group, switch).map_or(NOWHERE, |port| port as u16);
             }
         }
-        Via::Group { ports, groups, routers }
+        Via::Group { ports, groups, routers, globals: (shape.hosts + routers - 1) as u16 }
     } else {
         Via::None
     };
     Ok(Switches { ports, count, homes: single_homes(graph)?, via })
 }
 
-/// A pair of hosts without a way, if there is one: no port of the source leads to a switch that knows one.
+/// A pair of hosts without a way, if there is one: no port of the source leads to a switch that knows one. Formulas
+/// are for topologies whose links all work.
 pub(super) fn unreachable(graph: &Graph, next: &Next) -> Option<(u32, u32)> {
+    if matches!(next, Next::Tree(_) | Next::Grid(_)) {
+        return None;
+    }
     let hosts = graph.hosts();
     // Two hosts stand for all that are linked to the same switches: one of them is not the destination.
     let mut residents: BTreeMap<Vec<u32>, Vec<u32>> = BTreeMap::new();
