@@ -5,9 +5,11 @@ use std::str::FromStr;
 use super::{
     Routes, grid,
     lanes::{Classes, Lanes},
+    layers::layers,
     next::{Ends, Next, Via},
     search::Search,
-    table, tree,
+    table::{self, Ties},
+    tree,
 };
 use crate::{Fault, Grid, Shape, Topology, shape::Kind};
 
@@ -176,6 +178,10 @@ fn rings(grid: &Grid) -> bool {
     grid.kind == Kind::Torus && (0..grid.extents.len()).any(|dimension| grid.wraps(dimension))
 }
 
+/// Lanes for data in InfiniBand: so many links may have a lane each.
+const LANES_OF_INFINIBAND: u32 = 15;
+
+/// Shortest ways with a lane per link; where that takes too many, with as few lanes as keep destinations apart.
 fn minimal(topology: &Topology, routing: Routing) -> Result<(Next, Lanes), Fault> {
     let graph = &topology.graph;
     let via = routing.algorithm == Algorithm::Valiant;
@@ -184,25 +190,30 @@ fn minimal(topology: &Topology, routing: Routing) -> Result<(Next, Lanes), Fault
         let next = Next::Switches(table::dragonfly(graph, shape, via)?);
         return Ok((next, Lanes::Globals { count: 2 + u8::from(via), classes }));
     }
-    let (mut table, longest) = table::by_switch(graph)?;
+    let (mut table, longest) = table::by_switch(graph, Ties::Spread)?;
     if routing.single_lane {
         if via {
             table.via = Via::Meeting { among: table.joined(), ends: Ends::new(graph) };
         }
         return Ok((Next::Switches(table), Lanes::Single));
     }
-    let phases = 1 + u32::from(via);
-    let Some(count) = u8::try_from(longest.max(1) * phases).ok().filter(|&count| count <= 128)
-    else {
-        let message = format!(
-            "ways of {longest} links on a lane per link need {} lanes; 128 are the most",
-            longest * phases
-        );
-        return Err(Fault::new(message).help("up-down needs one lane".to_owned()));
+    let half = longest.max(1);
+    let phases = 1 + u8::from(via);
+    let layered = half * u32::from(phases) > LANES_OF_INFINIBAND;
+    let lanes = if layered {
+        (table, _) = table::by_switch(graph, Ties::LowestPort)?;
+        let (of, half) =
+            layers(graph, &table, LANES_OF_INFINIBAND as u8 / phases).ok_or_else(|| {
+                let message =
+                    format!("{} ways need more than 15 lanes here", routing.algorithm.name());
+                Fault::new(message).help("up-down needs one lane".to_owned())
+            })?;
+        Lanes::Layers { of, half, count: half * phases }
+    } else {
+        Lanes::Hops { count: half as u8 * phases, classes }
     };
     if via {
-        let among = table.joined();
-        table.via = Via::Switch { phase: longest.max(1) as u8, among };
+        table.via = Via::Switch { phase: lanes.count() / 2, among: table.joined() };
     }
-    Ok((Next::Switches(table), Lanes::Hops { count, classes }))
+    Ok((Next::Switches(table), lanes))
 }

@@ -50,7 +50,9 @@ pub fn analyse(graph: &Graph, routes: &Routes) -> Analysis {
     match (&routes.next, &routes.lanes) {
         (Next::Grid(grid), _) => return known(ring(graph, grid)),
         (Next::Tree(_) | Next::Hosts { climbs: true, .. }, _)
-        | (_, Lanes::Hops { .. } | Lanes::Globals { .. }) => return known(None),
+        | (_, Lanes::Hops { .. } | Lanes::Globals { .. } | Lanes::Layers { .. }) => {
+            return known(None);
+        }
         (Next::Hosts { ports, hosts, .. }, _) => {
             let (hosts, residents) = (*hosts as usize, residents(graph));
             for host in 0..hosts as u32 {
@@ -279,7 +281,10 @@ impl<'a> Dependencies<'a> {
 
 /// A cycle among channels, by depth-first search. `after` gives what a channel depends on from some place on, and the
 /// place to go on from.
-fn cycle(channels: usize, after: impl Fn(u32, u32) -> Option<(u32, u32)>) -> Option<Vec<u32>> {
+pub(super) fn cycle(
+    channels: usize,
+    after: impl Fn(u32, u32) -> Option<(u32, u32)>,
+) -> Option<Vec<u32>> {
     const NEW: u8 = 0;
     const ON_PATH: u8 = 1;
     const DONE: u8 = 2;

@@ -11,6 +11,7 @@ mod build;
 mod deadlock;
 mod grid;
 mod lanes;
+mod layers;
 mod next;
 mod search;
 mod table;

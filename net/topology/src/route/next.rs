@@ -65,14 +65,7 @@ impl Next {
             }
             Self::Tree(tree) => tree.port(switch, header),
             Self::Grid(grid) => return grid.hop(switch, input, header.destination),
-            Self::Switches(table) => {
-                if header.choice != 0
-                    && let Some((port, lane)) = table.detour(lanes, switch, input, header)
-                {
-                    return (port, lane);
-                }
-                table.port(switch, header.destination)
-            }
+            Self::Switches(table) => return table.hop(lanes, switch, input, header),
         };
         (port, lanes.after(switch, input, port))
     }
@@ -141,7 +134,32 @@ impl Switches {
 
     #[inline]
     pub fn toward(&self, switch: u32, target: u32) -> u16 {
-        self.ports[switch as usize * self.count as usize + target as usize]
+        self.ports[self.way(switch, target)]
+    }
+
+    /// The place of the way between two switches in tables.
+    #[inline]
+    const fn way(&self, from: u32, to: u32) -> usize {
+        from as usize * self.count as usize + to as usize
+    }
+
+    #[inline]
+    fn hop(&self, lanes: &Lanes, switch: u32, input: (u16, u8), header: &Header) -> (u16, u8) {
+        if header.choice != 0
+            && let Some(hop) = self.detour(lanes, switch, input, header)
+        {
+            return hop;
+        }
+        let port = self.port(switch, header.destination);
+        let lane = match (lanes, self.homes[header.destination as usize].0) {
+            (Lanes::Layers { .. }, home) if home == switch => 0,
+            (Lanes::Layers { of, .. }, home) if header.choice == 0 => {
+                of[self.way(self.homes[header.source as usize].0, home)]
+            }
+            (Lanes::Layers { of, half, .. }, home) => half + of[self.way(header.choice - 1, home)],
+            _ => lanes.after(switch, input, port),
+        };
+        (port, lane)
     }
 
     /// The hop of a packet that goes by way of somewhere, unless the choice no longer matters and the first
@@ -168,6 +186,12 @@ impl Switches {
                 let port = self.port(switch, header.destination);
                 let host = classes.of(switch, port) == Class::Host;
                 Some((port, if host { 0 } else { *phase }))
+            }
+            (Via::Switch { .. }, Lanes::Layers { of, half, .. }) => {
+                let target = header.choice - 1;
+                let first = input.1 < *half;
+                let way = self.way(self.homes[header.source as usize].0, target);
+                (first && switch != target).then(|| (self.toward(switch, target), of[way]))
             }
             (Via::Meeting { ends, .. }, _) => {
                 let (target, home) = (header.choice - 1, self.homes[header.destination as usize].0);

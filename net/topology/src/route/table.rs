@@ -77,8 +77,17 @@ pub(super) fn by_host(
     Ok(Next::Hosts { ports, hosts, climbs: search.climbs() })
 }
 
+/// Which one of several shortest ways is taken.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ties {
+    /// They are spread by destination.
+    Spread,
+    /// That by the lowest port: in grids close to dimension order, which makes for few cycles.
+    LowestPort,
+}
+
 /// A table by switch and destination switch along shortest ways, and the most links of a way.
-pub(super) fn by_switch(graph: &Graph) -> Result<(Switches, u32), Fault> {
+pub(super) fn by_switch(graph: &Graph, ties: Ties) -> Result<(Switches, u32), Fault> {
     let count = graph.switches();
     let mut ports = space(count, count)?;
     let mut search = Search::minimal(graph);
@@ -94,7 +103,8 @@ pub(super) fn by_switch(graph: &Graph) -> Result<(Switches, u32), Fault> {
         for switch in 0..count {
             choices.clear();
             choices.extend(search.candidates(switch));
-            if let Some(&port) = choices.get(target as usize % choices.len().max(1)) {
+            let choice = if ties == Ties::Spread { target as usize } else { 0 };
+            if let Some(&port) = choices.get(choice % choices.len().max(1)) {
                 ports[switch as usize * count as usize + target as usize] = port;
             }
             if populated[target as usize] && populated[switch as usize] {

@@ -5,6 +5,8 @@ use topology::{
     route::{Channel, Routes, analyse},
 };
 
+use crate::common::{distances, lengths};
+
 /// What every channel between switches depends on; a channel is numbered by device, port and lane.
 struct Naive {
     first: Vec<usize>,
@@ -229,5 +231,31 @@ fn large_grids() {
         let routes = Routes::build(&topology, Some(routing.parse().unwrap())).unwrap();
         let cycle = analyse(&topology.graph, &routes).cycle.unwrap_or_default();
         assert_eq!(cycle.len(), channels, "{spec} {routing}");
+    }
+}
+
+/// Where a lane per link would take more than the 15 lanes of InfiniBand, ways have as few lanes as stay without a cycle:
+/// rings need two; the ways along a chain need one, those of both halves by way of somewhere one each.
+#[test]
+fn lanes_of_long_ways() {
+    for (spec, routing, broken, most) in [
+        ("ring:switches=31", "minimal", 0.0, 15),
+        ("ring:switches=32", "minimal", 0.0, 2),
+        ("ring:switches=32,hosts=2", "minimal", 0.03, 2),
+        ("chain:switches=20,hosts=2", "minimal", 0.0, 1),
+        ("chain:switches=20", "valiant", 0.0, 2),
+        ("torus:dims=8x8", "valiant", 0.0, 8),
+        ("torus:dims=7x8", "valiant", 0.1, 14),
+        ("torus:dims=16x16", "minimal", 0.01, 8),
+        ("mesh:dims=12x8", "minimal", 0.05, 8),
+    ] {
+        let mut topology = parse(spec).unwrap();
+        topology.fail(&[Failure::Links(broken)], 1).unwrap();
+        assert!(!check(&topology, routing), "{spec} {routing}");
+        let routes = Routes::build(&topology, Some(routing.parse().unwrap())).unwrap();
+        assert!(routes.lanes() <= most, "{spec} {routing}: {}", routes.lanes());
+        let shortest =
+            routing == "valiant" || lengths(&topology, &routes, 0) == distances(&topology.graph);
+        assert!(shortest, "{spec} {routing}");
     }
 }
