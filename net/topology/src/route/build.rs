@@ -16,7 +16,7 @@ use crate::{Fault, Grid, Shape, Topology, shape::Kind};
 /// A way of routing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Algorithm {
-    /// Shortest ways, spread over ports by their number of destinations; one lane.
+    /// Shortest ways whose links carry similar numbers of routes; one lane.
     MinHop,
     /// Shortest ways that never go up again after going down; one lane, free of deadlock.
     UpDown,
@@ -181,7 +181,7 @@ fn rings(grid: &Grid) -> bool {
 /// Lanes for data in InfiniBand: so many links may have a lane each.
 const LANES_OF_INFINIBAND: u32 = 15;
 
-/// Shortest ways with a lane per link; where that takes too many, with as few lanes as keep destinations apart.
+/// Shortest ways with a lane per link; where that takes too many, each on the lowest lane that stays free of cycles.
 fn minimal(topology: &Topology, routing: Routing) -> Result<(Next, Lanes), Fault> {
     let graph = &topology.graph;
     let via = routing.algorithm == Algorithm::Valiant;
@@ -190,7 +190,7 @@ fn minimal(topology: &Topology, routing: Routing) -> Result<(Next, Lanes), Fault
         let next = Next::Switches(table::dragonfly(graph, shape, via)?);
         return Ok((next, Lanes::Globals { count: 2 + u8::from(via), classes }));
     }
-    let (mut table, longest) = table::by_switch(graph, Ties::Spread)?;
+    let (mut table, longest) = table::by_switch(graph, Ties::Balanced)?;
     if routing.single_lane {
         if via {
             table.via = Via::Meeting { among: table.joined(), ends: Ends::new(graph) };
