@@ -50,12 +50,41 @@ fn of_grid(grid: &Grid) -> Option<u64> {
     Some((lines * cut).min(half))
 }
 
-/// Switches with their hosts, and hosts of several ports, on two sides. Hosts of one port can change sides alone at
-/// the cost of their link, so an imbalance of n hosts costs n/2 links.
+/// Switches with their hosts of one port, and hosts of several ports, on two sides.
 struct Division {
-    weights: Vec<i64>,
+    weights: Vec<Weight>,
+    /// More than any number of links.
+    forbidding: i64,
     near: Vec<Vec<u32>>,
     side: Vec<bool>,
+}
+
+/// The hosts of a node or a side, and those of them that have one port.
+#[derive(Clone, Copy, Default)]
+struct Weight {
+    hosts: i64,
+    loose: i64,
+}
+
+/// The weights of the two sides.
+#[derive(Clone, Copy, Default)]
+struct Balance([Weight; 2]);
+
+impl Balance {
+    fn add(&mut self, side: bool, weight: Weight, sign: i64) {
+        let sum = &mut self.0[usize::from(side)];
+        sum.hosts += sign * weight.hosts;
+        sum.loose += sign * weight.loose;
+    }
+
+    /// What it costs to make both sides equal. Hosts of one port can change sides alone at the cost of their link, so
+    /// that n hosts too many cost n/2 links; what they cannot even out is forbidden.
+    fn cost(&self, forbidding: i64) -> i64 {
+        let [a, b] = self.0;
+        let surplus = (a.hosts - b.hosts).abs() / 2;
+        let loose = if a.hosts > b.hosts { a.loose } else { b.loose };
+        surplus + forbidding * (surplus - loose).max(0)
+    }
 }
 
 impl Division {
@@ -69,7 +98,8 @@ impl Division {
         }
         let weight = |&device: &u32| {
             let hosts = graph.neighbours(device).filter(|(_, end)| single(end.device)).count();
-            if graph.is_host(device) { 1 } else { i64::from(hosts as u32) }
+            let loose = if graph.is_host(device) { 0 } else { i64::from(hosts as u32) };
+            Weight { hosts: if graph.is_host(device) { 1 } else { loose }, loose }
         };
         let near = |&device: &u32| {
             let ends = graph.neighbours(device).map(|(_, end)| number[end.device as usize]);
@@ -77,6 +107,7 @@ impl Division {
         };
         Self {
             weights: nodes.iter().map(weight).collect(),
+            forbidding: i64::from(graph.links().len() as u32) + 1,
             near: nodes.iter().map(near).collect(),
             side: vec![false; nodes.len()],
         }
@@ -85,7 +116,7 @@ impl Division {
     /// The best of several starts.
     fn search(&mut self) -> u64 {
         let count = self.weights.len();
-        let total: i64 = self.weights.iter().sum();
+        let total: i64 = self.weights.iter().map(|weight| weight.hosts).sum();
         let orders: [Vec<usize>; 3] = [
             (0..count).collect(),
             self.outwards(0),
@@ -96,7 +127,7 @@ impl Division {
             let mut weight = 0;
             for (place, &node) in order.iter().enumerate() {
                 self.side[node] = 2 * weight >= total && (total > 0 || 2 * place >= count);
-                weight += self.weights[node];
+                weight += self.weights[node].hosts;
             }
             let mut cost = self.cost();
             if count <= LIMIT {
@@ -130,10 +161,12 @@ impl Division {
         order
     }
 
-    /// Weight of one side less that of the other.
-    fn imbalance(&self) -> i64 {
-        let signed = |(weight, side): (&i64, &bool)| if *side { *weight } else { -weight };
-        self.weights.iter().zip(&self.side).map(signed).sum()
+    fn balance(&self) -> Balance {
+        let mut balance = Balance::default();
+        for (weight, side) in self.weights.iter().zip(&self.side) {
+            balance.add(*side, *weight, 1);
+        }
+        balance
     }
 
     fn cost(&self) -> i64 {
@@ -142,7 +175,7 @@ impl Division {
             cut +=
                 near.iter().filter(|&&other| self.side[other as usize] != self.side[node]).count();
         }
-        i64::from(cut as u32) / 2 + self.imbalance().abs() / 2
+        i64::from(cut as u32) / 2 + self.balance().cost(self.forbidding)
     }
 
     /// One pass: every node changes sides once, the best first; the best state on the way is kept. Says whether
@@ -156,15 +189,17 @@ impl Division {
             cut.map(sign).sum::<i64>()
         };
         let mut gains: Vec<i64> = (0..count).map(|node| gain_of(self, node)).collect();
-        let mut imbalance = self.imbalance();
+        let mut balance = self.balance();
         let (mut gained, mut best, mut kept) = (0, 0, 0);
         let mut moved = Vec::with_capacity(count);
         let mut free: Vec<usize> = (0..count).collect();
         while !free.is_empty() {
+            let before = balance.cost(self.forbidding);
             let change = |node: usize| {
-                let turn = 2 * self.weights[node];
-                let after = if self.side[node] { imbalance - turn } else { imbalance + turn };
-                (gains[node] + imbalance.abs() / 2 - after.abs() / 2, after)
+                let mut after = balance;
+                after.add(self.side[node], self.weights[node], -1);
+                after.add(!self.side[node], self.weights[node], 1);
+                (gains[node] + before - after.cost(self.forbidding), after)
             };
             let choice =
                 (0..free.len()).max_by_key(|&at| (change(free[at]).0, usize::MAX - free[at]));
@@ -173,7 +208,7 @@ impl Division {
             let (gain, after) = change(node);
             free.swap_remove(choice);
             gained += gain;
-            imbalance = after;
+            balance = after;
             self.side[node] = !self.side[node];
             for &other in &self.near[node] {
                 let same = self.side[other as usize] == self.side[node];

@@ -290,16 +290,9 @@ pub(crate) fn routes(
         .map_err(|fault| faults(configuration, KEY, None, fault.into()))
 }
 
-/// Hosts and switches up to which routes are analysed before every run: it then costs little.
-const ANALYSED: u32 = 2_000;
-
 /// Whether packets can wait for each other in a circle.
 fn deadlock(imported: &Imported, routes: &Routes) -> Vec<String> {
-    let graph = &imported.topology.graph;
-    if graph.devices() > ANALYSED {
-        return Vec::new();
-    }
-    let cycle = topology::route::analyse(graph, routes).cycle;
+    let cycle = topology::route::analyse(&imported.topology.graph, routes).cycle;
     let warn = |cycle: Vec<_>| {
         format!(
             "packets can wait for each other in a circle of {} channels; heddle topology shows it",

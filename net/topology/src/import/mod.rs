@@ -15,7 +15,7 @@ pub use tables::{fdb_vectors, lft_dump};
 
 use std::collections::BTreeMap;
 
-use crate::{Faults, Topology};
+use crate::{Fault, Faults, Topology};
 
 /// A topology from a file, and what the file says of addresses.
 #[derive(Clone, Debug)]
@@ -34,8 +34,13 @@ impl From<Topology> for Imported {
 }
 
 /// Reads a topology in the format that its text shows: XML is SimGrid's, lines that begin with `Switch` or `Ca` are
-/// of `ibnetdiscover`, tables in brackets or keys are TOML, anything else is CSV.
+/// of `ibnetdiscover`, those that begin with `host,`, `switch,` or `link,` are CSV, anything else is TOML. What no text has
+/// in it is a mistake of its own.
 pub fn any(text: &str) -> Result<Imported, Faults> {
+    if text.contains(|letter: char| letter.is_control() && !letter.is_whitespace()) {
+        let help = "a topology is TOML, CSV, the text of ibnetdiscover or SimGrid's XML".to_owned();
+        return Err(Fault::new("this is not a text file").help(help).into());
+    }
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
     let starts =
         |words: &[&str]| lines().any(|line| words.iter().any(|word| line.starts_with(word)));

@@ -15,6 +15,8 @@ struct Draft<'a> {
     places: Vec<(u32, u32)>,
     /// Line of each switch's table.
     tables: Vec<usize>,
+    /// Switches that were reported to have none.
+    missing: Vec<bool>,
     faults: Faults,
 }
 
@@ -107,6 +109,7 @@ impl<'a> Draft<'a> {
             ports: vec![NOWHERE; entries],
             places: vec![(0, 0); entries],
             tables: vec![0; graph.switches() as usize],
+            missing: vec![false; graph.switches() as usize],
             faults: Faults::default(),
         }
     }
@@ -231,6 +234,9 @@ impl<'a> Draft<'a> {
             [self.graph.hosts() + switch, host].map(|d| self.graph.name(d).to_owned());
         let line = self.tables[switch as usize];
         let message = if line == 0 {
+            if std::mem::replace(&mut self.missing[switch as usize], true) {
+                return;
+            }
             format!("there is no table for switch `{name}`")
         } else {
             format!("hole: the table of `{name}` has no port towards `{target}`")

@@ -5,16 +5,18 @@ use std::str::FromStr;
 use super::{
     Routes, grid,
     lanes::{Classes, Lanes},
-    next::{Next, Via},
+    layers::layers,
+    next::{Ends, Next, Via},
     search::Search,
-    table, tree,
+    table::{self, Ties},
+    tree,
 };
 use crate::{Fault, Grid, Shape, Topology, shape::Kind};
 
 /// A way of routing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Algorithm {
-    /// Shortest ways, spread over ports by their number of destinations; one lane.
+    /// Shortest ways whose links carry similar numbers of routes; one lane.
     MinHop,
     /// Shortest ways that never go up again after going down; one lane, free of deadlock.
     UpDown,
@@ -111,9 +113,7 @@ impl Routes {
                 (in_tree(topology, routing.algorithm)?, Lanes::Single)
             }
             Algorithm::DimensionOrder => dimension_order(topology, !routing.single_lane)?,
-            Algorithm::Minimal | Algorithm::Valiant => {
-                minimal(topology, routing.algorithm == Algorithm::Valiant)?
-            }
+            Algorithm::Minimal | Algorithm::Valiant => minimal(topology, routing)?,
         };
         if let Some((source, destination)) = table::unreachable(graph, &next) {
             let message = format!(
@@ -124,8 +124,7 @@ impl Routes {
             );
             return Err(Fault::new(message));
         }
-        let single = routing.single_lane && !matches!(&next, Next::Switches(t) if t.chooses());
-        Ok(Self::new(graph, next, if single { Lanes::Single } else { lanes }))
+        Ok(Self::new(graph, next, if routing.single_lane { Lanes::Single } else { lanes }))
     }
 }
 
@@ -179,26 +178,42 @@ fn rings(grid: &Grid) -> bool {
     grid.kind == Kind::Torus && (0..grid.extents.len()).any(|dimension| grid.wraps(dimension))
 }
 
-fn minimal(topology: &Topology, via: bool) -> Result<(Next, Lanes), Fault> {
+/// Lanes for data in InfiniBand: so many links may have a lane each.
+const LANES_OF_INFINIBAND: u32 = 15;
+
+/// Shortest ways with a lane per link; where that takes too many, each on the lowest lane that stays free of cycles.
+fn minimal(topology: &Topology, routing: Routing) -> Result<(Next, Lanes), Fault> {
     let graph = &topology.graph;
+    let via = routing.algorithm == Algorithm::Valiant;
     let classes = Classes::new(graph, &topology.shape);
     if let (Shape::Dragonfly(shape), true) = (&topology.shape, topology.is_intact()) {
         let next = Next::Switches(table::dragonfly(graph, shape, via)?);
         return Ok((next, Lanes::Globals { count: 2 + u8::from(via), classes }));
     }
-    let (mut table, longest) = table::by_switch(graph)?;
-    let phases = 1 + u32::from(via);
-    let Some(count) = u8::try_from(longest.max(1) * phases).ok().filter(|&count| count <= 128)
-    else {
-        let message = format!(
-            "ways of {longest} links on a lane per link need {} lanes; 128 are the most",
-            longest * phases
-        );
-        return Err(Fault::new(message).help("up-down needs one lane".to_owned()));
+    let (mut table, longest) = table::by_switch(graph, Ties::Balanced)?;
+    if routing.single_lane {
+        if via {
+            table.via = Via::Meeting { among: table.joined(), ends: Ends::new(graph) };
+        }
+        return Ok((Next::Switches(table), Lanes::Single));
+    }
+    let half = longest.max(1);
+    let phases = 1 + u8::from(via);
+    let layered = half * u32::from(phases) > LANES_OF_INFINIBAND;
+    let lanes = if layered {
+        (table, _) = table::by_switch(graph, Ties::LowestPort)?;
+        let (of, half) =
+            layers(graph, &table, LANES_OF_INFINIBAND as u8 / phases).ok_or_else(|| {
+                let message =
+                    format!("{} ways need more than 15 lanes here", routing.algorithm.name());
+                Fault::new(message).help("up-down needs one lane".to_owned())
+            })?;
+        Lanes::Layers { of, half, count: half * phases }
+    } else {
+        Lanes::Hops { count: half as u8 * phases, classes }
     };
     if via {
-        let among = table.joined();
-        table.via = Via::Switch { phase: longest.max(1) as u8, among };
+        table.via = Via::Switch { phase: lanes.count() / 2, among: table.joined() };
     }
-    Ok((Next::Switches(table), Lanes::Hops { count, classes }))
+    Ok((Next::Switches(table), lanes))
 }

@@ -4,12 +4,25 @@
 //! wait for; routes are free of deadlock if the dependencies have no cycle (Dally and Seitz, 1987; for the
 //! deterministic routes here that is also necessary for some traffic and buffer sizes).
 //!
-//! Dependencies are found by walking from all switches towards each destination until a channel comes up that
-//! this destination has seen: O(destinations * (switches + channels in use towards one)) steps. Where only
-//! the destination's switch matters, switches take the place of hosts. Ways up and down a tree that depend on
-//! the source are free by their order of levels and are not walked.
+//! Most routes answer by how they are made, at no cost:
+//!
+//! - ways that go up and then down in a total order of the switches are free (Schroeder et al., 1991): trees by
+//!   formula, whatever decides the way up, and up*/down* tables;
+//! - a lane that rises with every link (Günther, 1981), or with every global link of a dragonfly where a group is
+//!   crossed by one local link (Kim et al., 2008), leaves no way back; layers are made without cycles;
+//! - dimension order depends from lower to higher dimensions only, so that a cycle lies in one line, and all lines
+//!   of a dimension are alike. Lines without a wrap-around link and complete lines are free, rings with a
+//!   dateline as well (Dally and Seitz). On one lane a ring is free up to four switches: then no two ways of
+//!   two links follow each other all the way round.
+//!
+//! What is left are tables on one lane. Their dependencies are found by walking from all switches towards each
+//! destination until a switch comes up that this destination has seen: O(destinations * switches) steps.
 
-use super::{Header, Routes, next::Next};
+use super::{
+    Routes, grid,
+    lanes::Lanes,
+    next::{Next, Switches, Via},
+};
 use crate::{Graph, Plug};
 
 /// A virtual lane of a link, in the direction that leaves a port.
@@ -24,252 +37,283 @@ pub struct Channel {
 /// What the analysis of a route set found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Analysis {
-    /// Channels between switches that some way uses; 0 if freedom follows from the tree alone.
-    pub channels: u64,
-    /// Dependencies between them.
-    pub dependencies: u64,
+    /// Dependencies between channels; `None` if the answer follows from how the routes are made.
+    pub dependencies: Option<u64>,
     /// Channels that wait for each other in a circle, if there are any.
     pub cycle: Option<Vec<Channel>>,
 }
 
-/// The channel dependency graph while it is built.
-struct Dependencies<'a> {
-    graph: &'a Graph,
-    routes: &'a Routes,
-    lanes: u32,
-    /// First word of each channel's set in `sets`.
-    first: Vec<u32>,
-    /// Sets of (port, lane) at the far switch.
-    sets: Vec<u64>,
-    /// The last destination that each channel was seen for.
-    seen: Vec<u32>,
-    used: Vec<bool>,
-}
-
-const NEVER: u32 = u32::MAX;
-
 /// Looks for a cycle of waiting in a route set.
 pub fn analyse(graph: &Graph, routes: &Routes) -> Analysis {
-    if routes.next.climbs_freely() {
-        return Analysis { channels: 0, dependencies: 0, cycle: None };
-    }
-    let mut dependencies = Dependencies::new(graph, routes);
-    let residents = residents(graph);
-    let detours = dependencies.detours(&residents);
-    let mut done = vec![false; graph.devices() as usize];
-    for destination in 0..graph.hosts() {
-        if routes.next.by_switch() {
-            let home =
-                graph.neighbours(destination).next().map_or(destination, |(_, end)| end.device);
-            if std::mem::replace(&mut done[home as usize], true) {
-                continue;
+    let known = |cycle| Analysis { dependencies: None, cycle };
+    let mut dependencies = Dependencies::new(graph);
+    match (&routes.next, &routes.lanes) {
+        (Next::Grid(grid), _) => return known(ring(graph, grid)),
+        (Next::Tree(_) | Next::Hosts { climbs: true, .. }, _)
+        | (_, Lanes::Hops { .. } | Lanes::Globals { .. } | Lanes::Layers { .. }) => {
+            return known(None);
+        }
+        (Next::Hosts { ports, hosts, .. }, _) => {
+            let (hosts, residents) = (*hosts as usize, residents(graph));
+            for host in 0..hosts as u32 {
+                let others = residents.iter().filter(|(_, resident)| *resident != host);
+                let starts = others.map(|(switch, _)| *switch);
+                let port = |switch| ports[switch as usize * hosts + host as usize];
+                dependencies.walk(host, starts, port);
             }
         }
-        let ways = residents.iter().filter(|(_, source, _)| *source != destination);
-        for &(switch, source, port) in ways {
-            let header = Header { source, destination, level: 0, choice: 0 };
-            dependencies.walk(switch, (port, 0), None, &header);
-        }
-        for &(channel, choice) in &detours {
-            let header = Header { source: destination, destination, level: 0, choice };
-            let (switch, input) = dependencies.arrival(channel);
-            dependencies.walk(switch, input, Some(channel), &header);
+        (Next::Switches(table), _) => {
+            let populated = table.joined();
+            for &home in &populated {
+                let starts = populated.iter().copied().filter(|&start| start != home);
+                dependencies.walk(home, starts, |switch| table.toward(switch, home));
+            }
+            dependencies.detours(table, &populated);
         }
     }
-    let cycle = dependencies.cycle();
-    Analysis {
-        channels: dependencies.used.iter().filter(|used| **used).count() as u64,
-        dependencies: dependencies.sets.iter().map(|word| u64::from(word.count_ones())).sum(),
-        cycle,
-    }
+    Analysis { dependencies: Some(dependencies.count()), cycle: dependencies.cycle() }
 }
 
-/// Two hosts of each switch and their ports: one of them is not the destination.
-fn residents(graph: &Graph) -> Vec<(u32, u32, u16)> {
+/// The first ring of a grid on one lane that is long enough for a cycle.
+fn ring(graph: &Graph, grid: &grid::Formula) -> Option<Vec<Channel>> {
+    let (port, stride, extent) = grid.open_ring()?;
+    let channel = |place| Plug { device: graph.hosts() + place * stride, port };
+    Some((0..extent).map(|place| Channel { from: channel(place), lane: 0 }).collect())
+}
+
+/// Each switch with two of its hosts: one of them is not the destination.
+fn residents(graph: &Graph) -> Vec<(u32, u32)> {
     let mut residents = Vec::new();
-    for switch in graph.hosts()..graph.devices() {
-        let hosts = graph.neighbours(switch).filter(|(_, end)| graph.is_host(end.device));
-        residents.extend(hosts.take(2).map(|(port, end)| (switch, end.device, port)));
+    for switch in 0..graph.switches() {
+        let near = graph.neighbours(graph.hosts() + switch);
+        let hosts = near.map(|(_, end)| end.device).filter(|&device| graph.is_host(device));
+        residents.extend(hosts.take(2).map(|host| (switch, host)));
     }
     residents
 }
 
+const NEVER: u32 = u32::MAX;
+
+/// The dependencies of channels on one lane while they are collected. A channel has the number of its port among
+/// those of all devices.
+struct Dependencies<'a> {
+    graph: &'a Graph,
+    /// First word of each channel's set in `sets`; channels that depend on nothing have none.
+    first: Vec<u32>,
+    /// Sets of ports at the far switch.
+    sets: Vec<u64>,
+    /// Whether some way takes a channel.
+    used: Vec<bool>,
+    /// The last destination that each switch was seen for.
+    seen: Vec<u32>,
+}
+
 impl<'a> Dependencies<'a> {
-    fn new(graph: &'a Graph, routes: &'a Routes) -> Self {
-        let lanes = u32::from(routes.lanes_per_level());
-        let mut first = Vec::new();
-        let mut words = 0;
-        for device in 0..graph.devices() {
-            for end in graph.ends(device) {
-                for _ in 0..lanes {
-                    first.push(words);
-                    let far =
-                        end.filter(|end| !graph.is_host(end.device) && !graph.is_host(device));
-                    words += far.map_or(0, |end| (graph.ports(end.device) * lanes).div_ceil(64));
-                }
-            }
-        }
-        let channels = first.len();
+    fn new(graph: &'a Graph) -> Self {
+        let channels = graph.all_ports() as usize;
         Self {
             graph,
-            routes,
-            lanes,
-            first,
-            sets: vec![0; words as usize],
-            seen: vec![NEVER; channels],
+            first: vec![NEVER; channels],
+            sets: Vec::new(),
             used: vec![false; channels],
+            seen: vec![NEVER; graph.switches() as usize],
         }
     }
 
-    fn channel(&self, device: u32, port: u16, lane: u8) -> u32 {
-        (self.graph.first_port(device) + u32::from(port)) * self.lanes + u32::from(lane)
-    }
-
-    /// The switch, port and lane at which a channel ends.
-    fn arrival(&self, channel: u32) -> (u32, (u16, u8)) {
-        let Channel { from, lane } = self.name(channel);
-        let end = self.graph.peer(from.device, from.port);
-        end.map_or((from.device, (from.port, lane)), |end| (end.device, (end.port, lane)))
-    }
-
-    fn name(&self, channel: u32) -> Channel {
-        let (port, lane) = (channel / self.lanes, channel % self.lanes);
-        let mut low = 0;
-        let mut high = self.graph.devices();
-        while high - low > 1 {
-            let middle = u32::midpoint(low, high);
-            if self.graph.first_port(middle) <= port { low = middle } else { high = middle }
-        }
-        let port = (port - self.graph.first_port(low)) as u16;
-        Channel { from: Plug { device: low, port }, lane: lane as u8 }
-    }
-
-    /// Follows a packet from a switch until it arrives or is on a way that its destination has seen.
-    fn walk(&mut self, switch: u32, input: (u16, u8), from: Option<u32>, header: &Header) {
-        let (mut switch, mut input, mut from) = (switch, input, from);
-        loop {
-            let hop = self.routes.hop(switch, input.0, input.1, header);
-            let Some(end) = self.graph.peer(switch, hop.port) else { return };
-            if self.graph.is_host(end.device) {
-                return;
+    /// Follows packets from each start to a destination, or to a switch that this destination has seen.
+    fn walk(
+        &mut self,
+        destination: u32,
+        starts: impl Iterator<Item = u32>,
+        port: impl Fn(u32) -> u16,
+    ) {
+        for start in starts {
+            let (mut here, mut from) = (start, None);
+            while let Some((channel, port, there)) = self.channel(here, port(here)) {
+                self.used[channel as usize] = true;
+                if let Some(from) = from {
+                    self.depend(from, here, port);
+                }
+                if std::mem::replace(&mut self.seen[here as usize], destination) == destination {
+                    break;
+                }
+                (here, from) = (there, Some(channel));
             }
-            let next = self.depend(switch, (hop.port, hop.lane), from);
-            if self.seen[next as usize] == header.destination {
-                return;
+        }
+    }
+
+    /// The channel behind a port with the switch where it ends; none towards hosts.
+    fn channel(&self, switch: u32, port: u16) -> Option<(u32, u16, u32)> {
+        let device = self.graph.hosts() + switch;
+        let end = self.graph.peer(device, port).filter(|end| !self.graph.is_host(end.device))?;
+        let channel = self.graph.first_port(device) + u32::from(port);
+        Some((channel, port, end.device - self.graph.hosts()))
+    }
+
+    /// Records that packets go on from a channel that ends at a switch to a port there.
+    fn depend(&mut self, from: u32, switch: u32, port: u16) {
+        let first = &mut self.first[from as usize];
+        if *first == NEVER {
+            *first = self.sets.len() as u32;
+            let words = self.graph.ports(self.graph.hosts() + switch).div_ceil(64);
+            self.sets.resize(self.sets.len() + words as usize, 0);
+        }
+        self.sets[*first as usize + usize::from(port / 64)] |= 1 << (port % 64);
+    }
+
+    /// The turns of packets from the way to where they go by to the way on from there.
+    fn detours(&mut self, table: &Switches, populated: &[u32]) {
+        match &table.via {
+            Via::None | Via::Switch { .. } => {}
+            Via::Meeting { .. } => {
+                let mut joined = vec![false; self.seen.len()];
+                for &switch in populated {
+                    joined[switch as usize] = true;
+                }
+                for here in 0..self.graph.switches() {
+                    self.meetings(table, here, joined[here as usize]);
+                }
             }
-            self.seen[next as usize] = header.destination;
-            (switch, input, from) = (end.device, (end.port, hop.lane), Some(next));
-        }
-    }
-
-    /// Records that a packet goes on to a channel; returns that channel.
-    fn depend(&mut self, switch: u32, (port, lane): (u16, u8), from: Option<u32>) -> u32 {
-        let next = self.channel(switch, port, lane);
-        self.used[next as usize] = true;
-        if let Some(from) = from {
-            let bit = u32::from(port) * self.lanes + u32::from(lane);
-            self.sets[(self.first[from as usize] + bit / 64) as usize] |= 1 << (bit % 64);
-        }
-        next
-    }
-
-    /// Walks to every place that sources may choose to go by; returns the channels by which packets come there
-    /// and the choice with which they go on.
-    fn detours(&mut self, residents: &[(u32, u32, u16)]) -> Vec<(u32, u32)> {
-        let mut found = Vec::new();
-        let mut known = vec![false; self.seen.len()];
-        for choice in self.routes.next.detours() {
-            self.seen.fill(NEVER);
-            for &(switch, source, port) in residents {
-                let header = Header { source, destination: source, level: 0, choice };
-                let (mut switch, mut input, mut from) = (switch, (port, 0), None);
-                while self.routes.next.leads_away(
-                    &self.routes.lanes,
-                    switch - self.graph.hosts(),
-                    input,
-                    choice,
-                ) {
-                    let hop = self.routes.hop(switch, input.0, input.1, &header);
-                    let Some(end) = self.graph.peer(switch, hop.port) else { break };
-                    let next = self.depend(switch, (hop.port, hop.lane), from);
-                    (switch, input, from) = (end.device, (end.port, hop.lane), Some(next));
-                    if std::mem::replace(&mut self.seen[next as usize], choice) == choice {
-                        from = None;
-                        break;
+            Via::Group { ports, groups, routers, globals } => {
+                for &start in populated {
+                    for group in (0..*groups).filter(|&group| group != start / routers) {
+                        let port = |switch| ports[(switch * groups + group) as usize];
+                        self.leave(start, port, *globals);
                     }
                 }
-                if let Some(channel) = from
-                    && !std::mem::replace(&mut known[channel as usize], true)
-                {
-                    found.push((channel, choice));
+                for &here in populated {
+                    let outside =
+                        populated.iter().filter(|&&there| there / routers != here / routers);
+                    let mut ways: Vec<u16> =
+                        outside.map(|&there| table.toward(here, there)).collect();
+                    ways.sort_unstable();
+                    ways.dedup();
+                    self.turns(here, |port| port >= *globals, &ways);
                 }
             }
         }
-        self.seen.fill(NEVER);
-        found
     }
 
-    /// The channels that a channel depends on.
+    /// The turns at a switch where the two halves of a way can meet: one that packets go by, or any other one that
+    /// is on ways. Nobody goes back to the switch he came from.
+    fn meetings(&mut self, table: &Switches, here: u32, joined: bool) {
+        let graph = self.graph;
+        let device = graph.hosts() + here;
+        let near = || graph.neighbours(device).filter(|(_, end)| !graph.is_host(end.device));
+        let first = graph.first_port(device);
+        for (_, before) in near() {
+            let from = graph.first_port(before.device) + u32::from(before.port);
+            let comes = !joined || table.toward(before.device - graph.hosts(), here) == before.port;
+            for (port, after) in near() {
+                let goes = self.used[(first + u32::from(port)) as usize];
+                if comes && goes && self.used[from as usize] && before.device != after.device {
+                    self.depend(from, here, port);
+                }
+            }
+        }
+    }
+
+    /// The way of packets to another group: over a local link, if need be, to a global one.
+    fn leave(&mut self, start: u32, port: impl Fn(u32) -> u16, globals: u16) {
+        let Some((channel, first, gateway)) = self.channel(start, port(start)) else { return };
+        self.used[channel as usize] = true;
+        if first < globals
+            && let Some((global, port, _)) = self.channel(gateway, port(gateway))
+        {
+            self.used[global as usize] = true;
+            self.depend(channel, gateway, port);
+        }
+    }
+
+    /// The turns at a switch from the channels in use that come in by some ports to ways on.
+    fn turns(&mut self, here: u32, comes: impl Fn(u16) -> bool, ways: &[u16]) {
+        let graph = self.graph;
+        for (_, end) in graph.neighbours(graph.hosts() + here).filter(|(port, _)| comes(*port)) {
+            let from = graph.first_port(end.device) + u32::from(end.port);
+            if self.used[from as usize] {
+                for &port in ways {
+                    self.depend(from, here, port);
+                }
+            }
+        }
+    }
+
+    fn count(&self) -> u64 {
+        self.sets.iter().map(|word| u64::from(word.count_ones())).sum()
+    }
+
+    /// The next channel that a channel depends on, from a port of the far switch on, and the port after it.
     fn after(&self, channel: u32, start: u32) -> Option<(u32, u32)> {
-        let (switch, _) = self.arrival(channel);
         let first = self.first[channel as usize];
-        let end = self.first.get(channel as usize + 1).copied().unwrap_or(self.sets.len() as u32);
-        let mut word = start / 64;
+        if first == NEVER {
+            return None;
+        }
+        let from = self.name(channel);
+        let far = self.graph.peer(from.device, from.port)?.device;
+        let words = self.graph.ports(far).div_ceil(64);
         let mut mask = u64::MAX << (start % 64);
-        while first + word < end {
+        for word in start / 64..words {
             let bits = self.sets[(first + word) as usize] & mask;
             if bits != 0 {
-                let bit = word * 64 + bits.trailing_zeros();
-                let next =
-                    self.channel(switch, (bit / self.lanes) as u16, (bit % self.lanes) as u8);
-                return Some((next, bit + 1));
+                let port = word * 64 + bits.trailing_zeros();
+                return Some((self.graph.first_port(far) + port, port + 1));
             }
-            (word, mask) = (word + 1, u64::MAX);
+            mask = u64::MAX;
         }
         None
     }
 
-    /// A cycle, by depth-first search.
-    fn cycle(&self) -> Option<Vec<Channel>> {
-        let mut state = vec![0_u8; self.seen.len()];
-        for root in (0..state.len() as u32).filter(|&root| self.used[root as usize]) {
-            if state[root as usize] != 0 {
-                continue;
-            }
-            state[root as usize] = 1;
-            let mut path = vec![(root, 0)];
-            while let Some((channel, start)) = path.last_mut() {
-                let Some((next, from)) = self.after(*channel, *start) else {
-                    state[*channel as usize] = 2;
-                    path.pop();
-                    continue;
-                };
-                *start = from;
-                match state[next as usize] {
-                    0 => {
-                        state[next as usize] = 1;
-                        path.push((next, 0));
-                    }
-                    1 => {
-                        let cycle = path.iter().skip_while(|(channel, _)| *channel != next);
-                        return Some(cycle.map(|(channel, _)| self.name(*channel)).collect());
-                    }
-                    _ => {}
-                }
-            }
+    fn name(&self, channel: u32) -> Plug {
+        let (mut low, mut high) = (0, self.graph.devices());
+        while high - low > 1 {
+            let middle = u32::midpoint(low, high);
+            if self.graph.first_port(middle) <= channel { low = middle } else { high = middle }
         }
-        None
+        Plug { device: low, port: (channel - self.graph.first_port(low)) as u16 }
+    }
+
+    fn cycle(&self) -> Option<Vec<Channel>> {
+        let cycle = cycle(self.used.len(), |channel, start| self.after(channel, start))?;
+        let channel = |channel| Channel { from: self.name(channel), lane: 0 };
+        Some(cycle.into_iter().map(channel).collect())
     }
 }
 
-impl Next {
-    /// Whether packets go up a tree by something else than their destination.
-    fn climbs_freely(&self) -> bool {
-        matches!(self, Self::Tree(tree) if tree.is_free())
+/// A cycle among channels, by depth-first search. `after` gives what a channel depends on from some place on, and the
+/// place to go on from.
+pub(super) fn cycle(
+    channels: usize,
+    after: impl Fn(u32, u32) -> Option<(u32, u32)>,
+) -> Option<Vec<u32>> {
+    const NEW: u8 = 0;
+    const ON_PATH: u8 = 1;
+    const DONE: u8 = 2;
+    let mut state = vec![NEW; channels];
+    for root in 0..channels as u32 {
+        if state[root as usize] != NEW {
+            continue;
+        }
+        state[root as usize] = ON_PATH;
+        let mut path = vec![(root, 0)];
+        while let Some((channel, start)) = path.last_mut() {
+            let Some((next, from)) = after(*channel, *start) else {
+                state[*channel as usize] = DONE;
+                path.pop();
+                continue;
+            };
+            *start = from;
+            match state[next as usize] {
+                NEW => {
+                    state[next as usize] = ON_PATH;
+                    path.push((next, 0));
+                }
+                ON_PATH => {
+                    let cycle = path.iter().map(|(channel, _)| *channel);
+                    return Some(cycle.skip_while(|channel| *channel != next).collect());
+                }
+                _ => {}
+            }
+        }
     }
-
-    /// Whether only the destination's switch matters.
-    const fn by_switch(&self) -> bool {
-        matches!(self, Self::Switches(_) | Self::Grid(_))
-    }
+    None
 }

@@ -46,6 +46,20 @@ impl Formula {
         }
     }
 
+    /// A ring whose ways on one lane can wait for each other all round: the port upwards, the distance of its
+    /// switches in number, and how many they are. Up to four switches there is none, as even and odd switches go half-way
+    /// round in opposite directions.
+    pub fn open_ring(&self) -> Option<(u16, u32, u32)> {
+        let mut stride = 1;
+        for dimension in &self.dimensions {
+            if dimension.wraps && dimension.extent > 4 && !self.datelines {
+                return Some((dimension.base, stride, dimension.extent));
+            }
+            stride *= dimension.extent;
+        }
+        None
+    }
+
     fn place(&self, switch: u32) -> &[u32] {
         let dimensions = self.dimensions.len();
         &self.coordinates[switch as usize * dimensions..][..dimensions]

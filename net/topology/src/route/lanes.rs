@@ -12,6 +12,9 @@ pub(super) enum Lanes {
     Hops { count: u8, classes: Classes },
     /// The number of global links of a dragonfly so far (Kim et al., section 4.1).
     Globals { count: u8, classes: Classes },
+    /// Chosen by switch and destination switch so that no lane has a cycle; with a second half of the way on as many
+    /// lanes of its own.
+    Layers { of: Vec<u8>, half: u8, count: u8 },
     /// Decided by the grid's formula (datelines).
     Grid { count: u8 },
 }
@@ -36,7 +39,10 @@ impl Lanes {
     pub const fn count(&self) -> u8 {
         match self {
             Self::Single => 1,
-            Self::Hops { count, .. } | Self::Globals { count, .. } | Self::Grid { count } => *count,
+            Self::Hops { count, .. }
+            | Self::Globals { count, .. }
+            | Self::Layers { count, .. }
+            | Self::Grid { count } => *count,
         }
     }
 
@@ -45,7 +51,7 @@ impl Lanes {
     pub fn after(&self, switch: u32, input: (u16, u8), out: u16) -> u8 {
         match self {
             Self::Single => 0,
-            Self::Grid { .. } => input.1,
+            Self::Grid { .. } | Self::Layers { .. } => input.1,
             Self::Hops { classes, .. } => {
                 match (classes.of(switch, input.0), classes.of(switch, out)) {
                     (Class::Host, _) | (_, Class::Host) => 0,

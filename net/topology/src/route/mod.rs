@@ -11,6 +11,7 @@ mod build;
 mod deadlock;
 mod grid;
 mod lanes;
+mod layers;
 mod next;
 mod search;
 mod table;
@@ -89,7 +90,7 @@ impl Routes {
     /// The routes of a table that has no holes and no loops.
     pub(crate) fn from_table(graph: &Graph, table: Table) -> Self {
         let Table { ports, hosts } = table;
-        Self::new(graph, Next::Hosts { ports, hosts }, Lanes::Single)
+        Self::new(graph, Next::Hosts { ports, hosts, climbs: false }, Lanes::Single)
     }
 
     /// The same routes for a number of service levels, each with lanes of its own.

@@ -5,12 +5,13 @@ use super::{
     lanes::{Class, Lanes},
     tree,
 };
+use crate::{End, Graph};
 
 /// How the output port is found.
 #[derive(Clone, Debug)]
 pub(super) enum Next {
-    /// A table by switch and destination host.
-    Hosts { ports: Vec<u16>, hosts: u32 },
+    /// A table by switch and destination host; `climbs` if all ways go up and then down in an order of the switches.
+    Hosts { ports: Vec<u16>, hosts: u32, climbs: bool },
     /// A table by switch and the destination's switch.
     Switches(Switches),
     /// The formula of a tree.
@@ -36,8 +37,19 @@ pub(super) enum Via {
     None,
     /// A switch: `choice` - 1. Lanes below `phase` lead to it, those from `phase` on to the destination.
     Switch { phase: u8, among: Vec<u32> },
-    /// A group of a dragonfly: `choice` - 1; the table leads from each switch to each group.
-    Group { ports: Vec<u16>, groups: u32, routers: u32 },
+    /// The same on one lane. As no lane tells the halves of the way apart, packets go on to the destination from the
+    /// first switch that lies on the way from there.
+    Meeting { among: Vec<u32>, ends: Ends },
+    /// A group of a dragonfly: `choice` - 1; the table leads from each switch to each group. Global links are
+    /// at the ports from `globals` on.
+    Group { ports: Vec<u16>, groups: u32, routers: u32, globals: u16 },
+}
+
+/// The switches behind the ports of all switches.
+#[derive(Clone, Debug)]
+pub(super) struct Ends {
+    first: Vec<u32>,
+    switches: Vec<u32>,
 }
 
 /// No way from here.
@@ -48,19 +60,12 @@ impl Next {
     #[inline]
     pub fn hop(&self, lanes: &Lanes, switch: u32, input: (u16, u8), header: &Header) -> (u16, u8) {
         let port = match self {
-            Self::Hosts { ports, hosts } => {
+            Self::Hosts { ports, hosts, .. } => {
                 ports[switch as usize * *hosts as usize + header.destination as usize]
             }
             Self::Tree(tree) => tree.port(switch, header),
             Self::Grid(grid) => return grid.hop(switch, input, header.destination),
-            Self::Switches(table) => {
-                if header.choice != 0
-                    && let Some((port, lane)) = table.detour(lanes, switch, input, header)
-                {
-                    return (port, lane);
-                }
-                table.port(switch, header.destination)
-            }
+            Self::Switches(table) => return table.hop(lanes, switch, input, header),
         };
         (port, lanes.after(switch, input, port))
     }
@@ -68,7 +73,7 @@ impl Next {
     /// Whether a table has a way from a switch to a host.
     pub fn knows(&self, switch: u32, destination: u32) -> bool {
         match self {
-            Self::Hosts { ports, hosts } => {
+            Self::Hosts { ports, hosts, .. } => {
                 ports[switch as usize * *hosts as usize + destination as usize] != NOWHERE
             }
             Self::Switches(table) => table.port(switch, destination) != NOWHERE,
@@ -85,34 +90,6 @@ impl Next {
         }
     }
 
-    /// All choices of places to go by.
-    pub fn detours(&self) -> Vec<u32> {
-        match self {
-            Self::Switches(Switches { via: Via::Switch { among, .. }, .. }) => {
-                among.iter().map(|switch| switch + 1).collect()
-            }
-            Self::Switches(Switches { via: Via::Group { groups, .. }, .. }) => {
-                (1..=*groups).collect()
-            }
-            _ => Vec::new(),
-        }
-    }
-
-    /// Whether a packet with this choice is still on its way to the place it goes by.
-    pub fn leads_away(&self, lanes: &Lanes, switch: u32, input: (u16, u8), choice: u32) -> bool {
-        let Self::Switches(table) = self else { return false };
-        match (&table.via, lanes) {
-            (Via::Switch { phase, .. }, Lanes::Hops { classes, .. }) => {
-                let fresh = classes.of(switch, input.0) == Class::Host;
-                (fresh || input.1 < *phase) && switch + 1 != choice
-            }
-            (Via::Group { routers, .. }, Lanes::Globals { classes, .. }) => {
-                classes.globals(switch, input) == 0 && switch / routers + 1 != choice
-            }
-            _ => false,
-        }
-    }
-
     /// What the source chooses.
     pub fn choose(&self, source: u32, destination: u32, random: u64) -> u32 {
         let below = |bound: u32| ((u128::from(random) * u128::from(bound)) >> 64) as u32;
@@ -124,12 +101,23 @@ impl Next {
     }
 }
 
-impl Switches {
-    /// Whether sources choose.
-    pub const fn chooses(&self) -> bool {
-        !matches!(self.via, Via::None)
+impl Ends {
+    pub fn new(graph: &Graph) -> Self {
+        let (mut first, mut switches) = (Vec::new(), Vec::new());
+        for switch in graph.hosts()..graph.devices() {
+            first.push(switches.len() as u32);
+            let far = |end: &Option<End>| end.and_then(|end| end.device.checked_sub(graph.hosts()));
+            switches.extend(graph.ends(switch).iter().map(|end| far(end).unwrap_or(u32::MAX)));
+        }
+        Self { first, switches }
     }
 
+    fn of(&self, switch: u32, port: u16) -> u32 {
+        self.switches[self.first[switch as usize] as usize + usize::from(port)]
+    }
+}
+
+impl Switches {
     /// The switches with hosts.
     pub fn joined(&self) -> Vec<u32> {
         let mut switches: Vec<_> = self.homes.iter().map(|(switch, _)| *switch).collect();
@@ -145,8 +133,33 @@ impl Switches {
     }
 
     #[inline]
-    fn toward(&self, switch: u32, target: u32) -> u16 {
-        self.ports[switch as usize * self.count as usize + target as usize]
+    pub fn toward(&self, switch: u32, target: u32) -> u16 {
+        self.ports[self.way(switch, target)]
+    }
+
+    /// The place of the way between two switches in tables.
+    #[inline]
+    const fn way(&self, from: u32, to: u32) -> usize {
+        from as usize * self.count as usize + to as usize
+    }
+
+    #[inline]
+    fn hop(&self, lanes: &Lanes, switch: u32, input: (u16, u8), header: &Header) -> (u16, u8) {
+        if header.choice != 0
+            && let Some(hop) = self.detour(lanes, switch, input, header)
+        {
+            return hop;
+        }
+        let port = self.port(switch, header.destination);
+        let lane = match (lanes, self.homes[header.destination as usize].0) {
+            (Lanes::Layers { .. }, home) if home == switch => 0,
+            (Lanes::Layers { of, .. }, home) if header.choice == 0 => {
+                of[self.way(self.homes[header.source as usize].0, home)]
+            }
+            (Lanes::Layers { of, half, .. }, home) => half + of[self.way(header.choice - 1, home)],
+            _ => lanes.after(switch, input, port),
+        };
+        (port, lane)
     }
 
     /// The hop of a packet that goes by way of somewhere, unless the choice no longer matters and the first
@@ -174,9 +187,28 @@ impl Switches {
                 let host = classes.of(switch, port) == Class::Host;
                 Some((port, if host { 0 } else { *phase }))
             }
-            (Via::Group { ports, groups, routers }, Lanes::Globals { classes, .. }) => {
+            (Via::Switch { .. }, Lanes::Layers { of, half, .. }) => {
                 let target = header.choice - 1;
-                if classes.globals(switch, input) > 0 || switch / routers == target {
+                let first = input.1 < *half;
+                let way = self.way(self.homes[header.source as usize].0, target);
+                (first && switch != target).then(|| (self.toward(switch, target), of[way]))
+            }
+            (Via::Meeting { ends, .. }, _) => {
+                let (target, home) = (header.choice - 1, self.homes[header.destination as usize].0);
+                let met = self.is_between(ends, switch, (target, home));
+                (!met).then(|| (self.toward(switch, target), 0))
+            }
+            (Via::Group { ports, groups, routers, globals }, _) => {
+                let target = header.choice - 1;
+                let left = if let Lanes::Globals { classes, .. } = lanes {
+                    classes.globals(switch, input) > 0
+                } else {
+                    // On one lane packets that pass their destination on the way out stay there.
+                    let [from, to] =
+                        [header.source, header.destination].map(|host| self.homes[host as usize].0);
+                    switch / routers != from / routers || input.0 >= *globals || switch == to
+                };
+                if left || switch / routers == target {
                     return None;
                 }
                 let port = ports[switch as usize * *groups as usize + target as usize];
@@ -186,11 +218,20 @@ impl Switches {
         }
     }
 
+    /// Whether a switch lies on the way from one switch to another: O(length of that way).
+    fn is_between(&self, ends: &Ends, switch: u32, (from, to): (u32, u32)) -> bool {
+        let mut here = from;
+        while here != switch && here != to {
+            here = ends.of(here, self.toward(here, to));
+        }
+        here == switch
+    }
+
     fn choose(&self, source: u32, destination: u32, below: impl Fn(u32) -> u32) -> u32 {
         let [from, to] = [source, destination].map(|host| self.homes[host as usize].0);
         match &self.via {
             Via::None => 0,
-            Via::Switch { among, .. } => {
+            Via::Switch { among, .. } | Via::Meeting { among, .. } => {
                 let chosen = among.get(below(among.len() as u32) as usize).copied();
                 chosen.filter(|&via| via != from && via != to).map_or(0, |via| via + 1)
             }

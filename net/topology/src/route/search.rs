@@ -71,6 +71,11 @@ impl<'a> Search<'a> {
         rank
     }
 
+    /// Whether ways go up and then down.
+    pub const fn climbs(&self) -> bool {
+        self.order.is_some()
+    }
+
     fn near(&self, switch: u32) -> &[(u16, u32)] {
         let switch = switch as usize;
         &self.links[self.first[switch] as usize..self.first[switch + 1] as usize]

@@ -34,8 +34,108 @@ fn space(rows: u32, columns: u32) -> Result<Vec<u16>, Fault> {
     Ok(vec![NOWHERE; entries as usize])
 }
 
+/// Chooses among equally short ways so that links carry equal numbers of routes, one for each pair of hosts.
+///
+/// Destination after destination and switch after switch, the nearest first, takes the way whose links have least to carry
+/// so far: Hoefler, Schneider and Lumsdaine, "Optimized routing for large-scale InfiniBand networks", HOTI 2009, but
+/// along shortest ways only, and with the sum of a way's links as it was when a switch of it last chose.
+struct Balance<'a> {
+    graph: &'a Graph,
+    /// Hosts of each switch.
+    hosts: Vec<u64>,
+    /// Routes by port of all devices.
+    load: Vec<u64>,
+    /// Of the present target: the switches from the nearest on with their distances, and the ports of each that lie on
+    /// shortest ways.
+    order: Vec<(u32, u32)>,
+    first: Vec<usize>,
+    candidates: Vec<u16>,
+    /// The link that each switch chose, its far end, and the sum of the loads on the way from there.
+    chosen: Vec<(u32, u32)>,
+    cost: Vec<u64>,
+}
+
+impl<'a> Balance<'a> {
+    fn new(graph: &'a Graph) -> Self {
+        let hosts = |switch| {
+            let near = graph.neighbours(switch).filter(|(_, end)| graph.is_host(end.device));
+            near.count() as u64
+        };
+        let switches = graph.switches() as usize;
+        Self {
+            graph,
+            hosts: (graph.hosts()..graph.devices()).map(hosts).collect(),
+            load: vec![0; graph.all_ports() as usize],
+            order: Vec::new(),
+            first: Vec::new(),
+            candidates: Vec::new(),
+            chosen: vec![(0, 0); switches],
+            cost: vec![0; switches],
+        }
+    }
+
+    /// Looks for the ways to a set of switches.
+    fn aim(&mut self, search: &mut Search, targets: &[u32]) {
+        search.run(targets);
+        self.order.clear();
+        self.first.clear();
+        self.candidates.clear();
+        for switch in 0..self.graph.switches() {
+            self.first.push(self.candidates.len());
+            self.candidates.extend(search.candidates(switch));
+            if let Some(distance) = search.distance(switch).filter(|&distance| distance > 0) {
+                self.order.push((distance, switch));
+            }
+        }
+        self.first.push(self.candidates.len());
+        self.order.sort_unstable();
+    }
+
+    /// Chooses a port at every switch towards a number of hosts; the preferred one where it is on a shortest way.
+    fn choose(
+        &mut self,
+        weight: u64,
+        prefer: impl Fn(u32) -> Option<u16>,
+        mut enter: impl FnMut(u32, u16),
+    ) {
+        self.cost.fill(0);
+        for at in 0..self.order.len() {
+            let (distance, switch) = self.order[at];
+            let choices = self.first[switch as usize]..self.first[switch as usize + 1];
+            let choices = &self.candidates[choices];
+            let preferred = prefer(switch).filter(|port| choices.contains(port));
+            let ways = choices.iter().filter(|port| preferred.is_none_or(|other| other == **port));
+            let ways = ways.filter_map(|&port| self.way(switch, port));
+            let Some((cost, port, link, to)) = ways.min() else { continue };
+            enter(switch, port);
+            self.cost[switch as usize] = cost;
+            self.chosen[switch as usize] = (link, to);
+            self.carry(switch, distance, weight * self.hosts[switch as usize]);
+        }
+    }
+
+    /// What a way costs, with its port, its first link and the far end of that.
+    fn way(&self, switch: u32, port: u16) -> Option<(u64, u16, u32, u32)> {
+        let device = self.graph.hosts() + switch;
+        let to = self.graph.peer(device, port)?.device - self.graph.hosts();
+        let link = self.graph.first_port(device) + u32::from(port);
+        Some((self.load[link as usize] + self.cost[to as usize], port, link, to))
+    }
+
+    /// Adds routes to all links of the way from a switch.
+    fn carry(&mut self, switch: u32, distance: u32, routes: u64) {
+        let mut here = switch;
+        for left in (1..=u64::from(distance)).rev().take_while(|_| routes > 0) {
+            let (link, to) = self.chosen[here as usize];
+            self.load[link as usize] += routes;
+            self.cost[here as usize] += routes * left;
+            here = to;
+        }
+    }
+}
+
 /// A table by switch and host along the ways that a search finds. Among equally short ways the preferred
-/// port is taken where there is one, else the port with the fewest destinations so far.
+/// port is taken where there is one, else that with the fewest routes so far.
 pub(super) fn by_host(
     graph: &Graph,
     mut search: Search,
@@ -43,63 +143,49 @@ pub(super) fn by_host(
 ) -> Result<Next, Fault> {
     let (hosts, switches) = (graph.hosts(), graph.switches());
     let mut ports = space(switches, hosts)?;
-    let mut load = vec![0_u32; graph.all_ports() as usize];
+    let mut balance = Balance::new(graph);
     let mut current = Vec::new();
-    let (mut first, mut candidates) = (Vec::new(), Vec::new());
     for host in 0..hosts {
         let (targets, direct) = homes(graph, host);
         if targets != current || host == 0 {
-            search.run(&targets);
-            first.clear();
-            candidates.clear();
-            for switch in 0..switches {
-                first.push(candidates.len());
-                candidates.extend(search.candidates(switch));
-            }
-            first.push(candidates.len());
+            balance.aim(&mut search, &targets);
             current = targets;
         }
-        for switch in 0..switches as usize {
-            let base = graph.first_port(hosts + switch as u32) as usize;
-            let choices = &candidates[first[switch]..first[switch + 1]];
-            let preferred = prefer(switch as u32, host).filter(|port| choices.contains(port));
-            let lightest =
-                || choices.iter().copied().min_by_key(|&port| load[base + usize::from(port)]);
-            if let Some(port) = preferred.or_else(lightest) {
-                load[base + usize::from(port)] += 1;
-                ports[switch * hosts as usize + host as usize] = port;
-            }
-        }
+        let place = |switch: u32| switch as usize * hosts as usize + host as usize;
+        let enter = |switch, port| ports[place(switch)] = port;
+        balance.choose(1, |switch| prefer(switch, host), enter);
         for (switch, port) in direct {
-            ports[switch as usize * hosts as usize + host as usize] = port;
+            ports[place(switch)] = port;
         }
     }
-    Ok(Next::Hosts { ports, hosts })
+    Ok(Next::Hosts { ports, hosts, climbs: search.climbs() })
+}
+
+/// Which one of several shortest ways is taken.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ties {
+    /// That with the fewest routes so far.
+    Balanced,
+    /// That by the lowest port: in grids close to dimension order, which makes for few cycles.
+    LowestPort,
 }
 
 /// A table by switch and destination switch along shortest ways, and the most links of a way.
-pub(super) fn by_switch(graph: &Graph) -> Result<(Switches, u32), Fault> {
+pub(super) fn by_switch(graph: &Graph, ties: Ties) -> Result<(Switches, u32), Fault> {
     let count = graph.switches();
     let mut ports = space(count, count)?;
     let mut search = Search::minimal(graph);
+    let mut balance = Balance::new(graph);
     let mut longest = 0;
-    let mut choices = Vec::new();
     let homes = single_homes(graph)?;
-    let mut populated = vec![false; count as usize];
-    for (home, _) in homes.iter().filter(|(home, _)| *home < count) {
-        populated[*home as usize] = true;
-    }
     for target in 0..count {
-        search.run(&[target]);
-        for switch in 0..count {
-            choices.clear();
-            choices.extend(search.candidates(switch));
-            if let Some(&port) = choices.get(target as usize % choices.len().max(1)) {
-                ports[switch as usize * count as usize + target as usize] = port;
-            }
-            if populated[target as usize] && populated[switch as usize] {
-                longest = longest.max(search.distance(switch).unwrap_or(0));
-            }
+        balance.aim(&mut search, &[target]);
+        let weight = if ties == Ties::Balanced { balance.hosts[target as usize] } else { 0 };
+        let enter = |switch, port| ports[switch as usize * count as usize + target as usize] = port;
+        balance.choose(weight, |_| None, enter);
+        let populated = |switch: u32| balance.hosts[switch as usize] > 0;
+        for switch in (0..count).filter(|&switch| populated(switch) && populated(target)) {
+            longest = longest.max(search.distance(switch).unwrap_or(0));
         }
     }
     Ok((Switches { ports, count, homes, via: Via::None }, longest))
@@ -167,15 +253,19 @@ pub(super) fn dragonfly(graph: &Graph, shape: &Dragonfly, via: bool) -> Result<S
                 *entry = outward(switch, group, switch).map_or(NOWHERE, |port| port as u16);
             }
         }
-        Via::Group { ports, groups, routers }
+        Via::Group { ports, groups, routers, globals: (shape.hosts + routers - 1) as u16 }
     } else {
         Via::None
     };
     Ok(Switches { ports, count, homes: single_homes(graph)?, via })
 }
 
-/// A pair of hosts without a way, if there is one: no port of the source leads to a switch that knows one.
+/// A pair of hosts without a way, if there is one: no port of the source leads to a switch that knows one. Formulas
+/// are for topologies whose links all work.
 pub(super) fn unreachable(graph: &Graph, next: &Next) -> Option<(u32, u32)> {
+    if matches!(next, Next::Tree(_) | Next::Grid(_)) {
+        return None;
+    }
     let hosts = graph.hosts();
     // Two hosts stand for all that are linked to the same switches: one of them is not the destination.
     let mut residents: BTreeMap<Vec<u32>, Vec<u32>> = BTreeMap::new();

@@ -79,11 +79,6 @@ impl Formula {
         }
     }
 
-    /// Whether the way up depends on something else than the destination.
-    pub fn is_free(&self) -> bool {
-        self.key != Key::Destination
-    }
-
     /// How many ways a source can choose from.
     pub fn choices(&self) -> Option<u32> {
         (self.key == Key::Choice).then_some(self.choices)

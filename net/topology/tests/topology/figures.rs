@@ -121,3 +121,53 @@ fn bisections_that_are_searched() {
         assert_eq!(parse(spec).unwrap().metrics().bisection, Bisection::AtMost(links), "{spec}");
     }
 }
+
+/// Hosts of several ports change sides with all their cables. Two hosts with four cables each to one switch: 4. Rails without
+/// spines: half of the hosts of every switch, 8 * 8 = 64. Four units with spines: two units against two, half of the
+/// 32 cables of each of 8 spines.
+#[test]
+fn bisections_with_hosts_of_several_ports() {
+    let cables = "host,a,4\nhost,b,4\nswitch,s,8\n".to_owned() + &"link,a,s\nlink,b,s\n".repeat(4);
+    let pair = topology::import::csv(&cables).unwrap().topology;
+    assert_eq!(pair.metrics().bisection, Bisection::AtMost(4));
+    for (spec, links) in
+        [("rails:rails=8,hosts=16,units=1", 64), ("rails:rails=8,hosts=16,units=4,spines=8", 128)]
+    {
+        assert_eq!(parse(spec).unwrap().metrics().bisection, Bisection::AtMost(links), "{spec}");
+    }
+}
+
+/// The least cut of all divisions of the devices whose hosts are halves.
+fn least_cut(graph: &topology::Graph) -> u64 {
+    let halves = |sides: &u32| {
+        let hosts = (sides & ((1 << graph.hosts()) - 1)).count_ones();
+        hosts == graph.hosts() / 2
+    };
+    let cut = |sides: u32| {
+        let apart = |link: &&topology::Link| {
+            let [a, b] = link.ends.map(|plug| sides >> plug.device & 1);
+            link.up && a != b
+        };
+        graph.links().iter().filter(apart).count() as u64
+    };
+    (0..1 << graph.devices()).filter(halves).map(cut).min().unwrap()
+}
+
+/// The search finds the least of all divisions of small topologies.
+#[test]
+fn bisections_against_all_divisions() {
+    for spec in [
+        "rails:rails=2,hosts=3,units=2,spines=1",
+        "rails:rails=2,hosts=2,units=3,spines=2",
+        "rails:rails=3,hosts=5,units=1",
+        "ring:switches=7",
+        "chain:switches=3,hosts=3",
+        "mesh:dims=2x3",
+        "xgft:children=3x3,parents=1x2",
+        "dragonfly:p=1,a=2,h=1",
+    ] {
+        let topology = parse(spec).unwrap();
+        let least = least_cut(&topology.graph);
+        assert_eq!(topology.metrics().bisection, Bisection::AtMost(least), "{spec}");
+    }
+}

@@ -163,6 +163,21 @@ fn formats_are_recognised() {
     }
 }
 
+/// The first bytes of a compressed file, as they are read.
+#[test]
+fn what_is_not_text() {
+    let faults = import::any("\u{1f}\u{fffd}\u{8}\u{0}host,a\n").unwrap_err();
+    assert_eq!(faults.to_string(), "this is not a text file");
+}
+
+/// Packets to all six hosts come to the second switch.
+#[test]
+fn a_missing_table_is_reported_once() {
+    let imported = topology::parse("mesh:dims=3,hosts=2").map(Imported::from).unwrap();
+    let faults = fdb_vectors("0: 255 0 1 2 2 2 2\n2: 255 3 3 3 3 0 1\n", &imported).unwrap_err();
+    assert_eq!(faults.to_string(), "there is no table for switch `s1`");
+}
+
 /// What is said of a mistake, and where it is: counted by hand.
 fn check<T>(
     read: impl Fn(&str) -> Result<T, Faults>,

@@ -4,6 +4,7 @@ mod common;
 mod deadlock;
 mod figures;
 mod imports;
+mod oracle;
 mod placement;
 mod properties;
 mod routes;
