@@ -52,10 +52,11 @@ pub(super) fn context(comm: &Comm, purpose: Purpose, part: u64) -> u32 {
     agree::context(&[purpose as u64, u64::from(comm.context), comm.next_agreement(), part])
 }
 
-/// Makes a communicator that takes its error handler from `parent`, and gives its handle; `COMM_NULL` to those who are not
-/// in it.
+/// Makes a communicator that takes its error handler and its session from `parent`, and gives its handle; `COMM_NULL` to
+/// those who are not in it.
 pub(super) fn child(parent: &Comm, context: u32, local: Group, remote: Option<Group>) -> Handle {
     let comms = &mpi().comms;
+    let local = local.of_session(parent.local.session());
     match Comm::new(context, local, remote, comms.me()) {
         Some(comm) => {
             comm.errhandler.replace(parent.errhandler.borrow().clone());
