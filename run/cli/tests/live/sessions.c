@@ -1,4 +1,5 @@
-/* What communicators take from the session whose groups they are made of (MPI 4.1, sections 3.6 and 11.3). */
+/* What communicators take from the session whose groups they are made of (MPI 4.1, sections 3.6 and 11.3), and what copies take from
+ * their originals (section 7.4.2). */
 #include "conformance.h"
 
 enum { ROOM = 4 * (sizeof(int) + MPI_BSEND_OVERHEAD) };
@@ -131,6 +132,37 @@ static void nearest(void) {
     MPI_Comm_free(&comm);
 }
 
+static int hinted(MPI_Comm comm) {
+    MPI_Info info;
+    char text[20];
+    int length = sizeof text, found;
+    MPI_Comm_get_info(comm, &info);
+    MPI_Info_get_string(info, "mpi_assert_no_any_source", &length, text, &found);
+    MPI_Info_free(&info);
+    MPI_Comm_free(&comm);
+    return found && !strcmp(text, "true");
+}
+
+/* Since MPI 4.0, copies do not have the hints of the original. */
+static void hints(void) {
+    MPI_Info info;
+    MPI_Comm with, comm;
+    MPI_Request request;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "mpi_assert_no_any_source", "true");
+    MPI_Comm_dup_with_info(WORLD, info, &with);
+    MPI_Comm_dup(with, &comm);
+    CHECK(!hinted(comm));
+    MPI_Comm_idup(with, &comm, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    CHECK(!hinted(comm));
+    MPI_Comm_idup_with_info(WORLD, info, &comm, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    CHECK(hinted(comm));
+    CHECK(hinted(with));
+    MPI_Info_free(&info);
+}
+
 int main(int argc, char **argv) {
     begin(&argc, &argv);
     MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
@@ -139,6 +171,7 @@ int main(int argc, char **argv) {
     children();
     bridges();
     nearest();
+    hints();
     MPI_Group_free(&everybody);
     MPI_Session_finalize(&session);
     MPI_Finalize();
