@@ -29,7 +29,7 @@ const PROGRAMS: [&str; 18] = [
 ];
 
 /// What other implementations, as packaged, do not have or get wrong.
-const OF_OURS: [&str; 1] = ["sessions"];
+const OF_OURS: [&str; 2] = ["sessions", "edges"];
 
 /// What only ranks that are processes can do.
 const OF_PROCESSES: [&str; 1] = ["spawn"];
