@@ -212,7 +212,9 @@ BOTH(mpi_address_, (void *location, MPI_Fint *address, MPI_Fint *ierror))
 
 PUBLIC void pmpi_attr_put_(MPI_Fint *comm, MPI_Fint *keyval, MPI_Fint *value, MPI_Fint *ierror)
 {
+    const void *before = use_layer(&fortran_old_layer);
     *ierror = PMPI_Attr_put(comm_from_fortran(*comm), *keyval, (void *)(MPI_Aint)*value);
+    use_layer(before);
 }
 BOTH(mpi_attr_put_, (MPI_Fint *comm, MPI_Fint *keyval, MPI_Fint *value, MPI_Fint *ierror))
 
@@ -220,7 +222,9 @@ PUBLIC void pmpi_attr_get_(MPI_Fint *comm, MPI_Fint *keyval, MPI_Fint *value, MP
                            MPI_Fint *ierror)
 {
     void *found = NULL;
+    const void *before = use_layer(&fortran_old_layer);
     *ierror = PMPI_Attr_get(comm_from_fortran(*comm), keyval_f(*keyval), &found, flag);
+    use_layer(before);
     if (!*ierror && *flag)
         *value = (MPI_Fint)attribute_to_fortran(*keyval, found);
 }

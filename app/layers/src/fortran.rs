@@ -357,12 +357,15 @@ fn definition(out: &mut String, function: &Function, name: &str, descriptors: bo
         let _ = writeln!(out, "    return {call};\n}}");
         return signature;
     }
-    let hands_in = function.arguments.iter().any(|argument| argument.kind.starts_with("fn."));
-    if hands_in {
+    // Functions and attributes are of the language that hands them in.
+    let own =
+        |argument: &Argument| argument.kind.starts_with("fn.") || argument.name == "attribute_val";
+    let in_fortran = function.arguments.iter().any(own);
+    if in_fortran {
         out.push_str("    const void *before = use_layer(&fortran_layer);\n");
     }
     let _ = writeln!(out, "    int code = {call};");
-    if hands_in {
+    if in_fortran {
         out.push_str("    use_layer(before);\n");
     }
     for passed in all.iter().filter(|passed| !passed.after.is_empty()) {
