@@ -27,17 +27,31 @@ const void *use_layer(const void *layer)
     return heddle_use_layer ? heddle_use_layer(layer) : NULL;
 }
 
-/* A text without the blanks before and behind it. */
-char *text_f(const char *text, size_t length)
+/* A text without the blanks behind it. */
+char *name_f(const char *text, size_t length)
 {
     while (length > 0 && text[length - 1] == ' ')
         length--;
-    while (length > 0 && *text == ' ')
-        text++, length--;
     char *made = room(length + 1);
     memcpy(made, text, length);
     made[length] = 0;
     return made;
+}
+
+/* A text without the blanks before and behind it. */
+char *text_f(const char *text, size_t length)
+{
+    while (length > 0 && *text == ' ')
+        text++, length--;
+    return name_f(text, length);
+}
+
+/* How many characters C may write, with its terminator, where Fortran wants so many; 0 if it wants none. */
+int text_limit(MPI_Fint characters, size_t length)
+{
+    if (characters <= 0)
+        return characters;
+    return (size_t)characters < length ? characters + 1 : (int)length + 1;
 }
 
 /* Room for a text that C writes, whatever it thinks the limit is. */

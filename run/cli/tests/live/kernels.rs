@@ -24,6 +24,7 @@ fn programs_in_other_languages_verify_themselves() {
         ("thrown.cpp", "c++", "c++"),
         ("module.f90", "fort", "gfortran"),
         ("attributes.f90", "fort", "gfortran"),
+        ("texts.f90", "fort", "gfortran"),
         ("named.f90", "fort", "gfortran"),
     ];
     verify("languages", &programs);
