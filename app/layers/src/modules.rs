@@ -1,6 +1,7 @@
 //! Fortran's view of the standard interface: `mpif.h`, and the modules `mpi` and `mpi_f08`.
 //!
-//! A module has no code of its own: what it names lies in the library for Fortran, so that a program needs nothing else.
+//! A module has no code of its own: what it names lies in the library for Fortran, so that a program needs nothing else
+//! ([`crate::module_functions`]).
 //! `mpif.h` has no interfaces for procedures; those of the modules pass buffers by address.
 
 use std::collections::BTreeSet;
@@ -61,7 +62,7 @@ const FUNCTIONS: &[&str] = &[
 ];
 
 /// Types whose size `MPI_Sizeof` tells: name, declaration, bytes.
-const SIZES: &[(&str, &str, u32)] = &[
+pub(crate) const SIZES: &[(&str, &str, u32)] = &[
     ("character", "character(len=*)", 1),
     ("logical", "logical", 4),
     ("int8", "integer(1)", 1),
@@ -178,70 +179,6 @@ fn sizes() -> String {
         );
     }
     out + "      end interface\n"
-}
-
-/// What the functions are called that tell the size of a type in `SIZES`. In Open MPI there is one for each rank of arrays.
-fn size_names(name: &str, interface: Interface) -> Vec<String> {
-    let of_text = matches!(name, "character" | "logical");
-    match interface {
-        Interface::Standard => vec![format!("mpi_sizeof_{name}_")],
-        Interface::Mpich if of_text => vec![format!("__mpi_f08_types_MOD_mpi_sizeof_{name}")],
-        Interface::Mpich => vec![format!("__mpi_f08_types_MOD_mpi_sizeof_x{name}")],
-        Interface::OpenMpi => {
-            let arrays = (1..=15).map(|rank| format!("mpi_sizeof_{name}_r{rank}_"));
-            arrays.chain([format!("mpi_sizeof_{name}_scalar_")]).collect()
-        }
-    }
-}
-
-/// The functions in C behind `MPI_Sizeof`, and for the modules of the standard interface the comparisons of handles of `mpi_f08`:
-/// `fortran_modules.c`.
-pub fn functions(interface: Interface) -> String {
-    let mut out = String::from("/* Generated. */\n#include \"fortran.h\"\n");
-    for (of, _, bytes) in SIZES {
-        for name in size_names(of, interface) {
-            let _ = write!(
-                out,
-                "\nPUBLIC void {name}(void *x, MPI_Fint *size, MPI_Fint *ierror)\n{{\n    \
-                 (void)x;\n    *size = {bytes};\n    if (ierror)\n        *ierror = 0;\n}}\n"
-            );
-        }
-    }
-    if interface != Interface::OpenMpi {
-        out += ENVIRONMENT;
-    }
-    if interface == Interface::Standard {
-        out += &comparisons();
-    }
-    out
-}
-
-/// In Fortran it has no arguments of the program.
-const ENVIRONMENT: &str = r"
-PUBLIC void pmpi_info_create_env_(MPI_Fint *info, MPI_Fint *ierror)
-{
-    MPI_Info made;
-    int error = PMPI_Info_create_env(0, NULL, &made);
-    if (!error)
-        *info = info_to_fortran(made);
-    if (ierror)
-        *ierror = error;
-}
-NAME(pmpi_info_create_env_, void, mpi_info_create_env_, (MPI_Fint *info, MPI_Fint *ierror))
-NAME(pmpi_info_create_env_, void, mpi_info_create_env_f08_, (MPI_Fint *info, MPI_Fint *ierror))
-";
-
-fn comparisons() -> String {
-    let mut out = String::new();
-    for (name, sign) in [("eq", "=="), ("ne", "!=")] {
-        for (kind, _) in HANDLES {
-            let _ = write!(
-                out,
-                "\nPUBLIC MPI_Fint mpi_{kind}_{name}_(MPI_Fint *a, MPI_Fint *b)\n{{\n    return *a {sign} *b;\n}}\n"
-            );
-        }
-    }
-    out
 }
 
 /// The module `mpi`.
