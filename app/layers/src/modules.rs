@@ -184,11 +184,14 @@ fn sizes() -> String {
 /// The module `mpi`.
 pub fn mpi() -> String {
     format!(
-        "! The standard interface of MPI 5.0, as heddle serves it.\n      module mpi\n      implicit none\n{}{}{}{}      \
+        "! The standard interface of MPI 5.0, as heddle serves it.\n      module mpi\n      implicit none\n{}{}{}{}{}{}{}      \
          end module\n",
+        types(),
         declarations(),
         externals(),
         procedures(),
+        equalities(),
+        statuses(Module::Mpi),
         sizes()
     )
 }
@@ -217,13 +220,51 @@ fn procedures() -> String {
     out
 }
 
-/// The types of `mpi_f08`, their constants and comparisons.
+/// The types of handles and statuses, which both modules have.
 fn types() -> String {
     let mut out = String::new();
     for (_, of) in HANDLES {
         let _ = writeln!(out, "type, bind(C) :: {of}\n  integer :: MPI_VAL\nend type");
     }
-    out += "type, bind(C) :: MPI_Status\n  integer :: MPI_SOURCE, MPI_TAG, MPI_ERROR, MPI_internal(5)\nend type\n";
+    out + "type, bind(C) :: MPI_Status\n  integer :: MPI_SOURCE, MPI_TAG, MPI_ERROR, MPI_internal(5)\nend type\n"
+}
+
+/// Comparisons of handles.
+fn equalities() -> String {
+    let mut out = String::new();
+    for (name, sign) in [("eq", "=="), ("ne", "/=")] {
+        let _ = writeln!(out, "interface operator({sign})");
+        for (kind, of) in HANDLES {
+            let _ = writeln!(
+                out,
+                "function mpi_{kind}_{name}(a, b) result(r)\nimport :: {of}\ntype({of}), intent(in) :: a, b\n\
+                 logical :: r\nend function"
+            );
+        }
+        out += "end interface\n";
+    }
+    out
+}
+
+/// What turns statuses of one module into those of the other.
+fn statuses(module: Module) -> String {
+    let mut out = String::new();
+    let (old, new) = ("integer :: f_status(MPI_STATUS_SIZE)", "type(MPI_Status) :: f08_status");
+    for (name, arguments) in [("f2f08", "f_status, f08_status"), ("f082f", "f08_status, f_status")]
+    {
+        let (behind, optional) = module.ends();
+        let _ = writeln!(
+            out,
+            "interface MPI_Status_{name}\nsubroutine MPI_Status_{name}{behind}({arguments}, ierror)\nimport\n\
+             {old}\n{new}\ninteger{optional} :: ierror\nend subroutine\nend interface"
+        );
+    }
+    out
+}
+
+/// The constants of `mpi_f08`.
+fn constants_of_f08() -> String {
+    let mut out = String::new();
     for (name, value) in NUMBERS {
         let _ = writeln!(out, "integer, parameter :: {name} = {value}");
     }
@@ -247,17 +288,6 @@ fn types() -> String {
         let _ =
             writeln!(out, "type(MPI_Status), bind(C, name=\"{block}_\"), target :: {name}{shape}");
     }
-    for (name, sign) in [("eq", "=="), ("ne", "/=")] {
-        let _ = writeln!(out, "interface operator({sign})");
-        for (kind, of) in HANDLES {
-            let _ = writeln!(
-                out,
-                "function mpi_{kind}_{name}(a, b) result(r)\nimport :: {of}\ntype({of}), intent(in) :: a, b\n\
-                 logical :: r\nend function"
-            );
-        }
-        out += "end interface\n";
-    }
     out
 }
 
@@ -266,6 +296,16 @@ fn types() -> String {
 enum Module {
     Mpi,
     F08,
+}
+
+impl Module {
+    /// What stands behind names of procedures, and whether their error codes may be absent.
+    fn ends(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Mpi => ("", ""),
+            Self::F08 => ("_f08", ", optional"),
+        }
+    }
 }
 
 /// The declaration of an argument in a module.
@@ -324,10 +364,7 @@ fn interface(out: &mut String, function: &Function, module: Module) {
         names.push("ierror");
     }
     let what = if code { "subroutine" } else { "function" };
-    let (behind, optional) = match module {
-        Module::Mpi => ("", ""),
-        Module::F08 => ("_f08", ", optional"),
-    };
+    let (behind, optional) = module.ends();
     let _ = write!(out, "{what} {}{behind}(&\n  {})", function.name, names.join(", &\n  "));
     out.push_str(if code { "\n" } else { " result(r)\n" });
     out.push_str("import\n");
@@ -453,6 +490,9 @@ pub fn mpi_f08() -> String {
          use, intrinsic :: iso_c_binding, only: c_ptr, c_char\nimplicit none\n",
     );
     out += &types();
+    out += &constants_of_f08();
+    out += &equalities();
+    out += &statuses(Module::F08);
     let all = table::all();
     let there = |function: &&Function| {
         fortran::generated(function, Interface::Standard) && !OLD.contains(&function.name.as_str())

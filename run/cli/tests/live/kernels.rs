@@ -25,6 +25,7 @@ fn programs_in_other_languages_verify_themselves() {
         ("module.f90", "fort", "gfortran"),
         ("attributes.f90", "fort", "gfortran"),
         ("texts.f90", "fort", "gfortran"),
+        ("both_modules.f90", "fort", "gfortran"),
         ("named.f90", "fort", "gfortran"),
     ];
     verify("languages", &programs);
