@@ -132,6 +132,20 @@ static void nearest(void) {
     MPI_Comm_free(&comm);
 }
 
+/* A session's buffer goes with it, whether or not it was detached: the next session, which may have the same handle, has none. */
+static void ends(void) {
+    static char buffer[ROOM];
+    MPI_Session other;
+    void *back;
+    int size;
+    for (int time = 0; time < 2; time++) {
+        MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &other);
+        CHECK(MPI_Session_attach_buffer(other, buffer, ROOM) == MPI_SUCCESS);
+        if (time) MPI_Session_detach_buffer(other, &back, &size);
+        MPI_Session_finalize(&other);
+    }
+}
+
 static int hinted(MPI_Comm comm) {
     MPI_Info info;
     char text[20];
@@ -171,6 +185,7 @@ int main(int argc, char **argv) {
     children();
     bridges();
     nearest();
+    ends();
     hints();
     MPI_Group_free(&everybody);
     MPI_Session_finalize(&session);
