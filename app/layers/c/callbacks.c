@@ -115,6 +115,7 @@ static const struct layer layer = {
     .cancel = cancel,
     .extent = extent,
     .convert = convert,
+    .attributes = AS_POINTERS,
 };
 
 __attribute__((constructor)) static void name_layer(void)

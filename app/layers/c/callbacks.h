@@ -16,8 +16,11 @@ struct layer {
     int (*cancel)(function, void *, int);
     int (*extent)(function, handle, MPI_Aint *, void *);
     int (*convert)(function, int, void *, handle, int64_t, void *, int64_t, void *);
+    int attributes;
 };
-enum { VERSION = 1 };
+enum { VERSION = 2 };
+/* How attributes are set and read: as pointers, integers as wide as addresses, or integers. */
+enum attributes { AS_POINTERS, AS_ADDRESSES, AS_INTEGERS };
 enum about { ABOUT_COMM, ABOUT_TYPE, ABOUT_WIN, ABOUT_FILE, ABOUT_SESSION };
 
 #endif

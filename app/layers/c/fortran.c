@@ -27,17 +27,31 @@ const void *use_layer(const void *layer)
     return heddle_use_layer ? heddle_use_layer(layer) : NULL;
 }
 
-/* A text without the blanks before and behind it. */
-char *text_f(const char *text, size_t length)
+/* A text without the blanks behind it. */
+char *name_f(const char *text, size_t length)
 {
     while (length > 0 && text[length - 1] == ' ')
         length--;
-    while (length > 0 && *text == ' ')
-        text++, length--;
     char *made = room(length + 1);
     memcpy(made, text, length);
     made[length] = 0;
     return made;
+}
+
+/* A text without the blanks before and behind it. */
+char *text_f(const char *text, size_t length)
+{
+    while (length > 0 && *text == ' ')
+        text++, length--;
+    return name_f(text, length);
+}
+
+/* How many characters C may write, with its terminator, where Fortran wants so many; 0 if it wants none. */
+int text_limit(MPI_Fint characters, size_t length)
+{
+    if (characters <= 0)
+        return characters;
+    return (size_t)characters < length ? characters + 1 : (int)length + 1;
 }
 
 /* Room for a text that C writes, whatever it thinks the limit is. */
@@ -212,7 +226,9 @@ BOTH(mpi_address_, (void *location, MPI_Fint *address, MPI_Fint *ierror))
 
 PUBLIC void pmpi_attr_put_(MPI_Fint *comm, MPI_Fint *keyval, MPI_Fint *value, MPI_Fint *ierror)
 {
+    const void *before = use_layer(&fortran_old_layer);
     *ierror = PMPI_Attr_put(comm_from_fortran(*comm), *keyval, (void *)(MPI_Aint)*value);
+    use_layer(before);
 }
 BOTH(mpi_attr_put_, (MPI_Fint *comm, MPI_Fint *keyval, MPI_Fint *value, MPI_Fint *ierror))
 
@@ -220,7 +236,9 @@ PUBLIC void pmpi_attr_get_(MPI_Fint *comm, MPI_Fint *keyval, MPI_Fint *value, MP
                            MPI_Fint *ierror)
 {
     void *found = NULL;
+    const void *before = use_layer(&fortran_old_layer);
     *ierror = PMPI_Attr_get(comm_from_fortran(*comm), keyval_f(*keyval), &found, flag);
+    use_layer(before);
     if (!*ierror && *flag)
         *value = (MPI_Fint)attribute_to_fortran(*keyval, found);
 }
@@ -327,7 +345,8 @@ NAME(pmpi_f_sync_reg_, void, pmpi_f_sync_reg_f08ts_, (void *buffer))
         if (ierror)                                                            \
             *ierror = 0;                                                       \
     }                                                                          \
-    BOTH(mpi_status_##name##_, (MPI_Fint *from, MPI_Fint *to, MPI_Fint *ierror))
+    BOTH(mpi_status_##name##_, (MPI_Fint *from, MPI_Fint *to, MPI_Fint *ierror)) \
+    NAME(pmpi_status_##name##_, void, mpi_status_##name##_f08_, (MPI_Fint *from, MPI_Fint *to, MPI_Fint *ierror))
 STATUS_MOVE(f2f08)
 STATUS_MOVE(f082f)
 #ifdef F08_TYPES

@@ -119,7 +119,9 @@ void part_end(struct part *part);
 void *whole(void *descriptor);
 
 /* fortran.c */
+char *name_f(const char *text, size_t length);
 char *text_f(const char *text, size_t length);
+int text_limit(MPI_Fint characters, size_t length);
 char *text_room(size_t length);
 void text_to_fortran(char *into, size_t length, char *text, int code);
 char **texts_f(const char *texts, size_t length, int count);

@@ -128,6 +128,8 @@ static int convert(function call, int large, void *user, handle type, int64_t co
     .handle_error = handle_error, .query = query, .free = release, .cancel = cancel,      \
     .extent = extent, .convert = convert
 const struct layer fortran_layer = {
-    COMMON_ENTRIES, .copy_attribute = copy_attribute, .delete_attribute = delete_attribute};
+    COMMON_ENTRIES, .copy_attribute = copy_attribute, .delete_attribute = delete_attribute,
+    .attributes = AS_ADDRESSES};
 const struct layer fortran_old_layer = {
-    COMMON_ENTRIES, .copy_attribute = copy_old, .delete_attribute = delete_old};
+    COMMON_ENTRIES, .copy_attribute = copy_old, .delete_attribute = delete_old,
+    .attributes = AS_INTEGERS};

@@ -131,8 +131,21 @@ fn interface_of(library: &str) -> Option<Interface> {
         .find(|interface| interface.all_libraries().any(|name| name == library))
 }
 
+/// The modules of MPICH and Open MPI, as names of what is in them begin.
+const MODULES: &[&str] = &[
+    "__mpi_f08",
+    "__pmpi_f08",
+    "__mpi_constants_mod_",
+    "__mpi_sizeofs_mod_",
+    "__mpi_base_mod_",
+    "__mpi_mod_",
+];
+
 fn is_mpi(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
+    if MODULES.iter().any(|module| lower.starts_with(module)) {
+        return true;
+    }
     let rest = lower.strip_prefix('p').unwrap_or(&lower);
     rest.starts_with("mpi_") || rest.starts_with("mpix_") || rest.starts_with("ompi_mpi_")
 }
@@ -222,7 +235,7 @@ fn compare(report: &mut Report, libraries: &Path) -> Result<(), Error> {
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::function_of;
+    use super::{function_of, is_mpi};
     use crate::table;
 
     /// Names as gfortran 12 makes them for `mpif.h`, and as MPICH's and Open MPI's modules `mpi_f08` have them.
@@ -245,5 +258,18 @@ mod tests {
             assert_eq!(found, Some(expected), "{name}");
         }
         assert!(function_of("MPI_Nothing", &by_name).is_none());
+    }
+
+    /// Names in modules of MPICH 4.0 and Open MPI 4.1, and in one of a program.
+    #[test]
+    fn names_in_modules_are_of_mpi() {
+        for (name, expected) in [
+            ("__mpi_sizeofs_MOD_mpi_sizeof_d", true),
+            ("__mpi_constants_MOD_commeq", true),
+            ("__mpi_f08_types_MOD_ompi_comm_op_eq", true),
+            ("__mpi_helpers_MOD_send", false),
+        ] {
+            assert_eq!(is_mpi(name), expected, "{name}");
+        }
     }
 }

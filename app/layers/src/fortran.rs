@@ -140,16 +140,41 @@ fn length(argument: &Argument) -> String {
     }
 }
 
-fn text(argument: &Argument) -> Passed {
+/// An argument that tells the length of a text, which in C has a terminator: the program says how much it wants.
+const LENGTHS: &[&str] = &["buflen", "pset_len"];
+
+fn text_length(argument: &Argument, function: &Function) -> Passed {
+    let name = &argument.name;
+    let text = function.arguments.iter().find(|one| one.kind == "text" && one.flow == Flow::Out);
+    let text = text.map_or("", |text| text.name.as_str());
+    Passed {
+        before: format!("int c_{name} = text_limit(*{name}, {text}_length), wanted = c_{name};\n"),
+        pass: format!("&c_{name}"),
+        after: format!("if (!({}))\n        *{name} = c_{name} - 1;\n", nothing_found(function)),
+        ..pointer(argument, "MPI_Fint")
+    }
+}
+
+/// Whether a call left its results as they were, as an expression of C.
+fn nothing_found(function: &Function) -> &'static str {
+    if function.argument("flag").is_some() { "code || !*flag" } else { "code" }
+}
+
+fn text(argument: &Argument, function: &Function) -> Passed {
     let name = &argument.name;
     let mut made = Passed { text: true, ..pointer(argument, "char") };
     made.pass = format!("c_{name}");
     if argument.flow == Flow::In {
-        made.before = format!("char *c_{name} = text_f({name}, {name}_length);\n");
+        // Blanks before a name are a part of it.
+        let which = if function.name.ends_with("_set_name") { "name_f" } else { "text_f" };
+        made.before = format!("char *c_{name} = {which}({name}, {name}_length);\n");
         made.after = format!("free(c_{name});\n");
     } else {
         made.before = format!("char *c_{name} = text_room({name}_length);\n");
-        made.after = format!("text_to_fortran({name}, {name}_length, c_{name}, code);\n");
+        let limited = LENGTHS.iter().any(|length| function.argument(length).is_some());
+        let unless = if limited { " || wanted == 0" } else { "" };
+        let untouched = format!("{}{unless}", nothing_found(function));
+        made.after = format!("text_to_fortran({name}, {name}_length, c_{name}, {untouched});\n");
     }
     made
 }
@@ -231,7 +256,8 @@ fn passed(argument: &Argument, function: &Function) -> Passed {
         }
         _ if of.is_some() => handle(argument, of.map_or("", |(_, of)| of)),
         "text" | "object-name" | "processor-name" | "error-string" | "library-version"
-        | "port-name" | "info-key" | "datarep" => text(argument),
+        | "port-name" | "info-key" | "datarep" => text(argument, function),
+        "int" if LENGTHS.contains(&name.as_str()) => text_length(argument, function),
         "argv" | "commands" | "argvs" if argument.array() => texts(argument),
         "int-pointer" | "argv" => Passed { pass: "NULL".to_owned(), ..Passed::default() },
         "index" => index(argument, function),
@@ -357,12 +383,15 @@ fn definition(out: &mut String, function: &Function, name: &str, descriptors: bo
         let _ = writeln!(out, "    return {call};\n}}");
         return signature;
     }
-    let hands_in = function.arguments.iter().any(|argument| argument.kind.starts_with("fn."));
-    if hands_in {
+    // Functions and attributes are of the language that hands them in.
+    let own =
+        |argument: &Argument| argument.kind.starts_with("fn.") || argument.name == "attribute_val";
+    let in_fortran = function.arguments.iter().any(own);
+    if in_fortran {
         out.push_str("    const void *before = use_layer(&fortran_layer);\n");
     }
     let _ = writeln!(out, "    int code = {call};");
-    if hands_in {
+    if in_fortran {
         out.push_str("    use_layer(before);\n");
     }
     for passed in all.iter().filter(|passed| !passed.after.is_empty()) {

@@ -17,6 +17,7 @@ pub mod header;
 pub mod holding;
 pub mod interface;
 pub mod libraries;
+pub mod module_functions;
 pub mod modules;
 pub mod scripts;
 pub mod table;

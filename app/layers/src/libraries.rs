@@ -8,7 +8,7 @@ use std::thread::{self, ScopedJoinHandle};
 use std::{env, fs, io};
 
 use crate::interface::Interface;
-use crate::{fortran, header, modules, scripts, values, wrappers};
+use crate::{fortran, header, module_functions, modules, scripts, values, wrappers};
 
 /// The library under the layers.
 pub const CORE: &str = "libheddle_mpi.so";
@@ -106,7 +106,7 @@ pub fn write_sources(interface: Interface, folder: &Path) -> Result<Vec<String>,
         put("functions.c", &wrappers::source(interface))?;
     }
     sources.push("functions.c".to_owned());
-    put("fortran_modules.c", &modules::functions(interface))?;
+    put("fortran_modules.c", &module_functions::source(interface))?;
     put("prototypes.h", &fortran::prototypes(interface))?;
     put("fortran_functions.c", &fortran::source(interface))?;
     Ok(sources)

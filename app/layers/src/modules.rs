@@ -1,6 +1,7 @@
 //! Fortran's view of the standard interface: `mpif.h`, and the modules `mpi` and `mpi_f08`.
 //!
-//! A module has no code of its own: what it names lies in the library for Fortran, so that a program needs nothing else.
+//! A module has no code of its own: what it names lies in the library for Fortran, so that a program needs nothing else
+//! ([`crate::module_functions`]).
 //! `mpif.h` has no interfaces for procedures; those of the modules pass buffers by address.
 
 use std::collections::BTreeSet;
@@ -61,7 +62,7 @@ const FUNCTIONS: &[&str] = &[
 ];
 
 /// Types whose size `MPI_Sizeof` tells: name, declaration, bytes.
-const SIZES: &[(&str, &str, u32)] = &[
+pub(crate) const SIZES: &[(&str, &str, u32)] = &[
     ("character", "character(len=*)", 1),
     ("logical", "logical", 4),
     ("int8", "integer(1)", 1),
@@ -180,78 +181,17 @@ fn sizes() -> String {
     out + "      end interface\n"
 }
 
-/// What the functions are called that tell the size of a type in `SIZES`. In Open MPI there is one for each rank of arrays.
-fn size_names(name: &str, interface: Interface) -> Vec<String> {
-    let of_text = matches!(name, "character" | "logical");
-    match interface {
-        Interface::Standard => vec![format!("mpi_sizeof_{name}_")],
-        Interface::Mpich if of_text => vec![format!("__mpi_f08_types_MOD_mpi_sizeof_{name}")],
-        Interface::Mpich => vec![format!("__mpi_f08_types_MOD_mpi_sizeof_x{name}")],
-        Interface::OpenMpi => {
-            let arrays = (1..=15).map(|rank| format!("mpi_sizeof_{name}_r{rank}_"));
-            arrays.chain([format!("mpi_sizeof_{name}_scalar_")]).collect()
-        }
-    }
-}
-
-/// The functions in C behind `MPI_Sizeof`, and for the modules of the standard interface the comparisons of handles of `mpi_f08`:
-/// `fortran_modules.c`.
-pub fn functions(interface: Interface) -> String {
-    let mut out = String::from("/* Generated. */\n#include \"fortran.h\"\n");
-    for (of, _, bytes) in SIZES {
-        for name in size_names(of, interface) {
-            let _ = write!(
-                out,
-                "\nPUBLIC void {name}(void *x, MPI_Fint *size, MPI_Fint *ierror)\n{{\n    \
-                 (void)x;\n    *size = {bytes};\n    if (ierror)\n        *ierror = 0;\n}}\n"
-            );
-        }
-    }
-    if interface != Interface::OpenMpi {
-        out += ENVIRONMENT;
-    }
-    if interface == Interface::Standard {
-        out += &comparisons();
-    }
-    out
-}
-
-/// In Fortran it has no arguments of the program.
-const ENVIRONMENT: &str = r"
-PUBLIC void pmpi_info_create_env_(MPI_Fint *info, MPI_Fint *ierror)
-{
-    MPI_Info made;
-    int error = PMPI_Info_create_env(0, NULL, &made);
-    if (!error)
-        *info = info_to_fortran(made);
-    if (ierror)
-        *ierror = error;
-}
-NAME(pmpi_info_create_env_, void, mpi_info_create_env_, (MPI_Fint *info, MPI_Fint *ierror))
-NAME(pmpi_info_create_env_, void, mpi_info_create_env_f08_, (MPI_Fint *info, MPI_Fint *ierror))
-";
-
-fn comparisons() -> String {
-    let mut out = String::new();
-    for (name, sign) in [("eq", "=="), ("ne", "!=")] {
-        for (kind, _) in HANDLES {
-            let _ = write!(
-                out,
-                "\nPUBLIC MPI_Fint mpi_{kind}_{name}_(MPI_Fint *a, MPI_Fint *b)\n{{\n    return *a {sign} *b;\n}}\n"
-            );
-        }
-    }
-    out
-}
-
 /// The module `mpi`.
 pub fn mpi() -> String {
     format!(
-        "! The standard interface of MPI 5.0, as heddle serves it.\n      module mpi\n      implicit none\n{}{}{}{}      \
+        "! The standard interface of MPI 5.0, as heddle serves it.\n      module mpi\n      implicit none\n{}{}{}{}{}{}{}      \
          end module\n",
+        types(),
         declarations(),
         externals(),
         procedures(),
+        equalities(),
+        statuses(Module::Mpi),
         sizes()
     )
 }
@@ -280,13 +220,51 @@ fn procedures() -> String {
     out
 }
 
-/// The types of `mpi_f08`, their constants and comparisons.
+/// The types of handles and statuses, which both modules have.
 fn types() -> String {
     let mut out = String::new();
     for (_, of) in HANDLES {
         let _ = writeln!(out, "type, bind(C) :: {of}\n  integer :: MPI_VAL\nend type");
     }
-    out += "type, bind(C) :: MPI_Status\n  integer :: MPI_SOURCE, MPI_TAG, MPI_ERROR, MPI_internal(5)\nend type\n";
+    out + "type, bind(C) :: MPI_Status\n  integer :: MPI_SOURCE, MPI_TAG, MPI_ERROR, MPI_internal(5)\nend type\n"
+}
+
+/// Comparisons of handles.
+fn equalities() -> String {
+    let mut out = String::new();
+    for (name, sign) in [("eq", "=="), ("ne", "/=")] {
+        let _ = writeln!(out, "interface operator({sign})");
+        for (kind, of) in HANDLES {
+            let _ = writeln!(
+                out,
+                "function mpi_{kind}_{name}(a, b) result(r)\nimport :: {of}\ntype({of}), intent(in) :: a, b\n\
+                 logical :: r\nend function"
+            );
+        }
+        out += "end interface\n";
+    }
+    out
+}
+
+/// What turns statuses of one module into those of the other.
+fn statuses(module: Module) -> String {
+    let mut out = String::new();
+    let (old, new) = ("integer :: f_status(MPI_STATUS_SIZE)", "type(MPI_Status) :: f08_status");
+    for (name, arguments) in [("f2f08", "f_status, f08_status"), ("f082f", "f08_status, f_status")]
+    {
+        let (behind, optional) = module.ends();
+        let _ = writeln!(
+            out,
+            "interface MPI_Status_{name}\nsubroutine MPI_Status_{name}{behind}({arguments}, ierror)\nimport\n\
+             {old}\n{new}\ninteger{optional} :: ierror\nend subroutine\nend interface"
+        );
+    }
+    out
+}
+
+/// The constants of `mpi_f08`.
+fn constants_of_f08() -> String {
+    let mut out = String::new();
     for (name, value) in NUMBERS {
         let _ = writeln!(out, "integer, parameter :: {name} = {value}");
     }
@@ -310,17 +288,6 @@ fn types() -> String {
         let _ =
             writeln!(out, "type(MPI_Status), bind(C, name=\"{block}_\"), target :: {name}{shape}");
     }
-    for (name, sign) in [("eq", "=="), ("ne", "/=")] {
-        let _ = writeln!(out, "interface operator({sign})");
-        for (kind, of) in HANDLES {
-            let _ = writeln!(
-                out,
-                "function mpi_{kind}_{name}(a, b) result(r)\nimport :: {of}\ntype({of}), intent(in) :: a, b\n\
-                 logical :: r\nend function"
-            );
-        }
-        out += "end interface\n";
-    }
     out
 }
 
@@ -329,6 +296,16 @@ fn types() -> String {
 enum Module {
     Mpi,
     F08,
+}
+
+impl Module {
+    /// What stands behind names of procedures, and whether their error codes may be absent.
+    fn ends(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Mpi => ("", ""),
+            Self::F08 => ("_f08", ", optional"),
+        }
+    }
 }
 
 /// The declaration of an argument in a module.
@@ -387,10 +364,7 @@ fn interface(out: &mut String, function: &Function, module: Module) {
         names.push("ierror");
     }
     let what = if code { "subroutine" } else { "function" };
-    let (behind, optional) = match module {
-        Module::Mpi => ("", ""),
-        Module::F08 => ("_f08", ", optional"),
-    };
+    let (behind, optional) = module.ends();
     let _ = write!(out, "{what} {}{behind}(&\n  {})", function.name, names.join(", &\n  "));
     out.push_str(if code { "\n" } else { " result(r)\n" });
     out.push_str("import\n");
@@ -516,6 +490,9 @@ pub fn mpi_f08() -> String {
          use, intrinsic :: iso_c_binding, only: c_ptr, c_char\nimplicit none\n",
     );
     out += &types();
+    out += &constants_of_f08();
+    out += &equalities();
+    out += &statuses(Module::F08);
     let all = table::all();
     let there = |function: &&Function| {
         fortran::generated(function, Interface::Standard) && !OLD.contains(&function.name.as_str())

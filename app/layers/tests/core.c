@@ -131,7 +131,7 @@ static const struct layer *layer;
 int heddle_set_layer(const struct layer *given)
 {
     layer = given;
-    return given->version != 1;
+    return given->version != 2;
 }
 
 const void *heddle_use_layer(const struct layer *given)

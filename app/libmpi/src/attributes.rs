@@ -1,6 +1,9 @@
 //! Attributes: values that a program attaches to communicators, windows and datatypes (MPI 4.1, section 7.7).
 //!
 //! A keyval that is freed lives on as long as something has an attribute of it.
+//!
+//! A value is a pointer in C and an integer in Fortran. C reads an integer of Fortran's as its address, which stays as long as a copy of
+//! the attribute does; Fortran reads a pointer as an integer (MPI 4.1, section 19.3.7).
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -9,7 +12,7 @@ use std::rc::Rc;
 
 use crate::abi::{self, Handle};
 use crate::error::{Error, Result};
-use crate::layer::{Callback, Kind};
+use crate::layer::{Callback, Form, Kind};
 use crate::state::Mpi;
 
 mod functions;
@@ -37,10 +40,43 @@ pub struct Keyvals {
     made: Cell<c_int>,
 }
 
+/// The value of an attribute, by the language that set it. Copies of an integer share its place.
+#[derive(Clone, Debug)]
+pub struct Value(Set);
+
+#[derive(Clone, Debug)]
+enum Set {
+    Pointer(*mut c_void),
+    Address(Rc<Cell<isize>>),
+    Integer(Rc<Cell<c_int>>),
+}
+
+impl Value {
+    /// What a language sets.
+    fn new(word: *mut c_void, form: Form) -> Self {
+        Self(match form {
+            Form::Pointer => Set::Pointer(word),
+            Form::Address => Set::Address(Rc::new(Cell::new(word as isize))),
+            Form::Integer => Set::Integer(Rc::new(Cell::new(word as c_int))),
+        })
+    }
+
+    /// What a language reads: an integer as a pointer's bits.
+    fn read(&self, form: Form) -> *mut c_void {
+        match (&self.0, form) {
+            (Set::Pointer(pointer), _) => *pointer,
+            (Set::Address(place), Form::Pointer) => place.as_ptr().cast(),
+            (Set::Integer(place), Form::Pointer) => place.as_ptr().cast(),
+            (Set::Address(place), _) => place.get() as *mut c_void,
+            (Set::Integer(place), _) => place.get() as isize as *mut c_void,
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 struct Attribute {
     keyval: Rc<Keyval>,
-    value: *mut c_void,
+    value: Value,
 }
 
 /// The attributes of an object, in the order they were first set.
@@ -103,7 +139,7 @@ impl Attribute {
                 keyval.kind,
                 object,
                 keyval.number,
-                self.value,
+                self.value.read(keyval.delete.form()),
                 keyval.extra,
             )
         };
@@ -111,13 +147,15 @@ impl Attribute {
     }
 
     /// The value that a copy of the object gets, if it gets one.
-    fn copied(&self, object: Handle) -> Result<Option<*mut c_void>> {
+    fn copied(&self, object: Handle) -> Result<Option<Value>> {
         let keyval = &self.keyval;
         match keyval.copy.address() {
             abi::NULL_FN => return Ok(None),
-            abi::DUP_FN => return Ok(Some(self.value)),
+            abi::DUP_FN => return Ok(Some(self.value.clone())),
             _ => {}
         }
+        let form = keyval.copy.form();
+        let original = self.value.read(form);
         let mut copy = std::ptr::null_mut();
         let mut flag = 0;
         // SAFETY: the program handed it in as the copy function of a keyval of this kind; copy and flag live until it
@@ -128,13 +166,15 @@ impl Attribute {
                 object,
                 keyval.number,
                 keyval.extra,
-                self.value,
+                original,
                 &raw mut copy,
                 &raw mut flag,
             )
         };
         refused(code, "copy")?;
-        Ok((flag != 0).then_some(copy))
+        // A pointer to an integer of Fortran's that is passed on stands for that integer, which stays there.
+        let same = form == Form::Pointer && copy == original;
+        Ok((flag != 0).then(|| if same { self.value.clone() } else { Value::new(copy, form) }))
     }
 }
 
@@ -152,12 +192,12 @@ impl Attributes {
     }
 
     /// The value of an attribute.
-    pub fn get(&self, number: c_int) -> Option<*mut c_void> {
+    pub fn get(&self, number: c_int) -> Option<Value> {
         self.find(number).map(|held| held.value)
     }
 
     /// Sets an attribute; a value that it had is deleted first, which the program may refuse.
-    fn set(&self, object: Handle, keyval: Rc<Keyval>, value: *mut c_void) -> Result {
+    fn set(&self, object: Handle, keyval: Rc<Keyval>, value: Value) -> Result {
         if let Some(old) = self.find(keyval.number) {
             old.delete(object)?;
         }

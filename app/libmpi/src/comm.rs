@@ -67,6 +67,7 @@ impl Comm {
     /// A communicator of which this process is a member; nothing if it is not.
     fn new(context: u32, local: Group, remote: Option<Group>, me: u32) -> Option<Self> {
         let rank = local.rank_of(me)?;
+        let remote = remote.map(|remote| remote.of_session(local.session()));
         Some(Self {
             context,
             local,

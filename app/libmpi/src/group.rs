@@ -21,6 +21,8 @@ mod tests;
 #[derive(Clone, Debug)]
 pub struct Group {
     members: Rc<Members>,
+    /// The session that it came from, which equal groups need not share.
+    session: Option<Handle>,
 }
 
 #[derive(Debug)]
@@ -32,6 +34,10 @@ enum Members {
 }
 
 impl Group {
+    fn new(members: Members) -> Self {
+        Self { members: Rc::new(members), session: None }
+    }
+
     /// The group without members.
     pub fn empty() -> Self {
         Self::range(0, 0)
@@ -40,7 +46,7 @@ impl Group {
     /// `count` ranks of the world from `first` on.
     pub fn range(first: u32, count: u32) -> Self {
         let first = if count == 0 { 0 } else { first };
-        Self { members: Rc::new(Members::Even { first, stride: 1, count }) }
+        Self::new(Members::Even { first, stride: 1, count })
     }
 
     /// The group of these ranks of the world, which must differ from each other.
@@ -55,13 +61,22 @@ impl Group {
             [one, next] => i64::from(*next) - i64::from(*one) == stride,
             _ => true,
         });
-        Self {
-            members: Rc::new(if even {
-                Members::Even { first, stride, count }
-            } else {
-                Members::List { ranks, places: OnceCell::new() }
-            }),
-        }
+        Self::new(if even {
+            Members::Even { first, stride, count }
+        } else {
+            Members::List { ranks, places: OnceCell::new() }
+        })
+    }
+
+    /// The same group as one that came from a session.
+    #[must_use]
+    pub fn of_session(self, session: Option<Handle>) -> Self {
+        Self { session, ..self }
+    }
+
+    /// The session that it came from.
+    pub fn session(&self) -> Option<Handle> {
+        self.session
     }
 
     /// Number of members.
@@ -121,7 +136,7 @@ impl Group {
             _ if number >= self.size() => self.clone(),
             Members::Even { first, stride, .. } if number > 1 => {
                 let members = Members::Even { first: *first, stride: *stride, count: number };
-                Self { members: Rc::new(members) }
+                Self::new(members).of_session(self.session)
             }
             _ => self.chosen(0..number),
         }
@@ -159,12 +174,14 @@ impl Group {
 
     /// These members of the group, in this order.
     fn chosen(&self, ranks: impl IntoIterator<Item = u32>) -> Self {
-        Self::of(ranks.into_iter().filter_map(|rank| self.world(rank)).collect())
+        let ranks = ranks.into_iter().filter_map(|rank| self.world(rank));
+        Self::of(ranks.collect()).of_session(self.session)
     }
 
     /// All but the members for whom `leave_out` holds.
     fn without(&self, leave_out: impl Fn(u32) -> bool) -> Self {
-        Self::of(self.iter().filter(|&world| !leave_out(world)).collect())
+        let ranks = self.iter().filter(|&world| !leave_out(world));
+        Self::of(ranks.collect()).of_session(self.session)
     }
 }
 

@@ -9,7 +9,8 @@
 //! does so around a call that hands in a function, with `heddle_use_layer`, and then puts back what that gave. Without a
 //! layer, and where an entry of it is null, the convention is that of C with the standard binary interface.
 //!
-//! What is the same in all interfaces stays untranslated: the addresses of data, the attributes' values and extra state.
+//! What is the same in all interfaces stays untranslated: the addresses of data, and extra state. An attribute's value is a pointer
+//! in C and an integer in Fortran ([`Form`]).
 //! Error codes, which differ, are translated by the layer in both directions.
 
 use std::cell::Cell;
@@ -38,7 +39,7 @@ pub enum Kind {
 pub type Function = *const c_void;
 
 /// The value of [`Layer::version`] that this library knows.
-pub const VERSION: usize = 1;
+pub const VERSION: usize = 2;
 
 /// `void call(function, large, invec, inoutvec, count, datatype)`: a user's reduction (`MPI_User_function`; with `large`
 /// not 0, `MPI_User_function_c`) of `count` elements. The program's function takes count and datatype by address.
@@ -106,6 +107,35 @@ pub struct Layer {
     pub extent: Option<Extent>,
     /// Calls a conversion function of a data representation.
     pub convert: Option<Convert>,
+    /// The number of a [`Form`]: how it sets and reads attributes.
+    pub attributes: c_int,
+}
+
+/// What a language takes an attribute's value for (MPI 4.1, section 19.3.7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub enum Form {
+    /// C: a pointer.
+    Pointer = 0,
+    /// Fortran: an integer as wide as an address.
+    Address = 1,
+    /// The calls of MPI-1 in Fortran: an integer.
+    Integer = 2,
+}
+
+impl Form {
+    fn of(layer: Option<&Layer>) -> Self {
+        match layer.map_or(0, |layer| layer.attributes) {
+            1 => Self::Address,
+            2 => Self::Integer,
+            _ => Self::Pointer,
+        }
+    }
+
+    /// That of the call that this thread is within.
+    pub fn current() -> Self {
+        Self::of(current())
+    }
 }
 
 /// The layer that the program was linked with. It is the same for all ranks of a process.
@@ -146,6 +176,11 @@ fn current() -> Option<&'static Layer> {
     unsafe { layer.as_ref() }
 }
 
+/// Before a function of the program runs, whose calls come through layers of their own.
+fn leave() {
+    CALLER.set(std::ptr::null());
+}
+
 /// A function of the program, and how it is called.
 #[derive(Clone, Copy, Debug)]
 pub struct Callback {
@@ -172,6 +207,11 @@ impl Callback {
     /// Its address.
     pub fn address(&self) -> usize {
         self.function as usize
+    }
+
+    /// What it takes an attribute's value for.
+    pub fn form(&self) -> Form {
+        Form::of(self.layer)
     }
 
     /// Calls an `MPI_User_function`, or, if `large`, an `MPI_User_function_c`.
@@ -217,6 +257,7 @@ impl Callback {
         copy: *mut *mut c_void,
         flag: *mut c_int,
     ) -> c_int {
+        leave();
         // SAFETY: the caller's.
         unsafe {
             match self.layer.and_then(|layer| layer.copy_attribute) {
@@ -238,6 +279,7 @@ impl Callback {
         value: *mut c_void,
         extra: *mut c_void,
     ) -> c_int {
+        leave();
         // SAFETY: the caller's.
         unsafe {
             match self.layer.and_then(|layer| layer.delete_attribute) {
@@ -253,6 +295,7 @@ impl Callback {
 
     /// Calls an `MPI_Comm_errhandler_function` or that of another kind.
     pub unsafe fn handle_error(&self, kind: Kind, mut object: Handle, code: &mut c_int) {
+        leave();
         // SAFETY: the caller's. The functions' type is variadic, after two fixed arguments that every platform served
         // here passes in the same way in both cases, save for the number of vector registers, which a variadic callee
         // on x86-64 reads: hence the variadic type.

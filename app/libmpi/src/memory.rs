@@ -167,6 +167,14 @@ fn detach<T: Number>(owner: Owner, address: Out<*mut c_void>, size: Out<T>) -> R
     size.set(T::narrow(bytes as i64))
 }
 
+/// A session ends: the buffer that is still attached to it goes, once all its messages have left.
+pub fn leave_session(session: Handle) -> Result {
+    let owner = Owner::Session(session);
+    flush(owner)?;
+    mpi().memory.forget(owner);
+    Ok(())
+}
+
 fn flush(owner: Owner) -> Result {
     mpi().memory.attached(owner).map_or(Ok(()), |buffer| agree::wait_sent(&buffer))
 }

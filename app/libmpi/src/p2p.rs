@@ -243,7 +243,7 @@ pub fn from_nobody() -> Status {
 /// The buffer that a message of so many bytes goes into.
 fn room_for(peer: &Peer, bytes: u64) -> Result<Rc<Buffer>> {
     let port = mpi().port()?;
-    let buffer = mpi().memory.buffer(peer.comm.context, None);
+    let buffer = mpi().memory.buffer(peer.comm.context, peer.comm.local.session());
     let buffer = buffer.ok_or_else(|| Error::new(abi::ERR_BUFFER, "no buffer is attached"))?;
     buffer.sweep(port);
     if !buffer.fits(bytes) {

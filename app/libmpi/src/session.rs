@@ -72,6 +72,7 @@ mpi_functions! {
     fn Session_finalize(session: Out<Handle>) about Session(session.get().unwrap_or(abi::SESSION_NULL)) {
         let handle = session.get()?;
         mpi().session(handle)?;
+        crate::memory::leave_session(handle)?;
         mpi().sessions.remove(handle);
         session.set(abi::SESSION_NULL)?;
         crate::environment::close()

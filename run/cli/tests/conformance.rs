@@ -28,13 +28,16 @@ const PROGRAMS: [&str; 18] = [
     "misuse",
 ];
 
+/// What other implementations, as packaged, do not have or get wrong.
+const OF_OURS: [&str; 2] = ["sessions", "edges"];
+
 /// What only ranks that are processes can do.
 const OF_PROCESSES: [&str; 1] = ["spawn"];
 
 /// Each number of ranks is another shape of every algorithm: one, a power of two, neither even nor a power of two.
 #[test]
 fn programs_find_nothing_wrong() {
-    for name in PROGRAMS {
+    for name in PROGRAMS.into_iter().chain(OF_OURS) {
         let program = compiled(name);
         for ranks in [1, 2, 3, 4, 7] {
             for how in ["", "--in-process"] {

@@ -2,11 +2,11 @@
 
 use std::ffi::{c_int, c_void};
 
-use super::{Annotated, Attributes, FIRST};
+use super::{Annotated, Attributes, FIRST, Value};
 use crate::abi::{self, Handle};
 use crate::argument::Out;
 use crate::error::Result;
-use crate::layer::{Callback, Function, Kind};
+use crate::layer::{Callback, Form, Function, Kind};
 use crate::state::mpi;
 use crate::{check, mpi_functions};
 
@@ -35,7 +35,8 @@ macro_rules! attribute_functions {
             fn $set(object: Handle, keyval: c_int, attribute_val: *mut c_void) $(about $about(object))? {
                 let annotated = mpi().$find(object)?;
                 let keyval = mpi().keyval(Kind::$kind, keyval)?;
-                annotated.attributes().set(object, keyval, attribute_val)
+                let value = Value::new(attribute_val, Form::current());
+                annotated.attributes().set(object, keyval, value)
             }
 
             fn $get(
@@ -84,7 +85,7 @@ fn known(kind: Kind, attributes: &Attributes, keyval: c_int) -> Result {
     }
 }
 
-/// The value of an attribute of an object, predefined or set by the program.
+/// The value of an attribute of an object, predefined or set by the program, as the calling language reads it.
 fn value(kind: Kind, object: &impl Annotated, keyval: c_int) -> Result<Option<*mut c_void>> {
     check!(keyval != abi::KEYVAL_INVALID, ERR_KEYVAL, "the keyval is MPI_KEYVAL_INVALID");
     if keyval < FIRST {
@@ -93,7 +94,7 @@ fn value(kind: Kind, object: &impl Annotated, keyval: c_int) -> Result<Option<*m
         return Ok(object.predefined(keyval));
     }
     known(kind, object.attributes(), keyval)?;
-    Ok(object.attributes().get(keyval))
+    Ok(object.attributes().get(keyval).map(|value| value.read(Form::current())))
 }
 
 /// The kind of object that has a predefined attribute.

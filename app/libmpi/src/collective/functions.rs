@@ -56,6 +56,17 @@ fn blocks(address: *const c_void, datatype: Handle, layout: Layout) -> Result<(D
     Ok((data, layout))
 }
 
+/// Elements for each of `ranks`: where there is nobody, none, wherever they are said to be.
+fn for_each(
+    address: *const c_void,
+    count: impl Number,
+    datatype: Handle,
+    ranks: u32,
+) -> Result<Data> {
+    let count = count.wide();
+    Data::new(address, if ranks == 0 { count.min(0) } else { count }, datatype)
+}
+
 /// Blocks of the same size for each of `ranks`.
 fn even_blocks(
     address: *const c_void,
@@ -63,7 +74,7 @@ fn even_blocks(
     datatype: Handle,
     ranks: u32,
 ) -> Result<(Data, Layout)> {
-    let data = Data::new(address, count, datatype)?;
+    let data = for_each(address, count, datatype, ranks)?;
     let layout = even(data.count, ranks);
     Ok((data, layout))
 }
@@ -304,15 +315,15 @@ collectives! {
 
     fn Neighbor_allgather Neighbor_allgather_c Ineighbor_allgather Ineighbor_allgather_c Neighbor_allgather_init Neighbor_allgather_init_c
         (sendbuf: *const c_void, sendcount: Count, sendtype: Handle, recvbuf: *mut c_void, recvcount: Count, recvtype: Handle; comm) {
-        let (sources, _) = neighbor::counts(comm)?;
-        let from = Sent::All(Data::new(sendbuf, sendcount, sendtype)?);
+        let (sources, destinations) = neighbor::counts(comm)?;
+        let from = Sent::All(for_each(sendbuf, sendcount, sendtype, destinations)?);
         neighbor::collective(Class::NeighborAllgather, from, of_blocks(even_blocks(recvbuf, recvcount, recvtype, sources)?), comm)?
     }
 
     fn Neighbor_allgatherv Neighbor_allgatherv_c Ineighbor_allgatherv Ineighbor_allgatherv_c Neighbor_allgatherv_init Neighbor_allgatherv_init_c
         (sendbuf: *const c_void, sendcount: Count, sendtype: Handle, recvbuf: *mut c_void, recvcounts: In<Count>, displs: In<Displacement>, recvtype: Handle; comm) {
-        let (sources, _) = neighbor::counts(comm)?;
-        let from = Sent::All(Data::new(sendbuf, sendcount, sendtype)?);
+        let (sources, destinations) = neighbor::counts(comm)?;
+        let from = Sent::All(for_each(sendbuf, sendcount, sendtype, destinations)?);
         neighbor::collective(Class::NeighborAllgatherv, from, of_blocks(blocks(recvbuf, recvtype, layout(recvcounts, displs, sources)?)?), comm)?
     }
 

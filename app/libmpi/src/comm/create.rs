@@ -52,10 +52,11 @@ pub(super) fn context(comm: &Comm, purpose: Purpose, part: u64) -> u32 {
     agree::context(&[purpose as u64, u64::from(comm.context), comm.next_agreement(), part])
 }
 
-/// Makes a communicator that takes its error handler from `parent`, and gives its handle; `COMM_NULL` to those who are not
-/// in it.
+/// Makes a communicator that takes its error handler and its session from `parent`, and gives its handle; `COMM_NULL` to
+/// those who are not in it.
 pub(super) fn child(parent: &Comm, context: u32, local: Group, remote: Option<Group>) -> Handle {
     let comms = &mpi().comms;
+    let local = local.of_session(parent.local.session());
     match Comm::new(context, local, remote, comms.me()) {
         Some(comm) => {
             comm.errhandler.replace(parent.errhandler.borrow().clone());
@@ -73,17 +74,9 @@ pub fn private_copy(comm: &Comm) -> Result<Rc<Comm>> {
     Ok(Rc::new(copy))
 }
 
-/// How a copy comes by its hints.
-enum Hints {
-    /// Those of the original.
-    Same,
-    /// Those that the program gives.
-    Given(Info),
-}
-
-/// Copies a communicator. The program's copy functions run first: a copy that they refuse is not made anywhere else either,
-/// if they agree.
-fn copy(handle: Handle, place: Out<Handle>, hints: Hints) -> Result {
+/// Copies a communicator, but for its hints. The program's copy functions run first: a copy that they refuse is not made
+/// anywhere else either, if they agree.
+fn copy(handle: Handle, place: Out<Handle>, hints: Info) -> Result {
     place.check()?;
     let original = mpi().comm(handle)?;
     place.set(abi::COMM_NULL)?;
@@ -96,10 +89,7 @@ fn copy(handle: Handle, place: Out<Handle>, hints: Hints) -> Result {
     };
     copy.attributes = attributes;
     copy.errhandler.replace(original.errhandler.borrow().clone());
-    copy.info.replace(match hints {
-        Hints::Same => original.info.borrow().clone(),
-        Hints::Given(info) => info,
-    });
+    copy.info.replace(hints);
     if let Some(topology) = original.topology() {
         let _ = copy.topology.set(topology.clone());
     }
@@ -116,26 +106,26 @@ pub(super) fn hints(info: Handle) -> Result<Info> {
 
 mpi_functions! {
     fn Comm_dup(comm: Handle, newcomm: Out<Handle>) about Comm(comm) {
-        copy(comm, newcomm, Hints::Same)?;
+        copy(comm, newcomm, Info::default())?;
         agree::meet(&*mpi().comm(comm)?)
     }
 
     fn Comm_dup_with_info(comm: Handle, info: Handle, newcomm: Out<Handle>) about Comm(comm) {
         let hints = hints(info)?;
-        copy(comm, newcomm, Hints::Given(hints))?;
+        copy(comm, newcomm, hints)?;
         agree::meet(&*mpi().comm(comm)?)
     }
 
     fn Comm_idup(comm: Handle, newcomm: Out<Handle>, request: Out<Handle>) about Comm(comm) {
         request.check()?;
-        copy(comm, newcomm, Hints::Same)?;
+        copy(comm, newcomm, Info::default())?;
         agree::meet_later(comm, request)
     }
 
     fn Comm_idup_with_info(comm: Handle, info: Handle, newcomm: Out<Handle>, request: Out<Handle>) about Comm(comm) {
         request.check()?;
         let hints = hints(info)?;
-        copy(comm, newcomm, Hints::Given(hints))?;
+        copy(comm, newcomm, hints)?;
         agree::meet_later(comm, request)
     }
 

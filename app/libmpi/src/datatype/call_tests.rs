@@ -303,6 +303,7 @@ static SIMPLE: Layer = Layer {
     cancel: None,
     extent: None,
     convert: None,
+    attributes: 0,
 };
 
 // The second operation is handed in through another layer, and is called through it later, when that is no more in use.

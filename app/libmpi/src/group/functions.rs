@@ -34,7 +34,9 @@ mpi_functions! {
     fn Group_union(group1: Handle, group2: Handle, newgroup: Out<Handle>) {
         let (one, other) = (mpi().group(group1)?, mpi().group(group2)?);
         let added = other.without(|world| one.rank_of(world).is_some());
-        give(newgroup, if added.size() == 0 { one } else { Group::of(one.iter().chain(added.iter()).collect()) })
+        let session = one.session().or(other.session());
+        let all = if added.size() == 0 { one } else { Group::of(one.iter().chain(added.iter()).collect()) };
+        give(newgroup, all.of_session(session))
     }
 
     fn Group_intersection(group1: Handle, group2: Handle, newgroup: Out<Handle>) {
@@ -84,7 +86,7 @@ mpi_functions! {
             return Err(Error::new(abi::ERR_ARG, "the name of a process set is a null pointer"));
         };
         match mpi().comms.process_set(&name) {
-            Some(group) => give(newgroup, group),
+            Some(group) => give(newgroup, group.of_session(Some(session))),
             None => Err(Error::new(
                 abi::ERR_ARG,
                 format!("no process set {}", String::from_utf8_lossy(&name)),

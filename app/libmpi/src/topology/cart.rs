@@ -64,7 +64,7 @@ impl Grid {
     }
 
     /// The rank `steps` away along a dimension, or `PROC_NULL`.
-    fn away(&self, rank: c_int, dimension: usize, steps: c_int) -> c_int {
+    fn away(&self, rank: c_int, dimension: usize, steps: i64) -> c_int {
         let mut coordinates = self.coordinates(rank);
         let (Some(coordinate), Some(&(length, ring))) =
             (coordinates.get_mut(dimension), self.sides.get(dimension))
@@ -72,14 +72,16 @@ impl Grid {
             return abi::PROC_NULL;
         };
         // Any number of times around a ring; elsewhere, a step beyond all numbers is beyond the edge as well.
-        let steps = if ring { steps % length } else { steps };
-        *coordinate = coordinate.saturating_add(steps);
+        let place = i64::from(*coordinate) + steps;
+        let place = if ring { place.rem_euclid(i64::from(length)) } else { place };
+        *coordinate = c_int::try_from(place).unwrap_or(-1);
         self.rank(&coordinates).unwrap_or(abi::PROC_NULL)
     }
 
     /// Whom a rank receives from and sends to when everybody sends `steps` along a dimension.
     pub(super) fn shift(&self, rank: c_int, dimension: usize, steps: c_int) -> (c_int, c_int) {
-        (self.away(rank, dimension, steps.saturating_neg()), self.away(rank, dimension, steps))
+        let steps = i64::from(steps);
+        (self.away(rank, dimension, -steps), self.away(rank, dimension, steps))
     }
 
     /// Before and behind, in each dimension.

@@ -23,6 +23,9 @@ fn programs_in_other_languages_verify_themselves() {
     let programs = [
         ("thrown.cpp", "c++", "c++"),
         ("module.f90", "fort", "gfortran"),
+        ("attributes.f90", "fort", "gfortran"),
+        ("texts.f90", "fort", "gfortran"),
+        ("both_modules.f90", "fort", "gfortran"),
         ("named.f90", "fort", "gfortran"),
     ];
     verify("languages", &programs);
@@ -111,15 +114,31 @@ fn is_right(program: &Path) {
 /// MPICH's module `mpi_f08` takes sections of arrays that are not contiguous.
 #[test]
 fn sections_of_arrays() {
-    let program = mpi().join("sections.kernel");
-    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/live/languages/sections.f90");
-    match Command::new("mpif90.mpich")
-        .args(["-O2", "-o"])
-        .args([program.as_path(), source.as_ref()])
-        .status()
-    {
-        Ok(status) => assert!(status.success()),
-        Err(_) => return eprintln!("skipped: no mpif90.mpich"),
-    }
+    let Some(program) = compiled_by_mpich("sections") else { return };
     is_right(&program);
+}
+
+/// What MPICH's modules have beside the functions of MPI is in our libraries, and nothing is missing.
+#[test]
+fn modules_of_mpich() {
+    let Some(program) = compiled_by_mpich("of_mpich") else { return };
+    is_right(&program);
+    let checked = mpirun("--check", &program, "");
+    assert!(!checked.stdout.contains("in none of"), "{}", checked.stdout);
+}
+
+/// Compiles a program in Fortran with MPICH; nothing if that is not there.
+fn compiled_by_mpich(name: &str) -> Option<PathBuf> {
+    let program = mpi().join(name).with_extension("kernel");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/live/languages");
+    let source = folder.join(name).with_extension("f90");
+    let mut compiler = Command::new("mpif90.mpich");
+    // Where files of modules are written.
+    compiler.args(["-O2", "-J"]).arg(program.parent().unwrap_or(&folder));
+    let Ok(status) = compiler.arg("-o").args([&program, &source]).status() else {
+        eprintln!("skipped: no mpif90.mpich");
+        return None;
+    };
+    assert!(status.success(), "{name}");
+    Some(program)
 }

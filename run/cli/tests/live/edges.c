@@ -1,0 +1,97 @@
+/* The ends of what arguments may be: nobody to send to, steps beyond all numbers, objects that are none. */
+#include "conformance.h"
+
+#include <limits.h>
+
+static int class(int code) {
+    int class;
+    MPI_Error_class(code, &class);
+    return class;
+}
+
+/* Without neighbours, no buffer is needed, whatever the count says (MPI 4.1, section 8.6). */
+static void nobody(void) {
+    int value = 1, none[1] = {0};
+    MPI_Comm graph;
+    MPI_Request request;
+    MPI_Dist_graph_create_adjacent(WORLD, 0, none, MPI_UNWEIGHTED, 0, none, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph);
+    MPI_Comm_set_errhandler(graph, MPI_ERRORS_RETURN);
+    CHECK(MPI_Neighbor_alltoall(NULL, 1, MPI_INT, NULL, 1, MPI_INT, graph) == MPI_SUCCESS);
+    CHECK(MPI_Neighbor_allgather(NULL, 1, MPI_INT, NULL, 1, MPI_INT, graph) == MPI_SUCCESS);
+    CHECK(MPI_Neighbor_allgather(&value, 1, MPI_INT, NULL, 1, MPI_INT, graph) == MPI_SUCCESS);
+    CHECK(MPI_Neighbor_allgatherv(NULL, 1, MPI_INT, NULL, NULL, NULL, MPI_INT, graph) == MPI_SUCCESS);
+    CHECK(MPI_Ineighbor_alltoall(NULL, 1, MPI_INT, NULL, 1, MPI_INT, graph, &request) == MPI_SUCCESS);
+    CHECK(MPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+    CHECK(class(MPI_Neighbor_alltoall(NULL, -1, MPI_INT, NULL, 1, MPI_INT, graph)) == MPI_ERR_COUNT);
+    CHECK(class(MPI_Neighbor_alltoall(NULL, 1, MPI_DATATYPE_NULL, NULL, 1, MPI_INT, graph)) == MPI_ERR_TYPE);
+    MPI_Comm_free(&graph);
+}
+
+/* One end only: all send to rank 0 of the graph, which sends to nobody. */
+static void one_way(void) {
+    int zero = 0, value = rank + 5, *got = malloc(ranks * sizeof(int)), *all = malloc(ranks * sizeof(int));
+    MPI_Comm graph;
+    for (int i = 0; i < ranks; i++) all[i] = i;
+    MPI_Dist_graph_create_adjacent(WORLD, rank ? 0 : ranks - 1, all + 1, MPI_UNWEIGHTED, rank ? 1 : 0, &zero, MPI_UNWEIGHTED,
+                                   MPI_INFO_NULL, 0, &graph);
+    MPI_Neighbor_allgather(rank ? &value : NULL, 1, MPI_INT, rank ? NULL : got, 1, MPI_INT, graph);
+    for (int i = 1; rank == 0 && i < ranks; i++) CHECK(got[i - 1] == i + 5);
+    MPI_Neighbor_alltoall(rank ? &value : NULL, 1, MPI_INT, rank ? NULL : got, 1, MPI_INT, graph);
+    for (int i = 1; rank == 0 && i < ranks; i++) CHECK(got[i - 1] == i + 5);
+    MPI_Comm_free(&graph);
+    free(got);
+    free(all);
+}
+
+static void steps(void) {
+    int dims[1] = {ranks}, ring[1] = {1}, line[1] = {0}, from, to, most[] = {INT_MIN, INT_MIN + 1, INT_MAX};
+    MPI_Comm grid;
+    MPI_Cart_create(WORLD, 1, dims, ring, 0, &grid);
+    for (int i = 0; i < 3; i++) {
+        long long step = most[i];
+        MPI_Cart_shift(grid, 0, most[i], &from, &to);
+        CHECK(to == (int)(((rank + step) % ranks + ranks) % ranks));
+        CHECK(from == (int)(((rank - step) % ranks + ranks) % ranks));
+    }
+    MPI_Comm_free(&grid);
+    MPI_Cart_create(WORLD, 1, dims, line, 0, &grid);
+    for (int i = 0; i < 3; i++) {
+        MPI_Cart_shift(grid, 0, most[i], &from, &to);
+        CHECK(to == MPI_PROC_NULL && from == MPI_PROC_NULL);
+    }
+    MPI_Comm_free(&grid);
+}
+
+static int heard;
+static void hears(MPI_Comm *comm, int *code, ...) {
+    heard += *comm == MPI_COMM_SELF && class(*code) == MPI_ERR_DUP_DATAREP;
+}
+
+static int extent(MPI_Datatype type, MPI_Aint *bytes, void *extra) {
+    (void)extra;
+    MPI_Aint low;
+    return MPI_Type_get_extent(type, &low, bytes);
+}
+
+/* A representation is of no object: its errors are those of MPI_COMM_SELF. */
+static void representation(void) {
+    MPI_Errhandler handler;
+    MPI_Comm_create_errhandler(hears, &handler);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, handler);
+    MPI_Errhandler_free(&handler);
+    CHECK(MPI_Register_datarep("edges", MPI_CONVERSION_FN_NULL, MPI_CONVERSION_FN_NULL, extent, NULL) == MPI_SUCCESS);
+    CHECK(heard == 0);
+    MPI_Register_datarep("edges", MPI_CONVERSION_FN_NULL, MPI_CONVERSION_FN_NULL, extent, NULL);
+    CHECK(heard == 1);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
+}
+
+int main(int argc, char **argv) {
+    begin(&argc, &argv);
+    nobody();
+    one_way();
+    steps();
+    representation();
+    MPI_Finalize();
+    return 0;
+}
