@@ -35,7 +35,7 @@ pub use pattern::{Destinations, Misfit, PATTERNS, Pattern};
 pub use run::{Error, Observed, Point, Saturation, Settings, curve, observe, run, saturation};
 pub use statistics::{Estimate, Histogram, student};
 pub use tables::{loads, write_csv, write_table};
-pub use watch::{Bin, Channel, Flow, Lane, Watch, Watched};
+pub use watch::{Bin, Channel, Flow, Lane, MOST_ROWS, Watch, Watched};
 
 use infiniband::Infiniband;
 use network::Network;

@@ -8,7 +8,7 @@ use topology::{Graph, Topology};
 use units::Time;
 
 use crate::run::Point;
-use crate::watch::{Bin, Channel, Watched};
+use crate::watch::{Bin, Channel, MOST_ROWS, Watched};
 
 /// Loads from text: one, or `FIRST:LAST:STEP` with both ends.
 pub fn loads(text: &str) -> Result<Vec<f64>, String> {
@@ -105,13 +105,20 @@ pub fn write_csv(out: &mut impl Write, points: &[Point]) -> io::Result<()> {
 
 impl Watched {
     /// A row per output port, lane and interval in which something happened: utilisation is the part of the
-    /// link's time that the lane's flits took.
+    /// link's time that the lane's flits took. It is an error if there were too many rows to keep.
     pub fn write_lanes(
         &self,
         out: &mut impl Write,
         network: &Infiniband,
         graph: &Graph,
     ) -> io::Result<()> {
+        if self.crowded {
+            return Err(io::Error::other(format!(
+                "intervals of {} make more than {MOST_ROWS} rows: set a longer traffic.interval, or \
+                 output.interval",
+                self.width
+            )));
+        }
         out.write_all(
             b"device,port,lane,start_ps,flits,utilisation,queue_mean_flits,queue_max_flits,\
               stalled_ps,fecn\n",
@@ -121,11 +128,8 @@ impl Watched {
             let device = network.device_of(number);
             let name = graph.name(device);
             let flit = network.fabric().flit_time_of(device, port).unwrap_or_default().ps();
-            for (index, bin) in (0..).zip(&state.bins) {
-                if *bin == Bin::default() {
-                    continue;
-                }
-                let Bin { flits, waiting, deepest, stalled, marked } = *bin;
+            for (index, bin) in state.intervals(self.width) {
+                let Bin { flits, waiting, deepest, stalled, marked } = bin;
                 let share = |part: u64| part as f64 / width as f64;
                 writeln!(
                     out,
@@ -196,11 +200,19 @@ impl Watched {
         })
     }
 
-    /// A series of one lane: the start of each interval in microseconds, and what `of` makes of it.
+    /// A series of one lane: the start of each interval in microseconds up to the last in which something
+    /// happened, and what `of` makes of it.
     pub fn series(&self, channel: Channel, of: impl Fn(&Bin) -> f64) -> Vec<(f64, f64)> {
-        let bins = self.lanes.get(&channel).map_or(&[][..], |lane| &lane.bins);
         let width = self.width.ps() as f64 / 1e6;
-        (0_u32..).zip(bins).map(|(index, bin)| (f64::from(index) * width, of(bin))).collect()
+        let mut series = Vec::new();
+        for (index, bin) in
+            self.lanes.get(&channel).into_iter().flat_map(|lane| lane.intervals(self.width))
+        {
+            let empty = series.len() as u64..index;
+            series.extend(empty.map(|index| (index as f64 * width, of(&Bin::default()))));
+            series.push((index as f64 * width, of(&bin)));
+        }
+        series
     }
 }
 

@@ -50,6 +50,29 @@ fn what_the_network_tells() {
     assert_eq!(read("out/links.svg").matches("<line").count(), 4);
 }
 
+/// Intervals of a picosecond make more rows than can be written: that is said, and takes no memory. None have no
+/// width.
+#[test]
+fn short_intervals() {
+    let folder = Folder::new("traffic-intervals");
+    let network = "--network infiniband --topology star:hosts=4 -q -o out";
+    for (workload, key) in [
+        ("traffic:ring --load 0.1", "traffic"),
+        ("pattern:ring --ranks 4 --tables lanes", "output"),
+    ] {
+        let run = |value: &str| {
+            folder.heddle(&format!("run {workload} {network} --set {key}.interval={value}"))
+        };
+        let none = run("0ns");
+        let wanted = format!("`{key}.interval` must be above 0");
+        assert!(none.code == 2 && none.stderr.contains(&wanted), "{}", none.stderr);
+    }
+    let many =
+        folder.heddle(&format!("run traffic:ring --load 0.1 {network} --set traffic.interval=1ps"));
+    let wanted = "lanes.csv: intervals of 1 ps make more than 20000000 rows";
+    assert!(many.code == 4 && many.stderr.contains(wanted), "{}", many.stderr);
+}
+
 #[test]
 fn mistakes() {
     let folder = Folder::new("traffic-mistakes");

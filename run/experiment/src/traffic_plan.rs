@@ -68,6 +68,9 @@ impl TrafficPlan {
             mistakes.push(mistake.help(help.to_owned()));
         }
         let loads = loads(&configuration).map_err(|mistake| mistakes.push(mistake)).ok();
+        let interval = network_tables::interval(&configuration, "traffic.interval")
+            .map_err(|mistake| mistakes.push(mistake))
+            .unwrap_or_default();
         let lengths = lengths(&configuration).map_err(|found| mistakes.extend(found)).ok();
         let output =
             plan::output(&configuration).map_err(|mistake| mistakes.push(mistake)).ok().flatten();
@@ -94,7 +97,7 @@ impl TrafficPlan {
             settings,
             loads,
             saturation: configuration.switch("traffic.saturation"),
-            interval: configuration.time("traffic.interval").unwrap_or(Time::from_ps(10_000_000)),
+            interval,
             output,
             warnings: machine.warnings,
             topology: machine.topology,
