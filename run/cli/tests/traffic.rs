@@ -73,6 +73,30 @@ fn short_intervals() {
     assert!(many.code == 4 && many.stderr.contains(wanted), "{}", many.stderr);
 }
 
+/// A ring on one lane comes to a standstill: a result with an exit code of its own, and no mean of nothing.
+#[test]
+fn deadlock() {
+    let folder = Folder::new("traffic-deadlock");
+    let command = "run traffic:tornado --network infiniband --topology torus:dims=8 --routing dimension-order:lanes=1 \
+                   -o out --force --load";
+    let text = folder.heddle(&format!("{command} 0.5"));
+    assert_eq!(text.code, 3, "{}", text.stderr);
+    assert!(
+        text.stdout.contains("deadlock at a load of 0.5: nothing moves after"),
+        "{}",
+        text.stdout
+    );
+    let table = std::fs::read_to_string(folder.path("out/points.csv")).expect("a table");
+    assert!(!text.stdout.contains("inf") && !table.contains("inf"), "{table}");
+    let json = folder.heddle(&format!("{command} 0.01:0.51:0.5 --format json"));
+    assert_eq!(json.code, 3);
+    let json: serde_json::Value = serde_json::from_str(&json.stdout).expect("JSON");
+    let [idle, stuck] = [&json["points"][0], &json["points"][1]];
+    assert!(idle["deadlock"].is_null() && idle["latency"]["mean"].is_number(), "{idle}");
+    assert!(stuck["latency"].is_null() && stuck["deadlock"]["messages"].is_u64(), "{stuck}");
+    assert_eq!(stuck["saturated"], false);
+}
+
 #[test]
 fn mistakes() {
     let folder = Folder::new("traffic-mistakes");
