@@ -71,7 +71,8 @@ fn curves(folder: &Path) -> io::Result<()> {
         let name = spec.split(':').next().unwrap_or(spec);
         write_csv(&mut fs::File::create(folder.join(format!("traffic-{name}.csv")))?, &points)?;
         let below = points.iter().filter(|point| !point.saturated);
-        let points = below.map(|point| (point.load, point.latency.mean / 1e6)).collect();
+        let latency_of = |point: &traffic::Point| Some((point.load, point.latency?.mean / 1e6));
+        let points = below.filter_map(latency_of).collect();
         latency.push((name, points));
     }
     let title = "Uniform traffic, 64 hosts: mean latency below saturation";

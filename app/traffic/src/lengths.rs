@@ -65,25 +65,44 @@ impl Lengths {
     }
 
     /// Lengths from text: `2 KiB`, `uniform:LEAST:MOST`, `normal:MEAN:DEVIATION`, `bimodal:SHORT:LONG:SHARE` with
-    /// the share of the short ones; `None` if it is none of these.
-    pub fn parse(text: &str) -> Option<Self> {
-        let bytes = |text: &str| text.parse::<Bytes>().ok().map(Bytes::get);
+    /// the share of the short ones; `None` if it is none of these, and an error, which says what is wrong, if it
+    /// begins like one.
+    pub fn parse(text: &str) -> Option<Result<Self, String>> {
         let parts: Vec<&str> = text.split(':').map(str::trim).collect();
         match parts[..] {
-            [one] => bytes(one).map(Self::Fixed),
-            ["uniform", least, most] => {
-                let (least, most) = (bytes(least)?, bytes(most)?);
-                (least <= most).then_some(Self::Uniform(least, most))
-            }
-            ["normal", mean, deviation] => {
-                let (mean, deviation) = (bytes(mean)? as f64, bytes(deviation)? as f64);
-                Some(Self::Normal { mean, deviation })
-            }
-            ["bimodal", short, long, share] => {
-                let share = share.parse().ok().filter(|share| (0.0..=1.0).contains(share))?;
-                Some(Self::bimodal(bytes(short)?, bytes(long)?, share))
+            [one] => one.parse::<Bytes>().ok().map(|bytes| Ok(Self::Fixed(bytes.get()))),
+            [kind @ ("uniform" | "normal" | "bimodal"), ref figures @ ..] => {
+                Some(Self::of(kind, figures))
             }
             _ => None,
+        }
+    }
+
+    fn of(kind: &str, figures: &[&str]) -> Result<Self, String> {
+        let bytes = |text: &str| {
+            let length = text.parse::<Bytes>().map(Bytes::get);
+            length.map_err(|_| format!("`{text}` is no length with its unit, such as `64B`"))
+        };
+        match (kind, figures) {
+            ("uniform", &[least, most]) => {
+                let (shortest, longest) = (bytes(least)?, bytes(most)?);
+                if shortest > longest {
+                    return Err(format!("the least length, {least}, is above the most, {most}"));
+                }
+                Ok(Self::Uniform(shortest, longest))
+            }
+            ("normal", &[mean, deviation]) => {
+                Ok(Self::Normal { mean: bytes(mean)? as f64, deviation: bytes(deviation)? as f64 })
+            }
+            ("bimodal", &[short, long, share]) => {
+                let part = share.parse().ok().filter(|part| (0.0..=1.0).contains(part));
+                let part =
+                    part.ok_or_else(|| format!("a share of {share} is not between 0 and 1"))?;
+                Ok(Self::bimodal(bytes(short)?, bytes(long)?, part))
+            }
+            ("uniform", _) => Err("expected uniform:LEAST:MOST".to_owned()),
+            ("normal", _) => Err("expected normal:MEAN:DEVIATION".to_owned()),
+            _ => Err("expected bimodal:SHORT:LONG:SHARE".to_owned()),
         }
     }
 

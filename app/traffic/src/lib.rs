@@ -2,7 +2,8 @@
 //!
 //! [`Settings`] say who sends to whom ([`Pattern`]), when ([`Arrivals`]), how much ([`Lengths`], load) and
 //! for how long ([`Span`]); [`run`] measures one [`Point`], [`curve`] several loads, [`saturation`] finds the
-//! load that the network no longer accepts. A saturated network is a result, not a failure.
+//! load that the network no longer accepts. A saturated network is a result, not a failure, and so is a
+//! [`Deadlock`].
 //!
 //! Loads are parts of the bandwidth of the hosts' links, headers and padding included, as means over the
 //! hosts that send. Latency counts from when a message enters its host's interface, where it may wait,
@@ -32,10 +33,12 @@ pub use judge::{Batch, Span};
 pub use lengths::{Lengths, Unreadable};
 pub use model::Delivery;
 pub use pattern::{Destinations, Misfit, PATTERNS, Pattern};
-pub use run::{Error, Observed, Point, Saturation, Settings, curve, observe, run, saturation};
+pub use run::{
+    Deadlock, Error, Observed, Point, Saturation, Settings, curve, observe, run, saturation,
+};
 pub use statistics::{Estimate, Histogram, student};
 pub use tables::{loads, write_csv, write_table};
-pub use watch::{Bin, Channel, Flow, Lane, Watch, Watched};
+pub use watch::{Bin, Channel, Flow, Lane, MOST_ROWS, Watch, Watched};
 
 use infiniband::Infiniband;
 use network::Network;

@@ -31,41 +31,43 @@ pub(crate) const FAR: u64 = 1 << (64 - INDEX);
 pub enum Note {
     /// A message of this number is delivered, by a network that knows so at the injection.
     Arrived(u64),
-    /// A host's part of a batch.
-    Report { messages: u32, latency: u64, offered: u64, accepted: u64 },
+    /// A host's part of a batch, and whether it heard anything from the network or has something to do there.
+    Report { batch: Batch, moves: bool },
     /// What is delivered from this time on is measured.
     Measure(Time),
 }
 
 impl Wire for Note {
     fn encode(&self, bytes: &mut Vec<u8>) {
-        let (kind, messages, words) = match *self {
-            Self::Arrived(number) => (0, 0, [number, 0, 0]),
-            Self::Report { messages, latency, offered, accepted } => {
-                (1, messages, [latency, offered, accepted])
+        let (kind, words) = match *self {
+            Self::Arrived(number) => (0, [number, 0, 0, 0, 0]),
+            Self::Report { batch, moves } => {
+                let Batch { entered, messages, latency, offered, accepted } = batch;
+                (if moves { 1 } else { 3 }, [entered, messages, latency, offered, accepted])
             }
-            Self::Measure(from) => (2, 0, [from.ps(), 0, 0]),
+            Self::Measure(from) => (2, [from.ps(), 0, 0, 0, 0]),
         };
         bytes.push(kind);
-        bytes.extend(messages.to_le_bytes());
         bytes.extend(words.iter().flat_map(|word: &u64| word.to_le_bytes()));
     }
 
     fn decode(bytes: &mut &[u8]) -> Option<Self> {
-        let (&[kind], rest) = bytes.split_first_chunk()?;
-        let (messages, mut rest) = rest.split_first_chunk()?;
+        let (&[kind], mut rest) = bytes.split_first_chunk()?;
         let mut word = || {
             let (word, behind) = rest.split_first_chunk()?;
             rest = behind;
             Some(u64::from_le_bytes(*word))
         };
-        let [a, b, c] = [word()?, word()?, word()?];
+        let [entered, messages, latency, offered, accepted] =
+            [word()?, word()?, word()?, word()?, word()?];
         *bytes = rest;
-        let messages = u32::from_le_bytes(*messages);
         match kind {
-            0 => Some(Self::Arrived(a)),
-            1 => Some(Self::Report { messages, latency: a, offered: b, accepted: c }),
-            2 => Some(Self::Measure(Time::from_ps(a))),
+            0 => Some(Self::Arrived(entered)),
+            1 | 3 => {
+                let batch = Batch { entered, messages, latency, offered, accepted };
+                Some(Self::Report { batch, moves: kind == 1 })
+            }
+            2 => Some(Self::Measure(Time::from_ps(entered))),
             _ => None,
         }
     }
@@ -130,6 +132,8 @@ pub struct Traffic<'a, N, B> {
     pub hosts: u32,
     /// Length of a batch.
     pub batch: u64,
+    /// Batches in which nothing moves after which that is a deadlock.
+    pub patience: u32,
     pub log: bool,
     pub probe: PhantomData<fn() -> B>,
 }
@@ -153,6 +157,8 @@ pub struct Host<N: Network> {
     boundary: Time,
     batch: u64,
     accounts: VecDeque<Batch>,
+    /// Whether it heard from the network in the current batch.
+    heard: bool,
     measured: Time,
 }
 
@@ -160,6 +166,7 @@ pub struct Host<N: Network> {
 pub struct Observer {
     pub judge: Judge,
     batch: Batch,
+    moves: bool,
     heard: u32,
     /// The end of the last batch, and when the first began that was kept.
     pub end: Time,
@@ -218,9 +225,14 @@ impl<N: Wired, B: Probe<Record<N::Record>>> Model for Traffic<'_, N, B> {
         if number < self.network.devices() {
             return Process::Device { device: self.network.device(number), signals: 0 };
         }
-        let judge = Judge::new(self.settings.span);
-        let (batch, measured) = (Batch::default(), self.measured());
-        Process::Observer(Box::new(Observer { judge, batch, heard: 0, end: Time::ZERO, measured }))
+        Process::Observer(Box::new(Observer {
+            judge: Judge::new(self.settings.span, self.patience),
+            batch: Batch::default(),
+            moves: false,
+            heard: 0,
+            end: Time::ZERO,
+            measured: self.measured(),
+        }))
     }
 
     fn lookahead(&self) -> Time {
@@ -333,6 +345,7 @@ impl<N: Wired, B: Probe<Record<N::Record>>> Traffic<'_, N, B> {
             boundary: Time::from_ps(self.batch),
             batch: 0,
             accounts: VecDeque::from([Batch::default()]),
+            heard: false,
             measured: self.measured(),
         };
         if settings.destinations.sends(id) && settings.load > 0.0 {
@@ -360,23 +373,18 @@ impl<N: Wired, B: Probe<Record<N::Record>>> Traffic<'_, N, B> {
         crew: &mut Crew<B>,
         out: &mut Out<N>,
     ) {
-        let Mail::Host(Note::Report { messages, latency, offered, accepted }) = event.message
-        else {
-            return;
-        };
-        let sum = &mut observer.batch;
-        sum.messages += u64::from(messages);
-        sum.latency += latency;
-        sum.offered += offered;
-        sum.accepted += accepted;
+        let Mail::Host(Note::Report { batch, moves }) = event.message else { return };
+        observer.batch.add(batch);
+        observer.moves |= moves;
         observer.heard += 1;
         if observer.heard < self.hosts {
             return;
         }
         let batch = std::mem::take(&mut observer.batch);
+        let moves = std::mem::take(&mut observer.moves);
         observer.heard = 0;
         observer.end = event.time.saturating_sub(self.word());
-        match observer.judge.hear(batch) {
+        match observer.judge.hear(batch, moves) {
             Verdict::Go => {}
             Verdict::Stop => crew.end = event.time.saturating_add(self.word()),
             Verdict::Measure => {
@@ -442,10 +450,13 @@ impl<N: Wired, B: Probe<Record<N::Record>>> Turn<'_, '_, N, B> {
     fn hear(&mut self, event: &Letter<N>) {
         let network = self.traffic.network;
         match event.message {
-            Mail::Signal(signal) => self.act(|interface, gate| {
-                network.run(interface, event.time, gate);
-                network.hear(interface, event.time, signal, gate);
-            }),
+            Mail::Signal(signal) => {
+                self.host.heard = true;
+                self.act(|interface, gate| {
+                    network.run(interface, event.time, gate);
+                    network.hear(interface, event.time, signal, gate);
+                });
+            }
             Mail::Host(Note::Arrived(number)) => self.delivered(event.time, event.source, number),
             Mail::Host(Note::Measure(from)) => self.host.measured = from,
             Mail::Host(Note::Report { .. }) | Mail::Announcement(_) => {}
@@ -455,16 +466,15 @@ impl<N: Wired, B: Probe<Record<N::Record>>> Turn<'_, '_, N, B> {
     /// The batch is over: the observer is told.
     fn report(&mut self) {
         let traffic = self.traffic;
-        let Host { accounts, boundary, batch, signals, .. } = &mut *self.host;
-        let Batch { messages, latency, offered, accepted } =
-            accounts.pop_front().unwrap_or_default();
+        let Host { interface, accounts, heard, boundary, batch, signals, .. } = &mut *self.host;
+        let account = accounts.pop_front().unwrap_or_default();
         if accounts.is_empty() {
             accounts.push_back(Batch::default());
         }
         let at = boundary.saturating_add(traffic.word());
         let observer = traffic.hosts + traffic.network.devices();
-        let messages = messages as u32;
-        let note = Mail::Host(Note::Report { messages, latency, offered, accepted });
+        let moves = std::mem::take(heard) || traffic.network.next(interface) != Time::MAX;
+        let note = Mail::Host(Note::Report { batch: account, moves });
         post(self.out, (self.id, signals), observer, at, note);
         *batch += 1;
         let end = boundary.ps() + traffic.batch;
@@ -490,6 +500,7 @@ impl<N: Wired, B: Probe<Record<N::Record>>> Turn<'_, '_, N, B> {
         }
         let link = network.link_time(source, bytes);
         if let Some(batch) = self.host.accounts.front_mut() {
+            batch.entered += 1;
             batch.offered += link.ps();
         }
         self.crew.entered.0 += 1;

@@ -4,11 +4,11 @@
 //! 2004, table 3.1. A host that a permutation maps to itself sends nothing.
 
 use kernel::Random;
-use topology::{Shape, Topology};
+use topology::{Graph, Shape, Topology};
 use units::nearest;
 
-/// The names of all patterns, and what they do.
-pub const PATTERNS: [(&str, &str); 12] = [
+/// The names of all patterns but [`Pattern::Flows`], and what they do.
+pub const PATTERNS: [(&str, &str); 11] = [
     ("uniform", "every other host alike"),
     ("hot-spot", "a share of the messages to one host, the rest uniform; share, host"),
     ("transpose", "(x, y) to (y, x) of the hosts as a square"),
@@ -20,7 +20,6 @@ pub const PATTERNS: [(&str, &str); 12] = [
     ("sphere", "a share of the messages within a radius in links, the rest beyond; share, radius"),
     ("incast", "the hosts after one host, so many of them, to it; ways, host"),
     ("ring", "the next host"),
-    ("flows", "given pairs of hosts, each source with one destination"),
 ];
 
 /// A pattern with its options.
@@ -50,8 +49,9 @@ pub enum Pattern {
     /// A share of the messages to hosts at most so many links away, uniform, and the rest to those beyond
     /// (Reed and Fujimoto, "Multicomputer networks", 1987).
     Sphere {
-        /// Links between two hosts in the sphere, those of the hosts included.
-        radius: u32,
+        /// Links between two hosts in the sphere, those of the hosts included; if `None`, the fewest with
+        /// which every host has another in its sphere.
+        radius: Option<u32>,
         /// 0 to 1.
         share: f64,
     },
@@ -73,7 +73,7 @@ pub enum Pattern {
 pub enum Misfit {
     /// No such name.
     #[error("there is no traffic `{name}`{}; the names are uniform, hot-spot, transpose, bit-reversal, \
-             bit-complement, shuffle, tornado, neighbour, sphere, incast, ring, flows", meant(*.near))]
+             bit-complement, shuffle, tornado, neighbour, sphere, incast, ring", meant(*.near))]
     Unknown {
         /// What was said.
         name: String,
@@ -109,6 +109,18 @@ pub enum Misfit {
     /// A share that is none.
     #[error("a share of {0} is not between 0 and 1")]
     Share(String),
+    /// A sphere without a host.
+    #[error(
+        "no host lies within {radius} links of host {host}; a radius of {enough} holds one for every host"
+    )]
+    Sphere {
+        /// Whose, by its number.
+        host: u32,
+        /// Its radius.
+        radius: u32,
+        /// The least radius for all hosts.
+        enough: u32,
+    },
     /// A source with two destinations, or a flow to its own source.
     #[error("the flows from host {0} must be one, to another host")]
     Flow(u32),
@@ -123,7 +135,7 @@ fn meant(near: Option<&'static str>) -> String {
 
 impl Pattern {
     /// The pattern of a name, with the usual options: a share of 0.2 for the hot spot and 0.8 in a sphere of
-    /// 2 links, an incast of all hosts.
+    /// the nearest hosts, an incast of all hosts.
     pub fn named(name: &str) -> Result<Self, Misfit> {
         Ok(match name {
             "uniform" => Self::Uniform,
@@ -134,10 +146,9 @@ impl Pattern {
             "shuffle" => Self::Shuffle,
             "tornado" => Self::Tornado,
             "neighbour" => Self::Neighbour,
-            "sphere" => Self::Sphere { radius: 2, share: 0.8 },
+            "sphere" => Self::Sphere { radius: None, share: 0.8 },
             "incast" => Self::Incast { host: 0, ways: u32::MAX },
             "ring" => Self::Ring,
-            "flows" => Self::Flows(Vec::new()),
             _ => {
                 let near = nearest(name, &PATTERNS.map(|pattern| pattern.0));
                 return Err(Misfit::Unknown { name: name.to_owned(), near });
@@ -145,9 +156,16 @@ impl Pattern {
         })
     }
 
-    /// The pattern on the hosts of a topology.
+    /// The pattern on all hosts of a topology.
     pub fn on(&self, topology: &Topology) -> Result<Destinations, Misfit> {
-        let hosts = topology.graph.hosts();
+        let places: Vec<u32> = (0..topology.graph.hosts()).collect();
+        self.placed(topology, &places)
+    }
+
+    /// The pattern on some hosts of a topology: host `places[n]`, each once, has the number n. Permutations go
+    /// by these numbers, spheres by the distance of the places.
+    pub fn placed(&self, topology: &Topology, places: &[u32]) -> Result<Destinations, Misfit> {
+        let hosts = places.len() as u32;
         let all = |to: &dyn Fn(u32) -> u32| Rule::Fixed((0..hosts).map(to).collect());
         let rule = match self {
             Self::Uniform => Rule::Uniform,
@@ -171,12 +189,12 @@ impl Pattern {
                 all(&|host| (host << 1 | host >> (bits - 1)) & (hosts - 1))
             }
             Self::BitComplement => all(&|host| hosts - 1 - host),
-            Self::Tornado => Rule::Fixed(shifted(topology, |extent| extent.div_ceil(2) - 1)),
-            Self::Neighbour => Rule::Fixed(shifted(topology, |_| 1)),
+            Self::Tornado => Rule::Fixed(shifted(topology, hosts, |extent| extent.div_ceil(2) - 1)),
+            Self::Neighbour => Rule::Fixed(shifted(topology, hosts, |_| 1)),
             Self::Ring => all(&|host| (host + 1) % hosts),
             Self::Sphere { radius, share } => {
-                let spheres = (0..hosts).map(|host| sphere(topology, host, *radius));
-                Rule::Sphere { near: spheres.collect(), share: fraction(*share)? }
+                let near = spheres(&topology.graph, places, *radius)?;
+                Rule::Sphere { near, share: fraction(*share)? }
             }
             Self::Incast { host, ways } => {
                 known(*host, hosts)?;
@@ -213,11 +231,13 @@ fn power_of_two(pattern: &'static str, hosts: u32) -> Result<u32, Misfit> {
     Err(Misfit::Hosts { pattern, form: "a power of two", hosts })
 }
 
-/// Destinations that lie a shift further in every dimension, at the same place of the switch.
-fn shifted(topology: &Topology, shift: impl Fn(u32) -> u32) -> Box<[u32]> {
-    let hosts = topology.graph.hosts();
+/// Destinations that lie a shift further in every dimension, at the same place of the switch. A part of a
+/// grid's hosts is none.
+fn shifted(topology: &Topology, hosts: u32, shift: impl Fn(u32) -> u32) -> Box<[u32]> {
     let (extents, per_switch) = match &topology.shape {
-        Shape::Grid(grid) => (grid.extents.clone(), grid.hosts.max(1)),
+        Shape::Grid(grid) if hosts == topology.graph.hosts() => {
+            (grid.extents.clone(), grid.hosts.max(1))
+        }
         _ => (vec![hosts], 1),
     };
     let place = |host: u32| {
@@ -231,22 +251,43 @@ fn shifted(topology: &Topology, shift: impl Fn(u32) -> u32) -> Box<[u32]> {
     (0..hosts).map(place).collect()
 }
 
-/// The other hosts at most `radius` links away.
-fn sphere(topology: &Topology, host: u32, radius: u32) -> Box<[u32]> {
-    let graph = &topology.graph;
+/// For each place the numbers of the others at most `radius` links away.
+fn spheres(
+    graph: &Graph,
+    places: &[u32],
+    radius: Option<u32>,
+) -> Result<Box<[Box<[u32]>]>, Misfit> {
+    let mut numbers = vec![None; graph.devices() as usize];
+    for (number, &place) in (0..).zip(places) {
+        numbers[place as usize] = Some(number);
+    }
+    let found = |ring: &[u32]| ring.iter().any(|&device| numbers[device as usize].is_some());
+    let nearest = |&place: &u32| (1..).zip(rings(graph, place)).find(|(_, ring)| found(ring));
+    let enough = || places.iter().filter_map(nearest).map(|(distance, _)| distance).max();
+    let wanted = radius.or_else(enough).unwrap_or(0);
+    let sphere = |(host, &place): (u32, &u32)| {
+        let devices = rings(graph, place).take(wanted as usize).flatten();
+        let mut near: Vec<u32> = devices.filter_map(|device| numbers[device as usize]).collect();
+        near.sort_unstable();
+        let empty = || Misfit::Sphere { host, radius: wanted, enough: enough().unwrap_or(0) };
+        if near.is_empty() { Err(empty()) } else { Ok(near.into()) }
+    };
+    (0..).zip(places).map(sphere).collect()
+}
+
+/// The devices that are 1, 2, … links away from a host.
+fn rings(graph: &Graph, host: u32) -> impl Iterator<Item = Vec<u32>> {
     let mut seen = vec![false; graph.devices() as usize];
     seen[host as usize] = true;
-    let mut ring = vec![host];
-    let mut near = Vec::new();
-    for _ in 0..radius {
+    let next = move |ring: &Vec<u32>| {
         let ends = ring.iter().flat_map(|&device| graph.neighbours(device));
-        let next: Vec<u32> = ends.map(|(_, end)| end.device).collect();
-        let new = |device: &u32| !std::mem::replace(&mut seen[*device as usize], true);
-        ring = next.into_iter().filter(new).collect();
-        near.extend(ring.iter().copied().filter(|&device| graph.is_host(device)));
-    }
-    near.sort_unstable();
-    near.into()
+        let ring: Vec<u32> = ends
+            .map(|(_, end)| end.device)
+            .filter(|&device| !std::mem::replace(&mut seen[device as usize], true))
+            .collect();
+        (!ring.is_empty()).then_some(ring)
+    };
+    std::iter::successors(Some(vec![host]), next).skip(1)
 }
 
 fn pairs(flows: &[(u32, u32)], hosts: u32) -> Result<Box<[u32]>, Misfit> {
@@ -310,7 +351,7 @@ impl Destinations {
             Rule::Sphere { near, share } => {
                 let near = &near[host as usize];
                 let far = self.hosts as usize - 1 - near.len();
-                if far == 0 || !near.is_empty() && first() <= *share {
+                if far == 0 || first() <= *share {
                     let index = random.below(host, 2 * number + 1, near.len() as u64);
                     return near[index as usize];
                 }

@@ -111,14 +111,14 @@ pub struct Point {
     pub load: f64,
     /// The load that entered.
     pub offered: f64,
-    /// The load that was delivered.
+    /// The load that was delivered; of a deadlock 0, as it stays.
     pub accepted: Estimate,
-    /// Mean latency.
-    pub latency: Estimate,
+    /// Mean latency, if a message was measured.
+    pub latency: Option<Estimate>,
     /// Its smallest value, median, 95th and 99th percentile (to 1/32) and largest value.
-    pub percentiles: [u64; 5],
+    pub percentiles: Option<[u64; 5]>,
     /// Mean number of links that a message crossed.
-    pub hops: f64,
+    pub hops: Option<f64>,
     /// Messages measured.
     pub messages: u64,
     /// Time of the warm-up.
@@ -129,8 +129,27 @@ pub struct Point {
     pub batches: u32,
     /// Whether latency had settled when the measurement began.
     pub steady: bool,
-    /// Whether the network delivers less than enters: unsteady, or accepted below 0.97 of offered.
+    /// Whether the network delivers less than enters: unsteady, or ever more is outstanding.
     pub saturated: bool,
+    /// How it came to a standstill, if it did. Then it is not called saturated.
+    pub deadlock: Option<Deadlock>,
+}
+
+impl Point {
+    /// Whether the network delivers all that enters.
+    pub const fn sustained(&self) -> bool {
+        !self.saturated && self.deadlock.is_none()
+    }
+}
+
+/// Messages that wait for each other for ever.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Deadlock {
+    /// The end of the last batch in which something moved, in picoseconds.
+    pub since: u64,
+    /// Messages that had entered and were not delivered when it was found out.
+    pub messages: u64,
 }
 
 /// A point with all that is known of it.
@@ -171,7 +190,10 @@ pub fn observe<N: Wired, B: Probe<Record<N::Record>>>(
 ) -> Result<Observed<B>, Error> {
     let batch = check(network, settings)?;
     let hosts = settings.destinations.hosts();
-    let traffic = Traffic { network, settings, hosts, batch, log, probe: PhantomData };
+    // Batches may be shorter than it takes to cross the network.
+    let crossings = 10 * transit(network, settings).ps() / batch;
+    let patience = crossings.clamp(5, FAR) as u32;
+    let traffic = Traffic { network, settings, hosts, batch, patience, log, probe: PhantomData };
     let config = Config { workers: settings.threads, transport: settings.transport };
     let count = hosts.saturating_add(network.devices()).saturating_add(1);
     let finished = execute(&traffic, count, config, || Crew::new(probe(), hosts))
@@ -212,27 +234,32 @@ fn sum_up<B>(
     let judge = &observer.judge;
     let scale = 1.0 / (batch as f64 * senders);
     let offered = judge.offered() * scale;
-    let accepted = judge.accepted();
-    let accepted =
-        Estimate { mean: accepted.mean * scale, half_width: accepted.half_width * scale };
+    let deadlock = deadlock(settings, batch, observer, &all);
+    let Estimate { mean, half_width } = match deadlock {
+        Some(_) => Estimate::default(),
+        None => judge.accepted(),
+    };
+    let accepted = Estimate { mean: mean * scale, half_width: half_width * scale };
     let (least, most) = all.latency.extremes();
     let share = |share| all.latency.percentile(share);
     let measured = observer.end.saturating_sub(observer.measured);
     let messages = all.latency.count();
+    let any = messages > 0;
     let rate = |link: u64| link as f64 / measured.ps().max(1) as f64;
     let point = Point {
         load: settings.load,
         offered,
         accepted,
         latency: judge.latency(),
-        percentiles: [least, share(0.5), share(0.95), share(0.99), most],
-        hops: if messages == 0 { 0.0 } else { all.hops as f64 / messages as f64 },
+        percentiles: any.then(|| [least, share(0.5), share(0.95), share(0.99), most]),
+        hops: any.then(|| all.hops as f64 / messages as f64),
         messages,
         warm_up: u64::from(judge.warm_up()) * batch,
         measured: measured.ps(),
         batches: judge.kept.len() as u32,
         steady: judge.steady,
-        saturated: !judge.steady || accepted.mean < 0.97 * offered,
+        saturated: deadlock.is_none() && (!judge.steady || judge.grows()),
+        deadlock,
     };
     Observed {
         point,
@@ -245,6 +272,23 @@ fn sum_up<B>(
         log: all.log,
         probes,
     }
+}
+
+/// Whether the network has come to a standstill: nothing moved for several batches, or it ran empty with
+/// messages left.
+fn deadlock(
+    settings: &Settings,
+    batch: u64,
+    observer: &Observer,
+    all: &Crew<()>,
+) -> Option<Deadlock> {
+    let judge = &observer.judge;
+    let left = all.entered.0 - all.delivered.0;
+    let ran_empty = matches!(settings.span, Span::Batches { .. });
+    (judge.deadlocked() || ran_empty && left > 0).then(|| Deadlock {
+        since: u64::from(judge.heard - judge.quiet) * batch,
+        messages: if ran_empty { left } else { judge.outstanding },
+    })
 }
 
 /// Checks the settings; the answer is the time of a batch.
@@ -280,25 +324,33 @@ fn check<N: Wired>(network: &N, settings: &Settings) -> Result<u64, Error> {
     }
 }
 
+/// What a message of mean length takes on the idle network between hosts half of it apart.
+fn transit<N: Wired>(network: &N, settings: &Settings) -> Time {
+    let Settings { destinations, lengths, .. } = settings;
+    let hosts = destinations.hosts();
+    let Some(source) = (0..hosts).find(|&host| destinations.sends(host)) else { return Time::ZERO };
+    #[allow(clippy::cast_sign_loss, reason = "lengths are not negative")]
+    let bytes = lengths.mean(|bytes| bytes as f64) as u64;
+    let destination = (source + hosts / 2) % hosts;
+    network.uncontended(Parcel { source, destination, bytes }).transit
+}
+
 /// The time in which the hosts make 1000 messages, at least 10 times what one takes on the idle network,
-/// and 5 times the mean interval at a host. Messages of mean length between hosts half the network apart
-/// stand for all.
+/// and 5 times the mean interval at a host.
 fn usual_batch<N: Wired>(network: &N, settings: &Settings) -> Time {
     let Settings { destinations, lengths, load, .. } = settings;
     let hosts = destinations.hosts();
     let interval =
         |host: u32| lengths.mean(|bytes| network.link_time(host, bytes).ps() as f64) / load;
     let senders: Vec<u32> = (0..hosts).filter(|&host| destinations.sends(host)).collect();
-    let Some(&first) = senders.first() else { return Time::ZERO };
+    if senders.is_empty() {
+        return Time::ZERO;
+    }
     // Links of hosts hardly ever differ: a few of them stand for all.
     let step = senders.len().div_ceil(16);
     let sample: Vec<f64> = senders.iter().step_by(step).map(|&host| interval(host)).collect();
     let mean_interval = sample.iter().sum::<f64>() / sample.len() as f64;
-    #[allow(clippy::cast_sign_loss, reason = "lengths are not negative")]
-    let bytes = lengths.mean(|bytes| bytes as f64) as u64;
-    let destination = (first + hosts / 2) % hosts;
-    let parcel = Parcel { source: first, destination, bytes };
-    let transit = network.uncontended(parcel).transit.ps() as f64;
+    let transit = transit(network, settings).ps() as f64;
     let time = (1000.0 * mean_interval / senders.len() as f64).max(10.0 * transit);
     let time = time.max(5.0 * mean_interval).max(8.0 * network.lookahead().ps() as f64);
     #[allow(clippy::cast_sign_loss, reason = "a time")]
@@ -338,8 +390,8 @@ pub fn curve<N: Wired>(
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Saturation {
-    /// The largest load found that is accepted, and the smallest that is not; the latter is above 1 if
-    /// all is accepted.
+    /// The largest load found that is accepted, and the smallest that is not, or at which nothing moves any
+    /// more; the latter is above 1 if all is accepted.
     pub between: [f64; 2],
     /// The load that a saturated network accepts, at the smallest load that is not accepted.
     pub throughput: f64,
@@ -356,7 +408,7 @@ pub fn saturation<N: Wired>(
     let measure = |load: f64| run(network, &Settings { load, ..settings.clone() });
     let full = measure(1.0)?;
     let mut throughput = full.accepted.mean;
-    if !full.saturated {
+    if full.sustained() {
         return Ok(Saturation { between: [1.0, f64::INFINITY], throughput, points: vec![full] });
     }
     let (mut low, mut high) = (0.0, 1.0);
@@ -364,10 +416,10 @@ pub fn saturation<N: Wired>(
     while high - low > within.max(0.001) {
         let load = f64::midpoint(low, high);
         let point = measure(load)?;
-        if point.saturated {
-            (high, throughput) = (load, point.accepted.mean);
-        } else {
+        if point.sustained() {
             low = load;
+        } else {
+            (high, throughput) = (load, point.accepted.mean);
         }
         points.push(point);
     }

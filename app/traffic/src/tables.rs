@@ -8,7 +8,7 @@ use topology::{Graph, Topology};
 use units::Time;
 
 use crate::run::Point;
-use crate::watch::{Bin, Channel, Watched};
+use crate::watch::{Bin, Channel, MOST_ROWS, Watched};
 
 /// Loads from text: one, or `FIRST:LAST:STEP` with both ends.
 pub fn loads(text: &str) -> Result<Vec<f64>, String> {
@@ -54,50 +54,66 @@ pub fn write_table(out: &mut impl Write, points: &[Point]) -> io::Result<()> {
         "hops"
     )?;
     for point in points {
-        let us = |ps: f64| ps / 1e6;
-        let [_, median, _, high, most] = point.percentiles.map(|ps| us(ps as f64));
+        let us = |ps: Option<f64>| shown(ps.map(|ps| ps / 1e6), 3, "-");
+        let [_, median, _, high, most] = percentiles(point).map(|ps| us(ps.map(|ps| ps as f64)));
         writeln!(
             out,
-            "{:>6} {:>8.4} {:>8.4} {:>8.4} {:>10.3} {:>8.3} {median:>10.3} {high:>10.3} \
-             {most:>10.3} {:>6.3}{}",
+            "{:>6} {:>8.4} {:>8.4} {:>8} {:>10} {:>8} {median:>10} {high:>10} {most:>10} {:>6}{}",
             point.load,
             point.offered,
             point.accepted.mean,
-            point.accepted.half_width,
-            us(point.latency.mean),
-            us(point.latency.half_width),
-            point.hops,
-            if point.saturated { "  saturated" } else { "" }
+            shown(Some(point.accepted.half_width), 4, "-"),
+            us(point.latency.map(|latency| latency.mean)),
+            us(point.latency.map(|latency| latency.half_width)),
+            shown(point.hops, 3, "-"),
+            match (point.saturated, point.deadlock) {
+                (_, Some(_)) => "  deadlock",
+                (true, None) => "  saturated",
+                (false, None) => "",
+            }
         )?;
     }
     Ok(())
 }
 
-/// Points as CSV, times in picoseconds.
+/// A figure, or what stands for one that there is not: the mean of nothing, the interval of a single value.
+fn shown(figure: Option<f64>, digits: usize, none: &str) -> String {
+    let finite = figure.filter(|figure| figure.is_finite());
+    finite.map_or(none.to_owned(), |figure| format!("{figure:.digits$}"))
+}
+
+fn percentiles(point: &Point) -> [Option<u64>; 5] {
+    point.percentiles.map_or([None; 5], |percentiles| percentiles.map(Some))
+}
+
+/// Points as CSV, times in picoseconds. What there is not is empty.
 pub fn write_csv(out: &mut impl Write, points: &[Point]) -> io::Result<()> {
     out.write_all(
         b"load,offered,accepted,accepted_half_width,latency_mean_ps,latency_half_width_ps,\
           latency_min_ps,latency_median_ps,latency_p95_ps,latency_p99_ps,latency_max_ps,hops,\
-          messages,warm_up_ps,measured_ps,batches,steady,saturated\n",
+          messages,warm_up_ps,measured_ps,batches,steady,saturated,deadlock_ps,stuck\n",
     )?;
     for point in points {
-        let [min, median, p95, p99, max] = point.percentiles;
+        let whole = |number: Option<u64>| number.map_or(String::new(), |number| number.to_string());
+        let [min, median, p95, p99, max] = percentiles(point).map(whole);
         writeln!(
             out,
-            "{},{:.6},{:.6},{:.6},{:.0},{:.0},{min},{median},{p95},{p99},{max},{:.6},{},{},{},{},{},{}",
+            "{},{:.6},{:.6},{},{},{},{min},{median},{p95},{p99},{max},{},{},{},{},{},{},{},{},{}",
             point.load,
             point.offered,
             point.accepted.mean,
-            point.accepted.half_width,
-            point.latency.mean,
-            point.latency.half_width,
-            point.hops,
+            shown(Some(point.accepted.half_width), 6, ""),
+            shown(point.latency.map(|latency| latency.mean), 0, ""),
+            shown(point.latency.map(|latency| latency.half_width), 0, ""),
+            shown(point.hops, 6, ""),
             point.messages,
             point.warm_up,
             point.measured,
             point.batches,
             point.steady,
-            point.saturated
+            point.saturated,
+            whole(point.deadlock.map(|deadlock| deadlock.since)),
+            whole(point.deadlock.map(|deadlock| deadlock.messages))
         )?;
     }
     out.flush()
@@ -105,13 +121,20 @@ pub fn write_csv(out: &mut impl Write, points: &[Point]) -> io::Result<()> {
 
 impl Watched {
     /// A row per output port, lane and interval in which something happened: utilisation is the part of the
-    /// link's time that the lane's flits took.
+    /// link's time that the lane's flits took. It is an error if there were too many rows to keep.
     pub fn write_lanes(
         &self,
         out: &mut impl Write,
         network: &Infiniband,
         graph: &Graph,
     ) -> io::Result<()> {
+        if self.crowded {
+            return Err(io::Error::other(format!(
+                "intervals of {} make more than {MOST_ROWS} rows: set a longer traffic.interval, or \
+                 output.interval",
+                self.width
+            )));
+        }
         out.write_all(
             b"device,port,lane,start_ps,flits,utilisation,queue_mean_flits,queue_max_flits,\
               stalled_ps,fecn\n",
@@ -121,11 +144,8 @@ impl Watched {
             let device = network.device_of(number);
             let name = graph.name(device);
             let flit = network.fabric().flit_time_of(device, port).unwrap_or_default().ps();
-            for (index, bin) in (0..).zip(&state.bins) {
-                if *bin == Bin::default() {
-                    continue;
-                }
-                let Bin { flits, waiting, deepest, stalled, marked } = *bin;
+            for (index, bin) in state.intervals(self.width) {
+                let Bin { flits, waiting, deepest, stalled, marked } = bin;
                 let share = |part: u64| part as f64 / width as f64;
                 writeln!(
                     out,
@@ -196,11 +216,19 @@ impl Watched {
         })
     }
 
-    /// A series of one lane: the start of each interval in microseconds, and what `of` makes of it.
+    /// A series of one lane: the start of each interval in microseconds up to the last in which something
+    /// happened, and what `of` makes of it.
     pub fn series(&self, channel: Channel, of: impl Fn(&Bin) -> f64) -> Vec<(f64, f64)> {
-        let bins = self.lanes.get(&channel).map_or(&[][..], |lane| &lane.bins);
         let width = self.width.ps() as f64 / 1e6;
-        (0_u32..).zip(bins).map(|(index, bin)| (f64::from(index) * width, of(bin))).collect()
+        let mut series = Vec::new();
+        for (index, bin) in
+            self.lanes.get(&channel).into_iter().flat_map(|lane| lane.intervals(self.width))
+        {
+            let empty = series.len() as u64..index;
+            series.extend(empty.map(|index| (index as f64 * width, of(&Bin::default()))));
+            series.push((index as f64 * width, of(&bin)));
+        }
+        series
     }
 }
 

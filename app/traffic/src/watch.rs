@@ -4,6 +4,8 @@
 //! of time, so that joining the workers' watches loses nothing and does not depend on their number.
 
 use std::collections::BTreeMap;
+use std::iter::Peekable;
+use std::ops::Range;
 
 use host::Record as HostRecord;
 use infiniband::Record;
@@ -31,75 +33,185 @@ pub struct Bin {
     pub marked: u32,
 }
 
-/// A lane's intervals.
+/// A lane's intervals: only those in which something happens are kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lane {
-    /// By interval; what is beyond the last is zero, but for the queue.
-    pub bins: Vec<Bin>,
+    /// Flits sent in all.
+    sent: u64,
+    /// Intervals by their number, ascending, without what fills them from end to end.
+    bins: Vec<(u64, Bin)>,
+    /// What lasts for whole intervals.
+    runs: Vec<Run>,
+    /// Intervals in `bins` and `runs`.
+    rows: u64,
     /// Flits that wait, and since when.
     depth: u32,
     since: u64,
 }
 
+/// A queue or a stall that fills all intervals from `first` on and before `end`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Run {
+    first: u64,
+    end: u64,
+    /// Flits that wait; of a stall 0.
+    depth: u32,
+    stalled: bool,
+}
+
 impl Lane {
     fn bin(&mut self, index: u64) -> &mut Bin {
-        let index = index as usize;
-        if index >= self.bins.len() {
-            self.bins.resize(index + 1, Bin::default());
+        let place = self.bins.partition_point(|bin| bin.0 < index);
+        if self.bins.get(place).is_none_or(|bin| bin.0 != index) {
+            self.bins.insert(place, (index, Bin::default()));
+            self.rows += 1;
         }
-        &mut self.bins[index]
+        &mut self.bins[place].1
     }
 
-    /// Calls `each` with every interval that overlaps a span, and the picoseconds of the overlap.
-    fn spread(&mut self, width: u64, from: u64, to: u64, mut each: impl FnMut(&mut Bin, u64)) {
-        let mut start = from;
-        while start < to {
-            let index = start / width;
-            let end = to.min((index + 1) * width);
-            each(self.bin(index), end - start);
-            start = end;
+    /// Cuts a span into whole intervals, which the answer holds, and what overlaps others: `each` is called
+    /// with these and with the picoseconds of the overlap.
+    fn spread(
+        &mut self,
+        width: u64,
+        (from, to): (u64, u64),
+        mut each: impl FnMut(&mut Bin, u64),
+    ) -> Range<u64> {
+        let whole = from.div_ceil(width)..to / width;
+        if whole.start > whole.end {
+            // Within one interval.
+            each(self.bin(from / width), to - from);
+            return 0..0;
+        }
+        let (head, tail) = (whole.start * width - from, to - whole.end * width);
+        if head > 0 {
+            each(self.bin(from / width), head);
+        }
+        if tail > 0 {
+            each(self.bin(whole.end), tail);
+        }
+        whole
+    }
+
+    fn lasts(&mut self, whole: Range<u64>, depth: u32, stalled: bool) {
+        if !whole.is_empty() {
+            self.rows += whole.end - whole.start;
+            self.runs.push(Run { first: whole.start, end: whole.end, depth, stalled });
         }
     }
 
     fn queue(&mut self, width: u64, at: u64, flits: u32) {
         let (since, depth) = (self.since, self.depth);
-        if depth > 0 {
-            self.spread(width, since, at, |bin, time| {
+        if depth > 0 && since < at {
+            let whole = self.spread(width, (since, at), |bin, time| {
                 bin.waiting += u64::from(depth) * time;
                 bin.deepest = bin.deepest.max(depth);
             });
+            self.lasts(whole, depth, false);
         }
         (self.since, self.depth) = (at, flits);
-        let bin = self.bin(at / width);
-        bin.deepest = bin.deepest.max(flits);
+        if flits > 0 {
+            let bin = self.bin(at / width);
+            bin.deepest = bin.deepest.max(flits);
+        }
     }
 
-    /// A packet's flits count where they are sent, evenly between start and end.
+    fn stalled(&mut self, width: u64, from: u64, to: u64) {
+        if from < to {
+            let whole = self.spread(width, (from, to), |bin, time| bin.stalled += time);
+            self.lasts(whole, 0, true);
+        }
+    }
+
+    /// A packet's flits count where they are sent, evenly between start and end: each where its end is.
     fn sent(&mut self, width: u64, flits: u64, start: u64, end: u64) {
         if start / width == end.saturating_sub(1) / width {
             self.bin(start / width).flits += flits;
             return;
         }
-        let (mut done, mut time) = (0, 0);
-        self.spread(width, start, end, |bin, part| {
-            time += part;
-            let until = flits * time / (end - start);
-            bin.flits += until - done;
-            done = until;
-        });
+        for flit in 1..=flits {
+            let gone = start + (flit * (end - start)).div_ceil(flits);
+            self.bin((gone - 1) / width).flits += 1;
+        }
     }
 
     /// Flits sent in all.
-    pub fn flits(&self) -> u64 {
-        self.bins.iter().map(|bin| bin.flits).sum()
+    pub const fn flits(&self) -> u64 {
+        self.sent
+    }
+
+    /// The intervals in which something happened, by number.
+    pub fn intervals(&self, width: Time) -> impl Iterator<Item = (u64, Bin)> {
+        let of = |run: &Run| (i64::from(run.depth), i64::from(run.stalled));
+        let begin = self.runs.iter().map(|run| (run.first, of(run)));
+        let end = self.runs.iter().map(|run| (run.end, (-of(run).0, -of(run).1)));
+        let mut steps: Vec<_> = begin.chain(end).collect();
+        steps.sort_unstable();
+        Intervals {
+            width: width.ps(),
+            bins: self.bins.iter().peekable(),
+            steps: steps.into_iter().peekable(),
+            index: 0,
+            lasting: (0, 0),
+        }
+    }
+
+    /// Keeps the sum alone.
+    fn forget(&mut self) {
+        *self = Self { sent: self.sent, ..Self::default() };
     }
 }
+
+/// See [`Lane::intervals`].
+struct Intervals<'a> {
+    width: u64,
+    bins: Peekable<std::slice::Iter<'a, (u64, Bin)>>,
+    /// By how much flits that wait and stalls that last for whole intervals change, and from which on.
+    steps: Peekable<std::vec::IntoIter<(u64, (i64, i64))>>,
+    index: u64,
+    lasting: (i64, i64),
+}
+
+impl Iterator for Intervals<'_> {
+    type Item = (u64, Bin);
+
+    fn next(&mut self) -> Option<(u64, Bin)> {
+        loop {
+            if self.lasting == (0, 0) {
+                let next =
+                    [self.bins.peek().map(|bin| bin.0), self.steps.peek().map(|step| step.0)];
+                self.index = next.into_iter().flatten().min()?;
+            }
+            let index = self.index;
+            while let Some((_, (depth, stalls))) = self.steps.next_if(|step| step.0 == index) {
+                self.lasting = (self.lasting.0 + depth, self.lasting.1 + stalls);
+            }
+            let mut bin =
+                self.bins.next_if(|bin| bin.0 == index).map_or(Bin::default(), |bin| bin.1);
+            // Only one queue at a time fills an interval.
+            let [depth, stalls] = [self.lasting.0, self.lasting.1].map(i64::unsigned_abs);
+            bin.waiting += depth * self.width;
+            bin.deepest = bin.deepest.max(depth as u32);
+            bin.stalled += stalls * self.width;
+            self.index += 1;
+            if bin != Bin::default() {
+                return Some((index, bin));
+            }
+        }
+    }
+}
+
+/// Most intervals that are kept, about 800 MB: beyond them only sums are.
+pub const MOST_ROWS: u64 = 20_000_000;
 
 /// The probe of one worker; see the module.
 #[derive(Clone, Debug)]
 pub struct Watch {
     width: u64,
     lanes: FxHashMap<Channel, Lane>,
+    /// Intervals that are kept of all lanes; too many if these are crowded.
+    rows: u64,
+    crowded: bool,
     rest: Rest,
 }
 
@@ -115,40 +227,25 @@ struct Rest {
 }
 
 impl Watch {
-    /// A watch that counts by intervals of this width, at least 1 ps.
+    /// A watch that counts by intervals of this width, above 0.
     pub fn new(interval: Time) -> Self {
-        Self { width: interval.ps().max(1), lanes: FxHashMap::default(), rest: Rest::default() }
+        Self {
+            width: interval.ps(),
+            lanes: FxHashMap::default(),
+            rows: 0,
+            crowded: false,
+            rest: Rest::default(),
+        }
     }
 
     /// Takes a record of a device.
     pub fn take(&mut self, device: u32, at: Time, record: &Record) {
-        let width = self.width;
-        let at_ps = at.ps();
-        let (lanes, rest) = (&mut self.lanes, &mut self.rest);
+        let rest = &mut self.rest;
         match *record {
-            Record::Sent { port, lane: number, flits, start, end } => {
-                lanes.entry((device, port, number)).or_default().sent(
-                    width,
-                    flits.into(),
-                    start.ps(),
-                    end.ps(),
-                );
-            }
-            Record::Queue { port, lane: number, flits } => {
-                lanes.entry((device, port, number)).or_default().queue(width, at_ps, flits);
-            }
-            Record::Stalled { port, lane: number, from } => {
-                let add = |bin: &mut Bin, time| bin.stalled += time;
-                lanes.entry((device, port, number)).or_default().spread(
-                    width,
-                    from.ps(),
-                    at_ps,
-                    add,
-                );
-            }
-            Record::Marked { port, lane: number, .. } => {
-                lanes.entry((device, port, number)).or_default().bin(at_ps / width).marked += 1;
-            }
+            Record::Sent { port, lane, .. }
+            | Record::Queue { port, lane, .. }
+            | Record::Stalled { port, lane, .. }
+            | Record::Marked { port, lane, .. } => self.lane((device, port, lane), at.ps(), record),
             Record::Notified { destination, level, index, .. } => {
                 let flow = rest.flows.entry((device, destination, level)).or_default();
                 flow.push((at, index));
@@ -156,6 +253,32 @@ impl Watch {
             Record::Message { hops, .. } => *rest.hops.entry(hops).or_default() += 1,
             Record::Lost { .. } => rest.lost += 1,
             Record::Unsent { .. } => rest.unsent += 1,
+        }
+    }
+
+    /// Takes a record of a lane.
+    fn lane(&mut self, channel: Channel, at: u64, record: &Record) {
+        let width = self.width;
+        let lane = self.lanes.entry(channel).or_default();
+        if let Record::Sent { flits, .. } = *record {
+            lane.sent += u64::from(flits);
+        }
+        if self.crowded {
+            return;
+        }
+        let before = lane.rows;
+        match *record {
+            Record::Sent { flits, start, end, .. } => {
+                lane.sent(width, flits.into(), start.ps(), end.ps());
+            }
+            Record::Queue { flits, .. } => lane.queue(width, at, flits),
+            Record::Stalled { from, .. } => lane.stalled(width, from.ps(), at),
+            _ => lane.bin(at / width).marked += 1,
+        }
+        self.rows += lane.rows - before;
+        if self.rows > MOST_ROWS {
+            self.crowded = true;
+            self.lanes.values_mut().for_each(Lane::forget);
         }
     }
 
@@ -173,6 +296,12 @@ impl Watch {
             }
             all.lost += watch.rest.lost;
             all.unsent += watch.rest.unsent;
+            all.crowded |= watch.crowded;
+        }
+        // So that it does not depend on the number of workers, of which each has only a part.
+        all.crowded |= all.lanes.values().map(|lane| lane.rows).sum::<u64>() > MOST_ROWS;
+        if all.crowded {
+            all.lanes.values_mut().for_each(Lane::forget);
         }
         all
     }
@@ -195,6 +324,8 @@ pub struct Watched {
     pub width: Time,
     /// By output port and lane.
     pub lanes: BTreeMap<Channel, Lane>,
+    /// Whether the lanes had more than [`MOST_ROWS`] intervals: of each only the sum is left.
+    pub crowded: bool,
     /// Times of BECN and the index (CCTI) after each, by flow.
     pub flows: BTreeMap<Flow, Vec<(Time, u16)>>,
     /// Messages by the number of links they crossed.
@@ -224,8 +355,9 @@ mod tests {
         watch.take(7, ps(80), &Record::Queue { port, lane, flits: 4 });
         watch.take(7, ps(250), &Record::Queue { port, lane, flits: 0 });
         watch.take(7, ps(310), &Record::Stalled { port, lane, from: ps(190) });
-        let bins = &watch.lanes[&(7, 1, 0)].bins;
-        let of = |of: fn(&Bin) -> u64| bins.iter().map(of).collect::<Vec<_>>();
+        let bins: Vec<_> = watch.lanes[&(7, 1, 0)].intervals(ps(100)).collect();
+        let of = |of: fn(&Bin) -> u64| bins.iter().map(|(_, bin)| of(bin)).collect::<Vec<_>>();
+        assert_eq!(bins.iter().map(|bin| bin.0).collect::<Vec<_>>(), [0, 1, 2, 3]);
         assert_eq!(of(|bin| bin.flits), [5, 5, 0, 0]);
         assert_eq!(of(|bin| bin.waiting), [80, 400, 200, 0]);
         assert_eq!(of(|bin| bin.deepest.into()), [4, 4, 4, 0]);
@@ -238,7 +370,44 @@ mod tests {
     fn whole_flits() {
         let mut lane = Lane::default();
         lane.sent(70, 3, 0, 300);
-        assert_eq!(lane.bins.iter().map(|bin| bin.flits).collect::<Vec<_>>(), [0, 1, 1, 0, 1]);
-        assert_eq!(lane.flits(), 3);
+        let flits: Vec<_> = lane.intervals(ps(70)).map(|(index, bin)| (index, bin.flits)).collect();
+        assert_eq!(flits, [(1, 1), (2, 1), (4, 1)]);
+    }
+
+    /// A queue of 4 for a millisecond, a stall meanwhile and a packet of 10 flits, in intervals of 1 ps: kept are
+    /// one run of each, the interval in which the queue begins and one per flit. The stall ends a microsecond
+    /// after the queue: 1 001 000 000 intervals.
+    #[test]
+    fn short_intervals_cost_little() {
+        let mut lane = Lane::default();
+        lane.queue(1, 0, 4);
+        lane.queue(1, 1_000_000_000, 0);
+        lane.stalled(1, 0, 1_001_000_000);
+        lane.sent(1, 10, 0, 1000);
+        assert_eq!((lane.bins.len(), lane.runs.len(), lane.rows), (11, 2, 2_001_000_011));
+        let seventh: Vec<_> = lane.intervals(ps(1)).skip(699).take(2).collect();
+        let bin = Bin { flits: 1, waiting: 4, deepest: 4, stalled: 1, marked: 0 };
+        assert_eq!(seventh, [(699, bin), (700, Bin { flits: 0, ..bin })]);
+    }
+
+    /// Too many intervals are not kept, by however many workers: one more than the most. Sums stay.
+    #[test]
+    fn too_many_intervals() {
+        let (port, lane) = (0, 0);
+        let sent = Record::Sent { port, lane, flits: 10, start: ps(0), end: ps(10) };
+        let busy = |device, until| {
+            let mut watch = Watch::new(ps(1));
+            watch.take(device, ps(0), &sent);
+            watch.take(device, ps(until), &Record::Stalled { port, lane, from: ps(20) });
+            watch
+        };
+        let most = MOST_ROWS + 20 - 10;
+        assert!(!Watch::merge(vec![busy(0, most)]).crowded);
+        for parts in [vec![busy(0, most + 1)], vec![busy(0, most), busy(1, 30)]] {
+            let all = Watch::merge(parts);
+            assert!(all.crowded);
+            let kept = all.lanes.values().map(|lane| (lane.flits(), lane.rows)).collect::<Vec<_>>();
+            assert!(kept.iter().all(|kept| *kept == (10, 0)), "{kept:?}");
+        }
     }
 }

@@ -77,11 +77,8 @@ fn watch_of_a_parking_lot() {
     let mut table = Vec::new();
     one.watched.write_lanes(&mut table, &one.network, &one.topology.graph).expect("a table");
     let table = String::from_utf8(table).expect("text");
-    let bins = one.watched.lanes.values().flat_map(|lane| &lane.bins);
-    assert_eq!(
-        table.lines().count(),
-        1 + bins.filter(|bin| **bin != traffic::Bin::default()).count()
-    );
+    let rows = one.watched.lanes.values().flat_map(|lane| lane.intervals(one.watched.width));
+    assert_eq!(table.lines().count(), 1 + rows.count());
     assert!(table.lines().all(|line| line.split(',').count() == 10));
     // The link to host 0 is always busy: red.
     let map = one.watched.heat_map(&one.network, &one.topology, one.observed.span.1);

@@ -81,8 +81,18 @@ fn shares() {
 #[test]
 fn sphere() {
     let topology = topology::parse("mesh:dims=5").expect("a chain");
-    let pattern = Pattern::Sphere { radius: 3, share: 0.7 };
-    let destinations = pattern.on(&topology).expect("a pattern");
+    // By default the nearest others.
+    for radius in [Some(3), None] {
+        share_of_sphere(&topology, radius);
+    }
+    let empty = Pattern::Sphere { radius: Some(2), share: 0.7 }.on(&topology);
+    let wanted = "no host lies within 2 links of host 0; a radius of 3 holds one for every host";
+    assert_eq!(empty.expect_err("it is empty").to_string(), wanted);
+}
+
+fn share_of_sphere(topology: &topology::Topology, radius: Option<u32>) {
+    let pattern = Pattern::Sphere { radius, share: 0.7 };
+    let destinations = pattern.on(topology).expect("a pattern");
     let mut counts = [0.0; 5];
     for number in 0..20_000 {
         counts[destinations.draw(Random::new(1, 1), 2, number) as usize] += 1.0 / 20_000.0;
@@ -92,6 +102,21 @@ fn sphere() {
         counts.iter().zip(wanted).all(|(a, b): (&f64, f64)| (a - b).abs() < 0.014),
         "{counts:?}"
     );
+}
+
+/// Hosts 4, 0, 1 and 3 of that chain have the numbers 0 to 3. Nearest are 3 to 4 and 0 to 1, 3 links; so the
+/// sphere of number 0 (host 4) is number 3 (host 3), of 1 is 2, of 2 (host 1) is 1, and of 3 is 0. The next in a
+/// ring, or in a grid of which a part takes no part, is the next by number.
+#[test]
+fn placed() {
+    let topology = topology::parse("mesh:dims=5").expect("a chain");
+    let to = |pattern: Pattern| {
+        let destinations = pattern.placed(&topology, &[4, 0, 1, 3]).expect("a pattern");
+        [0, 1, 2, 3].map(|host| destinations.draw(Random::new(1, 1), host, 0))
+    };
+    assert_eq!(to(Pattern::Sphere { radius: None, share: 1.0 }), [3, 2, 1, 0]);
+    assert_eq!(to(Pattern::Ring), [1, 2, 3, 0]);
+    assert_eq!(to(Pattern::Neighbour), [1, 2, 3, 0]);
 }
 
 #[test]
@@ -108,6 +133,8 @@ fn what_does_not_fit() {
     let wanted = "the flows from host 1 must be one, to another host";
     assert_eq!(wrong(Pattern::Flows(vec![(1, 2), (1, 3)])), wanted);
     assert_eq!(wrong(Pattern::Flows(Vec::new())), Misfit::Silent.to_string());
+    // Flows have no name: they are given.
+    assert!(Pattern::named("flows").is_err());
     let unknown = Pattern::named("unifrom").expect_err("a typing error").to_string();
     assert!(unknown.contains("did you mean `uniform`?"), "{unknown}");
 }
@@ -127,12 +154,20 @@ fn lengths() {
     let bimodal = Lengths::bimodal(64, 4096, 0.9);
     assert!((mean(&bimodal) - 467.2).abs() < 1e-9);
     assert_eq!([0.1, 0.89, 0.91].map(|u| bimodal.quantile(u)), [64, 64, 4096]);
-    assert_eq!(Lengths::parse("bimodal:64B:4KiB:0.9"), Some(bimodal));
-    assert_eq!(Lengths::parse("uniform:10B:20B"), Some(uniform));
-    assert_eq!(Lengths::parse("normal: 1 kB : 100 B"), Some(normal));
-    assert_eq!(Lengths::parse("2 KiB"), Some(Lengths::Fixed(2048)));
-    for wrong in ["", "2", "uniform:20B:10B", "uniform:1B", "bimodal:1B:2B:2", "poisson:1B"] {
-        assert_eq!(Lengths::parse(wrong), None, "{wrong}");
+    assert_eq!(Lengths::parse("bimodal:64B:4KiB:0.9"), Some(Ok(bimodal)));
+    assert_eq!(Lengths::parse("uniform:10B:20B"), Some(Ok(uniform)));
+    assert_eq!(Lengths::parse("normal: 1 kB : 100 B"), Some(Ok(normal)));
+    assert_eq!(Lengths::parse("2 KiB"), Some(Ok(Lengths::Fixed(2048))));
+    for other in ["", "2", "poisson:1B"] {
+        assert_eq!(Lengths::parse(other), None, "{other}");
+    }
+    for (wrong, why) in [
+        ("uniform:20B:10B", "the least length, 20B, is above the most, 10B"),
+        ("uniform:1B", "expected uniform:LEAST:MOST"),
+        ("normal:1B:2", "`2` is no length with its unit, such as `64B`"),
+        ("bimodal:1B:2B:1.5", "a share of 1.5 is not between 0 and 1"),
+    ] {
+        assert_eq!(Lengths::parse(wrong), Some(Err(why.to_owned())), "{wrong}");
     }
     let read = Lengths::read("# lengths\n64 0.9\n4 KiB 0.1 # long\n").expect("a list");
     assert_eq!(read, Lengths::Listed(vec![(64, 0.9), (4096, 0.1)]));

@@ -3,10 +3,11 @@
 use std::io::{self, Write};
 
 use experiment::{Configuration, Measured, TrafficPlan};
+use units::Time;
 
 use crate::{
     arguments::{Format, Run},
-    exit::{Ending, complain, written},
+    exit::{Ending, Exit, complain, written},
     stop,
 };
 
@@ -18,13 +19,16 @@ pub fn run(arguments: &Run, configuration: Configuration) -> Result<(), Ending> 
         stop::watch(|| {});
     }
     let measured = plan.run()?;
-    if arguments.quiet {
-        return Ok(());
+    if !arguments.quiet {
+        let mut text = Vec::new();
+        let shown = show(arguments.format, &measured, &mut text)
+            .and_then(|()| io::stdout().write_all(&text));
+        written(shown, "standard output")?;
     }
-    let mut text = Vec::new();
-    let shown =
-        show(arguments.format, &measured, &mut text).and_then(|()| io::stdout().write_all(&text));
-    written(shown, "standard output")
+    if measured.points.iter().any(|point| point.deadlock.is_some()) {
+        return Err(Ending::silent(Exit::Deadlock));
+    }
+    Ok(())
 }
 
 fn show(format: Format, measured: &Measured, out: &mut impl Write) -> io::Result<()> {
@@ -33,8 +37,20 @@ fn show(format: Format, measured: &Measured, out: &mut impl Write) -> io::Result
         return out.write_all(b"\n");
     }
     traffic::write_table(out, &measured.points)?;
+    for (load, deadlock) in
+        measured.points.iter().filter_map(|point| Some((point.load, point.deadlock?)))
+    {
+        let (since, messages) = (Time::from_ps(deadlock.since), deadlock.messages);
+        writeln!(
+            out,
+            "\ndeadlock at a load of {load}: nothing moves after {since}, {messages} messages are stuck"
+        )?;
+    }
     let Some(saturation) = &measured.saturation else { return Ok(()) };
     let [low, high] = saturation.between;
+    if saturation.points.iter().any(|point| point.load == high && point.deadlock.is_some()) {
+        return writeln!(out, "\ndeadlock from a load between {low:.3} and {high:.3} on");
+    }
     if high > 1.0 {
         return writeln!(out, "\nnot saturated: all that hosts can send is accepted");
     }

@@ -50,6 +50,73 @@ fn what_the_network_tells() {
     assert_eq!(read("out/links.svg").matches("<line").count(), 4);
 }
 
+/// Intervals of a picosecond make more rows than can be written: that is said, and takes no memory. None have no
+/// width.
+#[test]
+fn short_intervals() {
+    let folder = Folder::new("traffic-intervals");
+    let network = "--network infiniband --topology star:hosts=4 -q -o out";
+    for (workload, key) in [
+        ("traffic:uniform --load 0.1", "traffic"),
+        ("pattern:dissemination --ranks 4 --tables lanes", "output"),
+    ] {
+        let run = |value: &str| {
+            folder.heddle(&format!("run {workload} {network} --set {key}.interval={value}"))
+        };
+        let none = run("0ns");
+        let wanted = format!("`{key}.interval` must be above 0");
+        assert!(none.code == 2 && none.stderr.contains(&wanted), "{}", none.stderr);
+    }
+    let many = folder
+        .heddle(&format!("run traffic:uniform --load 0.1 {network} --set traffic.interval=1ps"));
+    let wanted = "lanes.csv: intervals of 1 ps make more than 20000000 rows";
+    assert!(many.code == 4 && many.stderr.contains(wanted), "{}", many.stderr);
+}
+
+/// A ring on one lane comes to a standstill: a result with an exit code of its own, and no mean of nothing.
+#[test]
+fn deadlock() {
+    let folder = Folder::new("traffic-deadlock");
+    let command = "run traffic:tornado --network infiniband --topology torus:dims=8 --routing dimension-order:lanes=1 \
+                   -o out --force --load";
+    let text = folder.heddle(&format!("{command} 0.5"));
+    assert_eq!(text.code, 3, "{}", text.stderr);
+    assert!(
+        text.stdout.contains("deadlock at a load of 0.5: nothing moves after"),
+        "{}",
+        text.stdout
+    );
+    let table = std::fs::read_to_string(folder.path("out/points.csv")).expect("a table");
+    assert!(!text.stdout.contains("inf") && !table.contains("inf"), "{table}");
+    let json = folder.heddle(&format!("{command} 0.01:0.51:0.5 --format json"));
+    assert_eq!(json.code, 3);
+    let json: serde_json::Value = serde_json::from_str(&json.stdout).expect("JSON");
+    let [idle, stuck] = [&json["points"][0], &json["points"][1]];
+    assert!(idle["deadlock"].is_null() && idle["latency"]["mean"].is_number(), "{idle}");
+    assert!(stuck["latency"].is_null() && stuck["deadlock"]["messages"].is_u64(), "{stuck}");
+    assert_eq!(stuck["saturated"], false);
+}
+
+/// A sphere is that of the hosts' places, however these are numbered: on a mesh with a host per switch the
+/// nearest others are 3 links away. Of 64 hosts four may be all: in a ring on the first row 3, 3, 3 and 5 links.
+#[test]
+fn placement() {
+    let folder = Folder::new("traffic-placement");
+    let hops = |options: &str| {
+        let command = format!("run {options} --load 0.1 --network infiniband --format json");
+        let json = folder.heddle(&command).json();
+        json["points"][0]["hops"].as_f64().expect("a number")
+    };
+    for placement in ["linear", "random"] {
+        let sphere = format!("traffic:sphere --topology mesh:dims=4x4 --placement {placement}");
+        let near = hops(&format!("{sphere} --set traffic.radius=3 --set traffic.share=1"));
+        assert!((near - 3.0).abs() < 1e-9, "{near}");
+        assert!((hops(&format!("{sphere} --set traffic.share=1")) - 3.0).abs() < 1e-9);
+    }
+    let part = hops("traffic:ring --topology mesh:dims=8x8 --set placement.hosts=h0,h1,h2,h3");
+    assert!((part - 3.5).abs() < 0.1, "{part}");
+}
+
 #[test]
 fn mistakes() {
     let folder = Folder::new("traffic-mistakes");
@@ -60,6 +127,43 @@ fn mistakes() {
         (format!("run traffic:uniform {network} --load 2"), "FIRST:LAST:STEP"),
         (format!("run traffic:uniform {network} --length 5"), "with its unit: `5 B`"),
         (format!("run traffic:uniform {network} --ranks 4"), "is not used by this workload"),
+        (format!("run traffic:flows {network}"), "there is no traffic `flows`"),
+        (
+            format!("run traffic:uniform {network} --length uniform:4KiB:64B"),
+            "`uniform:4KiB:64B`: the least length",
+        ),
+        (
+            format!("run traffic:uniform {network} --length bimodal:1B:2B:1.5"),
+            "a share of 1.5 is not",
+        ),
+        (
+            format!("run traffic:uniform {network} -o out --timeline paje"),
+            "`output.timeline` is not used",
+        ),
+        (format!("run traffic:uniform {network} --gantt"), "`output.gantt` is not used by this"),
+        (
+            format!("run traffic:uniform {network} -o out --tables messages"),
+            "`output.tables` is not",
+        ),
+        (
+            format!("run traffic:uniform {network} --set traffic.ways=2"),
+            "`traffic.ways` is not used",
+        ),
+        (format!("run traffic:uniform {network} --set traffic.burst=2"), "`traffic.burst` is not"),
+        (format!("run traffic:incast {network} --set traffic.share=0.1"), "`traffic.share` is not"),
+        (
+            format!("run traffic:uniform {network} -o out --set traffic.interval=1us"),
+            "`traffic.interval` is not",
+        ),
+        (
+            format!("run traffic:uniform {network} --set placement.per-host=2"),
+            "`placement.per-host` is",
+        ),
+        (
+            format!("run traffic:uniform {network} --set placement.hosts=h0:2,h1"),
+            "h0 is placed twice",
+        ),
+        (format!("run traffic:sphere {network} --set traffic.radius=1"), "a radius of 2 holds one"),
         ("run traffic:uniform".to_owned(), "traffic needs a network with switches"),
         ("run pattern:gather --load 0.5".to_owned(), "`traffic.load` is not used by this workload"),
     ] {

@@ -304,8 +304,8 @@ pub const KEYS: &[Key] = &[
         "How many hosts send in an `incast`: those that follow the receiver."),
     key("traffic.share", Kind::Factor, Unset("0.2 to a hot spot, 0.8 in a sphere"), None,
         "The part of the messages that goes to the hot spot, or stays in the sphere of locality."),
-    key("traffic.radius", COUNT, Value("2"), None,
-        "Links between hosts of the same `sphere` of locality."),
+    key("traffic.radius", COUNT, Unset("the fewest with which no sphere is empty"), None,
+        "Links between hosts of the same `sphere` of locality, those of the hosts included."),
     key("traffic.precision", Kind::Factor, Value("0.02"), flag("precision", "PART"),
         "A point is measured until the confidence intervals (95 %) of latency and accepted load are at \
          most this part of their means to either side."),

@@ -10,9 +10,19 @@ use topology::Topology;
 use traffic::{Watch, Watched};
 use units::Time;
 
+use crate::{configuration::Configuration, diagnostic::Diagnostic};
+
 /// All that can be written.
 pub(crate) const ALL: [Artifact; 4] =
     [Artifact::Lanes, Artifact::Flows, Artifact::Hops, Artifact::Links];
+
+/// The width of the intervals, by its key.
+pub(crate) fn interval(configuration: &Configuration, key: &str) -> Result<Time, Diagnostic> {
+    match configuration.time(key) {
+        Some(interval) if interval > Time::ZERO => Ok(interval),
+        _ => Err(configuration.mistake(key, format!("`{key}` must be above 0"))),
+    }
+}
 
 /// Writes some of [`ALL`]. Links are coloured by their utilisation until `end`.
 pub(crate) fn write(

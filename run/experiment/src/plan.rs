@@ -15,7 +15,7 @@ use crate::{
     keys::KEYS,
     live_run,
     machine::{self, Machine},
-    noise, registry, trace_input,
+    network_tables, noise, registry, trace_input,
     value::{Topology, Workload},
 };
 
@@ -231,6 +231,10 @@ fn tables(
         let help = "set network.model = \"infiniband\"".to_owned();
         let mistake = wrong("tables of the network need a network with switches").help(help);
         return Err(Mistakes(vec![mistake]));
+    }
+    if !output.network.is_empty() {
+        network_tables::interval(configuration, "output.interval")
+            .map_err(|mistake| Mistakes(vec![mistake]))?;
     }
     Ok(())
 }

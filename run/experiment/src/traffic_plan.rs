@@ -5,13 +5,14 @@ use std::{fs, io::Write, time::Instant};
 use infiniband::Infiniband;
 use results::{Artifact, Performance, RunDirectory};
 use serde::Serialize;
-use traffic::{Arrivals, Lengths, Pattern, Point, Saturation, Settings, Span, Watch};
+use traffic::{Arrivals, Destinations, Lengths, Pattern, Point, Saturation, Settings, Span, Watch};
 use units::{Bytes, Time};
 
 use crate::{
     configuration::Configuration,
     diagnostic::{Diagnostic, Mistakes, Place, reason, sort},
-    machine, manifest, network_tables,
+    machine::{self, Machine},
+    manifest, network_tables,
     plan::{self, Output},
     run::Failure,
     value::Workload,
@@ -68,15 +69,17 @@ impl TrafficPlan {
             mistakes.push(mistake.help(help.to_owned()));
         }
         let loads = loads(&configuration).map_err(|mistake| mistakes.push(mistake)).ok();
+        let interval = network_tables::interval(&configuration, "traffic.interval")
+            .map_err(|mistake| mistakes.push(mistake))
+            .unwrap_or_default();
         let lengths = lengths(&configuration).map_err(|found| mistakes.extend(found)).ok();
         let output =
             plan::output(&configuration).map_err(|mistake| mistakes.push(mistake)).ok().flatten();
         let pattern = pattern(&configuration).map_err(|mistake| mistakes.push(mistake)).ok();
+        mistakes.extend(unused(&configuration, output.is_some(), loads.as_deref()));
         let destinations = machine.as_ref().zip(pattern).and_then(|(machine, pattern)| {
-            let wrong = |misfit: traffic::Misfit| {
-                configuration.mistake("workload.source", misfit.to_string())
-            };
-            pattern.on(&machine.topology).map_err(|misfit| mistakes.push(wrong(misfit))).ok()
+            let placed = destinations(&configuration, machine, &pattern);
+            placed.map_err(|mistake| mistakes.push(mistake)).ok()
         });
         let (Some(machine), Some(destinations), Some(lengths), Some(loads), true) =
             (machine, destinations, lengths, loads, mistakes.is_empty())
@@ -84,17 +87,16 @@ impl TrafficPlan {
             sort(&mut mistakes);
             return Err(Mistakes(mistakes));
         };
-        let (network, _) = machine.with(destinations.hosts()).map_err(|message| {
-            let message = message.trim_start_matches("error: ").to_owned();
-            Mistakes(vec![Diagnostic::new(Place::Nowhere, message)])
-        })?;
+        let (network, _) = machine
+            .with(destinations.hosts())
+            .map_err(|message| Mistakes(vec![nowhere(&message)]))?;
         let settings = settings(&configuration, destinations, lengths);
         Ok(Self {
             network,
             settings,
             loads,
             saturation: configuration.switch("traffic.saturation"),
-            interval: configuration.time("traffic.interval").unwrap_or(Time::from_ps(10_000_000)),
+            interval,
             output,
             warnings: machine.warnings,
             topology: machine.topology,
@@ -163,7 +165,7 @@ impl TrafficPlan {
 
 fn settings(
     configuration: &Configuration,
-    destinations: traffic::Destinations,
+    destinations: Destinations,
     lengths: Lengths,
 ) -> Settings {
     Settings {
@@ -180,6 +182,67 @@ fn settings(
     }
 }
 
+fn nowhere(message: &str) -> Diagnostic {
+    Diagnostic::new(Place::Nowhere, message.trim_start_matches("error: ").to_owned())
+}
+
+/// The hosts that take part, in the order of their numbers: all, or those of `placement.hosts`.
+fn places(configuration: &Configuration, machine: &Machine) -> Result<Vec<u32>, Diagnostic> {
+    let graph = &machine.topology.graph;
+    let count = match configuration.name("placement.hosts") {
+        Some(list) => {
+            let listed = topology::place::listed(&list, &graph.host_names());
+            listed.map_err(|faults| nowhere(&faults.render("placement.hosts")))?.len() as u32
+        }
+        None => graph.hosts(),
+    };
+    let places = machine.hosts(count).map_err(|message| nowhere(&message))?;
+    let mut taken = vec![false; graph.hosts() as usize];
+    let twice = places.iter().find(|&&host| std::mem::replace(&mut taken[host as usize], true));
+    let Some(&twice) = twice else { return Ok(places) };
+    let message = format!("{} is placed twice: traffic has each host once", graph.name(twice));
+    Err(configuration.mistake("placement.kind", message))
+}
+
+fn destinations(
+    configuration: &Configuration,
+    machine: &Machine,
+    pattern: &Pattern,
+) -> Result<Destinations, Diagnostic> {
+    let places = places(configuration, machine)?;
+    let placed = pattern.placed(&machine.topology, &places);
+    placed.map_err(|misfit| configuration.mistake("workload.source", misfit.to_string()))
+}
+
+/// Refuses what is said but has no effect on this traffic.
+fn unused(configuration: &Configuration, writes: bool, loads: Option<&[f64]>) -> Vec<Diagnostic> {
+    let name = match configuration.workload() {
+        Some(Workload::Traffic(name)) => name,
+        _ => String::new(),
+    };
+    let is = |names: &[&str]| names.contains(&name.as_str());
+    let bursty = configuration.word("traffic.arrivals") == "bursty";
+    let saturation = configuration.switch("traffic.saturation");
+    let single = writes && !saturation && loads.is_none_or(|loads| loads.len() == 1);
+    let own = "traffic writes tables of its own, all of them, and has no ranks";
+    let refused = [
+        ("output.timeline", false, own),
+        ("output.gantt", false, own),
+        ("output.tables", false, own),
+        ("placement.per-host", false, "traffic has each host once"),
+        ("traffic.host", is(&["hot-spot", "incast"]), "it belongs to hot-spot and incast"),
+        ("traffic.ways", is(&["incast"]), "it belongs to incast"),
+        ("traffic.share", is(&["hot-spot", "sphere"]), "it belongs to hot-spot and sphere"),
+        ("traffic.radius", is(&["sphere"]), "it belongs to sphere"),
+        ("traffic.burst", bursty, "set traffic.arrivals = \"bursty\""),
+        ("traffic.load", !saturation, "saturation is sought among all loads"),
+        ("traffic.interval", single, "a run of one load with a folder (-o) writes lanes.csv"),
+    ];
+    let refused = refused.into_iter().filter(|(_, used, _)| !used);
+    let found = refused.filter_map(|(key, _, help)| plan::without(key, configuration, help).err());
+    found.flatten().collect()
+}
+
 fn loads(configuration: &Configuration) -> Result<Vec<f64>, Diagnostic> {
     let text = configuration.name("traffic.load").unwrap_or_default();
     traffic::loads(&text).map_err(|message| configuration.mistake("traffic.load", message))
@@ -190,7 +253,8 @@ fn lengths(configuration: &Configuration) -> Result<Lengths, Vec<Diagnostic>> {
     const KEY: &str = "traffic.length";
     let text = configuration.name(KEY).unwrap_or_default();
     if let Some(lengths) = Lengths::parse(&text) {
-        return Ok(lengths);
+        let wrong = |why| vec![configuration.mistake(KEY, format!("`{text}`: {why}"))];
+        return lengths.map_err(wrong);
     }
     let read = fs::read_to_string(&text).map_err(|error| {
         let message = format!(
@@ -226,7 +290,7 @@ fn pattern(configuration: &Configuration) -> Result<Pattern, Diagnostic> {
         }
         Pattern::Sphere { radius, share } => {
             let given = configuration.count("traffic.radius");
-            let radius = given.map_or(radius, |radius| radius as u32);
+            let radius = given.map(|radius| radius as u32).or(radius);
             Pattern::Sphere { radius, share: given_share.unwrap_or(share) }
         }
         Pattern::Incast { ways, .. } => {
