@@ -141,9 +141,12 @@ const MODULES: &[&str] = &[
     "__mpi_mod_",
 ];
 
+/// How names begin of the C++ interface that MPI-3.0 removed: of functions, tables of virtual functions and types.
+const CLASSES: [&str; 5] = ["_zn3mpi", "_znk3mpi", "_ztvn3mpi", "_ztin3mpi", "_ztsn3mpi"];
+
 fn is_mpi(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
-    if MODULES.iter().any(|module| lower.starts_with(module)) {
+    if MODULES.iter().chain(&CLASSES).any(|scope| lower.starts_with(scope)) {
         return true;
     }
     let rest = lower.strip_prefix('p').unwrap_or(&lower);

@@ -48,7 +48,9 @@ fn show(format: Format, measured: &Measured, out: &mut impl Write) -> io::Result
     }
     let Some(saturation) = &measured.saturation else { return Ok(()) };
     let [low, high] = saturation.between;
-    if saturation.points.iter().any(|point| point.load == high && point.deadlock.is_some()) {
+    let too_much = saturation.points.iter().filter(|point| !point.sustained());
+    let first = too_much.min_by(|one, other| one.load.total_cmp(&other.load));
+    if first.is_some_and(|point| point.deadlock.is_some()) {
         return writeln!(out, "\ndeadlock from a load between {low:.3} and {high:.3} on");
     }
     if high > 1.0 {
