@@ -1,8 +1,8 @@
 //! A block of neighbouring processes that is run by one worker at a time.
 //!
 //! A block is small enough for its processes to stay in a core's cache while a window is worked
-//! off. Times of next events are kept in groups of 64, so that a window in which little happens
-//! costs little.
+//! off. Times of next events are kept in groups of 64 and parts of 8, so that a window in which little
+//! happens costs little.
 
 use std::slice;
 
@@ -15,6 +15,9 @@ use crate::{AHEAD, Event, Model, Next, Outbox, prefetch};
 /// Processes per group, and most groups per block: a set of groups fits a word.
 const GROUP: usize = 64;
 
+/// Processes per part of a group, and parts per group.
+const PART: usize = 8;
+
 /// Most processes per block: as many as stay in a cache.
 pub const BLOCK: usize = 2048;
 
@@ -25,9 +28,12 @@ pub struct Block<M> {
     first: u32,
     /// Where its processes stand among those of its worker.
     place: usize,
-    /// Time of the next event, by process.
-    next: Vec<Time>,
-    /// The earliest of each group.
+    /// How many there are.
+    count: usize,
+    /// Time of the next event, by process; [`Time::MAX`] behind the last one.
+    next: Vec<[Time; PART]>,
+    /// The earliest of each part, by group, and of each group.
+    parts: Vec<[Time; GROUP / PART]>,
     groups: Vec<Time>,
     /// Processes whose next event is urgent, by group, and the groups that have such.
     urgent: Vec<u64>,
@@ -53,6 +59,10 @@ fn members(mut set: u64) -> impl Iterator<Item = usize> {
         set &= set - 1;
         Some(first)
     })
+}
+
+fn least(times: &[Time; PART]) -> Time {
+    times.iter().fold(Time::MAX, |least, time| least.min(*time))
 }
 
 /// What a worker needs to run a block, whichever it is.
@@ -107,12 +117,21 @@ impl<M: crate::Wire> Desk<M> {
 
 impl<M: crate::Wire> Block<M> {
     pub fn new(first: u32, place: usize, count: usize, lookahead: Time) -> Self {
+        let groups = count.div_ceil(GROUP);
+        let mut next = vec![[Time::MAX; PART]; groups * (GROUP / PART)];
+        next.iter_mut().flatten().take(count).for_each(|time| *time = Time::ZERO);
+        let part = |place: usize| next.get(place).map_or(Time::MAX, least);
+        let parts =
+            (0..groups).map(|group| std::array::from_fn(|at| part(group * (GROUP / PART) + at)));
+        let parts = parts.collect();
         Self {
             first,
             place,
-            next: vec![Time::ZERO; count],
-            groups: vec![Time::ZERO; count.div_ceil(GROUP)],
-            urgent: vec![0; count.div_ceil(GROUP)],
+            count,
+            next,
+            parts,
+            groups: vec![Time::ZERO; groups],
+            urgent: vec![0; groups],
             urgent_groups: 0,
             earliest: Time::ZERO,
             mail: Mail::new(),
@@ -131,7 +150,8 @@ impl<M: crate::Wire> Block<M> {
         let mut earliest = self.mail.urgent.min(self.later.urgent());
         for group in members(self.urgent_groups) {
             for bit in members(self.urgent[group]) {
-                earliest = earliest.min(self.next[group * GROUP + bit]);
+                let local = group * GROUP + bit;
+                earliest = earliest.min(self.next[local / PART][local % PART]);
             }
         }
         earliest
@@ -162,10 +182,10 @@ impl<M: crate::Wire> Block<M> {
         Mo: Model<Message = M>,
     {
         if processes.len() == self.place {
-            let places = (self.first..).take(self.next.len());
+            let places = (self.first..).take(self.count);
             processes.extend(places.map(|place| model.process(out.shares.number(place))));
         }
-        let processes = &mut processes[self.place..self.place + self.next.len()];
+        let processes = &mut processes[self.place..self.place + self.count];
         self.later.take(until, &mut self.mail, &mut out.spare);
         std::mem::swap(&mut desk.due, &mut self.mail);
         let mut active = Active { groups: 0, processes: [0; BLOCK / GROUP] };
@@ -193,12 +213,7 @@ impl<M: crate::Wire> Block<M> {
             self.note(local as usize, next);
         }
         desk.order = order;
-        for group in members(active.groups) {
-            let end = self.next.len().min((group + 1) * GROUP);
-            let times = self.next[group * GROUP..end].iter().copied();
-            self.groups[group] = times.min().unwrap_or(Time::MAX);
-        }
-        self.earliest = self.groups.iter().copied().min().unwrap_or(Time::MAX);
+        self.look_ahead(&active);
         desk.due.recycle(&mut out.spare);
     }
 
@@ -208,17 +223,37 @@ impl<M: crate::Wire> Block<M> {
         for (group, &earliest) in self.groups.iter().enumerate() {
             if earliest < until {
                 active.groups |= 1 << group;
-                for (bit, time) in self.next[group * GROUP..].iter().take(GROUP).enumerate() {
-                    active.processes[group] |= u64::from(*time < until) << bit;
+                for (part, &earliest) in self.parts[group].iter().enumerate() {
+                    if earliest < until {
+                        let times = &self.next[group * (GROUP / PART) + part];
+                        for (bit, time) in times.iter().enumerate() {
+                            active.processes[group] |=
+                                u64::from(*time < until) << (part * PART + bit);
+                        }
+                    }
                 }
             }
         }
     }
 
+    /// Notes when something is next where processes have run.
+    #[inline]
+    fn look_ahead(&mut self, active: &Active) {
+        for group in members(active.groups) {
+            for (part, earliest) in self.parts[group].iter_mut().enumerate() {
+                if active.processes[group] >> (part * PART) & ((1 << PART) - 1) != 0 {
+                    *earliest = least(&self.next[group * (GROUP / PART) + part]);
+                }
+            }
+            self.groups[group] = least(&self.parts[group]);
+        }
+        self.earliest = self.groups.iter().copied().min().unwrap_or(Time::MAX);
+    }
+
     /// Remembers when a process wants to run again.
     #[inline]
     fn note(&mut self, local: usize, Next { time, urgent }: Next) {
-        self.next[local] = time;
+        self.next[local / PART][local % PART] = time;
         let (group, bit) = (local / GROUP, 1 << (local % GROUP));
         if urgent {
             self.urgent[group] |= bit;

@@ -29,6 +29,9 @@ impl<M> Event<M> {
 
 /// Plain data that may cross threads and machines.
 pub trait Wire: Copy + Send + 'static {
+    /// Whether there are any.
+    const EXISTS: bool = true;
+
     /// Appends the message to `bytes`.
     fn encode(&self, bytes: &mut Vec<u8>);
 

@@ -42,6 +42,8 @@ impl<N: Network> Outlet<N> for Nowhere {
 pub enum Never {}
 
 impl Wire for Never {
+    const EXISTS: bool = false;
+
     fn encode(&self, _: &mut Vec<u8>) {
         match *self {}
     }
@@ -99,9 +101,9 @@ impl<P: Wire, S: Wire> Wire for Mail<P, S> {
         }
     }
 
-    /// Unless the receiver may answer it without delay.
+    /// Unless the receiver may answer it without delay. A network without signals needs none.
     #[inline]
     fn aside(&self) -> bool {
-        matches!(self, Self::Announcement(payload) if !payload.urgent())
+        S::EXISTS && matches!(self, Self::Announcement(payload) if !payload.urgent())
     }
 }
