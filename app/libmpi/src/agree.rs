@@ -260,7 +260,7 @@ pub fn begin() -> Result {
     Ok(())
 }
 
-/// The rank does not use MPI for now: it may begin again, or end.
+/// The rank's last session is over: it may begin another, or end.
 pub fn rest() {
     if let Ok(port) = mpi().port() {
         port.note(Use::Before);
