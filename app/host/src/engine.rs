@@ -18,7 +18,7 @@ use crate::path::Stamp;
 use crate::places::{Place as Berth, Places};
 use crate::port::{End, run_device, work_with_port};
 use crate::queues::Rank as Place;
-use crate::queues::{Arrived, Entry, Queues, Task, Work};
+use crate::queues::{Arrived, Entry, Only, Queues, Task, Work};
 use crate::rank::{Rank, Waiting};
 use crate::relay::Charges;
 use crate::shared::{Host, HostTurn};
@@ -46,6 +46,9 @@ pub struct Crew<B> {
     /// Queues for ranks that have none of their own.
     #[expect(clippy::vec_box, reason = "ranks keep them in boxes")]
     desks: Vec<Box<Queues>>,
+    /// Boxes for the only thing that waits at a rank.
+    #[expect(clippy::vec_box, reason = "ranks keep them in boxes")]
+    boxes: Vec<Box<Only>>,
     /// Buffers.
     receives: Vec<u32>,
     pub delivered: Vec<(Time, u32, u64)>,
@@ -67,6 +70,7 @@ impl<B> Crew<B> {
         Self {
             probe,
             desks: Vec::new(),
+            boxes: Vec::new(),
             receives: Vec::new(),
             delivered: Vec::new(),
             arrived: Vec::new(),
@@ -79,7 +83,7 @@ impl<B> Crew<B> {
     }
 }
 
-/// Most desks that are kept.
+/// Most desks and boxes that are kept.
 const DESKS: usize = 1024;
 
 /// One rank at work in one window.
@@ -300,7 +304,12 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
     pub fn resume(&mut self) {
         match std::mem::replace(&mut self.rank.waiting, Waiting::Nothing) {
             Waiting::Nothing => {}
-            Waiting::One(only) => self.queues().put_only(*only),
+            Waiting::One(only) => {
+                self.queues().put_only(*only);
+                if self.crew.boxes.len() < DESKS {
+                    self.crew.boxes.push(only);
+                }
+            }
             Waiting::Many(queues) => self.queues = Some(queues),
         }
         if self.rank.batches == 0 {
@@ -312,7 +321,9 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
     fn leave(self) {
         let Some(mut queues) = self.queues else { return };
         if let Some(only) = queues.take_only() {
-            self.rank.waiting = Waiting::One(Box::new(only));
+            let mut place = self.crew.boxes.pop().unwrap_or_else(|| Box::new(only));
+            *place = only;
+            self.rank.waiting = Waiting::One(place);
         } else if !queues.is_empty() {
             self.rank.waiting = Waiting::Many(queues);
             return;
@@ -389,8 +400,10 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
             }
             if self.engine.plain {
                 if let Some(burst) = queues.burst() {
-                    if self.send_all(&burst, until) {
-                        continue;
+                    match self.send_all(&burst, until) {
+                        Some(next) if next >= until => return next,
+                        Some(_) => continue,
+                        None => {}
                     }
                 } else if let Some(Arrived(event)) = queues.pop_message() {
                     self.receive_plain(&event, at);

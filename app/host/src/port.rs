@@ -240,7 +240,10 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Ranks<S, N, B> for Turn
         if !first.is_some_and(|event| alone && self.relay(&event, until)) {
             self.resume();
             while let Some(event) = first {
-                self.arrive(&event);
+                let next = self.next_arrival();
+                if !self.receive_first(&event, next, until) {
+                    self.arrive(&event);
+                }
                 first = self.take_arrival(until);
             }
         }

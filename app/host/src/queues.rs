@@ -54,6 +54,20 @@ pub enum Work {
     Data { send: u32, receive: u32 },
 }
 
+impl Task {
+    /// So many of its operations have started; `false` if that was all.
+    fn go_on(&mut self, operations: u32) -> bool {
+        match &mut self.work {
+            Work::Ops(run) if run.count > operations => {
+                run.first += run.stride * operations;
+                run.count -= operations;
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
 impl Ready for Task {
     type Order = Order;
 
@@ -74,15 +88,9 @@ impl Ready for Task {
 
     #[inline]
     fn split(&mut self) -> Option<Self> {
-        match &mut self.work {
-            Work::Ops(run) if run.count > 1 => {
-                let first = Work::Ops(Run::one(run.first));
-                run.first += run.stride;
-                run.count -= 1;
-                Some(Self { work: first, ..*self })
-            }
-            _ => None,
-        }
+        let Work::Ops(run) = self.work else { return None };
+        let first = Self { work: Work::Ops(Run::one(run.first)), ..*self };
+        self.go_on(1).then_some(first)
     }
 }
 
@@ -133,13 +141,16 @@ impl Entry {
     }
 }
 
+/// A single thing that waits.
+pub type Only = (Class, Entry);
+
 /// The queues of a rank.
 #[derive(Debug)]
 pub struct Queues {
     shape: Shape,
     /// The only thing that waits: then the queues are empty. Most ranks of most programs never
     /// have more.
-    only: Option<(Class, Entry)>,
+    only: Option<Only>,
     // As many as one CPU and one interface need stand here, so that a rank's queues are together.
     tasks: SmallVec<[ReadyQueue<Task>; 3]>,
     messages: SmallVec<[ReadyQueue<Arrived>; 2]>,
@@ -275,6 +286,9 @@ impl Queues {
     /// one other class is waiting: these.
     #[inline]
     pub fn burst(&self) -> Option<Burst> {
+        if let Some((class, Entry::Task(Task { at, work: Work::Ops(run), .. }))) = self.only {
+            return Some(Burst { class, since: at, run, other: None });
+        }
         let head = self.active.get(self.best)?;
         let others = self.active.len() - 1;
         let other = if others == 1 { self.active.get(1 - self.best) } else { None };
@@ -297,14 +311,15 @@ impl Queues {
     /// So many operations of the last [`Queues::burst`] have started.
     #[inline]
     pub fn started(&mut self, operations: u32) {
+        if let Some((_, Entry::Task(task))) = &mut self.only {
+            if !task.go_on(operations) {
+                self.only = None;
+            }
+            return;
+        }
         let Some(head) = self.active.get_mut(self.best) else { return };
         let queue = &mut self.tasks[head.number as usize];
-        if let Some(Task { work: Work::Ops(run), .. }) = queue.peek_mut()
-            && run.count > operations
-        {
-            run.first += run.stride * operations;
-            run.count -= operations;
-        } else {
+        if !queue.peek_mut().is_some_and(|task| task.go_on(operations)) {
             queue.remove_first();
         }
         if !head.renew(queue) {
@@ -422,12 +437,12 @@ impl Queues {
     }
 
     /// If all that waits is a single thing: takes it out.
-    pub fn take_only(&mut self) -> Option<(Class, Entry)> {
+    pub fn take_only(&mut self) -> Option<Only> {
         self.only.take()
     }
 
     /// Puts a single thing back into empty queues.
-    pub fn put_only(&mut self, only: (Class, Entry)) {
+    pub fn put_only(&mut self, only: Only) {
         self.only = Some(only);
     }
 }

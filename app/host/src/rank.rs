@@ -4,10 +4,10 @@ use mpi::{Store, Tags};
 use rustc_hash::FxHashMap;
 use units::Time;
 
-use crate::clocks::{Class, Clocks};
+use crate::clocks::Clocks;
 use crate::message::Kind;
 use crate::path::Path;
-use crate::queues::{Entry, Queues};
+use crate::queues::{Only, Queues};
 
 /// A rank.
 ///
@@ -33,7 +33,7 @@ pub struct Rank<S> {
 /// What waits from one window to the next.
 pub enum Waiting {
     Nothing,
-    One(Box<(Class, Entry)>),
+    One(Box<Only>),
     Many(Box<Queues>),
 }
 

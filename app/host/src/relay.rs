@@ -90,6 +90,21 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
         true
     }
 
+    /// A message that nothing else can come before is received as it arrives: whatever waits can start only later, and so can the next
+    /// arrival. Else nothing has changed.
+    #[inline]
+    pub fn receive_first(&mut self, event: &Event<Message>, next: Time, until: Time) -> bool {
+        let at = event.time.max(self.rank.clocks.free(RECEIVING));
+        let simple = self.engine.plain && event.message.kind == Kind::Eager;
+        let clocks = &self.rank.clocks;
+        let waiting = self.queues.as_mut().and_then(|queues| queues.next(clocks));
+        let first = simple && at < until.min(next) && waiting.is_none_or(|(time, _)| at < time);
+        if first {
+            self.receive_plain(event, at);
+        }
+        first
+    }
+
     /// A message is received that has waited for its turn.
     pub fn receive_plain(&mut self, event: &Event<Message>, at: Time) {
         if let Some((index, follow, done)) = self.accept(event, at) {
@@ -99,24 +114,28 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
         }
     }
 
-    /// Like sends start one after the other, until something else comes first. `false` if the first is
-    /// not as simple as that, and then nothing has changed.
-    pub fn send_all(&mut self, burst: &Burst, until: Time) -> bool {
+    /// Like sends start one after the other, until something else comes first. Gives when the next thing happens, or earlier; `None` if
+    /// the first is not as simple as that, and then nothing has changed.
+    pub fn send_all(&mut self, burst: &Burst, until: Time) -> Option<Time> {
         if burst.class != SENDING {
-            return false;
+            return None;
         }
         let Burst { since, run, other, .. } = burst;
         let limit = self.engine.settings.parameters.eager_limit;
-        let mut sent = 0;
+        let (mut sent, mut next) = (0, Time::ZERO);
         while sent < run.count {
             let at = since.time.max(self.rank.clocks.free(SENDING));
             let earlier = other.is_some_and(|(class, ready, behind)| {
                 let other = ready.max(self.rank.clocks.free(class));
                 other < at || other == at && !behind
             });
+            if at >= until || earlier {
+                next = if earlier { next } else { at };
+                break;
+            }
             let index = run.first + sent * run.stride;
             let op = self.op(index);
-            if at >= until || earlier || op.size > limit || self.is_neighbour(op.peer) {
+            if op.size > limit || self.is_neighbour(op.peer) {
                 break;
             }
             self.dispatch((index, &op), since, at);
@@ -125,7 +144,7 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
         if sent > 0 {
             self.queues().started(sent);
         }
-        sent > 0
+        (sent > 0).then_some(next)
     }
 
     /// The only task that waits is done, if it is an eager send of one message. Else nothing has changed.

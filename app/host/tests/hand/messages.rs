@@ -152,6 +152,25 @@ fn a_message_larger_than_its_receive() {
     check_compat(text, &DEFAULT.settings(), &[1500, 5554]);
 }
 
+/// Rank 1's message enters at 1500 and arrives at 4000; rank 2's, caused later, at 10, costs 100 and is there before, at 2610. The CPU
+/// is free at 4500: then what was caused first is received, until 6000, and the other one until 6100; the answer to rank 1 follows,
+/// which arrives at 6200 + 2500, and that to rank 2.
+#[test]
+fn of_two_messages_that_wait_the_one_caused_first_is_received() {
+    let text = "num_ranks 3
+        rank 0 {
+            calc 4500
+            a: recv 100b from 1 b: recv 1b from 2
+            c: send 1b to 1 d: send 1b to 2
+            c requires a d requires b
+        }
+        rank 1 { send 100b to 0 recv 1b from 0 }
+        rank 2 { a: calc 10 b: send 1b to 0 b requires a recv 1b from 0 }";
+    let mut settings = Machine { l: 2500, o: 100, s: 50, ..NOTHING }.settings();
+    settings.parameters.large = Machine { l: 2500, o: 1500, ..NOTHING }.costs();
+    check(text, &settings, &[6300, 8800, 8900]);
+}
+
 /// 1500 + 2500 + 500 + 10 * 6.
 #[test]
 fn separate_overheads() {
