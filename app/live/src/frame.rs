@@ -111,6 +111,8 @@ pub struct Rank {
     computed: Computed,
     /// Polls in a row.
     polls: u64,
+    /// When it last began to run, in picoseconds.
+    pub now: u64,
     /// The function that it is in.
     pub inside: String,
     /// It has no process yet that takes part.
@@ -152,6 +154,7 @@ impl Rank {
             chain: None,
             computed: Computed::default(),
             polls: 0,
+            now: 0,
             inside: String::new(),
             completions: Vec::new(),
             dormant: rank >= ranks,

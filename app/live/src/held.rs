@@ -11,11 +11,11 @@ pub trait Holder: Sync {
     /// The memory that ranks and simulator share.
     fn memory(&self) -> &Memory;
 
-    /// Gives a rank its turn for good: it will not come back.
-    fn release(&self, rank: u32);
+    /// Gives a rank its turn for good, at a moment in picoseconds: it will not come back.
+    fn release(&self, rank: u32, now: u64);
 
-    /// Gives a rank its turn and returns when it is the simulator's again.
-    fn turn(&self, rank: u32) -> Result<(), Lost>;
+    /// Gives a rank its turn, at a moment in picoseconds, and returns when it is the simulator's again.
+    fn turn(&self, rank: u32, now: u64) -> Result<(), Lost>;
 
     /// Starts processes for ranks, program after program as many as it says, with the environment of rank `by`: all, or none and the
     /// reason.

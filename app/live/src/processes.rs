@@ -234,10 +234,10 @@ impl Holder for Processes {
         &self.memory
     }
 
-    fn turn(&self, rank: u32) -> Result<(), Lost> {
+    fn turn(&self, rank: u32, now: u64) -> Result<(), Lost> {
         let lost = |how: &str| Lost { how: how.to_owned(), code: 1, used: true };
         let lane = self.memory.lane(rank).ok_or_else(|| lost("it has no lane"))?;
-        self.release(rank);
+        self.release(rank, now);
         while let Some(asleep) = lane.sleep(SIMULATORS_TURN) {
             let woken = futex::wait(&lane.turn, futex::Flags::empty(), asleep, None).is_ok();
             if woken
@@ -289,13 +289,22 @@ impl Holder for Processes {
             descendants::end_all();
             return 1;
         }
-        let ended = self.ranks.iter().filter_map(|rank| lock(rank).as_mut()?.child.wait().ok());
-        let codes: Vec<_> = ended.filter(|status| !status.success()).map(exit_code).collect();
+        let ended = self.ranks.iter().map(|rank| lock(rank).as_mut()?.child.wait().ok());
+        let failed = (0..).zip(ended).filter_map(|(rank, status)| Some((rank, status?)));
+        let failed: Vec<(u32, _)> = failed.filter(|(_, status)| !status.success()).collect();
         self.finish_printing();
-        codes.first().copied().unwrap_or(0)
+        for (rank, status) in &failed {
+            if let Some(signal) = status.signal() {
+                let name = name(signal);
+                eprintln!(
+                    "error: rank {rank} was ended by signal {signal} ({name}) after MPI_Finalize"
+                );
+            }
+        }
+        failed.first().map_or(0, |(_, status)| exit_code(*status))
     }
 
-    fn release(&self, rank: u32) {
+    fn release(&self, rank: u32, _: u64) {
         if let Some(lane) = self.memory.lane(rank)
             && lane.pass(RANKS_TURN)
         {

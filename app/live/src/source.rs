@@ -84,7 +84,7 @@ impl<'a, H: Holder + ?Sized> Live<'a, H> {
     }
 
     /// Where in the program a rank waits: it is asked.
-    fn place(&self, rank: u32) -> Option<String> {
+    fn place(&self, &Rank { number: rank, now, .. }: &Rank) -> Option<String> {
         if self.ended().is_some() || self.asked.fetch_add(1, Ordering::Relaxed) >= ASKED {
             return None;
         }
@@ -92,7 +92,7 @@ impl<'a, H: Holder + ?Sized> Live<'a, H> {
         let mut words = Vec::new();
         Reply { asks_place: true, ..Reply::default() }.encode(&mut words);
         lane.write(SIMULATORS_TURN, &words);
-        self.holder.turn(rank).ok()?;
+        self.holder.turn(rank, now).ok()?;
         words.clear();
         lane.read(SIMULATORS_TURN, &mut words);
         match Decoder::new(&words).next()? {
@@ -149,6 +149,7 @@ impl<'a, H: Holder + ?Sized> Live<'a, H> {
         let failed = |how: String| Ended { rank: 0, time: 0, how: Some(how), code: 1 };
         let mut words = WORDS.take();
         let rank = &mut state.rank;
+        rank.now = now;
         self.reply(rank, &mut words, now, value, None)?;
         let lane = self
             .rules
@@ -157,7 +158,7 @@ impl<'a, H: Holder + ?Sized> Live<'a, H> {
             .ok_or_else(|| failed("it has no lane".to_owned()))?;
         words.clear();
         loop {
-            if let Err(lost) = self.holder.turn(rank.number) {
+            if let Err(lost) = self.holder.turn(rank.number, now) {
                 if lost.code == 0 {
                     self.strangers.fetch_add(u32::from(!lost.used), Ordering::Relaxed);
                     return rank.take(Command::Exit, &self.rules).map_err(failed);
@@ -210,7 +211,7 @@ impl<'a, H: Holder + ?Sized> Live<'a, H> {
             if rest.is_empty() {
                 return Ok(());
             }
-            self.holder.turn(rank.number)?;
+            self.holder.turn(rank.number, now)?;
         }
     }
 
@@ -218,7 +219,7 @@ impl<'a, H: Holder + ?Sized> Live<'a, H> {
     fn release(&self, state: &mut State, now: u64) {
         let rank = &mut state.rank;
         if self.reply(rank, &mut Vec::new(), now, 0, None).is_ok() {
-            self.holder.release(rank.number);
+            self.holder.release(rank.number, now);
         }
     }
 }
@@ -329,8 +330,8 @@ impl<H: Holder + ?Sized> Source for &Live<'_, H> {
     }
 
     fn waits_in(&self, state: &State) -> Option<String> {
-        let Rank { finished, number, inside, .. } = &*state.rank;
-        (!finished).then(|| self.place(*number).unwrap_or_else(|| inside.clone()))
+        let rank = &*state.rank;
+        (!rank.finished).then(|| self.place(rank).unwrap_or_else(|| rank.inside.clone()))
     }
 
     fn tags(&self) -> mpi::Tags {

@@ -177,13 +177,26 @@ fn ranks_that_go_wrong() {
             }
         }
     }
-    let ended = mpirun("-n 3", &program, "crash");
-    assert_eq!(ended.code, 139, "{}", ended.stderr);
-    assert!(ended.stderr.contains("rank 1 at "), "{}", ended.stderr);
-    assert!(ended.stderr.contains("segmentation fault"), "{}", ended.stderr);
-    let ended = mpirun("-n 3 --in-process", &program, "crash");
-    let said = "error: rank 1 was ended by a signal (segmentation fault)";
-    assert!(ended.code != 0 && ended.stderr.contains(said), "{}", ended.stderr);
+    // The second dies when time has passed and all has been said to MPI.
+    let signal = "ended by signal 11 (segmentation fault)";
+    let here = "it was ended by a signal (segmentation fault)";
+    for (how, argument, first, second) in [
+        ("", "crash", "error: rank 1 at 0 ns: ", signal),
+        (
+            "",
+            "last",
+            "error: rank 1 was ",
+            "ended by signal 11 (segmentation fault) after MPI_Finalize",
+        ),
+        ("--in-process", "crash", "error: rank 1 at 0.000000 us: ", here),
+        ("--in-process", "last", "error: rank 1 at 12.500000 us: ", here),
+    ] {
+        let ended = mpirun(&format!("-n 3 {how}"), &program, argument);
+        assert!(ended.code == if how.is_empty() { 139 } else { -1 }, "{}", ended.stderr);
+        for part in [first, second] {
+            assert!(ended.stderr.contains(part), "{argument} {how}: {}", ended.stderr);
+        }
+    }
     let quiet = mpirun("-q -n 3", &program, "wait");
     assert!(quiet.code == 3 && quiet.stderr.contains("deadlock of 3 ranks"), "{}", quiet.stderr);
 }

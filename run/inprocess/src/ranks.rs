@@ -262,8 +262,8 @@ impl Ranks {
         keys::exchange(before, rank as usize);
     }
 
-    /// Lets a rank run until it suspends itself or ends.
-    fn run(&self, rank: u32) -> Option<c_int> {
+    /// Lets a rank run, from a moment on, until it suspends itself or ends.
+    fn run(&self, rank: u32, now: u64) -> Option<c_int> {
         // SAFETY: one thread; what a rank does while it runs does not come here.
         let ranks = unsafe { &mut *self.all.get() };
         let own = ranks.get(rank as usize)?;
@@ -276,7 +276,7 @@ impl Ranks {
         let mut coroutine = own.coroutine.take()?;
         state::run_as(own.mpi);
         heddle_mpi::extra::running(true);
-        crate::signals::runs(Some(rank));
+        crate::signals::runs(rank, now);
         RUNNING.set(rank as usize);
         YIELDER
             .set(WAYS.with_borrow(|ways| ways.get(rank as usize).copied()).unwrap_or(ptr::null()));
@@ -287,7 +287,7 @@ impl Ranks {
         outside.set();
         YIELDER.set(ptr::null());
         heddle_mpi::extra::running(false);
-        crate::signals::runs(None);
+        crate::signals::rests();
         own.ended = match outcome {
             CoroutineResult::Return(code) => Some(code),
             CoroutineResult::Yield(()) => CODE.take(),
@@ -351,14 +351,14 @@ impl Holder for Ranks {
         &self.memory
     }
 
-    fn turn(&self, rank: u32) -> Result<(), Lost> {
+    fn turn(&self, rank: u32, now: u64) -> Result<(), Lost> {
         let lost = |how: &str, code| {
             let used = self.usage(rank) != Use::Never;
             Lost { how: how.to_owned(), code, used }
         };
         let lane = self.memory.lane(rank).ok_or_else(|| lost("it has no lane", 1))?;
         lane.turn.store(RANKS_TURN, Ordering::Release);
-        let ended = self.run(rank);
+        let ended = self.run(rank, now);
         // All ranks have the same lane.
         if lane.turn.swap(SIMULATORS_TURN, Ordering::AcqRel) == SIMULATORS_TURN {
             return Ok(());
@@ -371,10 +371,10 @@ impl Holder for Ranks {
         }
     }
 
-    fn release(&self, rank: u32) {
+    fn release(&self, rank: u32, now: u64) {
         if let Some(lane) = self.memory.lane(rank) {
             lane.turn.store(RANKS_TURN, Ordering::Release);
-            self.run(rank);
+            self.run(rank, now);
             lane.turn.store(SIMULATORS_TURN, Ordering::Release);
         }
     }

@@ -1,14 +1,17 @@
 //! Signals that end the process: which rank was running is said first.
 
 use std::ffi::{c_int, c_void};
+use std::fmt::Write;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::ptr;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 /// The rank that runs, or none.
 static RUNNING: AtomicU32 = AtomicU32::new(NOBODY);
 const NOBODY: u32 = u32::MAX;
+/// Since when, in picoseconds of simulated time.
+static NOW: AtomicU64 = AtomicU64::new(0);
 /// From where to where the stacks of ranks are.
 static STACKS: [AtomicUsize; 2] = [AtomicUsize::new(0), AtomicUsize::new(0)];
 
@@ -23,9 +26,15 @@ const SIGNALS: [(c_int, &str); 5] = [
 /// Bytes of the stack of the handler: the rank's own may be what is full.
 const STACK: usize = 1 << 16;
 
-/// This rank runs from now on, or none.
-pub fn runs(rank: Option<u32>) {
-    RUNNING.store(rank.unwrap_or(NOBODY), Ordering::Relaxed);
+/// This rank runs from a moment of simulated time on.
+pub fn runs(rank: u32, now: u64) {
+    RUNNING.store(rank, Ordering::Relaxed);
+    NOW.store(now, Ordering::Relaxed);
+}
+
+/// None does.
+pub fn rests() {
+    RUNNING.store(NOBODY, Ordering::Relaxed);
 }
 
 /// Watches for the signals. Where the system refuses, they end the process without a word.
@@ -50,42 +59,38 @@ pub fn watch(stacks: &Range<usize>) {
     }
 }
 
-/// Says which rank it was and lets the signal do what it does.
+/// Says which rank it was, and when, and lets the signal do what it does.
 extern "C" fn said(signal: c_int, about: *const libc::siginfo_t, _: *mut c_void) {
     let rank = RUNNING.load(Ordering::Relaxed);
     if rank != NOBODY {
         let name =
             SIGNALS.iter().find(|(known, _)| *known == signal).map_or("signal", |(_, name)| name);
-        say("error: rank ");
-        let mut digits = [0_u8; 10];
-        let (mut rest, mut place) = (rank, digits.len());
-        loop {
-            place -= 1;
-            if let Some(digit) = digits.get_mut(place) {
-                *digit = b'0' + (rest % 10) as u8;
-            }
-            rest /= 10;
-            if rest == 0 || place == 0 {
-                break;
-            }
-        }
-        say(std::str::from_utf8(digits.get(place..).unwrap_or_default()).unwrap_or_default());
-        say(" was ended by a signal (");
-        say(name);
         let [start, end] = [&STACKS[0], &STACKS[1]].map(|place| place.load(Ordering::Relaxed));
         // SAFETY: the system tells of the signal.
         let address = unsafe { (*about).si_addr() }.addr();
-        if signal == libc::SIGSEGV && (start..end).contains(&address) {
-            say(": its stack is full, `ulimit -s` makes it larger");
-        }
-        say("), and with it all that share its process\n");
+        let full = signal == libc::SIGSEGV && (start..end).contains(&address);
+        let hint = if full { ": its stack is full, `ulimit -s` makes it larger" } else { "" };
+        // `Time` would take memory to print itself, which may be what has failed.
+        let now = NOW.load(Ordering::Relaxed);
+        let (us, ps) = (now / 1_000_000, now % 1_000_000);
+        // If nobody reads it, nothing can be done.
+        let _ = writeln!(
+            StandardError,
+            "error: rank {rank} at {us}.{ps:06} us: it was ended by a signal ({name}{hint}), and with it \
+             all that share its process"
+        );
     }
     // SAFETY: the default action is back in place.
     unsafe { libc::raise(signal) };
 }
 
-/// Writes to standard error without memory or locks.
-fn say(text: &str) {
-    // SAFETY: so many bytes are there. If nobody reads them, nothing can be done.
-    let _ = unsafe { libc::write(2, text.as_ptr().cast(), text.len()) };
+/// Written without memory or locks.
+struct StandardError;
+
+impl Write for StandardError {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        // SAFETY: so many bytes are there.
+        let written = unsafe { libc::write(2, text.as_ptr().cast(), text.len()) };
+        if written < 0 { Err(std::fmt::Error) } else { Ok(()) }
+    }
 }
