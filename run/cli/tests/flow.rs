@@ -251,3 +251,30 @@ fn computation_is_scaled_to_the_hosts() {
         assert_eq!(json["makespan_ps"], microseconds * 1_000_000_u64, "{more}");
     }
 }
+
+/// Over flows too it is an error, and no deadlock, when time leaves its range: a message that takes 3e9 s at 100 Mb/s; two
+/// computations of half the range on one core; a bandwidth and a latency that a factor spoils.
+#[test]
+fn time_beyond_its_range_is_no_deadlock() {
+    let folder = Folder::new("flow-overflow");
+    folder.write(
+        "big.goal",
+        "num_ranks 2\nrank 0 { send 300000000000000000b to 1 }\nrank 1 { recv 300000000000000000b from 0 }\n",
+    );
+    folder.write("small.goal", "num_ranks 2\nrank 0 { send 8b to 1 }\nrank 1 { recv 8b from 0 }\n");
+    folder.write(
+        "cores.goal",
+        "num_ranks 2\nrank 0 { calc 10000000000000000 }\nrank 1 { calc 10000000000000000 }\n",
+    );
+    fs::write(folder.path("hosts.txt"), "0\n0\n").expect("written");
+    for command in [
+        "run big.goal",
+        "run cores.goal --set placement.kind=file --set placement.hosts=hosts.txt",
+        "run small.goal --set flow.bandwidth-factors=0B:1e-30",
+        "run small.goal --cfg smpi/lat-factor:0:1e13",
+    ] {
+        let shown = folder.heddle(&format!("{command} --network flow --topology torus:dims=2x2"));
+        assert_eq!((shown.code, shown.stdout.as_str()), (1, ""), "{command}: {}", shown.stderr);
+        assert!(shown.stderr.contains("simulated time overflows"), "{command}: {}", shown.stderr);
+    }
+}
