@@ -121,6 +121,12 @@ pub trait Source: Sync {
     /// Whether a send is a blocking one.
     fn is_blocking(&self, state: &Self::State, rank: u32, index: u32) -> bool;
 
+    /// Whether a computation is sleep, which uses no core.
+    fn is_sleep(&self, rank: u32, index: u32) -> bool {
+        let _ = (rank, index);
+        false
+    }
+
     /// Whether the receives that are waited for with this one are waited for one after the other.
     fn is_in_order(&self, state: &Self::State, rank: u32, index: u32) -> bool;
 
@@ -398,6 +404,10 @@ impl<P: Program> Source for Scheduled<'_, P> {
             });
         }
         any && only
+    }
+
+    fn is_sleep(&self, rank: u32, index: u32) -> bool {
+        self.program.is_sleep(rank, index)
     }
 
     fn is_in_order(&self, _: &Progress, rank: u32, index: u32) -> bool {

@@ -148,6 +148,12 @@ pub trait Program: Sync {
         None
     }
 
+    /// Whether a computation is sleep: it takes its time and uses no core.
+    fn is_sleep(&self, rank: u32, index: u32) -> bool {
+        let _ = (rank, index);
+        false
+    }
+
     /// The operation will be asked for soon: a chance to prefetch it. It need not exist. In stage 1
     /// what stage 0 asked for has arrived.
     fn soon(&self, rank: u32, index: u32, stage: usize) {

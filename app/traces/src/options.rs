@@ -155,7 +155,7 @@ pub struct Options<'a> {
     pub window: Window,
     /// Whether it is noted where each call begins.
     pub marks: bool,
-    /// Whether it is noted which sends are blocking calls.
+    /// Whether it is noted which sends are blocking calls, and which computations are sleep.
     pub blocking: bool,
     /// Threads that compile; 0 for as many as there are processors.
     pub threads: usize,

@@ -53,6 +53,16 @@ impl Record {
     }
 }
 
+/// What a rank did between two calls, where a trace tells amounts in place of times. In picoseconds, which may lie beyond the range
+/// of time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Between {
+    /// Computation, on the host that the trace was opened for.
+    pub computed: f64,
+    /// Sleep, which takes as long on any host and uses none of its cores.
+    pub slept: f64,
+}
+
 /// A datatype of a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Datatype {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::definitions::Definitions;
 use crate::format::{self, Reader};
-use crate::record::Record;
+use crate::record::{Between, Record};
 use crate::text::allprof::{self, AllprofReader};
 use crate::text::independent::{self, IndependentReader, SPEED};
 
@@ -309,6 +309,14 @@ impl Stream {
             Input::Heddle(reader) => reader.header().start / (1000 / reader.header().unit.ps()),
             Input::Allprof(reader) => reader.start(),
             Input::Independent(_) => 0,
+        }
+    }
+
+    /// What the rank did between the last two calls, if the trace tells amounts; otherwise their times tell.
+    pub fn between(&self) -> Option<Between> {
+        match &self.input {
+            Input::Heddle(_) | Input::Allprof(_) => None,
+            Input::Independent(reader) => Some(reader.between()),
         }
     }
 

@@ -190,6 +190,25 @@ fn a_window_between_collectives() {
     assert_eq!((count(Kind::Send), count(Kind::Recv)), (2, 1));
 }
 
+/// There are two barriers, and the last call begins at 60 us.
+#[test]
+fn a_window_with_nothing_in_it() {
+    let traces = run("window-empty", &exchange(), &[]);
+    let us = 1_000_000;
+    for (window, there_is) in [
+        (Window::Collectives(3, 9), "they have 2 collectives of all ranks"),
+        (Window::Times(61 * us, 90 * us), "the last one begins at 60 us"),
+        (Window::Times(21 * us, 22 * us), "no call begins in it"),
+    ] {
+        let options = Options { window, ..Options::default() };
+        let error = compile(&traces, &options).unwrap_err().to_string();
+        assert!(error.contains(there_is), "{window:?}: {error}");
+    }
+    // What begins with the last collective has the end.
+    let options = Options { window: Window::Collectives(2, 9), ..Options::default() };
+    assert!(compile(&traces, &options).is_ok());
+}
+
 /// Four ranks of two: the message stays within a copy, the barrier takes two rounds.
 #[test]
 fn copies_share_collectives() {

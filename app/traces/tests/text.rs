@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use schedule::Kind::{self, Calc, Recv};
 use schedule::Program;
 use traces::compile;
-use traces::options::Options;
+use traces::options::{Options, Scale};
 use traces::source::{Form, Traces};
 
 fn folder(name: &str, files: &[(&str, &str)]) -> PathBuf {
@@ -196,4 +196,108 @@ fn a_probe_does_not_tell_what_it_found() {
     for part in ["t-0.txt: line 2: MPI_Probe on rank 0: ", "does not say which message was found"] {
         assert!(error.contains(part), "{part}: {error}");
     }
+}
+
+fn one_file(name: &str, text: &str) -> Traces {
+    let path = folder(name, &[("a.txt", text), ("run.index", "a.txt\n")]);
+    Traces::find(&path).unwrap()
+}
+
+fn error_of(traces: &Traces) -> String {
+    compile(traces, &Options::default()).unwrap_err().to_string()
+}
+
+/// 1e6 operations take 1 ms, 2 ms on a host half as fast; the sleep takes its 3 ms all the same. So does the nanosecond before
+/// the end.
+#[test]
+fn sleep_is_not_scaled() {
+    let text = "0 init\n0 compute 1e6\n0 sleep 0.003\n0 isend 0 5 8\n0 sleep 1e-9\n0 finalize\n";
+    let traces = one_file("ti-sleep", text);
+    let scale = Scale { all: 2.0, ..Scale::default() };
+    let options = Options { scale, marks: true, blocking: true, ..Options::default() };
+    let compiled = compile(&traces, &options).unwrap();
+    let image = &compiled.image;
+    let ops: Vec<_> =
+        (0..image.ops(0)).map(|op| (image.op(0, op).size, image.is_sleep(0, op))).collect();
+    // The send, the computation before it, the sleep before that; the end, and the sleep before it.
+    let (ms, ns) = (1_000_000_000, 1000);
+    assert_eq!(ops, [(8, false), (2 * ms, false), (3 * ms, true), (0, false), (ns, true)]);
+    let places: Vec<_> = compiled.marks[0].iter().map(|mark| (mark.first, mark.before)).collect();
+    assert_eq!(places, [(2, 1), (4, 3)]);
+    // The send waits for the computation, that for the sleep; the end for its sleep and the send; the sleep for the send's start.
+    let waits: Vec<_> = (0..image.ops(0)).map(|op| image.dependencies(0, op)).collect();
+    assert_eq!(waits, [1, 1, 0, 2, 1]);
+}
+
+/// 4e16 operations and 4e16 of a reduction would take longer than 213 days at 1 Gflop/s; a host a thousand times as fast does
+/// both in 80 000 s.
+#[test]
+fn amounts_beyond_the_range_of_time_at_the_speed_of_the_trace() {
+    let text = "0 init\n0 compute 4e16\n0 allreduce 10 4e16\n0 finalize\n";
+    let traces = one_file("ti-far", text);
+    let scale = Scale { all: 1e-3, ..Scale::default() };
+    let image = compile(&traces, &Options { scale, ..Options::default() }).unwrap().image;
+    let long = (0..image.ops(0)).map(|op| image.op(0, op).size).filter(|size| *size > 0);
+    assert_eq!(long.collect::<Vec<_>>(), [80_000_000_000_000_000]);
+    // 2^64 ps are 1.8446744e7 s.
+    let error = error_of(&traces);
+    for part in [
+        "a.txt: line 3: MPI_Allreduce on rank 0: the computation before it takes 4e7 s",
+        "a.txt: line 4: MPI_Finalize on rank 0",
+    ] {
+        assert!(error.contains(part), "{part}: {error}");
+    }
+    for far in ["compute 1e300", "compute 1e308\n0 compute 1e308", "sleep 1e300"] {
+        let traces = one_file("ti-farther", &format!("0 init\n0 {far}\n0 finalize\n"));
+        let error = error_of(&traces);
+        assert!(error.contains("time goes up to 213 days"), "{far}: {error}");
+    }
+}
+
+/// What no program can have said; SMPI's own numbers for any source, any tag and no process are read.
+#[test]
+fn negative_amounts_are_mistakes() {
+    let text = "0 init\n0 send 0 0 -10 6\n0 compute -5\n0 sleep -1\n0 isend 0 -3 1\n0 bcast -1\n0 gatherv 1 -2\n\
+                0 allreduce 1 -1\n0 recv -555 -444 8\n0 send -666 -444 8\n0 finalize\n";
+    let error = error_of(&one_file("ti-negative", text));
+    for place in ["2:12", "3:11", "4:9", "5:11", "6:9", "7:13", "8:15"] {
+        assert!(error.contains(&format!("a.txt:{place}\n")), "{place}: {error}");
+    }
+    assert_eq!(error.matches("it is negative").count(), 7, "{error}");
+    let text = "MPI_Init:-:1:2:10\nMPI_Send:12:64:-10:1,4,4:0:3:9,0,1:13\nMPI_Send:13:64:1:1,4,4:0:-5:9,0,1:14\n\
+                MPI_Irecv:14:64:1:1,4,4:-2:-1:9,0,1:500:15\nMPI_Irecv:15:64:1:1,4,4:0:-7:9,0,1:508:16\n\
+                MPI_Bcast:17:64:-1:1,4,4:0:9,0,1:18\nMPI_Finalize:25:-\n";
+    let path = folder("negative", &[("t-0.txt", text)]);
+    let error = error_of(&Traces::find(&path).unwrap());
+    for part in [
+        "line 2: MPI_Send on rank 0: a count of -10: it is negative",
+        "line 3: MPI_Send on rank 0: a tag of -5: it is negative",
+        "line 5: MPI_Irecv on rank 0: a tag of -7: it is negative",
+        "line 6: MPI_Bcast on rank 0: a count of -1: it is negative",
+    ] {
+        assert!(error.contains(part), "{part}: {error}");
+    }
+    assert_eq!(error.matches("it is negative").count(), 4, "{error}");
+}
+
+/// The word is for those who show it; an empty file has a first line all the same.
+#[test]
+fn a_warning_does_not_say_that_it_is_one() {
+    let path = folder("unfinished", &[("t-0.txt", "MPI_Init:-:1:2:10\n"), ("t-1.txt", "")]);
+    let compiled = compile(&Traces::find(&path).unwrap(), &Options::default()).unwrap();
+    let [first, second] = compiled.warnings.as_slice() else { panic!("{:?}", compiled.warnings) };
+    for (warning, place) in [(first, "t-0.txt:1:1\n"), (second, "t-1.txt:1:1\n")] {
+        assert!(warning.starts_with("the trace ends without MPI_Finalize\n"), "{warning}");
+        assert!(warning.contains(place), "{warning}");
+    }
+}
+
+/// Sleep stays sleep in time-independent text.
+#[test]
+fn sleep_is_written_as_sleep() {
+    let traces = one_file("ti-again", "0 init\n0 compute 1e6\n0 sleep 0.5\n0 finalize\n");
+    let path = folder("ti-written", &[]);
+    traces::text::convert(&traces, Form::Independent, &path).unwrap();
+    let written = std::fs::read_to_string(path.join("rank-0.txt")).unwrap();
+    assert_eq!(written, "0 init\n0 compute 1000000\n0 sleep 0.5\n0 finalize\n");
 }

@@ -159,12 +159,14 @@ impl<P: Probe<Load>> Fluid<P> {
         FlowId(id)
     }
 
-    /// The next moment at which a latency phase ends or a flow completes.
+    /// The next moment at which a latency phase ends or a flow completes; [`Time::MAX`] if there are flows, but that
+    /// moment lies beyond the range of time. `None`: there are no flows.
     pub fn next_event(&mut self) -> Option<Time> {
         self.solve();
         let timer = self.timers.first_key_value().map_or(u64::MAX, |(&at, _)| at);
         let next = timer.min(self.ends.first());
-        (next < u64::MAX).then(|| Time::from_ps(next))
+        let under_way = self.flows.len() > self.free.len();
+        (next < u64::MAX || under_way).then(|| Time::from_ps(next))
     }
 
     /// Moves the time to `to`, which is not after [`Fluid::next_event`], and appends the tokens of what completes

@@ -280,3 +280,28 @@ fn a_probe_hears_what_links_carry() {
     ];
     assert_eq!(steps, wanted);
 }
+
+#[test]
+fn an_end_beyond_the_range_of_time_is_none_of_the_ends() {
+    // 1e9 B at 1 B/s take 1e9 s; times go up to 1.8e7 s. Whether the flow shares a link, is bound by itself, shares nothing or
+    // only has that latency: while it is there, nobody may take the network for idle.
+    let way = uses(&[0]);
+    let flows = [
+        plain(&way, 1e9),
+        Flow { bound: 0.5, ..plain(&way, 1e9) },
+        Flow { bound: 1.0, ..plain(&[], 1e9) },
+        Flow { latency: Time::MAX, ..plain(&way, 1.0) },
+    ];
+    for flow in flows {
+        let mut fluid = Fluid::new([shared(1.0)]);
+        assert_eq!(fluid.next_event(), None);
+        fluid.start(Time::from_ps(5), &flow, 0);
+        assert_eq!(fluid.next_event(), Some(Time::MAX));
+    }
+    // Beside it another of 1 B ends: it has half of the link.
+    let mut fluid = Fluid::new([shared(1.0)]);
+    starts(&mut fluid, &[plain(&way, 1e9), plain(&way, 1.0)]);
+    let mut done = Vec::new();
+    fluid.advance(Time::from_ps(2 * SECOND), &mut done);
+    assert_eq!((done, fluid.next_event()), (vec![1], Some(Time::MAX)));
+}

@@ -45,4 +45,4 @@ pub use table::{
     write_ranks,
 };
 pub use temporary::{Held, Temporary, hold};
-pub use terminal::write_terminal;
+pub use terminal::{describe_deadlock, write_terminal};

@@ -97,6 +97,14 @@ fn render_path(
     Ok(())
 }
 
+/// Who can never finish of so many ranks, and what each waits for.
+pub fn describe_deadlock(deadlock: &DeadlockSummary, ranks: u64) -> String {
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    let _ = render_deadlock(&mut text, deadlock, ranks);
+    text
+}
+
 fn render_deadlock(text: &mut String, deadlock: &DeadlockSummary, ranks: u64) -> std::fmt::Result {
     let at = time(Time::from_ps(deadlock.at_ps));
     let stuck = deadlock.ranks;

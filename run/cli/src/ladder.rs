@@ -88,7 +88,7 @@ fn report(arguments: &Arguments, climbed: &Climbed) -> Result<(), Ending> {
         Format::Table => {
             let tables: Vec<_> =
                 climbed.iter().map(|(value, ladder)| table(value, ladder)).collect();
-            print(&tables.join("\n"))
+            print(&tables.join("\n"))?;
         }
         Format::Json => {
             let all: Vec<_> =
@@ -98,9 +98,26 @@ fn report(arguments: &Arguments, climbed: &Climbed) -> Result<(), Ending> {
             } else {
                 all.into_iter().next().unwrap_or_default()
             };
-            print(&format!("{all:#}\n"))
+            print(&format!("{all:#}\n"))?;
         }
     }
+    end(climbed, arguments.format == Format::Table)
+}
+
+/// The end: that of a deadlock if there is one at any rung. The first is described below the tables.
+fn end(climbed: &Climbed, shown: bool) -> Result<(), Ending> {
+    let rungs = climbed
+        .iter()
+        .flat_map(|(value, ladder)| ladder.rungs.iter().map(move |rung| (value.as_str(), rung)));
+    let mut stuck = rungs.filter_map(|(value, rung)| Some((value, rung, rung.deadlock.as_ref()?)));
+    let Some((value, rung, deadlock)) = stuck.next() else { return Ok(()) };
+    if shown {
+        let name =
+            if value.is_empty() { rung.name.to_owned() } else { format!("{value}, {}", rung.name) };
+        let ranks = rung.finish.len() as u64;
+        print(&format!("\n{name}: {}", results::describe_deadlock(deadlock, ranks)))?;
+    }
+    Err(Ending::silent(Exit::Deadlock))
 }
 
 /// The rung that the others are compared with: the finest.
@@ -231,6 +248,7 @@ fn as_json(value: &str, ladder: &Ladder) -> Value {
             "communication": rung.communication,
             "events": rung.events,
             "wall_seconds": rung.wall,
+            "deadlock": rung.deadlock,
             "calls": calls,
             "links": links,
         })

@@ -251,3 +251,99 @@ fn computation_is_scaled_to_the_hosts() {
         assert_eq!(json["makespan_ps"], microseconds * 1_000_000_u64, "{more}");
     }
 }
+
+/// Over flows too it is an error, and no deadlock, when time leaves its range: a message that takes 3e9 s at 100 Mb/s; two
+/// computations of half the range on one core; a bandwidth and a latency that a factor spoils.
+#[test]
+fn time_beyond_its_range_is_no_deadlock() {
+    let folder = Folder::new("flow-overflow");
+    folder.write(
+        "big.goal",
+        "num_ranks 2\nrank 0 { send 300000000000000000b to 1 }\nrank 1 { recv 300000000000000000b from 0 }\n",
+    );
+    folder.write("small.goal", "num_ranks 2\nrank 0 { send 8b to 1 }\nrank 1 { recv 8b from 0 }\n");
+    folder.write(
+        "cores.goal",
+        "num_ranks 2\nrank 0 { calc 10000000000000000 }\nrank 1 { calc 10000000000000000 }\n",
+    );
+    for command in [
+        "run big.goal",
+        "run cores.goal --set placement.hosts=0",
+        "run small.goal --set flow.bandwidth-factors=0B:1e-30",
+        "run small.goal --cfg smpi/lat-factor:0:1e16",
+    ] {
+        let shown = folder.heddle(&format!("{command} --network flow --topology torus:dims=2x2"));
+        assert_eq!((shown.code, shown.stdout.as_str()), (1, ""), "{command}: {}", shown.stderr);
+        assert!(shown.stderr.contains("simulated time overflows"), "{command}: {}", shown.stderr);
+    }
+}
+
+/// A sleep of 1.5 s takes that on a host of 2 Gflop/s and whatever computation is scaled by, and leaves the only core to the other
+/// rank: 2e9 operations take it 1 s. 4e16 operations take 40 000 s at 1 Tflop/s, though they would not fit at 1 Gflop/s.
+#[test]
+fn sleep_and_much_computation() {
+    let folder = Folder::new("flow-sleep");
+    for (name, speed) in [("slow.xml", "2Gf"), ("fast.xml", "1Tf")] {
+        let cluster =
+            format!("id=\"c\" prefix=\"n\" suffix=\"\" radical=\"0-1\" speed=\"{speed}\"");
+        folder.write(
+            name,
+            &format!("<platform version=\"4.1\"><cluster {cluster} bw=\"1Gbps\" lat=\"1us\"/></platform>\n"),
+        );
+    }
+    let ends = |zero: &str, one: &str, more: &str| {
+        folder.write("r0.txt", &format!("0 init\n{zero}0 finalize\n"));
+        folder.write("r1.txt", &format!("1 init\n{one}1 finalize\n"));
+        folder.write("app.index", "r0.txt\nr1.txt\n");
+        let json = folder.heddle(&format!("run app.index --format json --per-rank {more}")).json();
+        let ends = json["finish_ps"].as_array().expect("ends").iter();
+        ends.map(|end| end.as_u64().expect("a time") / 1_000_000_000).collect::<Vec<_>>()
+    };
+    let sleep = "0 sleep 1.5\n";
+    assert_eq!(ends(sleep, "", "--machine slow.xml"), [1500, 0]);
+    assert_eq!(ends(sleep, "", "--machine slow.xml --scale-compute 3"), [1500, 0]);
+    assert_eq!(ends(sleep, "", "--scale-compute 3"), [1500, 0]);
+    let shared = "--machine slow.xml --set placement.hosts=n0";
+    assert_eq!(ends(sleep, "1 compute 2e9\n", shared), [1500, 1000]);
+    assert_eq!(ends("0 compute 3e9\n", "1 compute 2e9\n", shared), [2500, 2000]);
+    assert_eq!(ends("0 compute 4e16\n", "", "--machine fast.xml"), [40_000_000, 0]);
+    // 10 B among two ranks are sent before the reduction's operations.
+    let both = ["0 allreduce 10 4e16\n", "1 allreduce 10 4e16\n"];
+    assert_eq!(ends(both[0], both[1], "--machine fast.xml"), [40_000_000; 2]);
+    folder.write("r0.txt", "0 init\n0 compute 1e300\n0 finalize\n");
+    let shown = folder.heddle("run app.index --machine fast.xml");
+    assert_eq!(shown.code, 1);
+    assert!(shown.stderr.contains("r0.txt: line 3: MPI_Finalize on rank 0"), "{}", shown.stderr);
+}
+
+/// Standard input is there once, and there are five models; who waits in a deadlock is said, and the exit code tells.
+#[test]
+fn a_ladder_of_standard_input_and_one_that_stands_still() {
+    let folder = Folder::new("ladder-input");
+    let text = "num_ranks 2\nrank 0 { send 8b to 1 }\nrank 1 { recv 8b from 0 }\n";
+    folder.write("sound.goal", text);
+    folder.write("m.toml", MACHINE);
+    let makespans = |ended: &common::Ended| -> Vec<_> {
+        let json: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON");
+        let ladders = json.as_array().cloned().unwrap_or_else(|| vec![json]);
+        let rungs = ladders.iter().flat_map(|ladder| ladder["rungs"].as_array().expect("rungs"));
+        rungs.map(|rung| rung["makespan_ps"].as_u64()).collect()
+    };
+    for more in ["", " --over loggops.L=1us,2us"] {
+        let more = format!("--machine m.toml --format json{more}");
+        let file = folder.heddle(&format!("ladder sound.goal {more}"));
+        let input = folder.heddle_with(&format!("ladder - {more}"), text.as_bytes());
+        assert_eq!((file.code, input.code), (0, 0), "{}", input.stderr);
+        assert_eq!(makespans(&file), makespans(&input));
+        assert!(makespans(&file).len() >= 6);
+    }
+    folder.write("stuck.goal", "num_ranks 2\nrank 0 { recv 8b from 1 }\nrank 1 { calc 5 }\n");
+    let shown = folder.heddle("ladder stuck.goal --machine m.toml");
+    assert_eq!(shown.code, 3, "{}", shown.stderr);
+    let said = "no network: deadlock at 5 ns: 1 of 2 ranks can never finish\n  rank 0 waits in recv of 8 B from rank 1";
+    assert!(shown.stdout.contains(said), "{}", shown.stdout);
+    let json = folder.heddle("ladder stuck.goal --machine m.toml --format json");
+    assert_eq!(json.code, 3);
+    let json: serde_json::Value = serde_json::from_str(&json.stdout).expect("JSON");
+    assert_eq!(json["rungs"][1]["deadlock"]["pending"][0]["rank"], 0);
+}

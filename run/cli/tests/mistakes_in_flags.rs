@@ -249,3 +249,38 @@ fn an_unknown_flag_or_command() {
         assert!(ended.stderr.contains(hint), "{}", ended.stderr);
     }
 }
+
+/// Settings of traces and placements that do nothing, and what the traces do not have.
+#[test]
+fn settings_of_traces_without_effect() {
+    let folder = Folder::new("flag-traces");
+    folder.write("t-0.txt", "MPI_Init:-:1:2:10\nMPI_Barrier:12:9,0,2:13\nMPI_Finalize:15:-\n");
+    folder.write("t-1.txt", "MPI_Init:-:1:2:10\nMPI_Barrier:12:9,1,2:13\nMPI_Finalize:15:-\n");
+    folder.write("nobody.txt", "# no rank\n\n");
+    let modes = "the modes \"durations\" and \"aligned\" use it";
+    for (settings, code, wanted) in [
+        ("traces.map=nobody.txt", 2, "there are no ranks in it"),
+        ("traces.from-collective=1000", 1, "they have 1 collectives of all ranks"),
+        ("traces.from=100s", 1, "no call begins in it, the last one begins at 5 us"),
+        ("traces.scale-ranks=9=2", 2, "there is no rank 9: the traces have 2 ranks, from 0"),
+        ("traces.recorded-on=infiniband-ddr-simula", 2, modes),
+        ("traces.mode=aligned --set traces.connect=1us", 2, "the mode \"gaps\" uses it"),
+        ("traces.mode=durations --set traces.pin-per-call=1us", 2, "the mode \"gaps\" uses it"),
+        ("traces.pin-limit=1MiB", 2, "what pin-per-byte or pin-per-call cost"),
+    ] {
+        let ended = folder.heddle(&format!("run t- --set {settings}"));
+        assert!(ended.stderr.contains(wanted), "{settings}: {}", ended.stderr);
+        assert_eq!((ended.code, ended.stdout.as_str()), (code, ""), "{settings}");
+    }
+    for (placement, code) in [("", 2), (" --placement round-robin", 2), (" --placement random", 0)]
+    {
+        let command = "run t- --network infiniband --topology star:hosts=4 --set placement.seed=3";
+        let ended = folder.heddle(&format!("{command}{placement}"));
+        assert_eq!(ended.code, code, "{placement}: {}", ended.stderr);
+        assert_eq!(ended.stderr.contains("the seed is not used"), code == 2, "{placement}");
+    }
+    folder.write("t-1.txt", "MPI_Init:-:1:2:10\nMPI_Barrier:12:9,1,2:13\n");
+    let ended = folder.heddle("run t-");
+    assert_eq!(ended.code, 0);
+    assert!(ended.stderr.starts_with("warning: the trace ends without"), "{}", ended.stderr);
+}

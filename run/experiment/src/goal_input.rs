@@ -31,8 +31,8 @@ impl Source {
 }
 
 /// A schedule that was read.
-pub(crate) struct Input<'a> {
-    pub source: &'a Source,
+pub(crate) struct Input {
+    pub source: Source,
     pub reading: Reading,
     /// What standard input said, if that was a text: it cannot be read again.
     text: Vec<u8>,
@@ -40,23 +40,23 @@ pub(crate) struct Input<'a> {
     pub sha256: Option<String>,
 }
 
-impl<'a> Input<'a> {
+impl Input {
     /// Reads a schedule in either form, and hashes it if it is lost then. The failure shows every
     /// error.
-    pub fn read(source: &'a Source, hash: bool) -> Result<Self, Failure> {
+    pub fn read(source: &Source, hash: bool) -> Result<Self, Failure> {
         let read = match source {
             Source::File(path) => goal::read(path).map(|reading| Self {
-                source,
+                source: source.clone(),
                 reading,
                 text: Vec::new(),
                 sha256: None,
             }),
-            Source::Standard => Self::read_standard(source, hash),
+            Source::Standard => Self::read_standard(hash),
         };
         read.map_err(|error| Failure::Input(goal_errors(&source.name(), error)))
     }
 
-    fn read_standard(source: &'a Source, hash: bool) -> Result<Self, ReadError> {
+    fn read_standard(hash: bool) -> Result<Self, ReadError> {
         let mut bytes = Vec::new();
         io::stdin().lock().read_to_end(&mut bytes)?;
         let sha256 = hash.then(|| manifest::hash_of(&bytes));
@@ -66,7 +66,7 @@ impl<'a> Input<'a> {
         } else {
             (goal::read_bytes(bytes)?, Vec::new())
         };
-        Ok(Self { source, reading, text, sha256 })
+        Ok(Self { source: Source::Standard, reading, text, sha256 })
     }
 
     /// The lines of operations, given as (rank, index), if the schedule was a text and still is there.
@@ -74,7 +74,7 @@ impl<'a> Input<'a> {
         if self.reading.form == Form::Binary || ops.is_empty() {
             return Vec::new();
         }
-        match self.source {
+        match &self.source {
             Source::File(path) => goal::source_line(&fs::read(path).unwrap_or_default(), ops),
             Source::Standard => goal::source_line(&self.text, ops),
         }
@@ -83,7 +83,7 @@ impl<'a> Input<'a> {
     /// That there are warnings, and how to see them.
     pub fn warnings(&self) -> Option<String> {
         let name = self.source.name();
-        let argument = if *self.source == Source::Standard { "-".into() } else { name.clone() };
+        let argument = if self.source == Source::Standard { "-".into() } else { name.clone() };
         match self.reading.warnings.len() {
             0 => None,
             count => {

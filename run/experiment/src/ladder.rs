@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use results::DeadlockSummary;
 use units::Time;
 
 use crate::{
     Carried, Failure, Mistakes, Plan, Report,
     compare::Spent,
     configuration::{Configuration, Request},
+    goal_input::Input,
     keys::KEYS,
-    run,
+    run::run_again,
     value::Workload,
 };
 
@@ -34,6 +36,8 @@ pub struct Rung {
     pub links: Vec<Carried>,
     /// What is odd about it.
     pub warnings: Vec<String>,
+    /// Who can never finish.
+    pub deadlock: Option<DeadlockSummary>,
 }
 
 /// All rungs, from the coarsest model to the finest.
@@ -94,7 +98,7 @@ fn models(configuration: &Configuration) -> Vec<Model> {
 /// Runs what is asked for at every fidelity that its machine supports. Tells `next` the name of each before it runs.
 pub fn ladder(request: &Request, mut next: impl FnMut(&str)) -> Result<Ladder, Failure> {
     let configuration = Configuration::read(request)?;
-    climb(&configuration, &mut next)
+    climb(&configuration, &mut None, &mut next)
 }
 
 /// A ladder for each value of a setting.
@@ -103,16 +107,22 @@ pub fn ladders(
     (key, values): (&str, &[&str]),
     mut next: impl FnMut(&str),
 ) -> Result<Vec<Ladder>, Failure> {
+    let mut input = None;
     let one = |value: &&str| {
         let mut request = request.clone();
         request.set.push(format!("{key}={value}"));
         let configuration = Configuration::read(&request)?;
-        climb(&configuration, &mut |name| next(&format!("{key} = {value}: {name}")))
+        climb(&configuration, &mut input, &mut |name| next(&format!("{key} = {value}: {name}")))
     };
     values.iter().map(one).collect()
 }
 
-fn climb(configuration: &Configuration, next: &mut impl FnMut(&str)) -> Result<Ladder, Failure> {
+/// Climbs a ladder. A schedule is read once and kept in `input`.
+fn climb(
+    configuration: &Configuration,
+    input: &mut Option<Input>,
+    next: &mut impl FnMut(&str),
+) -> Result<Ladder, Failure> {
     let traces = matches!(configuration.workload(), Some(Workload::File(path))
         if traces::source::Traces::names(&path));
     let outputs =
@@ -141,7 +151,7 @@ fn climb(configuration: &Configuration, next: &mut impl FnMut(&str)) -> Result<L
             plan.warnings.push("[noise] has no part in the model flow".to_owned());
         }
         plan.calls = traces;
-        let report = run(&plan)?;
+        let report = run_again(&plan, input)?;
         if name == NOTHING {
             computed = report.ranks.iter().map(|rank| rank.busy).collect();
         }
@@ -173,5 +183,6 @@ fn rung(name: &'static str, report: Report, plan: &Plan, computed: &[Time]) -> R
         calls,
         links,
         warnings,
+        deadlock: report.summary.deadlock,
     }
 }

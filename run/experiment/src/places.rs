@@ -110,6 +110,11 @@ pub(crate) fn resolve(configuration: &Configuration) -> Result<Places, Diagnosti
     Ok(Places { way, first: programs.as_deref().map(live_run::first) })
 }
 
+fn unused_seed(configuration: &Configuration) -> Diagnostic {
+    let help = "set placement.kind = \"random\"".to_owned();
+    configuration.mistake("placement.seed", "the seed is not used").help(help)
+}
+
 fn way(configuration: &Configuration) -> Result<Way, Diagnostic> {
     let file = configuration.path("placement.file");
     let rule = match (configuration.word("placement.kind"), file) {
@@ -119,6 +124,9 @@ fn way(configuration: &Configuration) -> Result<Way, Diagnostic> {
                     let message = "the file says the host of each rank";
                     return Err(configuration.mistake(key, message));
                 }
+            }
+            if configuration.is_said_of_run("placement.seed") {
+                return Err(unused_seed(configuration));
             }
             let text = fs::read_to_string(&path)
                 .map_err(|error| Diagnostic::new(Place::File(path.clone()), reason(&error)))?;
@@ -140,6 +148,11 @@ fn way(configuration: &Configuration) -> Result<Way, Diagnostic> {
         }
         _ => Placement::Linear,
     };
+    let seed = "placement.seed";
+    let is_random = matches!(rule, Placement::Random { .. });
+    if !is_random && configuration.is_said_of_run(seed) && !configuration.is_from_manifest(seed) {
+        return Err(unused_seed(configuration));
+    }
     let per_host = configuration.count("placement.per-host").map(|count| count as u32);
     Ok(Way::Rule { rule, hosts: configuration.name("placement.hosts"), per_host })
 }

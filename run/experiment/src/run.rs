@@ -149,26 +149,42 @@ pub fn run_held(plan: &Plan, make: Option<live::Make<'_>>) -> Result<Report, Fai
         }
         Workload::Goal(source) => {
             let input = Input::read(source, plan.output.is_some())?;
-            let image = &input.reading.image;
-            let simulated = simulate(plan, image, image.bytes().len() as u64)
-                .map_err(|failure| locate(failure, &input))?;
-            let pending = simulated.outcome.deadlock.iter().flat_map(|deadlock| &deadlock.pending);
-            let pending: Vec<_> = pending.map(|op| (op.rank, op.index)).collect();
-            let mut lines = input.lines(&pending).into_iter();
-            let mut report =
-                finish(plan, start, directory, simulated, input.sha256.as_deref(), |op| {
-                    let pending = describe(image, op);
-                    match lines.next().flatten() {
-                        Some((line, text)) => {
-                            Pending { line: Some(line), text: Some(text), ..pending }
-                        }
-                        None => pending,
-                    }
-                })?;
-            report.warnings.extend(input.warnings());
-            Ok(report)
+            goal(plan, &input, start, directory)
         }
     }
+}
+
+/// Carries out a plan whose schedule may have been read before: what cannot be read twice is kept in `input`.
+pub(crate) fn run_again(plan: &Plan, input: &mut Option<Input>) -> Result<Report, Failure> {
+    let Workload::Goal(source) = &plan.workload else { return run(plan) };
+    let start = Instant::now();
+    let known = input.take().filter(|input| input.source == *source);
+    let read = known.map_or_else(|| Input::read(source, false), Ok)?;
+    goal(plan, input.insert(read), start, None)
+}
+
+/// Runs a schedule.
+fn goal(
+    plan: &Plan,
+    input: &Input,
+    start: Instant,
+    directory: Option<RunDirectory>,
+) -> Result<Report, Failure> {
+    let image = &input.reading.image;
+    let simulated = simulate(plan, image, image.bytes().len() as u64)
+        .map_err(|failure| locate(failure, input))?;
+    let pending = simulated.outcome.deadlock.iter().flat_map(|deadlock| &deadlock.pending);
+    let pending: Vec<_> = pending.map(|op| (op.rank, op.index)).collect();
+    let mut lines = input.lines(&pending).into_iter();
+    let mut report = finish(plan, start, directory, simulated, input.sha256.as_deref(), |op| {
+        let pending = describe(image, op);
+        match lines.next().flatten() {
+            Some((line, text)) => Pending { line: Some(line), text: Some(text), ..pending },
+            None => pending,
+        }
+    })?;
+    report.warnings.extend(input.warnings());
+    Ok(report)
 }
 
 /// Runs live programs.

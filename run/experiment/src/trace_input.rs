@@ -58,13 +58,25 @@ fn map(configuration: &Configuration) -> Result<Vec<u32>, Box<Diagnostic>> {
         .map_err(|error| wrong(format!("{}: {}", path.display(), reason(&error))))?;
     let lines = (1..).zip(text.lines().map(str::trim));
     let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
-    lines
-        .map(|(number, line)| {
-            line.parse().map_err(|_| {
-                wrong(format!("{}:{number}: expected a rank, found `{line}`", path.display()))
-            })
+    let rank = |(number, line): (u32, &str)| {
+        line.parse().map_err(|_| {
+            wrong(format!("{}:{number}: expected a rank, found `{line}`", path.display()))
         })
-        .collect()
+    };
+    let ranks = lines.map(rank).collect::<Result<Vec<_>, _>>()?;
+    if ranks.is_empty() {
+        return Err(wrong(format!("{}: there are no ranks in it", path.display())));
+    }
+    Ok(ranks)
+}
+
+/// Checks that the ranks whose computation is scaled are there.
+fn scaled_ranks(configuration: &Configuration, ranks: u32) -> Result<(), Mistakes> {
+    let key = "traces.scale-ranks";
+    let scaled: BTreeMap<u32, f64> = factors(configuration, key).unwrap_or_default();
+    let Some(rank) = scaled.into_keys().find(|rank| *rank >= ranks) else { return Ok(()) };
+    let message = format!("there is no rank {rank}: the traces have {ranks} ranks, from 0");
+    Err(Mistakes(vec![configuration.mistake(key, message)]))
 }
 
 /// Checks the settings of traces against each other.
@@ -98,10 +110,39 @@ pub(crate) fn check(configuration: &Configuration) -> Result<(), Vec<Diagnostic>
         ),
         ("traces.to", order(time("traces.from"), time("traces.to"))),
     ];
+    mistakes.extend(unused(configuration));
     for (name, _) in empty.into_iter().filter(|(_, empty)| *empty) {
         mistakes.push(configuration.mistake(name, "the window ends before it begins"));
     }
     if mistakes.is_empty() { Ok(()) } else { Err(mistakes) }
+}
+
+/// Settings without effect beside the others.
+fn unused(configuration: &Configuration) -> Vec<Diagnostic> {
+    let gaps = configuration.word("traces.mode") == "gaps";
+    let costs = ["traces.pin-per-byte", "traces.pin-per-call"];
+    let pins = costs.iter().any(|key| configuration.is_said(key));
+    let others = "the modes \"durations\" and \"aligned\" use it";
+    let only = "the mode \"gaps\" uses it";
+    let keys = [
+        ("traces.recorded-on", !gaps, others),
+        ("traces.connect", gaps, only),
+        (costs[0], gaps, only),
+        (costs[1], gaps, only),
+        (
+            "traces.pin-limit",
+            gaps && pins,
+            "it bounds what pin-per-byte or pin-per-call cost in the mode \"gaps\"",
+        ),
+    ];
+    let useless = keys.into_iter().filter(|(key, is_used, _)| {
+        !is_used && configuration.is_said_of_run(key) && !configuration.is_from_manifest(key)
+    });
+    let mistake = |(key, _, help): (&str, bool, &str)| {
+        let message = format!("`{key}` has no effect with these settings");
+        configuration.mistake(key, message).help(help.to_owned())
+    };
+    useless.map(mistake).collect()
 }
 
 fn window(configuration: &Configuration) -> Window {
@@ -248,6 +289,7 @@ pub(crate) fn compile(
     let found = Traces::find(path).map_err(|error| Failure::Input(format!("error: {error}")))?;
     let speed = configuration.count("traces.speed").unwrap_or(found.speed);
     let traces = Traces { speed, ..found };
+    scaled_ranks(configuration, traces.ranks())?;
     let library = library_of(configuration, flow)?;
     let mut options =
         Options { marks, blocking: flow.is_some(), expand: &library, ..options(configuration) };
@@ -267,10 +309,13 @@ pub(crate) fn calls(compiled: &Compiled, recorded: &Recorded) -> Vec<Call> {
         let behind = computations.partition_point(|computation| computation.rank <= rank);
         let (own, rest) = computations.split_at(behind);
         computations = rest;
+        let of = |index: u32| {
+            let found = own.binary_search_by_key(&index, |computation| computation.index);
+            found.ok().and_then(|place| own.get(place))
+        };
         let when = |mark: &Mark| {
-            let found = own.binary_search_by_key(&mark.before, |computation| computation.index);
-            let found = found.ok().and_then(|place| own.get(place));
-            found.map_or((Time::MAX, Time::MAX), |found| (found.start, found.end))
+            let start = of(mark.first).map_or(Time::MAX, |found| found.start);
+            (start, of(mark.before).map_or(Time::MAX, |found| found.end))
         };
         // When the thread's next call begins, found from behind.
         let mut next: BTreeMap<u32, Time> = BTreeMap::new();

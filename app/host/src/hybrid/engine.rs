@@ -257,7 +257,8 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
         }
         let host = self.hosts[rank as usize];
         let number = COMPUTES | (rank * self.cpus + u32::from(cpu));
-        let computes = doing.activity == Activity::Compute;
+        let computes =
+            doing.activity == Activity::Compute && !self.source.is_sleep(rank, doing.index);
         if computes && self.network.compute(self.now, host, time, number) {
             return Ok(());
         }

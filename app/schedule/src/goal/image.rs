@@ -24,6 +24,8 @@ pub struct Image {
     /// By rank, the operations that are known to be blocking ([`Program::is_blocking`]), in order; all others are not. No part of the
     /// binary form.
     blocking: Option<Box<[Vec<u32>]>>,
+    /// By rank, the computations that are sleep ([`Program::is_sleep`]), in order. No part of the binary form either.
+    sleeps: Vec<Vec<u32>>,
 }
 
 /// Where a rank's operations lie.
@@ -56,7 +58,7 @@ impl Image {
 
     pub(super) fn validated(bytes: Bytes) -> Result<Self, BinaryError> {
         let (ranks, waits) = validate(&bytes)?;
-        Ok(Self { bytes, ranks, waits, blocking: None })
+        Ok(Self { bytes, ranks, waits, blocking: None, sleeps: Vec::new() })
     }
 
     /// Takes bytes that this crate wrote.
@@ -73,7 +75,8 @@ impl Image {
         };
         let ranks = (0..count).map(|rank| blob(rank).unwrap_or_default()).collect();
         let waits = Waits::default();
-        let mut image = Self { bytes: Bytes::Owned(bytes), ranks, waits, blocking: None };
+        let mut image =
+            Self { bytes: Bytes::Owned(bytes), ranks, waits, blocking: None, sleeps: Vec::new() };
         let mut waits = Waits::default();
         for blob in &image.ranks {
             let nodes = (0..blob.ops).filter_map(|op| image.node(*blob, op));
@@ -85,12 +88,17 @@ impl Image {
 
     /// Takes bytes that this crate wrote, and what is known of them.
     pub(super) const fn assembled(bytes: Bytes, ranks: Vec<Blob>, waits: Waits) -> Self {
-        Self { bytes, ranks, waits, blocking: None }
+        Self { bytes, ranks, waits, blocking: None, sleeps: Vec::new() }
     }
 
     /// Says by rank which operations are blocking ([`Program::is_blocking`]), in ascending order; all others then are not.
     pub fn set_blocking(&mut self, sends: Vec<Vec<u32>>) {
         self.blocking = Some(sends.into());
+    }
+
+    /// Says by rank which computations are sleep ([`Program::is_sleep`]), in ascending order.
+    pub fn set_sleeps(&mut self, sleeps: Vec<Vec<u32>>) {
+        self.sleeps = sleeps;
     }
 
     /// The binary form.
@@ -176,6 +184,11 @@ impl Program for Image {
     fn is_blocking(&self, rank: u32, index: u32) -> Option<bool> {
         let sends = self.blocking.as_ref()?.get(rank as usize)?;
         Some(sends.binary_search(&index).is_ok())
+    }
+
+    fn is_sleep(&self, rank: u32, index: u32) -> bool {
+        let sleeps = self.sleeps.get(rank as usize);
+        sleeps.is_some_and(|sleeps| sleeps.binary_search(&index).is_ok())
     }
 
     fn has_start_edges(&self) -> bool {

@@ -6,7 +6,7 @@ use super::emit::{Posting, Shape};
 use super::keys::Purpose;
 use super::rank::{Compiler, Probed, Request};
 use super::synchronous::{self, STANDARD};
-use super::{completion, onesided};
+use super::{completion, onesided, refused};
 use crate::collective::{Amount, Collective};
 use crate::definitions::Group;
 use crate::format::table::{Call, Class, How};
@@ -209,6 +209,7 @@ fn send(
     is_answered: bool,
     stream: &Stream,
 ) -> Result<(), String> {
+    refused::message(arguments.rest(), false)?;
     let (address, bytes) = buffer(arguments);
     let (to, tag) = (arguments.number(), arguments.number());
     let id = communicator.unwrap_or_else(|| arguments.number());
@@ -232,6 +233,7 @@ fn receive(
     stream: &Stream,
     immediate: bool,
 ) -> Result<Option<i64>, String> {
+    refused::message(arguments.rest(), true)?;
     let (address, bytes) = buffer(arguments);
     let (from, tag) = (arguments.number(), arguments.number());
     let id = communicator.unwrap_or_else(|| arguments.number());
@@ -275,8 +277,12 @@ fn sendrecv(
     stream: &Stream,
     immediate: bool,
 ) -> Result<Option<i64>, String> {
+    refused::message(arguments.rest(), false)?;
     let (address, sent) = buffer(&mut arguments);
     let (to, tag) = (arguments.number(), arguments.number());
+    if class == Class::Sendrecv {
+        refused::message(arguments.rest(), true)?;
+    }
     let (into, received) =
         if class == Class::Sendrecv { buffer(&mut arguments) } else { (address, sent) };
     let (from, from_tag) = (arguments.number(), arguments.number());
@@ -486,6 +492,7 @@ fn collective(
     before: &[u32],
     stream: &Stream,
 ) -> Result<(), String> {
+    refused::collective(class, arguments.rest())?;
     // What a buffer of several blocks holds depends on the communicator, which stands behind it.
     let mut what = shared(class, &mut arguments.clone(), 1);
     let mut id = what.communicator;

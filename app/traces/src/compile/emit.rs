@@ -128,7 +128,7 @@ impl Compiler<'_> {
     /// The computation before a call, behind the last call.
     fn before(&mut self, gap: u64, starts: bool) -> u32 {
         let before = self.calc(gap);
-        self.mark(before);
+        self.now.behind = self.mark(before);
         // Registration of buffers and set-up of connections come between.
         let extra = std::mem::take(&mut self.now.extra);
         let gate = if extra > 0 && self.options.mode == Mode::Gaps {
@@ -158,7 +158,9 @@ impl Compiler<'_> {
         before
     }
 
-    fn chain(&mut self, op: u32) {
+    /// Puts what comes before the current call behind the last one.
+    fn chain(&mut self) {
+        let op = self.now.behind;
         let late = std::mem::take(&mut self.late);
         for before in late {
             self.out.draft.depend(op, before, Edge::Done);
@@ -188,7 +190,7 @@ impl Compiler<'_> {
             self.out.draft.depend(calc, before, Edge::Done);
             last = calc;
         }
-        self.chain(before);
+        self.chain();
         let start = self.now.starts.first().copied().unwrap_or(NONE);
         match shape {
             Shape::Blocking => (join.unwrap_or(start), Edge::Done),
@@ -209,7 +211,7 @@ impl Compiler<'_> {
         if self.now.ends.is_empty() {
             self.out.draft.depend(join, before, Edge::Done);
         }
-        self.chain(before);
+        self.chain();
         (join, Edge::Done)
     }
 
@@ -221,7 +223,7 @@ impl Compiler<'_> {
         }
         let before = self.before(gap, true);
         self.out.draft.depend(join, before, Edge::Done);
-        self.chain(before);
+        self.chain();
         (join, Edge::Done)
     }
 }

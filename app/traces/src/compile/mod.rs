@@ -7,12 +7,14 @@
 //! temporary file.
 
 mod align;
+mod between;
 mod calls;
 mod completion;
 mod emit;
 mod keys;
 mod onesided;
 mod rank;
+mod refused;
 mod run;
 mod synchronous;
 mod unlisted;
@@ -24,9 +26,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use schedule::goal::{Image, Spill, assemble};
+use units::Time;
 
 use crate::options::{Clocks, Mode, Options, Window};
 use crate::source::{Form, OpenError, Traces};
+pub use between::BEYOND;
 use keys::Numbers;
 use rank::{Ranked, Shared};
 use run::Run;
@@ -44,7 +48,7 @@ pub struct Compiled {
     pub marks: Vec<Vec<Mark>>,
 }
 
-/// A call in the schedule. It lasts from the end of the computation before it to the start of that before the thread's
+/// A call in the schedule. It lasts from the end of the computation before it to the start of what comes before the thread's
 /// next call. Those that post nothing and wait for nothing have no mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
@@ -52,7 +56,9 @@ pub struct Mark {
     pub call: u32,
     /// The thread that makes it.
     pub thread: u32,
-    /// The computation before it: an operation of the rank.
+    /// What begins when the call before it ends, an operation of the rank: the computation before this call, or the sleep before that.
+    pub first: u32,
+    /// The computation before it.
     pub before: u32,
 }
 
@@ -155,11 +161,7 @@ fn compile_by(
         said.extend(more);
     }
     let mut ranked: Vec<Ranked> = runs.into_iter().map(Run::end).collect();
-    let errors: Vec<_> =
-        ranked.iter_mut().flat_map(|rank| std::mem::take(&mut rank.errors)).collect();
-    if !errors.is_empty() {
-        return Err(Error::Traces(errors));
-    }
+    judge(&mut ranked, options.window)?;
     let mut warnings = warnings(&ranked);
     warnings.extend(said);
     onesided::serve(&mut ranked);
@@ -167,6 +169,7 @@ fn compile_by(
     let room = |wanted| if wanted { total as usize } else { 0 };
     let marks = by_place(&mut ranked, room(options.marks), |rank| &mut rank.marks);
     let blocking = by_place(&mut ranked, room(options.blocking), |rank| &mut rank.blocking);
+    let sleeps = by_place(&mut ranked, room(options.blocking), |rank| &mut rank.sleeps);
     let tag = numbers.tags();
     let tag = tag.as_ref().map(|tag| tag as &dyn Fn(u32) -> u32);
     ranked.sort_by_key(|rank| rank.place);
@@ -175,6 +178,7 @@ fn compile_by(
     let mut image = assemble(parts, spill, tag)?;
     if options.blocking {
         image.set_blocking(blocking);
+        image.set_sleeps(sleeps);
     }
     Ok((Compiled { image, warnings, calls, marks }, late))
 }
@@ -231,6 +235,30 @@ fn check(options: &Options, total: u64) -> Result<(), Error> {
         return Ok(());
     }
     Err(Error::Options(format!("the map must name each of the {total} ranks once")))
+}
+
+/// All that is wrong with the traces, or that the window leaves nothing of them.
+fn judge(ranked: &mut [Ranked], window: Window) -> Result<(), Error> {
+    let errors: Vec<_> =
+        ranked.iter_mut().flat_map(|rank| std::mem::take(&mut rank.errors)).collect();
+    if !errors.is_empty() {
+        return Err(Error::Traces(errors));
+    }
+    if ranked.iter().any(|rank| !rank.draft.is_empty()) {
+        return Ok(());
+    }
+    let there_is = match window {
+        Window::All => return Ok(()),
+        Window::Collectives(..) => {
+            let collectives = ranked.iter().map(|rank| rank.world).max().unwrap_or(0);
+            format!("they have {collectives} collectives of all ranks")
+        }
+        Window::Times(..) => {
+            let last = ranked.iter().map(|rank| rank.last_call).max().unwrap_or(0);
+            format!("no call begins in it, the last one begins at {}", Time::from_ps(last))
+        }
+    };
+    Err(Error::Options(format!("there is nothing of the traces in the window: {there_is}")))
 }
 
 /// How a rank's time is brought to that of all: points (its own, the common one) in picoseconds, between which time runs

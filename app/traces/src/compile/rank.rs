@@ -50,11 +50,16 @@ pub struct Ranked {
     pub marks: Vec<Mark>,
     /// Sends that are blocking calls, if that was asked for.
     pub blocking: Vec<u32>,
+    /// Computations that are sleep, if that was asked for too.
+    pub sleeps: Vec<u32>,
     pub errors: Vec<String>,
     pub warnings: Vec<String>,
     /// What happened how often that is worth a warning.
     pub counts: BTreeMap<&'static str, u64>,
     pub calls: u64,
+    /// Collectives of the world, and when the last call began, in picoseconds.
+    pub world: u64,
+    pub last_call: u64,
 }
 
 /// A message end.
@@ -100,6 +105,8 @@ pub struct Chain {
     pub clock: u64,
     /// Computation that no operation stands for yet.
     pub carry: u64,
+    /// Sleep, likewise.
+    pub slept: u64,
 }
 
 /// A message that was probed and not yet received.
@@ -132,7 +139,7 @@ pub struct Compiler<'a> {
     pub pinned: Pinned,
     pub connected: FxHashSet<u32>,
     region: Option<i64>,
-    factor: f64,
+    pub factor: f64,
     /// Whether calls are compiled or only followed.
     pub inside: bool,
     pub finalized: bool,
@@ -169,6 +176,8 @@ pub struct Current {
     pub inner: Vec<(u32, u32)>,
     /// First operation.
     pub first: u32,
+    /// The sleep or computation before it.
+    pub behind: u32,
     /// What the recorded network took of its time.
     pub network: u64,
     /// Registration of buffers and set-up of connections.
@@ -216,10 +225,13 @@ impl<'a> Compiler<'a> {
             remote: Vec::new(),
             marks: Vec::new(),
             blocking: Vec::new(),
+            sleeps: Vec::new(),
             errors: Vec::new(),
             warnings: Vec::new(),
             counts: BTreeMap::new(),
             calls: 0,
+            world: 0,
+            last_call: 0,
         };
         Self {
             options,
@@ -318,13 +330,14 @@ impl<'a> Compiler<'a> {
     }
 
     fn call(&mut self, record: &Record, stream: &Stream) -> Result<(), String> {
+        self.between(record, stream)?;
         let Some(call) = record.call() else { return self.unlisted(record.id, stream) };
         match call.class {
             Class::Local => return Ok(()),
             Class::Init => {
                 let early = if self.clock.is_some() { record.leave } else { 0 };
                 let carry = early + self.cost(Class::Init);
-                self.threads = vec![Chain { last: None, clock: record.leave, carry }];
+                self.threads = vec![Chain { clock: record.leave, carry, ..Chain::default() }];
                 self.window(record, None);
                 return Ok(());
             }
@@ -342,6 +355,7 @@ impl<'a> Compiler<'a> {
             }
             _ => {}
         }
+        self.out.last_call = record.enter;
         if let Window::Times(from, to) = self.options.window {
             let since = record.enter;
             self.enter_window((from..to).contains(&since), record.enter);
@@ -382,6 +396,7 @@ impl<'a> Compiler<'a> {
         if let Window::Collectives(from, to) = self.options.window {
             let done = self.collectives.get(&crate::record::WORLD).copied().unwrap_or(0);
             let done = done.cast_unsigned();
+            self.out.world = done;
             self.enter_window((from..to).contains(&done), record.leave);
         }
     }
@@ -389,7 +404,7 @@ impl<'a> Compiler<'a> {
     fn enter_window(&mut self, inside: bool, at: u64) {
         if inside && !self.inside {
             for chain in &mut self.threads {
-                *chain = Chain { last: None, clock: at, carry: 0 };
+                *chain = Chain { clock: at, ..Chain::default() };
             }
         }
         self.inside = inside;
@@ -440,7 +455,7 @@ impl<'a> Compiler<'a> {
         if negative && self.inside {
             self.count("a call begins before the one before it has returned");
         }
-        carry + self.scaled(gap)
+        carry.saturating_add(self.scaled(gap))
     }
 
     #[expect(clippy::float_cmp, reason = "1 means: leave it alone")]
@@ -477,23 +492,25 @@ impl<'a> Compiler<'a> {
         }
         let calc = self.calc(gap);
         self.now.call = FINALIZE;
-        self.mark(calc);
+        let first = self.mark(calc);
         let waits = std::mem::take(&mut self.now.waits);
         for wait in waits {
             self.out.draft.depend(calc, wait, Edge::Done);
         }
         let chains: Vec<_> = self.threads.iter().filter_map(|chain| chain.last).collect();
         for (last, edge) in chains {
-            self.out.draft.depend(calc, last, edge);
+            self.out.draft.depend(first, last, edge);
         }
     }
 
-    /// Notes that the current call begins behind a computation.
-    pub fn mark(&mut self, before: u32) {
+    /// Notes that the current call begins behind a computation, and puts the sleep before that. Gives what of these comes first.
+    pub fn mark(&mut self, before: u32) -> u32 {
+        let first = self.sleep(before);
         if self.options.marks {
             let (call, thread) = (self.now.call, self.now.thread as u32);
-            self.out.marks.push(Mark { call, thread, before });
+            self.out.marks.push(Mark { call, thread, first, before });
         }
+        first
     }
 
     /// Adds a computation of the current thread.

@@ -186,7 +186,7 @@ impl<R: Read> AllprofReader<R> {
         if !self.ended {
             self.ended = true;
             if !self.finalized {
-                let line = (self.lines.number(), [].as_slice());
+                let line = (self.lines.number().max(1), [].as_slice());
                 let message = "the trace ends without MPI_Finalize";
                 self.findings.add(Severity::Warning, line, (0, 1), message, None);
             }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::allprof_writer::AllprofWriter;
 use super::independent_writer::IndependentWriter;
-use crate::compile::Error;
+use crate::compile::{BEYOND, Error};
 use crate::record::Record;
 use crate::source::{Form, OpenError, Stream, Traces};
 
@@ -76,9 +76,12 @@ fn rank_of(
                 writer.set_start(stream.start());
                 writer.call(&record, stream.name(record.id), stream.definitions())
             }
-            Writer::Independent(writer) => writer.call(&record, stream.definitions()),
+            Writer::Independent(writer) => {
+                writer.call(&record, stream.between(), stream.definitions())
+            }
         };
         let written = written.map_err(|error| OpenError::Io { path: path.to_owned(), error })?;
+        let written = if record.enter == u64::MAX { Err(BEYOND.to_owned()) } else { written };
         if let Err(reason) = written
             && errors.len() < SHOWN
         {

@@ -54,7 +54,7 @@ impl Findings {
         self.errors > 0
     }
 
-    /// Errors and warnings as texts, for a file of this name.
+    /// Errors as they are shown, and warnings as what follows that word, for a file of this name.
     pub fn rendered(&self, file: &str) -> (Vec<String>, Vec<String>) {
         let (errors, warnings): (Vec<_>, Vec<_>) =
             self.kept.iter().partition(|finding| finding.severity == Severity::Error);
@@ -63,6 +63,10 @@ impl Findings {
         if self.errors > shown {
             errors.push(format!("error: {file}: {} more errors\n", self.errors - shown));
         }
-        (errors, warnings.iter().map(|finding| finding.render(file)).collect())
+        let warning = |finding: &&Diagnostic| {
+            let text = finding.render(file);
+            text.strip_prefix("warning: ").map_or(text.clone(), str::to_owned)
+        };
+        (errors, warnings.iter().map(warning).collect())
     }
 }

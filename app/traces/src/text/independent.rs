@@ -17,7 +17,7 @@ use super::findings::Findings;
 use super::lines::Lines;
 use crate::definitions::Definitions;
 use crate::format::table::{Field, Table};
-use crate::record::{Record, WORLD};
+use crate::record::{ANY, Between, PROC_NULL, Record, WORLD};
 use crate::source::OpenError;
 
 /// What a host computes when nothing else is said: operations per second.
@@ -25,6 +25,10 @@ pub const SPEED: u64 = 1_000_000_000;
 
 /// Datatypes by number: number in our format and bytes.
 const DATATYPES: [(i64, i64); 7] = [(10, 8), (1, 4), (13, 1), (4, 2), (3, 8), (8, 4), (13, 1)];
+/// SMPI's `MPI_ANY_SOURCE`, `MPI_ANY_TAG` and `MPI_PROC_NULL`.
+const ANY_SOURCE: i64 = -555;
+const ANY_TAG: i64 = -444;
+const NO_RANK: i64 = -666;
 /// What is meant where no datatype is given: bytes.
 const BYTE: i64 = 6;
 
@@ -58,6 +62,9 @@ pub struct IndependentReader<R> {
     speed: f64,
     /// Time so far, in picoseconds.
     now: f64,
+    /// Computation and sleep that no call has told of yet, and those before the last call.
+    open_time: Between,
+    between: Between,
     /// Requests by (sender, receiver, tag), oldest first, and all in order.
     requests: FxHashMap<[i64; 3], Vec<i64>>,
     open: Vec<i64>,
@@ -98,8 +105,24 @@ impl Words<'_> {
         Ok(value as i64)
     }
 
-    fn numbers(&mut self, count: u32, what: &str) -> Result<Vec<i64>, Fault> {
-        (0..count).map(|_| self.number(what)).collect()
+    /// A number that is not negative.
+    fn amount(&mut self, what: &str) -> Result<f64, Fault> {
+        let at = self.at;
+        let value = self.real(what)?;
+        if value < 0.0 {
+            return Err((at, format!("expected {what}, found `{value}`: it is negative")));
+        }
+        Ok(value)
+    }
+
+    fn count(&mut self) -> Result<i64, Fault> {
+        let at = self.at;
+        let count = self.number("a count")?;
+        if count < 0 { Err((at, format!("a count of {count}: it is negative"))) } else { Ok(count) }
+    }
+
+    fn counts(&mut self, count: u32) -> Result<Vec<i64>, Fault> {
+        (0..count).map(|_| self.count()).collect()
     }
 
     fn datatype(&mut self) -> Result<[i64; 3], Fault> {
@@ -127,6 +150,8 @@ impl<R: Read> IndependentReader<R> {
             ranks,
             speed: SPEED as f64,
             now: 0.0,
+            open_time: Between::default(),
+            between: Between::default(),
             requests: FxHashMap::default(),
             open: Vec::new(),
             last: 0,
@@ -151,6 +176,11 @@ impl<R: Read> IndependentReader<R> {
     /// The number of the line that was read last.
     pub fn line(&self) -> u64 {
         self.lines.number()
+    }
+
+    /// What the rank did between the last two calls.
+    pub const fn between(&self) -> Between {
+        self.between
     }
 
     /// Fetches the next call; false at the end. Lines that are wrong are passed over and noted.
@@ -178,7 +208,27 @@ impl<R: Read> IndependentReader<R> {
     }
 
     fn compute(&mut self, operations: f64) {
-        self.now += operations.max(0.0) / self.speed * 1e12;
+        let time = operations / self.speed * 1e12;
+        self.now += time;
+        self.open_time.computed += time;
+    }
+
+    fn sleep(&mut self, seconds: f64) {
+        self.now += seconds * 1e12;
+        self.open_time.slept += seconds * 1e12;
+    }
+
+    /// Times of a call: whole picoseconds, and what is left of them goes to the next one.
+    fn stamp(&mut self, record: &mut Record) {
+        #[expect(clippy::cast_sign_loss, reason = "time does not run backwards")]
+        let now = self.now.round() as u64;
+        (record.enter, record.leave) = (now, now);
+        let Between { computed, slept } = self.open_time;
+        self.between = Between { computed: computed.round(), slept: slept.round() };
+        self.open_time = Between {
+            computed: computed - self.between.computed,
+            slept: slept - self.between.slept,
+        };
     }
 
     /// Reads a line: whether it is a call of this rank.
@@ -202,12 +252,13 @@ impl<R: Read> IndependentReader<R> {
         let mut after = 0.0;
         match action.as_str() {
             "compute" => {
-                let operations = words.real("a number of operations")?;
+                let operations = words.amount("a number of operations")?;
                 self.compute(operations);
                 return Ok(false);
             }
             "sleep" => {
-                self.now += words.real("a number of seconds")?.max(0.0) * 1e12;
+                let seconds = words.amount("a number of seconds")?;
+                self.sleep(seconds);
                 return Ok(false);
             }
             "location" | "comm_size" => return Ok(false),
@@ -224,9 +275,7 @@ impl<R: Read> IndependentReader<R> {
         let known = Table::get().by_name(name);
         record.id = known.map_or(0, |call| call.id);
         record.thread = 0;
-        #[expect(clippy::cast_sign_loss, reason = "time does not run backwards")]
-        let now = self.now.round() as u64;
-        (record.enter, record.leave) = (now, now);
+        self.stamp(record);
         self.compute(after);
         Ok(true)
     }
@@ -238,12 +287,18 @@ impl<R: Read> IndependentReader<R> {
         record: &mut Record,
     ) -> Result<&'static str, Fault> {
         let peer = words.number("a rank")?;
-        let tag = words.number("a tag")?;
-        let count = words.number("a count")?;
+        let (place, tag) = (words.at, words.number("a tag")?);
+        let count = words.count()?;
         let datatype = words.datatype()?;
         record.values.extend([0, count]);
         record.values.extend(datatype);
-        record.values.extend([peer, tag, WORLD]);
+        let matched = [known(peer), known(tag)];
+        let any_tag = action.ends_with("recv") && matched[1] == ANY;
+        if matched[1] < 0 && !any_tag && matched[0] != PROC_NULL {
+            return Err((place, format!("a tag of {tag}: it is negative")));
+        }
+        record.values.extend(matched);
+        record.values.push(WORLD);
         let me = i64::from(self.rank);
         let (name, ends) = match action {
             "send" => ("MPI_Send", [me, peer]),
@@ -330,15 +385,15 @@ impl<R: Read> IndependentReader<R> {
                 return Ok("MPI_Comm_dup");
             }
             "bcast" => {
-                let count = words.number("a count")?;
+                let count = words.count()?;
                 let (root, datatype) = (words.root()?, words.datatype()?);
                 values.extend(blocks(count, datatype));
                 values.extend([root, WORLD]);
                 "bcast"
             }
             "reduce" | "allreduce" | "scan" | "exscan" => {
-                let count = words.number("a count")?;
-                *after = words.real("a number of operations")?;
+                let count = words.count()?;
+                *after = words.amount("a number of operations")?;
                 let root = if base == "reduce" { Some(words.root()?) } else { None };
                 let datatype = words.datatype()?;
                 values.push(0);
@@ -349,7 +404,7 @@ impl<R: Read> IndependentReader<R> {
                 base
             }
             "gather" | "scatter" | "allgather" | "alltoall" => {
-                let counts = [words.number("a count")?, words.number("a count")?];
+                let counts = [words.count()?, words.count()?];
                 let rooted = matches!(base, "gather" | "scatter");
                 let root = if rooted { Some(words.root()?) } else { None };
                 let datatypes = [words.datatype()?, words.datatype()?];
@@ -360,8 +415,8 @@ impl<R: Read> IndependentReader<R> {
                 base
             }
             "gatherv" | "allgatherv" => {
-                let sent = words.number("a count")?;
-                let received = words.numbers(ranks, "a count")?;
+                let sent = words.count()?;
+                let received = words.counts(ranks)?;
                 let root = if base == "gatherv" { Some(words.root()?) } else { None };
                 let datatypes = [words.datatype()?, words.datatype()?];
                 values.extend(blocks(sent, datatypes[0]));
@@ -373,8 +428,8 @@ impl<R: Read> IndependentReader<R> {
                 base
             }
             "scatterv" => {
-                let sent = words.numbers(ranks, "a count")?;
-                let received = words.number("a count")?;
+                let sent = words.counts(ranks)?;
+                let received = words.count()?;
                 let (root, datatypes) = (words.root()?, [words.datatype()?, words.datatype()?]);
                 values.extend([0, i64::from(ranks)]);
                 values.extend(sent);
@@ -384,8 +439,8 @@ impl<R: Read> IndependentReader<R> {
                 base
             }
             "reducescatter" => {
-                let counts = words.numbers(ranks, "a count")?;
-                *after = words.real("a number of operations")?;
+                let counts = words.counts(ranks)?;
+                *after = words.amount("a number of operations")?;
                 let datatype = words.datatype()?;
                 values.extend([0, 0, i64::from(ranks)]);
                 values.extend(counts);
@@ -395,9 +450,9 @@ impl<R: Read> IndependentReader<R> {
             }
             "alltoallv" => {
                 words.number("the size of a buffer")?;
-                let sent = words.numbers(ranks, "a count")?;
+                let sent = words.counts(ranks)?;
                 words.number("the size of a buffer")?;
-                let received = words.numbers(ranks, "a count")?;
+                let received = words.counts(ranks)?;
                 for counts in [sent, received] {
                     values.extend([0, i64::from(ranks)]);
                     values.extend(counts);
@@ -422,14 +477,23 @@ impl<R: Read> IndependentReader<R> {
     }
 }
 
+/// A rank or a tag by our numbers: SMPI's own for any and none differ from them.
+const fn known(number: i64) -> i64 {
+    match number {
+        ANY_SOURCE | ANY_TAG => ANY,
+        NO_RANK => PROC_NULL,
+        number => number,
+    }
+}
+
 /// Sends and receives at once; there are no tags.
 fn sendrecv(words: &mut Words, record: &mut Record) -> Result<&'static str, Fault> {
-    let (sent, to) = (words.number("a count")?, words.number("a rank")?);
-    let (received, from) = (words.number("a count")?, words.number("a rank")?);
+    let (sent, to) = (words.count()?, words.number("a rank")?);
+    let (received, from) = (words.count()?, words.number("a rank")?);
     for (count, peer) in [(sent, to), (received, from)] {
         record.values.extend([0, count]);
         record.values.extend(words.datatype()?);
-        record.values.extend([peer, 0]);
+        record.values.extend([known(peer), 0]);
     }
     record.values.push(WORLD);
     record.values.extend([crate::record::UNKNOWN; 3]);

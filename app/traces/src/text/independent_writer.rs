@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use super::allprof_writer::single;
 use crate::definitions::{Communicator, Definitions, Group};
 use crate::format::table::{Call, Class, How, Table};
-use crate::record::{ANY, Arguments, PROC_NULL, Record, Status, UNKNOWN, WORLD};
+use crate::record::{ANY, Arguments, Between, PROC_NULL, Record, Status, UNKNOWN, WORLD};
 
 /// Bytes, among the datatypes of the text.
 const BYTE: i64 = 6;
@@ -46,11 +46,12 @@ impl<W: Write> IndependentWriter<W> {
         Self { out, rank, ranks, speed, last: 0, requests, started, lines: String::new() }
     }
 
-    /// Writes a call, and before it the computation since the last one. Calls that this format cannot tell are an error,
+    /// Writes a call, and before it the computation since the last one: the time `between` them, if nothing else is said. Calls that this format cannot tell are an error,
     /// with the reason.
     pub fn call(
         &mut self,
         record: &Record,
+        between: Option<Between>,
         definitions: &Definitions,
     ) -> io::Result<Result<(), String>> {
         let Some(call) = record.call().filter(|call| call.class != Class::Local) else {
@@ -64,10 +65,14 @@ impl<W: Write> IndependentWriter<W> {
             // It counts as computation.
             return Ok(Ok(()));
         }
-        let gap = record.enter.saturating_sub(self.last);
-        if gap > 0 && call.class != Class::Init {
-            let operations = gap as f64 * self.speed as f64 / 1e12;
+        let computed = record.enter.saturating_sub(self.last) as f64;
+        let Between { computed, slept } = between.unwrap_or(Between { computed, slept: 0.0 });
+        if computed > 0.0 && call.class != Class::Init {
+            let operations = computed * self.speed as f64 / 1e12;
             writeln!(self.out, "{} compute {operations}", self.rank)?;
+        }
+        if slept > 0.0 && call.class != Class::Init {
+            writeln!(self.out, "{} sleep {}", self.rank, slept * 1e-12)?;
         }
         self.last = record.leave;
         self.out.write_all(self.lines.as_bytes())?;
