@@ -547,10 +547,11 @@ pub const KEYS: &[Key] = &[
         "A file with one interruption per line, its start and its duration in nanoseconds; \
          LogGOPSim's format."),
     key("noise.interval", Kind::Time, Unset("no random noise"), None,
-        "One interruption falls into each interval of this length, at a random place in it. At least \
-         1 us, since every activity looks at all the intervals that it covers."),
+        "One interruption falls into each interval of this length, as a whole, at a random place in \
+         it. At least 1 us, since every activity looks at all the intervals that it covers."),
     key("noise.duration", Kind::Time, Unset("no random noise"), None,
-        "Length of a random interruption, at most that of an interval."),
+        "Length of a random interruption, at most that of an interval; what `exponential` draws \
+         beyond that is cut."),
     key("noise.duration-max", Kind::Time, Unset("only for `uniform`"), None,
         "Greatest length of an interruption of the distribution `uniform`."),
     key("noise.distribution", Kind::Word(DISTRIBUTION), Value("fixed"), None,
