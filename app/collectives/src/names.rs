@@ -187,6 +187,12 @@ impl Collective {
         matches!(self, Bcast | Reduce | Gather | Gatherv | Scatter | Scatterv)
     }
 
+    /// Whether it combines what ranks contribute.
+    pub const fn combines(self) -> bool {
+        use C::{Allreduce, Exscan, Reduce, ReduceScatter, ReduceScatterBlock, Scan};
+        matches!(self, Reduce | Allreduce | ReduceScatter | ReduceScatterBlock | Scan | Exscan)
+    }
+
     /// Whether all ranks have one vector of the same length, rather than a block per rank.
     pub const fn is_whole(self) -> bool {
         use C::{Allreduce, Barrier, Bcast, Exscan, Reduce, Scan};
@@ -232,7 +238,8 @@ pub enum Error {
 }
 
 /// Names that stand for a choice in every collective.
-const CHOICES: [&str; 5] = ["default", "openmpi", "mpich", "mvapich2", "impi"];
+const CHOICES: [&str; 7] =
+    ["default", "openmpi", "mpich", "mvapich2", "impi", "smpi_ompi", "smpi_mpich"];
 
 /// The algorithms' name for a library's choice, from the library's name or an alias of it.
 pub fn library(name: &str) -> Result<&'static str, Error> {

@@ -20,11 +20,11 @@ pub enum Noise {
         /// at a random offset, drawn from the seed.
         coscheduled: bool,
     },
-    /// One interruption in each slot of length `interval`, at a random place in it.
+    /// One interruption in each slot of length `interval`, as a whole, at a random place in it.
     Random {
         /// Length of a slot.
         interval: Time,
-        /// Distribution of the interruption's length; it is cut off at the end of the slot.
+        /// Distribution of the interruption's length; it lasts at most as long as the slot.
         duration: Duration,
         /// Whether all ranks see the same interruptions at the same time.
         coscheduled: bool,
@@ -99,9 +99,10 @@ fn slots(interval: Time, duration: Duration, seed: u64, entity: u32, from: Time,
     let mut sum = 0u64;
     for slot in from.ps() / length..=(to.ps() - 1) / length {
         let start = slot * length;
-        let place = start + Random::new(seed, PLACE).below(entity, slot, length);
-        let lasts = draw(duration, Random::new(seed, LENGTH), entity, slot);
-        let end = place.saturating_add(lasts).min(start.saturating_add(length));
+        let lasts = draw(duration, Random::new(seed, LENGTH), entity, slot).min(length);
+        let places = (length - lasts).saturating_add(1);
+        let place = start.saturating_add(Random::new(seed, PLACE).below(entity, slot, places));
+        let end = place.saturating_add(lasts);
         sum = sum.saturating_add(overlap((place, end), (from.ps(), to.ps())));
     }
     Time::from_ps(sum)

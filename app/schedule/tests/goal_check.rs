@@ -188,6 +188,12 @@ fn races_between_senders() {
 #[test]
 fn cycles() {
     expect_ranks(
+        &["a: calc 1 a requires a"],
+        &[
+            "error: rank 0, operation 0 (line 2): the operation waits for itself; 1 operation can never start",
+        ],
+    );
+    expect_ranks(
         &["a: calc 1 a requires a b: calc 2 b requires a"],
         &[
             "error: rank 0, operation 0 (line 2): the operation waits for itself; 2 operations can never start",

@@ -434,7 +434,7 @@ fn functions_outside_the_table() {
     let warned = |name| compile(&one(name), &Options::default()).unwrap().warnings.concat();
     assert!(
         warned("MPI_File_write_all")
-            .contains("1 times, on rank 0 first: calls of MPI-IO count as computation")
+            .contains("once, on rank 0: calls of MPI-IO count as computation")
     );
     assert!(warned("MPI_Send (failed)").contains("calls failed"));
     assert_eq!(warned("MPI_Type_vector"), "");

@@ -57,7 +57,11 @@ impl Placement {
         let left = u64::from(ranks).saturating_sub(said);
         let share = left.div_ceil(unsaid.max(1)).max(1) as u32;
         if unsaid == 0 && left > 0 {
-            let message = format!("{ranks} ranks, but {} hosts have room for {said}", hosts.len());
+            let room = match hosts.len() {
+                1 => "1 host has".to_owned(),
+                count => format!("{count} hosts have"),
+            };
+            let message = format!("{ranks} ranks, but {room} room for {said}");
             let help = "choose more hosts, more ranks for each, or fewer ranks";
             return Err(Fault::new(message).help(Some(help.to_owned())));
         }

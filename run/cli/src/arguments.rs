@@ -86,7 +86,7 @@ pub struct Run {
         conflicts_with_all = ["format", "per_rank", "output.gantt"]
     )]
     pub quiet: bool,
-    /// Print every setting and where it comes from, and do not simulate
+    /// Print every setting and where it comes from, as a listing to read, and do not simulate
     #[arg(long)]
     pub print_config: bool,
     #[command(flatten)]

@@ -27,7 +27,7 @@ pub fn run(arguments: &Compare) -> Result<(), Ending> {
         Some(file) => {
             let mut found = Err(Failure::Input(String::new()));
             let written = to_file(Path::new(file), |out| {
-                found = compare(paths, Some(out));
+                found = compare(paths, Some((Path::new(file), out)));
                 // A file that tells half of it is not kept.
                 found.as_ref().map_or(Err(io::ErrorKind::Other.into()), |_| out.flush())
             });

@@ -55,6 +55,13 @@ pub fn check(arguments: &Check) -> Result<(), Ending> {
 pub fn generate(arguments: &Generate) -> Result<(), Ending> {
     let name = &arguments.pattern;
     let is_full = ["pattern:", "collective:"].iter().any(|prefix| name.starts_with(prefix));
+    if !is_full && name.contains(['.', '/']) {
+        let message = format!(
+            "error: {name}: this is no pattern\n  help: heddle gen takes the name of a pattern, pattern:NAME or \
+             collective:NAME; heddle convert takes files"
+        );
+        return Err(Ending::new(Exit::Usage, message));
+    }
     let request = Request {
         subject: Some(if is_full { name.clone() } else { format!("pattern:{name}") }),
         set: arguments.set.clone(),
@@ -118,10 +125,11 @@ fn rewrite(arguments: &Convert, form: TraceFormat) -> Result<(), Ending> {
         TraceFormat::Allprof => experiment::TraceForm::Allprof,
         TraceFormat::Ti => experiment::TraceForm::Independent,
     };
-    let warnings = experiment::rewritten_traces(&request, form, &partial).inspect_err(|_| {
-        // What is left of it is of no use; that it could not be removed is not what matters.
-        let _ = fs::remove_dir_all(&partial);
-    })?;
+    let warnings =
+        experiment::rewritten_traces(&request, form, &partial, folder).inspect_err(|_| {
+            // What is left of it is of no use; that it could not be removed is not what matters.
+            let _ = fs::remove_dir_all(&partial);
+        })?;
     for warning in &warnings {
         complain(&format!("warning: {warning}"));
     }

@@ -35,7 +35,11 @@ pub fn main() -> ExitCode {
         Err(message) => return Ending::new(Exit::Usage, format!("error: {message}")).report(),
     };
     adapted.complain();
-    let exit = match Arguments::parse_from(flags::joined(adapted.line)).command {
+    let arguments = match Arguments::try_parse_from(flags::joined(adapted.line)) {
+        Ok(arguments) => arguments,
+        Err(said) => return said_by_parser(&said),
+    };
+    let exit = match arguments.command {
         Command::Run(arguments) => simulate::run(&arguments),
         Command::Check(arguments) => files::check(&arguments),
         Command::Gen(arguments) => files::generate(&arguments),
@@ -56,4 +60,13 @@ pub fn main() -> ExitCode {
         Ok(()) => Exit::Success.into(),
         Err(failure) => failure.report(),
     }
+}
+
+/// A help text, the version, or what is wrong with the command line.
+fn said_by_parser(said: &clap::Error) -> ExitCode {
+    let printed = said.print();
+    if said.use_stderr() {
+        return Exit::Usage.into();
+    }
+    exit::written(printed, "standard output").map_or_else(Ending::report, |()| Exit::Success.into())
 }

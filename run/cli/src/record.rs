@@ -35,10 +35,11 @@ fn run(arguments: &Record) -> Result<ExitCode, Ending> {
     let folder = launch::prepare(output, arguments.force).map_err(fail)?.ok_or_else(|| {
         let name = output.display();
         let message = format!("error: {name} is not empty; --force removes the traces in it");
-        Ending::new(Exit::Usage, message)
+        Ending::new(Exit::Output, message)
     })?;
     let input = |error: &dyn std::fmt::Display| Ending::new(Exit::Input, format!("error: {error}"));
-    let libraries = std::env::var_os(launch::FOLDER).map(PathBuf::from);
+    let libraries =
+        std::env::var_os(launch::FOLDER).filter(|folder| !folder.is_empty()).map(PathBuf::from);
     let mut command = launch::command(&arguments.command, &folder, mpi, libraries)
         .map_err(|error| input(&error))?;
     let status = supervise(&mut command).map_err(|error| {

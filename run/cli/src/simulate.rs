@@ -32,7 +32,7 @@ pub fn run(arguments: &Run) -> Result<(), Ending> {
     if plan.gantt && arguments.format == Format::Json {
         let message = "error: --gantt draws on the terminal, not in JSON\n  \
                        help: leave out --format json, or set output.gantt = false";
-        return Err(Ending::new(Exit::Input, message));
+        return Err(Ending::new(Exit::Usage, message));
     }
     plan.warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));
     if plan.output.is_some() {

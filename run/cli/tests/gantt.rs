@@ -83,7 +83,7 @@ fn not_in_json() {
         let ended = folder.heddle(&format!("{run} --format json -o out"));
         let expected = "error: --gantt draws on the terminal, not in JSON\n  \
                         help: leave out --format json, or set output.gantt = false\n";
-        assert_eq!((ended.code, ended.stderr.as_str()), (1, expected));
+        assert_eq!((ended.code, ended.stderr.as_str()), (2, expected));
         assert_eq!((ended.stdout.as_str(), folder.names(".").len()), ("", 2));
     }
 }

@@ -208,3 +208,40 @@ error: m.json: `run.seed`: expected a whole number, at least 0, found -1
         assert_eq!((ended.code, ended.stderr.as_str()), (1, expected));
     }
 }
+
+const XML: &str = "<platform version=\"4.1\">\n<cluster id=\"c\" prefix=\"h\" suffix=\"\" radical=\"0-2\" speed=\"1Gf\" \
+                   bw=\"100MBps\" lat=\"10us\"/>\n</platform>\n";
+
+/// A machine beside a manifest takes the place of the manifest's own: the figures are those of a first run on it.
+#[test]
+fn a_machine_beside_a_manifest() {
+    let folder = Folder::new("manifest-machine");
+    folder.write("app.goal", SCHEDULE);
+    folder.write("first.toml", "[loggops]\nL = \"9 us\"\no = \"3 us\"\n");
+    folder.write("second.toml", "[loggops]\nG = \"1 ns/B\"\n[run]\nseed = 5\n");
+    folder.write(
+        "switches.toml",
+        "[network]\nmodel = \"infiniband\"\ntopology = \"star:hosts=3\"\n[flow]\nos = \"0B:1us\"\n",
+    );
+    folder.write("p.xml", XML);
+    let noise = "--set noise.interval=1ms --set noise.duration=1us";
+    for (first, more) in [("first.toml", noise), ("switches.toml", ""), ("p.xml", "")] {
+        let run = format!("run app.goal -q --force -o out {more} --machine");
+        assert_eq!(folder.heddle(&format!("{run} {first}")).code, 0);
+        for other in ["second.toml", "switches.toml", "p.xml"] {
+            // What runs and how stays as in the manifest; the model flow knows no noise.
+            if !more.is_empty() && other == "p.xml" {
+                continue;
+            }
+            let again = format!("run out/manifest.json -q --force -o again --machine {other}");
+            let ended = folder.heddle(&again);
+            assert_eq!((ended.code, ended.stderr.as_str()), (0, ""), "{first}, {other}");
+            let fresh = format!("run app.goal -q --force -o fresh {more} --machine {other}");
+            assert_eq!(folder.heddle(&fresh).code, 0);
+            for table in ["manifest.json", "ranks.csv", "summary.json"] {
+                let (again, fresh) = (format!("again/{table}"), format!("fresh/{table}"));
+                assert!(folder.read(&again) == folder.read(&fresh), "{first}, {other}: {table}");
+            }
+        }
+    }
+}

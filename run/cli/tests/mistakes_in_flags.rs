@@ -259,7 +259,7 @@ fn settings_of_traces_without_effect() {
     folder.write("nobody.txt", "# no rank\n\n");
     let modes = "the modes \"durations\" and \"aligned\" use it";
     for (settings, code, wanted) in [
-        ("traces.map=nobody.txt", 2, "there are no ranks in it"),
+        ("traces.map=nobody.txt", 1, "nobody.txt: there are no ranks in it"),
         ("traces.from-collective=1000", 1, "they have 1 collectives of all ranks"),
         ("traces.from=100s", 1, "no call begins in it, the last one begins at 5 us"),
         ("traces.scale-ranks=9=2", 2, "there is no rank 9: the traces have 2 ranks, from 0"),
@@ -283,4 +283,107 @@ fn settings_of_traces_without_effect() {
     let ended = folder.heddle("run t-");
     assert_eq!(ended.code, 0);
     assert!(ended.stderr.starts_with("warning: the trace ends without"), "{}", ended.stderr);
+}
+
+/// Of the three lengths of random noise, the one that is wrong is named.
+#[test]
+fn noise_that_does_not_fit() {
+    let noise = "run two.goal --set noise.interval=10us --set noise.duration";
+    check(
+        "noise-fixed",
+        &format!("{noise}=11us"),
+        "
+error: --set noise.duration=11us: an interruption of 11 us does not fit into `noise.interval`, 10 us
+",
+    );
+    check(
+        "noise-uniform",
+        &format!("{noise}=1us --set noise.distribution=uniform --set noise.duration-max=20us"),
+        "
+error: --set noise.duration-max=20us: an interruption of 20 us does not fit into `noise.interval`, 10 us
+",
+    );
+}
+
+#[test]
+fn factors_have_limits() {
+    let folder = Folder::new("flag-factor");
+    for factor in ["20000000", "1e3", "0.0000001"] {
+        let ended = folder.heddle(&format!("run nothing --set traces.scale={factor}"));
+        let expected = format!(
+            "error: --set traces.scale={factor}: expected a number such as 0.5, from 0 to 1000000, with at most \
+             six decimals, found {factor}\n"
+        );
+        assert_eq!((ended.code, ended.stderr), (2, expected));
+    }
+}
+
+/// As patterns, collectives refuse what means nothing to them.
+#[test]
+fn options_that_a_collective_does_not_use() {
+    let folder = Folder::new("flag-collective");
+    for (arguments, wanted) in [
+        ("barrier --size 10B", "`workload.size` does not belong to a collective without data"),
+        ("barrier --element 1B", "`workload.element` does not belong to a collective without data"),
+        ("barrier --reduce-cost 1ns/B", "a collective that combines nothing"),
+        ("bcast --reduce-cost 1ns/B", "a collective that combines nothing"),
+        ("bcast --algorithm NTSL --segment 0B", "\"segment\" must be at least 1"),
+    ] {
+        let ended = folder.heddle(&format!("run collective:{arguments}"));
+        assert_eq!(ended.code, 2, "{arguments}");
+        assert!(ended.stderr.contains(wanted), "{arguments}: {}", ended.stderr);
+    }
+    for arguments in
+        ["barrier", "reduce --reduce-cost 1ns/B", "bcast --algorithm NTSL --segment 1B"]
+    {
+        assert_eq!(folder.heddle(&format!("run collective:{arguments} -q")).code, 0, "{arguments}");
+    }
+}
+
+/// Speeds and tables that a workload has no use for.
+#[test]
+fn what_only_other_workloads_have() {
+    let flow = "run two.goal --network flow --topology star:hosts=2";
+    let help = "  help: only the computation of traces is scaled to the speed of hosts\n";
+    for key in ["host.speed", "host.recorded-speed"] {
+        let expected =
+            format!("error: --set {key}=1Gf: `{key}` is not used by this workload\n{help}");
+        check("speed", &format!("{flow} --set {key}=1Gf"), &expected);
+    }
+    check(
+        "computation",
+        "run two.goal --tables computation -o out",
+        "
+error: --tables computation: a table of computation needs a live program whose computation is measured
+",
+    );
+}
+
+#[test]
+fn a_platform_in_place_of_a_workload() {
+    let folder = Folder::new("flag-platform");
+    folder.write("p.xml", "<?xml version='1.0'?>\n<platform version=\"4.1\"/>\n");
+    let ended = folder.heddle("run p.xml");
+    let expected = "error: p.xml: this is a platform, not a workload\n  help: give it with --machine p.xml, behind a workload\n";
+    assert_eq!((ended.code, ended.stderr.as_str()), (2, expected));
+}
+
+#[test]
+fn a_file_in_place_of_a_pattern() {
+    check(
+        "gen-file",
+        "gen two.goal",
+        "
+error: two.goal: this is no pattern
+  help: heddle gen takes the name of a pattern, pattern:NAME or collective:NAME; heddle convert takes files
+",
+    );
+}
+
+#[test]
+fn all_libraries_are_named() {
+    let folder = Folder::new("flag-library");
+    let ended = folder.heddle("run collective:bcast --collectives foo");
+    let list = "(libraries: default, openmpi, mpich, mvapich2, impi, smpi_ompi, smpi_mpich)";
+    assert!(ended.stderr.contains(list), "{}", ended.stderr);
 }

@@ -11,7 +11,7 @@ fn a_full_folder() {
     std::fs::create_dir(folder.path("traces")).expect("a folder");
     folder.write("traces/rank-0.hdl", "old");
     let ended = folder.heddle("record -o traces -- true");
-    assert_eq!(ended.code, 2);
+    assert_eq!(ended.code, 4);
     assert!(ended.stderr.contains("traces is not empty"), "{}", ended.stderr);
     assert_eq!(folder.read("traces/rank-0.hdl"), b"old");
 }

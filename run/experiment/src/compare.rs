@@ -199,10 +199,14 @@ pub struct Comparison {
 
 /// Reads both runs and sums them up; both go to the timeline, if there is one. Each is looked at call by
 /// call, so that memory is enough for runs of any length.
-pub fn compare(paths: [&Path; 2], timeline: Option<&mut dyn Write>) -> Result<Comparison, Failure> {
+pub fn compare(
+    paths: [&Path; 2],
+    timeline: Option<(&Path, &mut dyn Write)>,
+) -> Result<Comparison, Failure> {
     let sources = [Source::find(paths[0])?, Source::find(paths[1])?];
-    let mut timeline = timeline.map(CallTimeline::new);
-    let failed = |error: io::Error| Failure::Input(format!("error: timeline: {}", reason(&error)));
+    let file = timeline.as_ref().map_or(Path::new(""), |(file, _)| *file);
+    let mut timeline = timeline.map(|(_, out)| CallTimeline::new(out));
+    let failed = |source| Failure::Output(results::Error::Io { path: file.to_owned(), source });
     let mut sides = [Side::default(), Side::default()];
     for ((side, source), path) in sides.iter_mut().zip(&sources).zip(paths) {
         side.name = path.display().to_string();

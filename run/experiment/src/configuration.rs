@@ -13,7 +13,7 @@ use units::{Bytes, Time, TimePerByte};
 use crate::{
     diagnostic::{self, Diagnostic, Mistakes, Place, Source, reason},
     keys::{self, Fallback, KEYS, Key, TABLES},
-    manifest,
+    machine, manifest,
     toml_file::{self, Assignment, PLATFORM},
     value::{Kind, Raw, Topology, Value, Workload},
 };
@@ -37,7 +37,8 @@ pub struct Request {
     /// A GOAL file, `-` for one on standard input, `pattern:NAME`, `collective:NAME`, an experiment
     /// file (`.toml`) or a manifest (`.json`).
     pub subject: Option<String>,
-    /// An experiment file that says nothing of the workload, read before the subject: a machine.
+    /// A machine: an experiment file that says nothing of the workload, or a platform of SimGrid. It is read before the
+    /// subject; in place of what a manifest says of its machine.
     pub machine: Option<String>,
     /// Settings as `table.key=value`.
     pub set: Vec<String>,
@@ -69,7 +70,7 @@ impl Configuration {
     /// Reads everything that is asked for. The error lists every mistake.
     pub fn read(request: &Request) -> Result<Self, Mistakes> {
         let mut reader = Reader::new();
-        let platform = |machine: &&String| Path::new(machine).extension() == Some("xml".as_ref());
+        let platform = |machine: &&String| machine::is_xml(Path::new(machine));
         if let Some(machine) = request.machine.as_ref().filter(platform) {
             let shown = format!("--machine {machine}");
             let origin = Origin::Argument(shown.clone());
@@ -84,7 +85,7 @@ impl Configuration {
             }
         }
         if let Some(subject) = &request.subject {
-            reader.subject(subject);
+            reader.subject(subject, request.machine.is_some());
         }
         for argument in &request.set {
             reader.set(argument);
@@ -224,12 +225,11 @@ impl Configuration {
     /// The file that describes the network as a platform: SimGrid's, or one with a table `[platform]`.
     pub(crate) fn platform(&self) -> Option<PathBuf> {
         let Some(Topology::File(path)) = self.topology() else { return None };
-        let is_platform = match path.extension()?.to_str()? {
-            "xml" => true,
-            "toml" => fs::read_to_string(&path).is_ok_and(|text| toml_file::has(&text, PLATFORM)),
-            _ => false,
+        let has_table = || {
+            path.extension() == Some("toml".as_ref())
+                && fs::read_to_string(&path).is_ok_and(|text| toml_file::has(&text, PLATFORM))
         };
-        is_platform.then_some(path)
+        (machine::is_xml(&path) || has_table()).then_some(path)
     }
 
     pub(crate) fn count(&self, name: &str) -> Option<u64> {
@@ -324,14 +324,20 @@ impl Reader {
         }
     }
 
-    fn subject(&mut self, subject: &str) {
+    /// Reads what is to be run; `machine` says whether the machine was described apart.
+    fn subject(&mut self, subject: &str, machine: bool) {
         let path = Path::new(subject);
         let extension = path.extension().and_then(|extension| extension.to_str());
         match extension {
             Some("toml") => self.experiment(subject),
-            Some("json") => self.manifest(path),
+            Some("json") => self.manifest(path, machine),
             _ => {
                 let place = Place::Argument(subject.to_owned());
+                if machine::is_xml(path) {
+                    let mistake = Diagnostic::new(place, "this is a platform, not a workload")
+                        .help(format!("give it with --machine {subject}, behind a workload"));
+                    return self.diagnostics.push(mistake);
+                }
                 let origin = Origin::Argument("command line".to_owned());
                 self.argument("workload.source", subject, place, origin);
             }
@@ -360,9 +366,17 @@ impl Reader {
         diagnostic::sort(&mut self.diagnostics[before..]);
     }
 
-    fn manifest(&mut self, path: &Path) {
+    /// Reads a manifest. Beside a machine it says nothing of the tables that describe one, nor of what the machine's
+    /// file says.
+    fn manifest(&mut self, path: &Path, machine: bool) {
         match manifest::Manifest::read(path) {
-            Ok((manifest, assignments)) => {
+            Ok((manifest, mut assignments)) => {
+                if machine {
+                    assignments.retain(|Assignment { key, .. }| {
+                        let Key { name, .. } = KEYS[*key];
+                        !keys::describes_machine(name) && !self.configuration.is_set(name)
+                    });
+                }
                 self.assign_all(assignments, path);
                 self.configuration.manifest = Some(manifest);
             }

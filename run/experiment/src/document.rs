@@ -62,19 +62,21 @@ fn kind_schema(kind: Kind) -> Json {
         Kind::Workload | Kind::Path | Kind::Name | Kind::Names => {
             json!({ "type": "string", "minLength": 1 })
         }
-        Kind::Time => quantity("(ps|ns|us|µs|μs|ms|s|min|h)"),
-        Kind::TimeUnit => json!({
-            "type": "string",
-            "pattern": "^\\s*([0-9]+(\\.[0-9]+)?\\s*)?(ps|ns|us|µs|μs|ms|s|min|h)\\s*$",
-        }),
+        Kind::Time => pattern(&format!("([0-9]+(\\.[0-9]+)?\\s*{LONGER}|[0-9]+(\\.0+)?\\s*ps)")),
+        Kind::TimeUnit => {
+            let (whole, part) = ("0*[1-9][0-9]*", "0+\\.0*[1-9][0-9]*");
+            pattern(&format!(
+                "(ps|{LONGER}|({whole}(\\.[0-9]+)?|{part})\\s*{LONGER}|{whole}(\\.0+)?\\s*ps)"
+            ))
+        }
         Kind::TimePerByte => quantity("[A-Za-zµμ]+\\s*/\\s*([0-9.]*\\s*[kKMGTPE]?i?B|s)"),
         Kind::Bytes => quantity("[kKMGTPE]?i?B"),
         Kind::Count(least, u64::MAX) => json!({ "type": "integer", "minimum": least }),
         Kind::Count(least, most) => {
             json!({ "type": "integer", "minimum": least, "maximum": most })
         }
-        Kind::Factor => json!({ "type": "number", "minimum": 0 }),
-        Kind::Grid => json!({ "type": "string", "pattern": "^[0-9]+(x[0-9]+)*$" }),
+        Kind::Factor => json!({ "type": "number", "minimum": 0, "maximum": 1_000_000 }),
+        Kind::Grid => pattern("0*[1-9][0-9]*(\\s*x\\s*0*[1-9][0-9]*)*"),
         Kind::Switch => json!({ "type": "boolean" }),
         Kind::Word(words) => json!({ "enum": names(words) }),
         Kind::Words(words) => json!({
@@ -84,8 +86,16 @@ fn kind_schema(kind: Kind) -> Json {
     }
 }
 
+/// Units of time that can be divided: there is nothing below a picosecond.
+const LONGER: &str = "(ns|us|µs|μs|ms|s|min|h)";
+
 fn quantity(unit: &str) -> Json {
-    json!({ "type": "string", "pattern": format!("^\\s*[0-9]+(\\.[0-9]+)?\\s*{unit}\\s*$") })
+    pattern(&format!("[0-9]+(\\.[0-9]+)?\\s*{unit}"))
+}
+
+/// A text that fits a pattern, with blanks around it.
+fn pattern(inner: &str) -> Json {
+    json!({ "type": "string", "pattern": format!("^\\s*{inner}\\s*$") })
 }
 
 fn names(words: Words) -> Vec<&'static str> {
@@ -115,7 +125,7 @@ directory = \"out\"
 `heddle run FILE.toml` runs it. Every key can be left out, except `workload.source`. An argument
 `--set table.key=value` overrides a key of the file, and so do the flags named below; a value then
 needs no quotes, and a list is separated by commas. `heddle run FILE.toml --print-config` shows every
-value and where it comes from.
+value and where it comes from: a listing to read, also of what does not apply to the run, and no experiment file.
 
 A quantity is a text with its unit, such as `\"2500 ns\"` or `\"64 KiB\"`; a bare number is an error.
 Relative paths in a file are relative to the file, those of the command line to the current folder.

@@ -11,7 +11,7 @@ use units::{Bandwidth, Bytes, Time, TimePerByte};
 
 use crate::{
     configuration::Configuration,
-    diagnostic::Diagnostic,
+    diagnostic::{Diagnostic, Place},
     machine, parameters,
     places::{self, Places},
     run::Failure,
@@ -65,9 +65,12 @@ pub(crate) fn resolve(configuration: &Configuration) -> Result<Option<FlowMachin
         return unused(configuration).map(|()| None);
     }
     let mut mistakes = foreign(configuration);
+    mistakes.extend(speeds_of_nothing(configuration));
     let found = platform(configuration).map_err(|found| mistakes.extend(found)).ok();
     let places = places::resolve(configuration).map_err(|found| mistakes.push(found)).ok();
     let (Some(mut platform), Some(places)) = (found, places) else { return Err(mistakes) };
+    let names: Vec<_> = platform.hosts.iter().map(|host| host.name.as_str()).collect();
+    mistakes.extend(places::mistakes(configuration, &names));
     let mut items = Items::default();
     mistakes.extend(of_platform(configuration, &platform, &mut items));
     let protocols = of_hosts(configuration, &platform, &items, &mut mistakes);
@@ -197,6 +200,9 @@ fn unused(configuration: &Configuration) -> Result<(), Mistakes> {
     if mistakes.is_empty() { Ok(()) } else { Err(mistakes) }
 }
 
+/// Speeds of hosts, which a platform states itself.
+const SPEEDS: [&str; 2] = ["host.speed", "traces.speed"];
+
 /// Settings that have no meaning for flows.
 fn foreign(configuration: &Configuration) -> Mistakes {
     let tables = ["loggops.", "protocol.", "noise.", "network.arbiter.", "network.congestion."];
@@ -233,8 +239,8 @@ fn foreign(configuration: &Configuration) -> Mistakes {
         "network.cable",
         "network.latency-in",
         "network.latency-out",
-        "host.speed",
-        "traces.speed",
+        SPEEDS[0],
+        SPEEDS[1],
     ];
     let platform = configuration.platform().is_some();
     let names = crate::keys::KEYS.iter().map(|key| key.name);
@@ -247,10 +253,26 @@ fn foreign(configuration: &Configuration) -> Mistakes {
     names
         .filter(|name| configuration.is_said_of_run(name))
         .map(|name| {
+            if SPEEDS.contains(&name) {
+                let message = format!("`{name}`: the platform states the speed of its hosts");
+                return configuration.mistake(name, message);
+            }
             let message = format!("`{name}` means nothing to the model flow");
             configuration.mistake(name, message).help(help.to_owned())
         })
         .collect()
+}
+
+/// Speeds where no traces are scaled: the computation of any other workload is a time.
+fn speeds_of_nothing(configuration: &Configuration) -> Mistakes {
+    let said = ["host.speed", "host.recorded-speed"].into_iter();
+    let said = said.filter(|name| !configuration.is_traces() && configuration.is_said_of_run(name));
+    said.map(|name| {
+        let message = format!("`{name}` is not used by this workload");
+        let help = "only the computation of traces is scaled to the speed of hosts".to_owned();
+        configuration.mistake(name, message).help(help)
+    })
+    .collect()
 }
 
 /// The platform: of a file, or a topology of ours with its forwarding tables.
@@ -258,8 +280,8 @@ fn platform(configuration: &Configuration) -> Result<Platform, Mistakes> {
     const KEY: &str = "network.topology";
     if let Some(path) = configuration.platform() {
         let text = machine::contents(&path)?;
-        let xml = path.extension() == Some("xml".as_ref());
-        let read = if xml { Platform::read(&text) } else { Platform::read_toml(&text) };
+        let read =
+            if machine::is_xml(&path) { Platform::read(&text) } else { Platform::read_toml(&text) };
         return read.map_err(|faults| machine::faults(configuration, KEY, Some(&path), faults));
     }
     let imported = machine::topology(configuration)?;
@@ -296,7 +318,10 @@ fn of_platform(configuration: &Configuration, platform: &Platform, items: &mut I
             let (line, column) = property.place;
             let item = format!("{}:{}", property.name, property.value);
             let (message, help) = items.apply(&item).err()?;
-            let place = configuration.place("network.topology");
+            let place = match configuration.platform() {
+                Some(file) => Place::File(file),
+                None => configuration.place("network.topology"),
+            };
             let message = format!("line {line}, column {column}: {message}");
             Some(Diagnostic::new(place, message).help(Some(help).filter(|help| !help.is_empty())))
         })

@@ -181,7 +181,7 @@ pub const KEYS: &[Key] = &[
         "Size of a segment of `pipelined-ring`, and of the algorithms of collectives that cut messages \
          (each has one of its own)."),
     key("workload.skew", Kind::Count(1, u64::MAX), Value("1"), flag("skew", "N"),
-        "Messages of `alltoallv` have from 1 to size / skew bytes."),
+        "Messages of `alltoallv` have from 1 to size / skew bytes; none of them any, if the size is 0."),
     key("workload.steps", COUNT, Value("1"), flag("steps", "N"),
         "Steps of `halo1d`, `halo2d`, `halo3d` and `random`."),
     key("workload.compute", Kind::Time, Value("0 ns"), flag("compute", "TIME"),
@@ -198,8 +198,8 @@ pub const KEYS: &[Key] = &[
     key("workload.algorithm", Kind::Name, Same(&["workload.collectives"]), flag("algorithm", "NAME"),
         "Algorithm of a collective."),
     key("workload.collectives", Kind::Name, Value("default"), flag("collectives", "LIBRARY"),
-        "MPI library that chooses the algorithms of collectives: `openmpi`, `mpich`, `mvapich2`, `impi`; \
-         or `default`. Of traces: `openmpi` unless said otherwise, and also `schedgen`, the choices of \
+        "MPI library that chooses the algorithms of collectives: `openmpi`, `mpich`, `mvapich2`, `impi`, \
+         `smpi_ompi`, `smpi_mpich`; or `default`. Of traces: `openmpi` unless said otherwise, and also `schedgen`, the choices of \
          LogGOPSim's tool."),
     key("workload.per-node", COUNT, Value("1"), flag("per-node", "N"),
         "Ranks on each node, for algorithms of collectives that tell nodes apart."),
@@ -527,7 +527,7 @@ pub const KEYS: &[Key] = &[
          platform file. The flag can be repeated."),
 
     key("host.speed", Kind::Name, Unset("as `traces.speed`"), None,
-        "Speed of the target's hosts, where no platform of SimGrid says it: `10 Gflop/s`."),
+        "Speed of the target's hosts, for traces, where no platform of SimGrid says it: `10 Gflop/s`."),
     key("host.recorded-speed", Kind::Name, Unset("computation takes as long as recorded"), None,
         "Speed of the machine on which traces were recorded; their computation is scaled to the speed of the target's hosts."),
 
@@ -547,10 +547,11 @@ pub const KEYS: &[Key] = &[
         "A file with one interruption per line, its start and its duration in nanoseconds; \
          LogGOPSim's format."),
     key("noise.interval", Kind::Time, Unset("no random noise"), None,
-        "One interruption falls into each interval of this length, at a random place in it. At least \
-         1 us, since every activity looks at all the intervals that it covers."),
+        "One interruption falls into each interval of this length, as a whole, at a random place in \
+         it. At least 1 us, since every activity looks at all the intervals that it covers."),
     key("noise.duration", Kind::Time, Unset("no random noise"), None,
-        "Length of a random interruption, at most that of an interval."),
+        "Length of a random interruption, at most that of an interval; what `exponential` draws \
+         beyond that is cut."),
     key("noise.duration-max", Kind::Time, Unset("only for `uniform`"), None,
         "Greatest length of an interruption of the distribution `uniform`."),
     key("noise.distribution", Kind::Word(DISTRIBUTION), Value("fixed"), None,
@@ -603,6 +604,12 @@ impl Key {
 /// The place of a key in [`KEYS`].
 pub(crate) fn find(name: &str) -> Option<usize> {
     KEYS.iter().position(|key| key.name == name)
+}
+
+/// Whether a key says what a machine is, rather than what runs on it and how.
+pub(crate) fn describes_machine(name: &str) -> bool {
+    let tables = ["loggops.", "protocol.", "network.", "flow.", "host."];
+    tables.iter().any(|table| name.starts_with(table))
 }
 
 /// The key that a flag means which several keys share: that of traces, if the workload is such, or else the first.

@@ -106,7 +106,7 @@ pub(crate) fn check(
 
 /// The folder of our libraries of MPI: what the environment says, or `mpi/lib` beside this program.
 pub fn libraries() -> Result<PathBuf, Failure> {
-    if let Some(folder) = env::var_os(FOLDER) {
+    if let Some(folder) = env::var_os(FOLDER).filter(|folder| !folder.is_empty()) {
         return Ok(absolute(&folder).unwrap_or_else(|_| folder.into()));
     }
     let beside = || Some(env::current_exe().ok()?.canonicalize().ok()?.parent()?.join("mpi/lib"));

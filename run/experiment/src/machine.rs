@@ -1,7 +1,8 @@
 //! What lies between the hosts, from the tables `[network]` and `[placement]`.
 
 use std::{
-    fs,
+    fs::{self, File},
+    io::{self, Read},
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -49,6 +50,10 @@ pub(crate) fn resolve(configuration: &Configuration) -> Result<Option<Machine>, 
     else {
         return Err(mistakes);
     };
+    let nowhere = places::mistakes(configuration, &imported.topology.graph.host_names());
+    if !nowhere.is_empty() {
+        return Err(nowhere);
+    }
     let routes = routes(configuration, &imported)?;
     let warnings = deadlock(&imported, &routes);
     let topology = imported.topology;
@@ -198,6 +203,19 @@ impl Described {
             Ok(Self { imported, routing, tables })
         })
     }
+}
+
+/// Whether a file is XML, as SimGrid's platforms are: by its name, or else by its first character.
+pub(crate) fn is_xml(path: &Path) -> bool {
+    let named = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("xml"));
+    named || path.is_file() && begins_as_xml(path).unwrap_or(false)
+}
+
+fn begins_as_xml(path: &Path) -> io::Result<bool> {
+    let mut start = Vec::new();
+    File::open(path)?.take(1 << 10).read_to_end(&mut start)?;
+    let text = start.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&start);
+    Ok(text.trim_ascii_start().starts_with(b"<"))
 }
 
 pub(crate) fn contents(path: &Path) -> Result<String, Mistakes> {

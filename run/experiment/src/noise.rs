@@ -29,8 +29,7 @@ pub(crate) fn resolve(configuration: &Configuration) -> Result<Noise, Vec<Diagno
                 .help("noise is either recorded or random".to_owned()),
         ]),
         (Some(path), None) => {
-            let place = configuration.place("noise.trace");
-            let events = trace(&path, &place)?;
+            let events = trace(&path)?;
             Ok(Noise::Trace { events, coscheduled })
         }
         (None, Some(_)) => random_noise(configuration, coscheduled),
@@ -86,18 +85,17 @@ fn random_noise(
     if most > interval {
         let message =
             format!("an interruption of {most} does not fit into `noise.interval`, {interval}");
-        return wrong("noise.duration", message);
+        let longest = if longest.is_some() { "noise.duration-max" } else { "noise.duration" };
+        return wrong(longest, message);
     }
     Ok(Noise::Random { interval, duration, coscheduled })
 }
 
 /// Reads a noise trace in `LogGOPSim`'s format: one interruption per line, its start and its
 /// duration in nanoseconds; `#` begins a comment.
-fn trace(path: &Path, place: &Place) -> Result<Vec<(Time, Time)>, Vec<Diagnostic>> {
-    let text = fs::read_to_string(path).map_err(|error| {
-        let message = format!("{}: {}", path.display(), reason(&error));
-        vec![Diagnostic::new(place.clone(), message)]
-    })?;
+fn trace(path: &Path) -> Result<Vec<(Time, Time)>, Vec<Diagnostic>> {
+    let whole = |message: String| Diagnostic::new(Place::File(path.to_owned()), message);
+    let text = fs::read_to_string(path).map_err(|error| vec![whole(reason(&error))])?;
     let name = path.display().to_string();
     let source = Rc::new(Source { name, text });
     let mut events: Vec<(Time, Time)> = Vec::new();
@@ -128,8 +126,7 @@ fn trace(path: &Path, place: &Place) -> Result<Vec<(Time, Time)>, Vec<Diagnostic
         events.push(event);
     }
     if mistakes.is_empty() && events.is_empty() {
-        let message = format!("{}: a noise trace without interruptions", path.display());
-        mistakes.push(Diagnostic::new(place.clone(), message));
+        mistakes.push(whole("a noise trace without interruptions".to_owned()));
     }
     if mistakes.is_empty() { Ok(events) } else { Err(mistakes) }
 }

@@ -7,7 +7,7 @@ use topology::{Faults, Placement, place};
 use crate::{
     configuration::Configuration,
     diagnostic::{Diagnostic, Place, reason},
-    live_run,
+    live_run, machine,
     value::Workload,
 };
 
@@ -113,6 +113,14 @@ pub(crate) fn resolve(configuration: &Configuration) -> Result<Places, Diagnosti
 fn unused_seed(configuration: &Configuration) -> Diagnostic {
     let help = "set placement.kind = \"random\"".to_owned();
     configuration.mistake("placement.seed", "the seed is not used").help(help)
+}
+
+/// What is wrong with the list of hosts, on a machine whose hosts have these names.
+pub(crate) fn mistakes(configuration: &Configuration, names: &[&str]) -> Vec<Diagnostic> {
+    const KEY: &str = "placement.hosts";
+    let list = configuration.name(KEY).filter(|_| configuration.word("placement.kind") != "file");
+    let listed = list.map_or(Ok(Vec::new()), |list| place::listed(&list, names));
+    listed.err().map_or_else(Vec::new, |found| machine::faults(configuration, KEY, None, found))
 }
 
 fn way(configuration: &Configuration) -> Result<Way, Diagnostic> {

@@ -151,7 +151,7 @@ impl Plan {
         };
         let traces = matches!(workload, registry::Workload::Traces(_));
         let live = matches!(workload, registry::Workload::Programs(_));
-        tables(&configuration, output.as_ref(), traces, machine.is_some())?;
+        tables(&configuration, output.as_ref(), (traces, live), machine.is_some())?;
         let loggopsim = configuration.word("loggops.compat") == "loggopsim";
         let alone = match (loggopsim, &flow) {
             (true, _) => Some("loggops.compat = \"loggopsim\""),
@@ -215,7 +215,7 @@ fn of_other_workloads(configuration: &Configuration) -> Result<(), Vec<Diagnosti
 fn tables(
     configuration: &Configuration,
     output: Option<&Output>,
-    traces: bool,
+    (traces, live): (bool, bool),
     switches: bool,
 ) -> Result<(), Mistakes> {
     let wrong = |message| configuration.mistake("output.tables", message);
@@ -223,7 +223,7 @@ fn tables(
     if output.calls && !traces {
         return Err(Mistakes(vec![wrong("a table of calls needs traces as the workload")]));
     }
-    if output.computation && configuration.word("live.compute") != "measured" {
+    if output.computation && !(live && configuration.word("live.compute") == "measured") {
         let message = "a table of computation needs a live program whose computation is measured";
         return Err(Mistakes(vec![wrong(message)]));
     }

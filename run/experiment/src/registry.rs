@@ -179,6 +179,7 @@ pub(crate) fn operation(
     configuration: &Configuration,
 ) -> Result<Operation, Vec<Diagnostic>> {
     let mut mistakes = useless(configuration, &ONLY_PATTERN_KEYS, "a collective");
+    mistakes.extend(unused(name, configuration));
     let found = Collective::named(name)
         .map_err(|error| configuration.mistake("workload.source", error.to_string()))
         .and_then(|found| Ok((found, algorithm(found, configuration)?)));
@@ -217,6 +218,24 @@ pub(crate) fn operation(
         rate: configuration.per_byte("workload.reduce-cost").unwrap_or(TimePerByte::ZERO),
         unit: configuration.time("workload.time-unit").unwrap_or(Time::from_ps(1_000)).ps().max(1),
     })
+}
+
+/// Options that mean nothing to the collective of this name.
+fn unused(name: &str, configuration: &Configuration) -> Vec<Diagnostic> {
+    let Ok(collective) = Collective::named(name) else { return Vec::new() };
+    let mut mistakes = Vec::new();
+    if collective == Collective::Barrier {
+        let keys = ["size", "element", "segment"];
+        mistakes.extend(useless(configuration, &keys, "a collective without data"));
+    }
+    if !collective.combines() {
+        let what = "a collective that combines nothing";
+        mistakes.extend(useless(configuration, &["reduce-cost"], what));
+    }
+    if configuration.bytes("workload.segment").map(units::Bytes::get) == Some(0) {
+        mistakes.push(configuration.mistake("workload.segment", "\"segment\" must be at least 1"));
+    }
+    mistakes
 }
 
 /// The same by the algorithm that it names.

@@ -122,7 +122,7 @@ fn size(text: &str) -> Result<u64, String> {
 }
 
 fn switch(text: &str) -> Result<bool, String> {
-    match text {
+    match text.to_ascii_lowercase().as_str() {
         "yes" | "on" | "true" | "1" => Ok(true),
         "no" | "off" | "false" | "0" => Ok(false),
         _ => Err(format!("expected yes or no, found `{text}`")),

@@ -16,7 +16,7 @@ use units::{Time, TimePerByte};
 
 use crate::{
     configuration::{Configuration, Request},
-    diagnostic::{Diagnostic, Mistakes, reason},
+    diagnostic::{Diagnostic, Mistakes, Place, reason},
     flow_machine::FlowMachine,
     run::Failure,
     simgrid_items::Calls,
@@ -53,19 +53,16 @@ fn factors<N: FromStr + Ord>(
 fn map(configuration: &Configuration) -> Result<Vec<u32>, Box<Diagnostic>> {
     let key = "traces.map";
     let Some(path) = configuration.path(key) else { return Ok(Vec::new()) };
-    let wrong = |message: String| Box::new(configuration.mistake(key, message));
-    let text = fs::read_to_string(&path)
-        .map_err(|error| wrong(format!("{}: {}", path.display(), reason(&error))))?;
+    let wrong = |message: String| Box::new(Diagnostic::new(Place::File(path.clone()), message));
+    let text = fs::read_to_string(&path).map_err(|error| wrong(reason(&error)))?;
     let lines = (1..).zip(text.lines().map(str::trim));
     let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
     let rank = |(number, line): (u32, &str)| {
-        line.parse().map_err(|_| {
-            wrong(format!("{}:{number}: expected a rank, found `{line}`", path.display()))
-        })
+        line.parse().map_err(|_| wrong(format!("line {number}: expected a rank, found `{line}`")))
     };
     let ranks = lines.map(rank).collect::<Result<Vec<_>, _>>()?;
     if ranks.is_empty() {
-        return Err(wrong(format!("{}: there are no ranks in it", path.display())));
+        return Err(wrong("there are no ranks in it".to_owned()));
     }
     Ok(ranks)
 }
@@ -344,11 +341,13 @@ pub fn compiled_traces(request: &Request) -> Result<Option<Compiled>, Failure> {
     compile(Path::new(subject), &configuration, None, false).map(Some)
 }
 
-/// Writes the traces that a request names as text into a folder; gives what is odd about them.
+/// Writes the traces that a request names as text into a folder, which will be called `shown`; gives what is odd about
+/// them.
 pub fn rewritten_traces(
     request: &Request,
     form: Form,
     folder: &Path,
+    shown: &Path,
 ) -> Result<Vec<String>, Failure> {
     let configuration = Configuration::read(request)?;
     check(&configuration).map_err(Mistakes)?;
@@ -356,6 +355,11 @@ pub fn rewritten_traces(
     let found = Traces::find(Path::new(subject))
         .map_err(|error| Failure::Input(format!("error: {error}")))?;
     let speed = configuration.count("traces.speed").unwrap_or(found.speed);
-    traces::text::convert(&Traces { speed, ..found }, form, folder)
-        .map_err(|error| Failure::Input(error.to_string()))
+    traces::text::convert(&Traces { speed, ..found }, form, folder).map_err(|error| match error {
+        traces::Error::Write { path, error: source } => {
+            let path = shown.join(path.file_name().unwrap_or_default());
+            Failure::Output(results::Error::Io { path, source })
+        }
+        error => Failure::Input(error.to_string()),
+    })
 }

@@ -225,7 +225,9 @@ impl Kind {
             Self::Bytes => "a size with its unit, such as \"64 KiB\"".into(),
             Self::Count(least, u64::MAX) => format!("a whole number, at least {least}"),
             Self::Count(least, most) => format!("a whole number from {least} to {most}"),
-            Self::Factor => "a number such as 0.5".into(),
+            Self::Factor => {
+                "a number such as 0.5, from 0 to 1000000, with at most six decimals".into()
+            }
             Self::Grid => "extents of a grid, such as \"8x4x4\"".into(),
             Self::Switch => "true or false".into(),
             Self::Word(words) => format!("one of {}", list(words)),

@@ -1,6 +1,6 @@
 //! CPUs, interfaces, dependencies, computation, noise.
 
-use host::{Noise, Settings};
+use host::{Duration, Noise, Settings};
 use units::Time;
 
 use crate::{DEFAULT, Machine, check, check_both, check_compat, ns, run, run_compat};
@@ -185,4 +185,25 @@ fn noise_during_computation() {
 fn noise_during_send_and_receive() {
     let text = "num_ranks 2 rank 0 { send 10b to 1 } rank 1 { recv 10b from 0 }";
     check_both(text, &noisy(), &[3000, 7054]);
+}
+
+/// A computation over 1000 intervals of 10 us meets 1000 whole interruptions: it lasts 10 ms and 1000 times
+/// the length of one, up to twice as long if there is nothing but interruptions. Exponential lengths with
+/// the mean 1 us are cut at 10 us, which takes e^-10 of the mean: 11 ms up to what 1000 draws vary, 3 %
+/// of their sum being one standard deviation.
+#[test]
+fn whole_interruptions_at_random() {
+    let finish = |duration| {
+        let interval = ns(10_000);
+        let noise = Noise::Random { interval, duration, coscheduled: false };
+        let settings = Settings { noise, ..DEFAULT.settings() };
+        let outcome = run("num_ranks 1 rank 0 { calc 10000000 }", &settings);
+        outcome.expect("it runs").ranks[0].finish.ps()
+    };
+    for (duration, expected) in [(0, 10_000), (1, 11_000), (5, 15_000), (9, 19_000), (10, 20_000)] {
+        let found = finish(Duration::Fixed(ns(duration * 1000)));
+        assert_eq!(found, expected * 1_000_000, "{duration} us");
+    }
+    let exponential = finish(Duration::Exponential(ns(1000)));
+    assert!((10_850_000_000..11_150_000_000).contains(&exponential), "{exponential}");
 }

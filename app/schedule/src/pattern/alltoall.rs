@@ -22,8 +22,11 @@ pub enum Sizes {
 }
 
 impl Sizes {
-    /// The sizes of `alltoallv`.
+    /// The sizes of `alltoallv`; nothing can be drawn from 1 to 0.
     pub fn drawn(options: &Options) -> Self {
+        if options.size == 0 {
+            return Self::Same(0);
+        }
         Self::Drawn {
             seed: options.seed,
             most: (options.size / options.skew).max(1),

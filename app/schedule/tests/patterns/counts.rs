@@ -116,3 +116,9 @@ fn alltoallv_sizes_are_drawn_within_their_limits() {
     assert_ne!(sizes(2, 10), drawn);
     assert!(sizes(1, 1).iter().any(|(peer, size)| *peer != 3 && *size > 900));
 }
+
+#[test]
+fn alltoallv_of_nothing() {
+    let graph = Graph::read(&build("alltoallv", &Options::new(5, 0)));
+    assert_eq!((graph.messages(), graph.bytes()), (20, 0));
+}

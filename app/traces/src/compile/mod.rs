@@ -21,6 +21,7 @@ mod unlisted;
 
 use std::collections::BTreeMap;
 use std::io;
+use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -77,6 +78,14 @@ pub enum Error {
     /// The options contradict the traces.
     #[error("error: {0}")]
     Options(String),
+    /// A file that is made of the traces cannot be written.
+    #[error("error: {}: {error}", path.display())]
+    Write {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
 }
 
 /// Carries out a task for each item, on several threads; the results come in the order of the items.
@@ -314,7 +323,9 @@ fn warnings(ranked: &[Ranked]) -> Vec<String> {
         }
     }
     let total = |(what, (count, rank)): (&str, (u64, u32))| {
-        format!("{count} times, on rank {rank} first: {what}")
+        let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
+        let first = if count == 1 { "" } else { " first" };
+        format!("{times}, on rank {rank}{first}: {what}")
     };
     warnings.extend(totals.into_iter().map(total));
     warnings

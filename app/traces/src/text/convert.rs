@@ -8,7 +8,7 @@ use super::allprof_writer::AllprofWriter;
 use super::independent_writer::IndependentWriter;
 use crate::compile::{BEYOND, Error};
 use crate::record::Record;
-use crate::source::{Form, OpenError, Stream, Traces};
+use crate::source::{Form, Stream, Traces};
 
 /// How many errors of a rank are shown.
 const SHOWN: usize = 20;
@@ -19,7 +19,7 @@ enum Writer {
 }
 
 /// Writes the traces of all ranks in a form of text into a folder, which must be there. Gives what is odd about the
-/// traces; the error is everything that the form has no words for.
+/// traces; an error is a file that cannot be read or written, or everything that the form has no words for.
 pub fn convert(traces: &Traces, form: Form, folder: &Path) -> Result<Vec<String>, Error> {
     let (mut errors, mut warnings) = (Vec::new(), Vec::new());
     let width = traces.ranks().saturating_sub(1).to_string().len();
@@ -31,7 +31,7 @@ pub fn convert(traces: &Traces, form: Form, folder: &Path) -> Result<Vec<String>
         };
         let path = folder.join(&name);
         let mut stream = traces.open(rank)?;
-        let io = |error| OpenError::Io { path: path.clone(), error };
+        let io = |error| Error::Write { path: path.clone(), error };
         let out = BufWriter::new(File::create(&path).map_err(io)?);
         let mut writer = match form {
             Form::Independent => {
@@ -56,7 +56,7 @@ pub fn convert(traces: &Traces, form: Form, folder: &Path) -> Result<Vec<String>
     }
     if form == Form::Independent {
         let path = folder.join("trace.index");
-        fs::write(&path, names).map_err(|error| OpenError::Io { path, error })?;
+        fs::write(&path, names).map_err(|error| Error::Write { path, error })?;
     }
     Ok(warnings)
 }
@@ -66,7 +66,7 @@ fn rank_of(
     writer: &mut Writer,
     rank: u32,
     path: &Path,
-) -> Result<Vec<String>, OpenError> {
+) -> Result<Vec<String>, Error> {
     let mut record = Record::default();
     let mut errors = Vec::new();
     while stream.next(&mut record)? {
@@ -80,7 +80,7 @@ fn rank_of(
                 writer.call(&record, stream.between(), stream.definitions())
             }
         };
-        let written = written.map_err(|error| OpenError::Io { path: path.to_owned(), error })?;
+        let written = written.map_err(|error| Error::Write { path: path.to_owned(), error })?;
         let written = if record.enter == u64::MAX { Err(BEYOND.to_owned()) } else { written };
         if let Err(reason) = written
             && errors.len() < SHOWN

@@ -4,7 +4,10 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use topology::{
     Fault,
-    import::xml::{Element, Place},
+    import::{
+        self,
+        xml::{Element, Place},
+    },
 };
 
 use super::{LIMIT, Node, Reader, props, zone::Rule};
@@ -129,10 +132,11 @@ impl<'a> Reader<'a> {
             let (first, last) = part.split_once('-').unwrap_or((part, part));
             let range = first.trim().parse::<u32>().ok().zip(last.trim().parse::<u32>().ok());
             let Some((first, last)) = range.filter(|(first, last)| first <= last) else {
-                self.fault(
-                    attribute.place,
-                    format!("`radical`: expected numbers such as 0-15,20, found `{part}`"),
-                );
+                let message = match import::too_large(part) {
+                    Some(number) => format!("`radical`: {number} is more than {}", u32::MAX),
+                    None => format!("`radical`: expected numbers such as 0-15,20, found `{part}`"),
+                };
+                self.fault(attribute.place, message);
                 return None;
             };
             if u64::from(last - first) + numbers.len() as u64 >= LIMIT {

@@ -101,6 +101,23 @@ fn gateways_lie_in_their_zones() {
 }
 
 #[test]
+fn numbers_of_hosts() {
+    let cluster = |radical: &str| {
+        faults(&format!(
+            "<platform version=\"4.1\">\n<cluster id=\"c\" prefix=\"n\" suffix=\"\" radical=\"{radical}\" \
+             speed=\"1Gf\" bw=\"1GBps\" lat=\"1us\"/></platform>"
+        ))
+    };
+    for (radical, wanted) in [
+        ("0-99999999999", "99999999999 is more than 4294967295"),
+        ("5-2", "expected numbers such as 0-15,20, found `5-2`"),
+        ("x", "expected numbers such as 0-15,20, found `x`"),
+    ] {
+        assert_eq!(cluster(radical), [format!("2:38: `radical`: {wanted}")]);
+    }
+}
+
+#[test]
 fn topologies_have_fitting_parameters() {
     let cluster = |topology: &str, parameters: &str| {
         faults(&format!(

@@ -55,6 +55,15 @@ pub fn any(text: &str) -> Result<Imported, Faults> {
     }
 }
 
+/// Of a range such as `0-15`, the first number that is none of 32 bits.
+pub fn too_large(range: &str) -> Option<&str> {
+    let mut ends = range.split('-').map(str::trim);
+    ends.find(|end| {
+        let digits = !end.is_empty() && end.bytes().all(|byte| byte.is_ascii_digit());
+        digits && end.parse::<u32>().is_err()
+    })
+}
+
 /// The line and column, from 1, of a byte of a text.
 pub fn position(text: &str, offset: usize) -> (usize, usize) {
     let mut end = offset.min(text.len());

@@ -210,7 +210,10 @@ impl Platform {
             let (first, last) = part.split_once('-').unwrap_or((part, part));
             let range = first.trim().parse::<u32>().ok().zip(last.trim().parse::<u32>().ok());
             let Some((first, last)) = range.filter(|(a, b)| a <= b && b - a < 1 << 20) else {
-                let message = format!("radical: expected numbers such as 0-15, found `{part}`");
+                let message = match super::too_large(part) {
+                    Some(number) => format!("radical: {number} is more than {}", u32::MAX),
+                    None => format!("radical: expected numbers such as 0-15, found `{part}`"),
+                };
                 self.draft.fault(place, message);
                 continue;
             };

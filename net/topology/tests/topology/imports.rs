@@ -157,6 +157,22 @@ fn platforms() {
 }
 
 #[test]
+fn numbers_of_hosts_that_are_too_large() {
+    let row = |radical| {
+        format!(
+            "<platform version='4.1'><cluster id='c' prefix='n' suffix='' radical='{radical}' bw='1GBps' \
+             lat='1us'/></platform>"
+        )
+    };
+    for (radical, wanted) in [
+        ("0-99999999999", "radical: 99999999999 is more than 4294967295"),
+        ("0-x", "radical: expected numbers such as 0-15, found `0-x`"),
+    ] {
+        assert_eq!(simgrid(&row(radical)).unwrap_err().0[0].message, wanted);
+    }
+}
+
+#[test]
 fn formats_are_recognised() {
     for text in [CSV, TOML, DISCOVERED, PLATFORM] {
         assert!(import::any(text).is_ok());

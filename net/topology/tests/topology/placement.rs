@@ -47,6 +47,8 @@ fn on_listed_hosts() {
     assert_eq!(Placement::Linear.on(7, &some).unwrap(), [0, 0, 0, 1, 1, 2, 2]);
     let fault = Placement::Linear.on(7, &hosts).unwrap_err();
     assert_eq!(fault.message, "7 ranks, but 3 hosts have room for 6");
+    let fault = Placement::Linear.on(7, &hosts[..1]).unwrap_err();
+    assert_eq!(fault.message, "7 ranks, but 1 host has room for 2");
     let mut random = Placement::Random { seed: 3 }.on(6, &hosts).unwrap();
     random.sort_unstable();
     assert_eq!(random, [1, 3, 3, 3, 5, 5]);

@@ -98,7 +98,8 @@ impl Finder {
 fn describe(cycle: &[u32], stuck: usize) -> String {
     let named: Vec<_> = cycle.iter().take(NAMED).map(ToString::to_string).collect();
     let named = named.join(", ");
-    let never = format!("{stuck} operations can never start");
+    let plural = if stuck == 1 { "" } else { "s" };
+    let never = format!("{stuck} operation{plural} can never start");
     match cycle.len() {
         1 => format!("the operation waits for itself; {never}"),
         length if length > NAMED => {
