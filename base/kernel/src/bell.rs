@@ -1,14 +1,15 @@
-//! Waiting for other workers: by looking for a moment, and then asleep.
+//! Waiting for other workers: by looking for a moment, then by looking now and again, and then asleep.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// How often a worker looks before it goes to sleep: some ten microseconds.
-const SPINS: u32 = 1_000;
+/// How often a worker looks without a break: about a microsecond.
+const SPINS: u32 = 50;
+/// How often it looks after that, before it goes to sleep; in between others may have its core, and the one it waits for may be
+/// among them: there may be more workers than cores, or the system may have put two on one core.
+const YIELDS: u32 = 1_000;
 
 pub struct Bell {
-    /// None where workers share cores: then whoever spins keeps another from coming.
-    spins: u32,
     /// How many sleep, or are about to.
     sleepers: AtomicUsize,
     lock: Mutex<()>,
@@ -16,14 +17,8 @@ pub struct Bell {
 }
 
 impl Bell {
-    pub fn new(workers: usize) -> Self {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        Self {
-            spins: if workers <= cores { SPINS } else { 0 },
-            sleepers: AtomicUsize::new(0),
-            lock: Mutex::new(()),
-            wake: Condvar::new(),
-        }
+    pub const fn new() -> Self {
+        Self { sleepers: AtomicUsize::new(0), lock: Mutex::new(()), wake: Condvar::new() }
     }
 
     /// Wakes those who sleep. What they wait for must have been stored in sequentially consistent order: either this
@@ -37,11 +32,11 @@ impl Bell {
 
     /// Returns when `is_there`, which must load in sequentially consistent order.
     pub fn wait(&self, is_there: impl Fn() -> bool) {
-        for _ in 0..self.spins {
+        for look in 0..SPINS + YIELDS {
             if is_there() {
                 return;
             }
-            std::hint::spin_loop();
+            if look < SPINS { std::hint::spin_loop() } else { std::thread::yield_now() }
         }
         let mut guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
         self.sleepers.fetch_add(1, Ordering::SeqCst);

@@ -206,7 +206,7 @@ impl<M: Wire> Exchange<M> {
             workers,
             boards: std::array::from_fn(|_| boards()),
             lanes: std::array::from_fn(|_| lanes()),
-            bell: Bell::new(workers),
+            bell: Bell::new(),
         }
     }
 
