@@ -205,6 +205,18 @@ impl Graph {
         format!("{}:{}", self.name(plug.device), plug.port)
     }
 
+    /// The hosts that are out of service, ascending: all their links are.
+    pub fn hosts_out(&self) -> Vec<u32> {
+        let mut linked = vec![false; self.hosts as usize];
+        for plug in self.links.iter().flat_map(|link| link.ends) {
+            if let Some(linked) = linked.get_mut(plug.device as usize) {
+                *linked = true;
+            }
+        }
+        let is_out = |&host: &u32| linked[host as usize] && self.neighbours(host).next().is_none();
+        (0..self.hosts).filter(is_out).collect()
+    }
+
     /// Takes a link out of service; its ports stay, unconnected.
     pub(crate) fn fail(&mut self, link: u32) {
         let Some(link) = self.links.get_mut(link as usize) else { return };

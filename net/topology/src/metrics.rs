@@ -11,6 +11,8 @@ use crate::{
 pub struct Metrics {
     /// Number of hosts.
     pub hosts: u32,
+    /// How many of them are out of service. Distances are those of the others.
+    pub hosts_out: u32,
     /// Number of switches.
     pub switches: u32,
     /// Working links between hosts and switches.
@@ -45,6 +47,7 @@ impl Topology {
         let (diameter, mean_hops, sampled) = self.distances(switch_links);
         Metrics {
             hosts: graph.hosts(),
+            hosts_out: graph.hosts_out().len() as u32,
             switches: graph.switches(),
             host_links,
             switch_links,
@@ -72,7 +75,7 @@ impl Topology {
         }
     }
 
-    /// The sets of switches that hosts are linked to, each with its number of hosts.
+    /// The sets of switches that hosts in service are linked to, each with its number of hosts.
     fn attachments(&self) -> Vec<(Vec<u32>, u64)> {
         let graph = &self.graph;
         let switches = |host| {
@@ -82,7 +85,9 @@ impl Topology {
             switches.dedup();
             switches
         };
-        let mut sets: Vec<_> = (0..graph.hosts()).map(switches).collect();
+        let out = graph.hosts_out();
+        let in_service = (0..graph.hosts()).filter(|host| out.binary_search(host).is_err());
+        let mut sets: Vec<_> = in_service.map(switches).collect();
         sets.sort_unstable();
         let mut attachments: Vec<(Vec<u32>, u64)> = Vec::new();
         for set in sets {

@@ -148,8 +148,14 @@ fn way(graph: &Graph, routes: &Routes, pair: &str) -> Result<Way, Ending> {
     let (a, b) = pair
         .split_once(':')
         .ok_or_else(|| wrong(format!("expected two hosts such as h0:h5, found `{pair}`")))?;
-    let host =
-        |name: &str| graph.host(name).ok_or_else(|| wrong(format!("there is no host `{name}`")));
+    let out = graph.hosts_out();
+    let host = |name: &str| match graph.host(name) {
+        Some(host) if out.contains(&host) => {
+            Err(wrong(format!("host `{name}` is out of service: all its links are (--fail)")))
+        }
+        Some(host) => Ok(host),
+        None => Err(wrong(format!("there is no host `{name}`"))),
+    };
     let (source, destination) = (host(a)?, host(b)?);
     let choices = (1..16_u64).map(|part| routes.choose(source, destination, part << 60));
     let choice = choices.max().unwrap_or(0);
@@ -188,8 +194,12 @@ fn as_table(
     let sampled = if metrics.sampled { " (of a sample)" } else { "" };
     let lanes = routes.lanes();
     let s = if lanes == 1 { "" } else { "s" };
+    let out = match metrics.hosts_out {
+        0 => String::new(),
+        count => format!(", {count} of them out of service"),
+    };
     let mut text = format!(
-        "hosts            {}\nswitches         {} with up to {} ports in use\nlinks            {} \
+        "hosts            {}{out}\nswitches         {} with up to {} ports in use\nlinks            {} \
          between switches, {} of hosts\ndiameter         {diameter}{sampled}\nmean             {:.3} \
          hops{sampled}\nbisection        {}\nrouting          {name}, {lanes} lane{s}\n",
         metrics.hosts,
@@ -243,6 +253,7 @@ fn as_json(
     let ways: Vec<Value> = ways.iter().map(|way| way.hops.iter().map(hop).collect()).collect();
     let value = json!({
         "hosts": metrics.hosts,
+        "hosts-out": metrics.hosts_out,
         "switches": metrics.switches,
         "ports": metrics.ports,
         "host-links": metrics.host_links,

@@ -318,3 +318,58 @@ fn traces() {
     );
     assert_eq!(folder.heddle(&command).json()["finish_ps"][0], 6_731_069_500_u64);
 }
+
+/// The hosts of a failed switch get no ranks and no traffic, as if all others were listed; whoever names one is told.
+#[test]
+fn hosts_of_failed_switches() {
+    let folder = Folder::new("network-out");
+    let others: Vec<_> = (0..16).filter(|host| *host != 5).map(|host| format!("h{host}")).collect();
+    let others = others.join(",");
+    let on = |network: &str| {
+        format!(
+            "--network {network} --topology torus:dims=4x4 --set network.fail=s1.1 --format json"
+        )
+    };
+    for network in ["infiniband", "flow"] {
+        for placement in ["linear", "round-robin", "random"] {
+            let run = format!(
+                "run pattern:linear-alltoall --ranks 15 --size 4KiB --placement {placement} {}",
+                on(network)
+            );
+            let makespan =
+                |more: &str| folder.heddle(&format!("{run}{more}")).json()["makespan_ps"].clone();
+            assert_eq!(
+                makespan(""),
+                makespan(&format!(" --set placement.hosts={others}")),
+                "{run}"
+            );
+        }
+    }
+    let traffic = format!("run traffic:uniform --load 0.2 {}", on("infiniband"));
+    let measured = folder.heddle(&traffic).json();
+    let listed = folder.heddle(&format!("{traffic} --set placement.hosts={others}")).json();
+    assert_eq!(measured, listed);
+    folder.write("places.txt", "0 h4\n1 h5\n");
+    for (more, code, message) in [
+        (
+            "--set placement.hosts=h4,h5",
+            2,
+            "--set placement.hosts=h4,h5: host `h5` is out of service",
+        ),
+        (
+            "--placement file --set placement.file=places.txt",
+            1,
+            "places.txt: rank 1: host `h5` is out of service",
+        ),
+        ("--set network.fail=switches=100%", 1, "no host is in service"),
+    ] {
+        for network in ["infiniband", "flow"] {
+            let ended = folder
+                .heddle(&format!("run pattern:dissemination --ranks 2 {} {more}", on(network)));
+            assert_eq!(ended.code, code, "{more}: {}", ended.stderr);
+            assert!(ended.stderr.contains(message), "{more}: {}", ended.stderr);
+        }
+    }
+    let shown = folder.heddle("topology torus:dims=4x4 --fail s1.1");
+    assert!(shown.stdout.starts_with("hosts            16, 1 of them out of service\n"));
+}

@@ -68,9 +68,12 @@ pub(crate) fn resolve(configuration: &Configuration) -> Result<Option<FlowMachin
     mistakes.extend(speeds_of_nothing(configuration));
     let found = platform(configuration).map_err(|found| mistakes.extend(found)).ok();
     let places = places::resolve(configuration).map_err(|found| mistakes.push(found)).ok();
-    let (Some(mut platform), Some(places)) = (found, places) else { return Err(mistakes) };
+    let (Some((mut platform, out)), Some(mut places)) = (found, places) else {
+        return Err(mistakes);
+    };
     let names: Vec<_> = platform.hosts.iter().map(|host| host.name.as_str()).collect();
-    mistakes.extend(places::mistakes(configuration, &names));
+    mistakes.extend(places::mistakes(configuration, &names, &out));
+    places.out = out;
     let mut items = Items::default();
     mistakes.extend(of_platform(configuration, &platform, &mut items));
     let protocols = of_hosts(configuration, &platform, &items, &mut mistakes);
@@ -275,13 +278,14 @@ fn speeds_of_nothing(configuration: &Configuration) -> Mistakes {
     .collect()
 }
 
-/// The platform: of a file, or a topology of ours with its forwarding tables.
-fn platform(configuration: &Configuration) -> Result<Platform, Mistakes> {
+/// The platform, of a file, or a topology of ours with its forwarding tables; and the hosts that are out of service.
+fn platform(configuration: &Configuration) -> Result<(Platform, Vec<u32>), Mistakes> {
     const KEY: &str = "network.topology";
     if let Some(path) = configuration.platform() {
         let text = machine::contents(&path)?;
         let read =
             if machine::is_xml(&path) { Platform::read(&text) } else { Platform::read_toml(&text) };
+        let read = read.map(|platform| (platform, Vec::new()));
         return read.map_err(|faults| machine::faults(configuration, KEY, Some(&path), faults));
     }
     let imported = machine::topology(configuration)?;
@@ -297,7 +301,8 @@ fn platform(configuration: &Configuration) -> Result<Platform, Mistakes> {
             .or_else(|| Some(configuration.count("traces.speed")? as f64))
             .unwrap_or(1e9),
     };
-    Ok(Platform::from_topology(&imported.topology, &routes, rates))
+    let topology = &imported.topology;
+    Ok((Platform::from_topology(topology, &routes, rates), topology.graph.hosts_out()))
 }
 
 /// A speed in operations per second.

@@ -45,12 +45,14 @@ pub(crate) fn resolve(configuration: &Configuration) -> Result<Option<Machine>, 
     let parameters =
         parameters::resolve(configuration).map_err(|found| mistakes.extend(found)).ok();
     let places = places::resolve(configuration).map_err(|found| mistakes.push(found)).ok();
-    let (Some(imported), Some(parameters), Some(places), true) =
+    let (Some(imported), Some(parameters), Some(mut places), true) =
         (imported, parameters, places, mistakes.is_empty())
     else {
         return Err(mistakes);
     };
-    let nowhere = places::mistakes(configuration, &imported.topology.graph.host_names());
+    let graph = &imported.topology.graph;
+    places.out = graph.hosts_out();
+    let nowhere = places::mistakes(configuration, &graph.host_names(), &places.out);
     if !nowhere.is_empty() {
         return Err(nowhere);
     }
@@ -68,6 +70,11 @@ impl Machine {
     /// The host of each rank.
     pub fn hosts(&self, ranks: u32) -> Result<Vec<u32>, String> {
         self.places.hosts(ranks, &self.topology.graph.host_names())
+    }
+
+    /// How many hosts are in service.
+    pub fn in_service(&self) -> u32 {
+        self.topology.graph.hosts() - self.places.out.len() as u32
     }
 
     /// How many hosts have no rank, of so many ranks.

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, fs};
 
-use topology::{Faults, Placement, place};
+use topology::{Fault, Faults, Placement, place};
 
 use crate::{
     configuration::Configuration,
@@ -17,6 +17,8 @@ pub(crate) struct Places {
     way: Way,
     /// How many ranks a live program begins with; those that these start come behind them.
     first: Option<u32>,
+    /// The hosts that are out of service, ascending: no rank is on them.
+    pub out: Vec<u32>,
 }
 
 #[derive(Debug)]
@@ -36,7 +38,7 @@ impl Places {
     /// The host of each rank, by its place among the names of all hosts.
     pub fn hosts(&self, ranks: u32, names: &[&str]) -> Result<Vec<u32>, String> {
         let first = self.first.unwrap_or(ranks).min(ranks);
-        let mut hosts = self.way.hosts(first, names)?;
+        let mut hosts = self.way.hosts(first, names, &self.out)?;
         if first < ranks {
             let (free, all) = self.behind(&hosts, names)?;
             hosts.extend(free.iter().chain(all.iter().cycle()).take((ranks - first) as usize));
@@ -52,7 +54,7 @@ impl Places {
 
     /// The hosts in their order behind that of the last rank: those without ranks, and all.
     fn behind(&self, placed: &[u32], names: &[&str]) -> Result<(Vec<u32>, Vec<u32>), String> {
-        let mut all = self.way.usable(names)?;
+        let mut all = self.way.usable(names, &self.out)?;
         let last = placed.last().and_then(|last| all.iter().position(|host| host == last));
         all.rotate_left(last.map_or(0, |last| last + 1));
         let used: BTreeSet<u32> = placed.iter().copied().collect();
@@ -63,21 +65,29 @@ impl Places {
 
 impl Way {
     /// The hosts that may be used, in order.
-    fn usable(&self, names: &[&str]) -> Result<Vec<u32>, String> {
+    fn usable(&self, names: &[&str], out: &[u32]) -> Result<Vec<u32>, String> {
         match self {
             Self::Rule { hosts: Some(list), .. } => {
                 let listed = place::listed(list, names)
                     .map_err(|faults| faults.render("placement.hosts"))?;
                 Ok(listed.into_iter().map(|(host, _)| host).collect())
             }
-            _ => Ok((0..names.len() as u32).collect()),
+            _ => Ok(in_service(names, out).collect()),
         }
     }
 
-    fn hosts(&self, ranks: u32, names: &[&str]) -> Result<Vec<u32>, String> {
+    fn hosts(&self, ranks: u32, names: &[&str], out: &[u32]) -> Result<Vec<u32>, String> {
         let (rule, hosts, per_host) = match self {
             Self::File(name, text) => {
-                return place::from_file(text, ranks, names).map_err(|faults| faults.render(name));
+                let hosts =
+                    place::from_file(text, ranks, names).map_err(|faults| faults.render(name))?;
+                let placed = hosts.iter().zip(0..).find(|(host, _)| out.contains(host));
+                return match placed {
+                    Some((&host, rank)) => {
+                        Err(format!("error: {name}: rank {rank}: {}", is_out(names, host)))
+                    }
+                    None => Ok(hosts),
+                };
             }
             Self::Rule { rule, hosts, per_host } => (rule, hosts, *per_host),
         };
@@ -86,11 +96,14 @@ impl Way {
             Some(list) => {
                 place::listed(list, names).map_err(|faults| faults.render("placement.hosts"))?
             }
-            None if per_host.is_none() => {
+            None if per_host.is_none() && out.is_empty() => {
                 return rule.place(ranks, names.len() as u32).map_err(wrong);
             }
-            None => (0..names.len() as u32).map(|host| (host, None)).collect(),
+            None => in_service(names, out).map(|host| (host, None)).collect(),
         };
+        if slots.is_empty() && !names.is_empty() {
+            return Err("error: no host is in service (network.fail)".to_owned());
+        }
         if let Some(most) = per_host {
             for (_, slots) in &mut slots {
                 *slots = Some(slots.map_or(most, |own| own.min(most)));
@@ -100,6 +113,15 @@ impl Way {
     }
 }
 
+fn in_service(names: &[&str], out: &[u32]) -> impl Iterator<Item = u32> {
+    (0..names.len() as u32).filter(|host| out.binary_search(host).is_err())
+}
+
+fn is_out(names: &[&str], host: u32) -> String {
+    let name = names.get(host as usize).copied().unwrap_or_default();
+    format!("host `{name}` is out of service: all its links are (network.fail)")
+}
+
 /// What the table says.
 pub(crate) fn resolve(configuration: &Configuration) -> Result<Places, Diagnostic> {
     let way = way(configuration)?;
@@ -107,7 +129,7 @@ pub(crate) fn resolve(configuration: &Configuration) -> Result<Places, Diagnosti
         Some(Workload::Program(text)) => live_run::programs(&text).ok(),
         _ => None,
     };
-    Ok(Places { way, first: programs.as_deref().map(live_run::first) })
+    Ok(Places { way, first: programs.as_deref().map(live_run::first), out: Vec::new() })
 }
 
 fn unused_seed(configuration: &Configuration) -> Diagnostic {
@@ -115,11 +137,21 @@ fn unused_seed(configuration: &Configuration) -> Diagnostic {
     configuration.mistake("placement.seed", "the seed is not used").help(help)
 }
 
-/// What is wrong with the list of hosts, on a machine whose hosts have these names.
-pub(crate) fn mistakes(configuration: &Configuration, names: &[&str]) -> Vec<Diagnostic> {
+/// What is wrong with the list of hosts, on a machine whose hosts have these names, some of them out of service.
+pub(crate) fn mistakes(
+    configuration: &Configuration,
+    names: &[&str],
+    out: &[u32],
+) -> Vec<Diagnostic> {
     const KEY: &str = "placement.hosts";
     let list = configuration.name(KEY).filter(|_| configuration.word("placement.kind") != "file");
     let listed = list.map_or(Ok(Vec::new()), |list| place::listed(&list, names));
+    let listed = listed.and_then(|hosts| {
+        let mut faults = Faults::default();
+        let listed_out = hosts.iter().filter(|(host, _)| out.contains(host));
+        listed_out.for_each(|(host, _)| faults.push(Fault::new(is_out(names, *host))));
+        faults.or(())
+    });
     listed.err().map_or_else(Vec::new, |found| machine::faults(configuration, KEY, None, found))
 }
 

@@ -186,7 +186,7 @@ fn nowhere(message: &str) -> Diagnostic {
     Diagnostic::new(Place::Nowhere, message.trim_start_matches("error: ").to_owned())
 }
 
-/// The hosts that take part, in the order of their numbers: all, or those of `placement.hosts`.
+/// The hosts that take part, in the order of their numbers: all that are in service, or those of `placement.hosts`.
 fn places(configuration: &Configuration, machine: &Machine) -> Result<Vec<u32>, Diagnostic> {
     let graph = &machine.topology.graph;
     let count = match configuration.name("placement.hosts") {
@@ -194,7 +194,7 @@ fn places(configuration: &Configuration, machine: &Machine) -> Result<Vec<u32>, 
             let listed = topology::place::listed(&list, &graph.host_names());
             listed.map_err(|faults| nowhere(&faults.render("placement.hosts")))?.len() as u32
         }
-        None => graph.hosts(),
+        None => machine.in_service(),
     };
     let places = machine.hosts(count).map_err(|message| nowhere(&message))?;
     let mut taken = vec![false; graph.hosts() as usize];

@@ -118,9 +118,10 @@ impl Ends {
 }
 
 impl Switches {
-    /// The switches with hosts.
+    /// The switches with hosts in service.
     pub fn joined(&self) -> Vec<u32> {
-        let mut switches: Vec<_> = self.homes.iter().map(|(switch, _)| *switch).collect();
+        let homes = self.homes.iter().map(|(switch, _)| *switch);
+        let mut switches: Vec<_> = homes.filter(|switch| *switch < self.count).collect();
         switches.sort_unstable();
         switches.dedup();
         switches

@@ -260,26 +260,30 @@ pub(super) fn dragonfly(graph: &Graph, shape: &Dragonfly, via: bool) -> Result<S
     Ok(Switches { ports, count, homes: single_homes(graph)?, via })
 }
 
-/// A pair of hosts without a way, if there is one: no port of the source leads to a switch that knows one. Formulas
-/// are for topologies whose links all work.
+/// A pair of hosts in service without a way, if there is one: no port of the source leads to a switch that knows one.
+/// Formulas are for topologies whose links all work.
 pub(super) fn unreachable(graph: &Graph, next: &Next) -> Option<(u32, u32)> {
     if matches!(next, Next::Tree(_) | Next::Grid(_)) {
         return None;
     }
     let hosts = graph.hosts();
+    let out = graph.hosts_out();
+    let in_service = || (0..hosts).filter(|host| out.binary_search(host).is_err());
     // Two hosts stand for all that are linked to the same switches: one of them is not the destination.
     let mut residents: BTreeMap<Vec<u32>, Vec<u32>> = BTreeMap::new();
-    for host in 0..hosts {
+    for host in in_service() {
         let (switches, _) = homes(graph, host);
-        if switches.is_empty() && hosts > 1 {
-            return Some(if host == 0 { (1, 0) } else { (0, host) });
+        if switches.is_empty()
+            && let Some(other) = in_service().find(|&other| other != host)
+        {
+            return Some((other, host));
         }
         let residents = residents.entry(switches).or_default();
         if residents.len() < 2 {
             residents.push(host);
         }
     }
-    for destination in 0..hosts {
+    for destination in in_service() {
         for (switches, residents) in &residents {
             if let Some(&source) = residents.iter().find(|&&host| host != destination)
                 && !switches.iter().any(|&switch| next.knows(switch, destination))

@@ -25,11 +25,17 @@ pub fn links(graph: &Graph, routes: &Routes, header: &Header) -> u32 {
     panic!("a loop");
 }
 
-/// The lengths of all ways between different hosts, in links: the longest and the sum.
+/// The hosts that have a link that works.
+pub fn in_service(graph: &Graph) -> Vec<u32> {
+    (0..graph.hosts()).filter(|&host| graph.ends(host).iter().any(Option::is_some)).collect()
+}
+
+/// The lengths of all ways between different hosts in service, in links: the longest and the sum.
 pub fn lengths(topology: &Topology, routes: &Routes, random: u64) -> (u32, u64) {
     let (mut longest, mut sum) = (0, 0);
-    for source in 0..topology.graph.hosts() {
-        for destination in (0..topology.graph.hosts()).filter(|&d| d != source) {
+    let hosts = in_service(&topology.graph);
+    for &source in &hosts {
+        for destination in hosts.iter().copied().filter(|&d| d != source) {
             let choice = routes.choose(source, destination, random);
             let header = Header { source, destination, level: 0, choice };
             let count = links(&topology.graph, routes, &header);
@@ -40,10 +46,11 @@ pub fn lengths(topology: &Topology, routes: &Routes, random: u64) -> (u32, u64) 
     (longest, sum)
 }
 
-/// Distances between all pairs of hosts by breadth-first search over the ports: the longest and the sum.
+/// Distances between all pairs of hosts in service by breadth-first search over the ports: the longest and the sum.
 pub fn distances(graph: &Graph) -> (u32, u64) {
     let (mut longest, mut sum) = (0, 0);
-    for source in 0..graph.hosts() {
+    let hosts = in_service(graph);
+    for &source in &hosts {
         let mut distance = vec![u32::MAX; graph.devices() as usize];
         distance[source as usize] = 0;
         let mut queue = vec![source];
@@ -61,7 +68,7 @@ pub fn distances(graph: &Graph) -> (u32, u64) {
                 }
             }
         }
-        for host in 0..graph.hosts() {
+        for &host in &hosts {
             longest = longest.max(distance[host as usize]);
             sum += u64::from(distance[host as usize]);
         }

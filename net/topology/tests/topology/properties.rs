@@ -8,7 +8,7 @@ use topology::{
     route::{Routes, analyse},
 };
 
-use crate::common::{distances, lengths};
+use crate::common::{distances, in_service, lengths};
 
 const SPECS: &[&str] = &[
     "fat-tree:levels=2,radix=6",
@@ -26,12 +26,13 @@ const SPECS: &[&str] = &[
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Whatever links fail: routes reach every host by ways that work, free of deadlock; if there are none, two
-    /// hosts are cut off, or only ways up and down are.
+    /// Whatever links and switches fail: routes reach every host that has a link by ways that work, free of deadlock; if there are
+    /// none, two hosts are cut off, or only ways up and down are.
     #[test]
-    fn failures(which in 0..SPECS.len(), fraction in 0.0..0.4, seed in 0_u64..1000) {
+    fn failures(which in 0..SPECS.len(), fraction in 0.0..0.4, switches in 0.0..0.3, seed in 0_u64..1000) {
         let mut topology = parse(SPECS[which]).unwrap();
-        topology.fail(&[Failure::Links(fraction)], seed).unwrap();
+        topology.fail(&[Failure::Links(fraction), Failure::Switches(switches)], seed).unwrap();
+        prop_assert_eq!(topology.graph.hosts() as usize, in_service(&topology.graph).len() + topology.graph.hosts_out().len());
         let joined = topology.metrics().diameter.is_some();
         for routing in [None, Some("up-down"), Some("min-hop"), Some("minimal"), Some("valiant")] {
             // Hosts of several ports do not look for the nearer one, and have tables by host only.
