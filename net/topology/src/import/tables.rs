@@ -10,6 +10,8 @@ use crate::{
 /// A table with the place of each entry.
 struct Draft<'a> {
     graph: &'a Graph,
+    /// Hosts out of service.
+    out: Vec<u32>,
     ports: Vec<u16>,
     /// Line and column of each entry; (0, 0) where there is none.
     places: Vec<(u32, u32)>,
@@ -106,6 +108,7 @@ impl<'a> Draft<'a> {
         let entries = graph.switches() as usize * graph.hosts() as usize;
         Self {
             graph,
+            out: graph.hosts_out(),
             ports: vec![NOWHERE; entries],
             places: vec![(0, 0); entries],
             tables: vec![0; graph.switches() as usize],
@@ -151,6 +154,8 @@ impl<'a> Draft<'a> {
         }
         let host_name = self.graph.name(host);
         match self.graph.peer(device, port) {
+            // Nobody is sent there, or nobody comes by.
+            None if self.out.contains(&host) || self.graph.neighbours(device).next().is_none() => {}
             None => {
                 let message =
                     format!("port {port} of `{name}`, towards `{host_name}`, leads nowhere");
@@ -182,7 +187,9 @@ impl<'a> Draft<'a> {
     fn finish(mut self) -> Result<Routes, Faults> {
         if self.faults.0.is_empty() {
             for host in 0..self.graph.hosts() {
-                self.follow(host);
+                if !self.out.contains(&host) {
+                    self.follow(host);
+                }
             }
         }
         let Self { graph, ports, faults, .. } = self;

@@ -1,7 +1,7 @@
 //! Files: what they mean, and what is said of broken ones.
 
 use topology::{
-    Faults, Header, Imported, Rate, Speed,
+    Failure, Faults, Header, Imported, Rate, Speed,
     import::{self, csv, fdb_vectors, ibnetdiscover, lft_dump, simgrid, toml},
 };
 
@@ -192,6 +192,24 @@ fn a_missing_table_is_reported_once() {
     let imported = topology::parse("mesh:dims=3,hosts=2").map(Imported::from).unwrap();
     let faults = fdb_vectors("0: 255 0 1 2 2 2 2\n2: 255 3 3 3 3 0 1\n", &imported).unwrap_err();
     assert_eq!(faults.to_string(), "there is no table for switch `s1`");
+}
+
+/// Entries towards a host out of service, and those of a switch without links, mean nothing; others must lead somewhere.
+#[test]
+fn tables_around_failures() {
+    let vectors = "0: 255 0 1 2\n1: 255 0 0 1\n";
+    let read = |failed: &str| {
+        let mut imported = csv(
+            "host,a\nhost,b\nhost,c\nswitch,s\nswitch,t\nlink,a,s\nlink,b,s\nlink,s,t\nlink,c,t\n",
+        )
+        .unwrap();
+        imported.topology.fail(&[Failure::parse(failed).unwrap()], 0).unwrap();
+        fdb_vectors(vectors, &imported).map(|routes| hops(&imported, &routes, 0, 1))
+    };
+    assert_eq!(read("t"), Ok(2));
+    assert_eq!(read("c:0"), Ok(2));
+    let faults = read("s:2").unwrap_err().to_string();
+    assert!(faults.contains("1:12: port 2 of `s`, towards `c`, leads nowhere"), "{faults}");
 }
 
 /// What is said of a mistake, and where it is: counted by hand.
