@@ -33,7 +33,8 @@ pub fn lend(data: &Data) -> Result<Place> {
     let start = data.address.wrapping_offset(offset as isize).expose_provenance();
     let end = start.saturating_add(length as usize);
     // The program's variables are there only while this rank runs.
-    if mpi().variables.borrow().iter().any(|part| part.start < end && start < part.end) {
+    let mut variables = mpi().variables.get().into_iter().flat_map(|parts| parts.iter());
+    if variables.any(|part| part.start < end && start < part.end) {
         return Ok(0);
     }
     let place = p2p::block(3 * 8)?;

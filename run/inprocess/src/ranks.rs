@@ -197,13 +197,14 @@ impl Ranks {
             let mut said = programs.iter().flat_map(|program| &program.environment);
             said.find(|(known, _)| known == name).map(|(_, value)| value.clone())
         });
+        let places: Rc<[Range<usize>]> = image.places().into();
         let rank = |rank: u32| {
             let mpi = Box::into_raw(Box::<Mpi>::default());
             // SAFETY: made above, and never freed.
             let known = unsafe { &*mpi };
             let here = Here { rank, copies: Rc::clone(&copies) };
             let port = Port::new(desk.clone(), rank, count, Box::new(here), end);
-            heddle_mpi::simulator::hold(known, port, manner, image.places());
+            heddle_mpi::simulator::hold(known, port, manner, Rc::clone(&places));
             let mut given: Vec<*mut i8> =
                 arguments.iter().map(|word| word.clone().into_raw()).collect();
             given.push(ptr::null_mut());
