@@ -19,7 +19,7 @@ use std::sync::atomic::Ordering;
 
 use crate::image::Image;
 use crate::large::Large;
-use crate::{floats, keys, leave};
+use crate::{code, floats, keys, leave};
 
 /// The program's `main`.
 pub type Main = extern "C" fn(c_int, *mut *mut i8, *mut *mut i8) -> c_int;
@@ -245,6 +245,9 @@ impl Ranks {
         }
         let image = &self.copies.image;
         let before = self.resident.replace(Some(rank)).map(|old| old as usize);
+        if before.is_none() {
+            code::give_back();
+        }
         if let Some((old, place)) =
             before.and_then(|old| ranks.get_mut(old).zip(self.copies.of.get(old)))
         {
