@@ -90,7 +90,7 @@ impl Expansion {
         let first = rank.graph.next();
         let ticket = Some(rank.tickets.next());
         let mut start = 0;
-        for step in self.steps.iter() {
+        for step in &self.steps {
             let tag = match step.kind {
                 Kind::Calc => 0,
                 _ => Shared::tag_of_collective(slot, number, step.number),

@@ -13,6 +13,7 @@ pub struct Numbered<T> {
     /// How many in the ring are there.
     count: u32,
     ring: Vec<Option<T>>,
+    #[expect(clippy::box_collection, reason = "a word where there are none")]
     old: Option<Box<BTreeMap<u32, T>>>,
 }
 
