@@ -155,7 +155,7 @@ pub struct Queues {
     tasks: SmallVec<[ReadyQueue<Task>; 3]>,
     messages: SmallVec<[ReadyQueue<Arrived>; 2]>,
     /// The classes whose queues are not empty.
-    active: SmallVec<[Head; 4]>,
+    active: SmallVec<[Head; 3]>,
     /// Which of them the next thing belongs to.
     best: usize,
 }

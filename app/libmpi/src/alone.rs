@@ -60,6 +60,8 @@ struct World {
     inside: String,
     words: Vec<u64>,
     reply: Reply,
+    /// What is done and has not been told.
+    done: Vec<Completion>,
     /// What of the reply the rank has not read.
     rest: VecDeque<u64>,
 }
@@ -95,6 +97,7 @@ impl World {
             inside: String::new(),
             words: Vec::new(),
             reply: Reply::default(),
+            done: Vec::new(),
             rest: VecDeque::new(),
         }
     }
@@ -119,7 +122,7 @@ impl World {
             let mut reply = std::mem::take(&mut self.reply);
             reply.now = self.began.elapsed().as_nanos() as u64 * 1000;
             let mut words = Vec::new();
-            reply.encode(&mut words);
+            reply.encode(&mut words, &std::mem::take(&mut self.done));
             self.rest = words.into();
         }
         let words = self.rest.make_contiguous();
@@ -190,7 +193,7 @@ impl World {
     }
 
     fn done(&mut self, done: Completion) {
-        self.reply.completions.push(done);
+        self.done.push(done);
     }
 
     fn send(&mut self, sent: Sent) {

@@ -55,7 +55,7 @@ pub struct Comm {
     errhandler: RefCell<Errhandler>,
     name: RefCell<Vec<u8>>,
     info: RefCell<Info>,
-    topology: OnceCell<Topology>,
+    topology: OnceCell<Box<Topology>>,
     handle: Cell<Handle>,
     collectives: Cell<u64>,
     agreements: Cell<u64>,
@@ -145,7 +145,7 @@ impl Comm {
 
     /// The process topology, if it has one.
     pub fn topology(&self) -> Option<&Topology> {
-        self.topology.get()
+        self.topology.get().map(|topology| &**topology)
     }
 
     /// The ranks that a neighbourhood collective receives from and sends to, in the order of its buffers; nothing if there is

@@ -3,11 +3,11 @@
 //! Where ranks share a process, the receiver of a message can read the sender's buffer, which the program must leave alone until the
 //! send is complete. So the data is copied once. If the send completes first, it is copied aside then.
 //!
-//! What stands for such contents is a block of words: where the data is, how many bytes it has, and what has become of it.
+//! What stands for such contents is an empty block, and beside it words: where the data is, how many bytes it has, and what has become of it.
 
 use std::sync::atomic::Ordering;
 
-use port::{Place, Port};
+use port::{Place, Port, arena};
 
 use crate::error::Result;
 use crate::mpi;
@@ -33,13 +33,13 @@ pub fn lend(data: &Data) -> Result<Place> {
     let start = data.address.wrapping_offset(offset as isize).expose_provenance();
     let end = start.saturating_add(length as usize);
     // The program's variables are there only while this rank runs.
-    if mpi().variables.borrow().iter().any(|part| part.start < end && start < part.end) {
+    let mut variables = mpi().variables.get().into_iter().flat_map(|parts| parts.iter());
+    if variables.any(|part| part.start < end && start < part.end) {
         return Ok(0);
     }
-    let place = p2p::block(3 * 8)?;
-    let words = [start as u64, bytes, LEFT];
-    for (word, value) in (place..).step_by(8).zip(words) {
-        port.memory().word(word).store(value, Ordering::Release);
+    let place = port.allocate(0).map_err(p2p::full)?;
+    for (number, value) in (0..).zip([start as u64, bytes, LEFT]) {
+        arena::beside(port.memory(), place, number).store(value, Ordering::Release);
     }
     Ok(LENT | place)
 }
@@ -50,11 +50,11 @@ pub const fn block(place: Place) -> Place {
 }
 
 fn word(port: &Port, place: Place, number: u64) -> u64 {
-    port.memory().word(block(place) + 8 * number).load(Ordering::Acquire)
+    arena::beside(port.memory(), block(place), number).load(Ordering::Acquire)
 }
 
 fn set(port: &Port, place: Place, value: u64) {
-    port.memory().word(block(place) + 16).store(value, Ordering::Release);
+    arena::beside(port.memory(), block(place), 2).store(value, Ordering::Release);
 }
 
 /// Where the contents of a message are: lent ones, or those of a block.

@@ -142,7 +142,8 @@ pub fn zeroed(bytes: u64) -> Result<Place> {
     mpi().port()?.allocate_zeroed(bytes).map_err(full)
 }
 
-fn full(full: port::arena::Full) -> Error {
+/// There is no room.
+pub fn full(full: port::arena::Full) -> Error {
     Error::new(abi::ERR_NO_MEM, full.to_string())
 }
 

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::ffi::{OsString, c_int};
 use std::ops::Range;
+use std::rc::Rc;
 
 use port::{
     Command, Desk, Died, ENVIRONMENT, Lane, Memory, Place, Poll, Port, RANKS_TURN, SIMULATORS_TURN,
@@ -139,13 +140,13 @@ pub fn connect() -> Result<Connected> {
 }
 
 /// Connects a rank that the simulator holds in its own process, where `variables` are exchanged when another rank runs.
-pub fn hold(rank: &Mpi, port: Port, manner: Manner, variables: Vec<Range<usize>>) {
+pub fn hold(rank: &Mpi, port: Port, manner: Manner, variables: Rc<[Range<usize>]>) {
     threads::forbid();
     rank.held.set(true);
-    rank.variables.replace(variables);
     port.locate_by(place::here);
     manner.adopt(rank);
     // A rank is held once.
+    let _ = rank.variables.set(variables);
     let _ = rank.port.set(port);
 }
 

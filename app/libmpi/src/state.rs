@@ -64,7 +64,7 @@ pub struct Mpi {
     /// Whether it was said that messages are received as something else than what was sent.
     pub warned: Cell<bool>,
     /// Memory that is this rank's only while it runs.
-    pub variables: std::cell::RefCell<Vec<std::ops::Range<usize>>>,
+    pub variables: std::cell::OnceCell<std::rc::Rc<[std::ops::Range<usize>]>>,
     /// Requests.
     pub requests: Table<crate::request::Request>,
     /// Operations whose requests were freed, but whose data has to be taken in.

@@ -17,11 +17,11 @@ const KEPT: usize = 128;
 pub struct Expansion {
     /// What it is the expansion of, but for number and contents.
     part: port::Collective,
-    steps: Vec<Step>,
+    steps: Box<[Step]>,
     /// What waits for the steps: numbers of steps.
-    next: Vec<u32>,
+    next: Box<[u32]>,
     /// Steps that no other waits for.
-    ends: Vec<u32>,
+    ends: Box<[u32]>,
 }
 
 #[derive(Debug)]
@@ -73,8 +73,8 @@ impl Expansion {
                 ends.push(number);
             }
         }
-        let next = after.into_iter().map(|(_, next)| next).collect();
-        Ok(Self { part, steps, next, ends })
+        let next = after.iter().map(|(_, next)| *next).collect();
+        Ok(Self { part, steps: steps.into(), next, ends: ends.into() })
     }
 
     /// Whether a collective means the same messages.
@@ -171,8 +171,8 @@ impl Rank {
     /// The rank takes part in a collective.
     pub fn collective(&mut self, part: port::Collective, rules: &Rules) -> Result<(), String> {
         let port::Collective { class, context, number, root: part_root, contents, .. } = part;
-        let known = self.communicators.get(&context).ok_or("it uses an unknown communicator")?;
         let kept = self.expansion.take().filter(|kept| kept.is_of(&part));
+        let known = &*self.known(context).ok_or("it uses an unknown communicator")?;
         let expansion = match kept {
             Some(kept) => kept,
             None => Box::new(Expansion::new(part, known, rules.expand)?),
@@ -194,10 +194,6 @@ impl Rank {
         self.ticket(&ends);
         if let Some(known) = self.tickets.get_mut(ticket) {
             known.completion.contents = board;
-            let ticket = known.completion.ticket;
-            if let Some(done) = self.completions.iter_mut().find(|done| done.ticket == ticket) {
-                done.contents = board;
-            }
         }
         Ok(())
     }

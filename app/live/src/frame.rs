@@ -4,6 +4,8 @@
 //! them the computation before it, which waits for the call before. So a run and the replay of its trace take the same time. Only where the
 //! call is one message, which is what ranks do most, message and computation are kept as one.
 
+use std::borrow::Cow;
+
 use host::Stamp;
 use port::{Command, Completion, Members, Memory, Numbered, Place, Poll, Shape, Ticket};
 use rustc_hash::FxHashMap;
@@ -29,7 +31,7 @@ pub struct Rules<'a> {
 }
 
 /// A communicator as a rank knows it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Communicator {
     /// Where it is in the tags of messages.
     pub slot: u32,
@@ -96,13 +98,17 @@ pub struct Rank {
     pub graph: Graph,
     /// What the next call waits for.
     chain: Option<Link>,
-    pub completions: Vec<Completion>,
+    /// Tickets whose completions it has yet to hear of, unless it forgets them before.
+    pub completed: Vec<u32>,
     pub tickets: Numbered<Ticketed>,
     /// The next of them.
     next: Ticket,
     pub number: u32,
     pub finished: bool,
-    pub communicators: FxHashMap<u32, Communicator>,
+    /// Those that it has told of, if it has of any.
+    communicators: Option<Box<FxHashMap<u32, Communicator>>>,
+    /// How many ranks the program began with: those of the world.
+    ranks: u32,
     /// The last collective, as messages.
     pub expansion: Option<Box<Expansion>>,
     pub call: Call,
@@ -135,19 +141,13 @@ pub enum Want {
 impl Rank {
     /// A rank of the first `ranks`, or one that is started by others.
     pub fn new(rank: u32, ranks: u32) -> Self {
-        let group = |slot, first, count| Communicator {
-            slot,
-            me: rank - first,
-            local: Members::Range { first, stride: 1, count },
-            remote: Members::List(Vec::new()),
-            neighbours: None,
-        };
         Self {
             number: rank,
             graph: Graph::default(),
             tickets: Numbered::default(),
             next: 0,
-            communicators: [(0, group(0, 0, ranks)), (1, group(1, rank, 1))].into_iter().collect(),
+            communicators: None,
+            ranks,
             expansion: None,
             call: Call::default(),
             probes: Vec::new(),
@@ -156,7 +156,7 @@ impl Rank {
             polls: 0,
             now: 0,
             inside: String::new(),
-            completions: Vec::new(),
+            completed: Vec::new(),
             dormant: rank >= ranks,
             birth: 0,
             finished: false,
@@ -205,7 +205,9 @@ impl Rank {
             Command::Forget(ticket) => self.forget(ticket, rules)?,
             Command::Communicator { .. } => self.communicator(command, rules)?,
             Command::Release(context) => {
-                self.communicators.remove(&context);
+                if let Some(communicators) = &mut self.communicators {
+                    communicators.remove(&context);
+                }
                 rules.shared.release(context);
             }
             // These are the business of whoever holds the ranks.
@@ -245,10 +247,32 @@ impl Rank {
         if context < FIRST_CONTEXT {
             return Ok(context);
         }
-        let known = self.communicators.get(&context);
-        known
+        self.told(context)
             .map(|known| known.slot)
             .ok_or_else(|| "it uses a communicator that it has not told of".to_owned())
+    }
+
+    fn told(&self, context: u32) -> Option<&Communicator> {
+        self.communicators.as_ref()?.get(&context)
+    }
+
+    /// A communicator that the rank has told of, or that all have from the beginning: the world, and each rank alone.
+    pub fn known(&self, context: u32) -> Option<Cow<'_, Communicator>> {
+        if let Some(told) = self.told(context) {
+            return Some(Cow::Borrowed(told));
+        }
+        let (first, count) = match context {
+            0 => (0, self.ranks),
+            1 => (self.number, 1),
+            _ => return None,
+        };
+        Some(Cow::Owned(Communicator {
+            slot: context,
+            me: self.number - first,
+            local: Members::Range { first, stride: 1, count },
+            remote: Members::List(Vec::new()),
+            neighbours: None,
+        }))
     }
 
     fn communicator(&mut self, command: Command, rules: &Rules) -> Result<(), String> {
@@ -266,7 +290,8 @@ impl Rank {
         let members = local.len() + remote.len();
         let slot = rules.shared.slot(context, members).ok_or("it has too many communicators")?;
         self.expansion = None;
-        self.communicators.insert(context, Communicator { slot, me, local, remote, neighbours });
+        let known = Communicator { slot, me, local, remote, neighbours };
+        self.communicators.get_or_insert_default().insert(context, known);
         Ok(())
     }
 
@@ -304,11 +329,11 @@ impl Rank {
         }
         let completion = Completion { ticket, ..Completion::default() };
         let missing = ends.len() as u32;
-        let known = Ticketed { ends: Ops::from_slice(ends), missing, completion };
+        let number =
+            self.tickets.push(Ticketed { ends: Ops::from_slice(ends), missing, completion });
         if ends.is_empty() {
-            self.completions.push(completion);
+            self.completed.push(number);
         }
-        self.tickets.push(known);
     }
 
     /// An operation has started or is done.
@@ -327,8 +352,14 @@ impl Rank {
         known.missing = known.missing.saturating_sub(1);
         known.completion.time = known.completion.time.max(at.time.ps());
         if known.missing == 0 {
-            self.completions.push(known.completion);
+            self.completed.push(ticket);
         }
+    }
+
+    /// What the rank has yet to hear.
+    pub fn completions(&self) -> impl Iterator<Item = &Completion> {
+        let known = self.completed.iter().filter_map(|ticket| self.tickets.get(*ticket));
+        known.map(|known| &known.completion)
     }
 
     /// Whether the next call waits for this.

@@ -90,7 +90,7 @@ impl<'a, H: Holder + ?Sized> Live<'a, H> {
         }
         let lane = self.rules.memory.lane(rank)?;
         let mut words = Vec::new();
-        Reply { asks_place: true, ..Reply::default() }.encode(&mut words);
+        Reply { asks_place: true, ..Reply::default() }.encode(&mut words, []);
         lane.write(SIMULATORS_TURN, &words);
         self.holder.turn(rank, now).ok()?;
         words.clear();
@@ -199,12 +199,9 @@ impl<'a, H: Holder + ?Sized> Live<'a, H> {
         end: Option<i32>,
     ) -> Result<(), Ended> {
         let Some(lane) = self.rules.memory.lane(rank.number) else { return Ok(()) };
-        let completions = std::mem::take(&mut rank.completions);
         words.clear();
-        let mut reply = Reply { now, value, end, completions, asks_place: false };
-        reply.encode(words);
-        reply.completions.clear();
-        rank.completions = reply.completions;
+        Reply { now, value, end, asks_place: false }.encode(words, rank.completions());
+        rank.completed.clear();
         let mut rest = words.as_slice();
         loop {
             rest = lane.write(SIMULATORS_TURN, rest);

@@ -4,16 +4,16 @@
 //! read it last; its owner finds that out when it next looks for memory. Ranks of one process have one arena, and give back to it directly.
 
 use std::collections::VecDeque;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::{Place, memory::Memory};
 
-/// Bytes before a block: its state, its size, and a label.
+/// Bytes before a block: its state, its size, a label, and words beside its contents.
 const HEADER: u64 = 64;
 const FREE: u64 = 1;
 /// Where in the header there is room for a label.
 const LABEL: u64 = 16;
-/// The smallest block, with its header.
+/// The smallest block that has contents, with its header.
 const SMALLEST: u64 = 128;
 /// Sizes of blocks between two powers of two.
 const STEPS: u32 = 2;
@@ -168,7 +168,7 @@ impl Arena {
 
 /// The size of a block in which so many bytes have room, and its number among the sizes.
 fn class(bytes: u64) -> (u64, usize) {
-    let bytes = bytes.max(SMALLEST);
+    let bytes = if bytes > HEADER { bytes.max(SMALLEST) } else { HEADER };
     let shift = (bytes - 1).ilog2() - STEPS;
     let size = bytes.next_multiple_of(1 << shift);
     (size, (shift as usize) << (STEPS + 2) | (size >> shift) as usize)
@@ -184,6 +184,12 @@ pub fn labelled(memory: &Memory, place: Place) -> u64 {
     memory.word(place - HEADER + LABEL).load(Ordering::Relaxed)
 }
 
+/// One of five words beside the contents of a block, which may be none; it holds anything until it is set.
+pub fn beside(memory: &Memory, place: Place, number: u64) -> &AtomicU64 {
+    debug_assert!(number < 5, "so many words follow the label");
+    memory.word(place - HEADER + LABEL + 8 * (1 + number))
+}
+
 /// Says that a block is no longer used.
 fn give_back(memory: &Memory, place: Place) {
     memory.word(place - HEADER).store(FREE, Ordering::Release);
@@ -196,7 +202,7 @@ mod tests {
     /// Sizes go up in steps of a quarter, at most a quarter is lost, and each has a number of its own.
     #[test]
     fn classes() {
-        assert_eq!(class(1), (128, 4 << 4 | 8));
+        assert_eq!([class(1), class(64), class(65)], [(64, 56), (64, 56), (128, 72)]);
         assert_eq!([class(129).0, class(160).0, class(161).0, class(256).0], [160, 160, 192, 256]);
         assert_eq!([class(8256).0, class(16384).0, class(16385).0], [10240, 16384, 20480]);
         let numbers: std::collections::BTreeSet<_> =

@@ -16,7 +16,7 @@ pub const WORDS: usize = 1022;
 /// More words follow when this part has been read.
 const MORE: u32 = 1 << 31;
 /// Words that the reply takes before the completions.
-const HEAD: usize = 4;
+const HEAD: usize = 3;
 /// Words of a completion.
 const EACH: usize = 6;
 
@@ -68,8 +68,8 @@ pub struct Completion {
     pub void: bool,
 }
 
-/// What the simulator answers.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// What the simulator answers, beside what has become of operations since the last reply.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reply {
     /// The simulated time, in picoseconds.
     pub now: u64,
@@ -79,8 +79,6 @@ pub struct Reply {
     pub end: Option<i32>,
     /// The rank is to say where in the program it is, and to wait on.
     pub asks_place: bool,
-    /// What has become of operations since the last reply.
-    pub completions: Vec<Completion>,
 }
 
 impl Lane {
@@ -148,12 +146,16 @@ impl Lane {
 }
 
 impl Reply {
-    /// As words.
-    pub fn encode(&self, words: &mut Vec<u64>) {
+    /// As words, with completions behind it.
+    pub fn encode<'c>(
+        self,
+        words: &mut Vec<u64>,
+        completions: impl IntoIterator<Item = &'c Completion>,
+    ) {
         let end = self.end.map_or(0, |code| END | u64::from(code.cast_unsigned()));
         let end = if self.asks_place { end | ASKS_PLACE } else { end };
-        words.extend([self.now, self.value, end, self.completions.len() as u64]);
-        for done in &self.completions {
+        words.extend([self.now, self.value, end]);
+        for done in completions {
             let who = u64::from(done.source) << 32 | u64::from(done.tag);
             let void = u64::from(done.void);
             words.extend([done.ticket, done.time, who, done.bytes, done.contents, void]);
@@ -162,7 +164,7 @@ impl Reply {
 
     /// From words; what is not there is left out. Completions are given to `each` in their place.
     pub fn decode(words: &[u64], each: impl FnMut(Completion)) -> Self {
-        let Some((&[now, value, end, _], rest)) = words.split_first_chunk::<HEAD>() else {
+        let Some((&[now, value, end], rest)) = words.split_first_chunk::<HEAD>() else {
             return Self::default();
         };
         let completion = |&[ticket, time, who, bytes, contents, void]: &[u64; EACH]| {
@@ -172,7 +174,7 @@ impl Reply {
         rest.as_chunks::<EACH>().0.iter().map(completion).for_each(each);
         let asks_place = end & ASKS_PLACE != 0;
         let end = (end & END != 0).then_some((end as u32).cast_signed());
-        Self { now, value, end, asks_place, completions: Vec::new() }
+        Self { now, value, end, asks_place }
     }
 }
 

@@ -13,7 +13,8 @@ pub struct Numbered<T> {
     /// How many in the ring are there.
     count: u32,
     ring: Vec<Option<T>>,
-    old: BTreeMap<u32, T>,
+    #[expect(clippy::box_collection, reason = "a word where there are none")]
+    old: Option<Box<BTreeMap<u32, T>>>,
 }
 
 /// The length of a ring at first.
@@ -21,7 +22,7 @@ const ROOM: usize = 4;
 
 impl<T> Default for Numbered<T> {
     fn default() -> Self {
-        Self { first: 0, next: 0, count: 0, ring: Vec::new(), old: BTreeMap::new() }
+        Self { first: 0, next: 0, count: 0, ring: Vec::new(), old: None }
     }
 }
 
@@ -54,7 +55,7 @@ impl<T> Numbered<T> {
         if (self.count as usize) < length / 2 {
             let number = self.first;
             if let Some(thing) = self.remove(number) {
-                self.old.insert(number, thing);
+                self.old.get_or_insert_default().insert(number, thing);
             }
             return;
         }
@@ -81,7 +82,7 @@ impl<T> Numbered<T> {
     pub fn get(&self, number: u32) -> Option<&T> {
         match self.place(number) {
             Some(place) => self.ring.get(place)?.as_ref(),
-            None => self.old.get(&number),
+            None => self.old.as_ref()?.get(&number),
         }
     }
 
@@ -90,14 +91,14 @@ impl<T> Numbered<T> {
     pub fn get_mut(&mut self, number: u32) -> Option<&mut T> {
         match self.place(number) {
             Some(place) => self.ring.get_mut(place)?.as_mut(),
-            None => self.old.get_mut(&number),
+            None => self.old.as_mut()?.get_mut(&number),
         }
     }
 
     /// Takes a thing out.
     pub fn remove(&mut self, number: u32) -> Option<T> {
         let Some(place) = self.place(number) else {
-            return self.old.remove(&number);
+            return self.old.as_mut()?.remove(&number);
         };
         let thing = self.ring.get_mut(place)?.take()?;
         self.count -= 1;

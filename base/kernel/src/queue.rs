@@ -44,8 +44,9 @@ pub struct ReadyQueue<T> {
 #[derive(Debug)]
 struct Fifo<T> {
     first: VecDeque<T>,
-    /// Pieces behind the first, each full but for the last.
-    rest: VecDeque<VecDeque<T>>,
+    /// Pieces behind the first, each full but for the last. Few queues have any, and most of many ranks' are short.
+    #[expect(clippy::box_collection, reason = "a word where there are none")]
+    rest: Option<Box<VecDeque<VecDeque<T>>>>,
 }
 
 /// Entries per piece.
@@ -53,7 +54,7 @@ const PIECE: usize = 48;
 
 impl<T> Fifo<T> {
     const fn new() -> Self {
-        Self { first: VecDeque::new(), rest: VecDeque::new() }
+        Self { first: VecDeque::new(), rest: None }
     }
 
     fn is_empty(&self) -> bool {
@@ -69,18 +70,18 @@ impl<T> Fifo<T> {
     }
 
     fn back(&self) -> Option<&T> {
-        self.rest.back().unwrap_or(&self.first).back()
+        self.rest.as_ref().and_then(|rest| rest.back()).unwrap_or(&self.first).back()
     }
 
     #[inline]
     fn push_back(&mut self, entry: T) {
-        let last = self.rest.back_mut().unwrap_or(&mut self.first);
+        let last = self.rest.as_mut().and_then(|rest| rest.back_mut()).unwrap_or(&mut self.first);
         if last.len() < PIECE {
             last.push_back(entry);
         } else {
             let mut piece = VecDeque::with_capacity(PIECE);
             piece.push_back(entry);
-            self.rest.push_back(piece);
+            self.rest.get_or_insert_default().push_back(piece);
         }
     }
 
@@ -88,7 +89,7 @@ impl<T> Fifo<T> {
     fn pop_front(&mut self) -> Option<T> {
         let entry = self.first.pop_front();
         if self.first.is_empty()
-            && let Some(piece) = self.rest.pop_front()
+            && let Some(piece) = self.rest.as_mut().and_then(|rest| rest.pop_front())
         {
             self.first = piece;
         }
@@ -96,7 +97,7 @@ impl<T> Fifo<T> {
     }
 
     fn iter(&self) -> impl Iterator<Item = &T> {
-        self.first.iter().chain(self.rest.iter().flatten())
+        self.first.iter().chain(self.rest.iter().flat_map(|rest| rest.iter().flatten()))
     }
 }
 

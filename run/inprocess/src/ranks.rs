@@ -19,7 +19,7 @@ use std::sync::atomic::Ordering;
 
 use crate::image::Image;
 use crate::large::Large;
-use crate::{floats, keys, leave};
+use crate::{code, floats, keys, leave};
 
 /// The program's `main`.
 pub type Main = extern "C" fn(c_int, *mut *mut i8, *mut *mut i8) -> c_int;
@@ -197,13 +197,14 @@ impl Ranks {
             let mut said = programs.iter().flat_map(|program| &program.environment);
             said.find(|(known, _)| known == name).map(|(_, value)| value.clone())
         });
+        let places: Rc<[Range<usize>]> = image.places().into();
         let rank = |rank: u32| {
             let mpi = Box::into_raw(Box::<Mpi>::default());
             // SAFETY: made above, and never freed.
             let known = unsafe { &*mpi };
             let here = Here { rank, copies: Rc::clone(&copies) };
             let port = Port::new(desk.clone(), rank, count, Box::new(here), end);
-            heddle_mpi::simulator::hold(known, port, manner, image.places());
+            heddle_mpi::simulator::hold(known, port, manner, Rc::clone(&places));
             let mut given: Vec<*mut i8> =
                 arguments.iter().map(|word| word.clone().into_raw()).collect();
             given.push(ptr::null_mut());
@@ -244,6 +245,9 @@ impl Ranks {
         }
         let image = &self.copies.image;
         let before = self.resident.replace(Some(rank)).map(|old| old as usize);
+        if before.is_none() {
+            code::give_back();
+        }
         if let Some((old, place)) =
             before.and_then(|old| ranks.get_mut(old).zip(self.copies.of.get(old)))
         {

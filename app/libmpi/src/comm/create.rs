@@ -91,7 +91,7 @@ fn copy(handle: Handle, place: Out<Handle>, hints: Info) -> Result {
     copy.errhandler.replace(original.errhandler.borrow().clone());
     copy.info.replace(hints);
     if let Some(topology) = original.topology() {
-        let _ = copy.topology.set(topology.clone());
+        let _ = copy.topology.set(Box::new(topology.clone()));
     }
     place.set(mpi().comms.add(copy))
 }
@@ -258,7 +258,7 @@ impl Comm {
 
 /// Gives a new communicator its topology.
 fn set_topology(handle: Handle, topology: Topology) -> Result<Handle> {
-    let set = mpi().comm(handle)?.topology.set(topology);
+    let set = mpi().comm(handle)?.topology.set(Box::new(topology));
     debug_assert!(set.is_ok(), "a new communicator has no topology");
     Ok(handle)
 }

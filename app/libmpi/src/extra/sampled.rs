@@ -1,6 +1,6 @@
 //! Blocks of the program that run a few times, and whose mean time passes instead afterwards (`HEDDLE_SAMPLE`).
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::ffi::{CStr, c_char, c_int};
 use std::hash::Hasher;
 
@@ -14,8 +14,8 @@ use crate::threads;
 /// A rank's blocks.
 #[derive(Debug, Default)]
 pub struct Blocks {
-    /// What they took, by number.
-    own: RefCell<FxHashMap<u64, Samples>>,
+    /// What they took, by number; few programs have any.
+    own: OnceCell<Box<RefCell<FxHashMap<u64, Samples>>>>,
     /// What the block that runs has computed so far, in nanoseconds.
     pub running: Cell<u64>,
 }
@@ -55,7 +55,8 @@ fn runs(mpi: &Mpi, port: &Port, block: u64, shared: bool, times: c_int, precisio
     let mean = if shared {
         port.sample(block, rule)
     } else {
-        mpi.blocks.own.borrow().get(&block).and_then(|samples| samples.enough(rule))
+        let own = mpi.blocks.own.get().map(|own| own.borrow());
+        own.and_then(|own| own.get(&block).and_then(|samples| samples.enough(rule)))
     };
     if let Some(mean) = mean.filter(|_| mpi.measured.get().is_some()) {
         port.say(&Command::Compute(mean));
@@ -78,7 +79,8 @@ pub unsafe extern "C" fn heddle_sample_end(file: *const c_char, line: c_int, sha
         computed(mpi);
         let nanoseconds = mpi.blocks.running.get();
         if shared == 0 {
-            mpi.blocks.own.borrow_mut().entry(block).or_default().add(nanoseconds);
+            let own = mpi.blocks.own.get_or_init(Box::default);
+            own.borrow_mut().entry(block).or_default().add(nanoseconds);
         } else {
             port.say(&Command::Sampled { block, nanoseconds });
         }
