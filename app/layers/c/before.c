@@ -1,5 +1,6 @@
 /* Loaded before the program where it is to be changed without its knowledge: large allocations that are the same for all ranks
- * (HEDDLE_FOLD_FROM), clocks that show simulated time (HEDDLE_HOST_CLOCK). What is not changed goes to the C library. */
+ * (HEDDLE_FOLD_FROM), clocks that show simulated time (HEDDLE_HOST_CLOCK). What is not changed goes to the C library, or to the allocator
+ * that the program has in its place. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -23,6 +24,69 @@ extern void *__libc_realloc(void *, size_t);
 extern void *__libc_memalign(size_t, size_t);
 extern void __libc_free(void *);
 
+/* The allocator behind this library. */
+static struct allocator {
+    void *(*malloc)(size_t);
+    void *(*calloc)(size_t, size_t);
+    void *(*realloc)(void *, size_t);
+    void *(*memalign)(size_t, size_t);
+    void (*free)(void *);
+} real;
+
+/* It is looked for when it is needed first, before there are threads: constructors of other libraries run before this one's. */
+static const struct allocator *allocator(void) {
+    static int looked;
+    if (!looked) {
+        looked = 1;
+        real = (struct allocator){__libc_malloc, __libc_calloc, __libc_realloc, __libc_memalign, __libc_free};
+        struct allocator next = {
+            (void *(*)(size_t))dlsym(RTLD_NEXT, "malloc"),          (void *(*)(size_t, size_t))dlsym(RTLD_NEXT, "calloc"),
+            (void *(*)(void *, size_t))dlsym(RTLD_NEXT, "realloc"), (void *(*)(size_t, size_t))dlsym(RTLD_NEXT, "memalign"),
+            (void (*)(void *))dlsym(RTLD_NEXT, "free"),
+        };
+        if (next.malloc && next.calloc && next.realloc && next.memalign && next.free) real = next;
+    }
+    return &real;
+}
+
+/* The thread is in that allocator, or looks for functions, which takes memory for messages: what asks for the time there gets the host's.
+ * At a fixed place, since others take memory when they are used first. */
+static __thread int busy __attribute__((tls_model("initial-exec")));
+
+static void *taken(const struct allocator *from, size_t bytes) {
+    busy++;
+    void *address = from->malloc(bytes);
+    busy--;
+    return address;
+}
+
+static void *taken_zeroed(const struct allocator *from, size_t number, size_t each) {
+    busy++;
+    void *address = from->calloc(number, each);
+    busy--;
+    return address;
+}
+
+static void *taken_again(const struct allocator *from, void *old, size_t bytes) {
+    busy++;
+    void *address = from->realloc(old, bytes);
+    busy--;
+    return address;
+}
+
+static void *taken_aligned(const struct allocator *from, size_t alignment, size_t bytes) {
+    busy++;
+    void *address = from->memalign(alignment, bytes);
+    busy--;
+    return address;
+}
+
+static void given_back(const struct allocator *to, void *address) {
+    busy++;
+    to->free(address);
+    busy--;
+}
+
 static size_t fold_from = SIZE_MAX;
 static int simulated;
 
@@ -38,13 +102,15 @@ static void *found(const char *name) { return dlsym(RTLD_DEFAULT, name); }
 
 /* Looks for them while they are not there: a program may load MPI late. */
 static int connected(void) {
-    if (!fold_free) {
+    if (!fold_free && !busy) {
+        busy++;
         now = (int (*)(uint64_t *))found("heddle_clock");
         rest = (int (*)(uint64_t))found("heddle_sleep");
         fold = (void *(*)(size_t))found("heddle_fold");
         fold_size = (size_t(*)(const void *))found("heddle_fold_size");
         fold_resize = (int (*)(const void *, size_t))found("heddle_fold_resize");
         fold_free = (int (*)(const void *))found("heddle_fold_free");
+        busy--;
     }
     return fold_free != NULL;
 }
@@ -61,22 +127,22 @@ static size_t size_of(const void *address) { return fold_free ? fold_size(addres
 
 EXPORT void *malloc(size_t bytes) {
     void *address = folded(bytes);
-    return address ? address : __libc_malloc(bytes);
+    return address ? address : taken(allocator(), bytes);
 }
 
 EXPORT void *calloc(size_t number, size_t each) {
     size_t bytes;
     void *address = __builtin_mul_overflow(number, each, &bytes) ? NULL : folded(bytes);
-    return address ? address : __libc_calloc(number, each);
+    return address ? address : taken_zeroed(allocator(), number, each);
 }
 
 EXPORT void free(void *address) {
-    if (!size_of(address) || !fold_free(address)) __libc_free(address);
+    if (!size_of(address) || !fold_free(address)) given_back(allocator(), address);
 }
 
 EXPORT void *realloc(void *old, size_t bytes) {
     size_t before = size_of(old);
-    if (!before && (!old || bytes < fold_from)) return old ? __libc_realloc(old, bytes) : malloc(bytes);
+    if (!before && (!old || bytes < fold_from)) return old ? taken_again(allocator(), old, bytes) : malloc(bytes);
     if (before && bytes >= fold_from && fold_resize(old, bytes)) return old;
     void *address = bytes || !before ? malloc(bytes) : NULL;
     if (address) {
@@ -89,7 +155,7 @@ EXPORT void *realloc(void *old, size_t bytes) {
 
 EXPORT void *memalign(size_t alignment, size_t bytes) {
     void *address = alignment <= 4096 ? folded(bytes) : NULL;
-    return address ? address : __libc_memalign(alignment, bytes);
+    return address ? address : taken_aligned(allocator(), alignment, bytes);
 }
 
 EXPORT void *aligned_alloc(size_t alignment, size_t bytes) { return memalign(alignment, bytes); }
@@ -116,7 +182,7 @@ EXPORT size_t malloc_usable_size(void *address) {
 
 static int simulated_now(struct timespec *time) {
     uint64_t picoseconds;
-    if (!simulated || !connected() || !now(&picoseconds)) return 0;
+    if (!simulated || busy || !connected() || !now(&picoseconds)) return 0;
     time->tv_sec = START + (time_t)(picoseconds / SECOND);
     time->tv_nsec = (long)(picoseconds % SECOND / 1000);
     return 1;

@@ -185,11 +185,9 @@ pub fn check(program: &Path, libraries: &Path) -> Result<Report, Error> {
         };
         let linked = elf.needed.iter().filter_map(|name| interface_of(name));
         report.interfaces.extend(linked);
-        let origin = path.parent().unwrap_or(Path::new("."));
-        let folders: Vec<PathBuf> = elf.folders(origin).chain(system.iter().cloned()).collect();
         for name in elf.needed.iter().filter(|name| interface_of(name).is_none()) {
             if seen.insert(name.clone()) {
-                match folders.iter().map(|folder| folder.join(name)).find(|path| path.is_file()) {
+                match elf.library(name, &path, &system) {
                     Some(found) => waiting.push(found),
                     None => drop(report.absent.insert(name.clone())),
                 }

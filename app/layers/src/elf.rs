@@ -4,11 +4,13 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use object::elf::{DT_NEEDED, DT_RPATH, DT_RUNPATH, FileHeader64, PT_INTERP};
+use object::elf::{
+    DF_STATIC_TLS, DT_FLAGS, DT_NEEDED, DT_RPATH, DT_RUNPATH, FileHeader64, PT_INTERP, PT_TLS,
+};
 use object::read::elf::{
     Dyn as _, ElfFile, FileHeader as _, ProgramHeader as _, SectionHeader as _,
 };
-use object::{Endianness, Object as _, ObjectSymbol as _};
+use object::{Endianness, Object as _, ObjectSymbol as _, ReadCache, ReadRef};
 
 use crate::check::Error;
 
@@ -24,6 +26,8 @@ pub struct Elf {
     pub exports: BTreeSet<String>,
     /// Whether the dynamic linker starts it: so with executables that are linked dynamically.
     pub is_started_by_linker: bool,
+    /// How many bytes of thread-local variables it has that must be at fixed places from the start of a thread.
+    pub fixed_thread_locals: u64,
 }
 
 impl Elf {
@@ -34,6 +38,13 @@ impl Elf {
             PathBuf::from(folder.replace("${ORIGIN}", &origin).replace("$ORIGIN", &origin))
         })
     }
+
+    /// Where a library is that it asks for, if this is read of `path`; `system` are the folders that every program has.
+    pub fn library(&self, name: &str, path: &Path, system: &[PathBuf]) -> Option<PathBuf> {
+        let origin = path.parent().unwrap_or(Path::new("."));
+        let mut places = self.folders(origin).chain(system.iter().cloned());
+        places.find_map(|folder| Some(folder.join(name)).filter(|place| place.is_file()))
+    }
 }
 
 /// Reads a file.
@@ -42,8 +53,15 @@ pub fn read(path: &Path) -> Result<Elf, Error> {
     parse(&data).map_err(|source| Error::NotElf { path: path.to_owned(), source })
 }
 
+/// Reads what a file needs, without its names.
+pub fn read_needs(path: &Path) -> Result<Elf, Error> {
+    let file =
+        fs::File::open(path).map_err(|source| Error::File { path: path.to_owned(), source })?;
+    needs(&ReadCache::new(file)).map_err(|source| Error::NotElf { path: path.to_owned(), source })
+}
+
 fn parse(data: &[u8]) -> Result<Elf, object::Error> {
-    let mut elf = Elf::default();
+    let mut elf = needs(data)?;
     let file = ElfFile::<FileHeader64<Endianness>>::parse(data)?;
     for symbol in file.dynamic_symbols() {
         let name = symbol.name()?.to_owned();
@@ -53,10 +71,17 @@ fn parse(data: &[u8]) -> Result<Elf, object::Error> {
             elf.exports.insert(name);
         }
     }
+    Ok(elf)
+}
+
+fn needs<'data>(data: impl ReadRef<'data>) -> Result<Elf, object::Error> {
+    let mut elf = Elf::default();
     let header = FileHeader64::<Endianness>::parse(data)?;
     let endian = header.endian()?;
     let parts = header.program_headers(endian, data)?;
     elf.is_started_by_linker = parts.iter().any(|part| part.p_type(endian) == PT_INTERP);
+    let locals = parts.iter().filter(|part| part.p_type(endian) == PT_TLS);
+    let locals = locals.map(|part| part.p_memsz(endian).saturating_add(part.p_align(endian))).sum();
     let sections = header.sections(endian, data)?;
     for section in sections.iter() {
         let Some((entries, link)) = section.dynamic(endian, data)? else { continue };
@@ -66,9 +91,14 @@ fn parse(data: &[u8]) -> Result<Elf, object::Error> {
             let into = match tag {
                 Some(DT_NEEDED) => &mut elf.needed,
                 Some(DT_RPATH | DT_RUNPATH) => &mut elf.run_paths,
+                Some(DT_FLAGS) if entry.d_val(endian) & u64::from(DF_STATIC_TLS) != 0 => {
+                    elf.fixed_thread_locals = locals;
+                    continue;
+                }
                 _ => continue,
             };
-            into.push(String::from_utf8_lossy(entry.string(endian, strings)?).into_owned());
+            let text = entry.val32(endian).and_then(|place| strings.get(place).ok());
+            into.extend(text.map(|text| String::from_utf8_lossy(text).into_owned()));
         }
     }
     Ok(elf)

@@ -21,5 +21,6 @@ pub mod module_functions;
 pub mod modules;
 pub mod scripts;
 pub mod table;
+pub mod thread_locals;
 pub mod values;
 pub mod wrappers;

@@ -27,6 +27,8 @@ use crate::tools::Tools;
 pub struct Mpi {
     /// The call that is under way, for messages.
     pub call: Cell<&'static str>,
+    /// In how many calls the rank's first thread is: more than one where what it calls in one calls again.
+    depth: Cell<u32>,
     /// Groups.
     pub groups: Table<Group>,
     /// Communicators.
@@ -114,6 +116,12 @@ pub fn mpi() -> &'static Mpi {
     unsafe { current().load(Ordering::Acquire).as_ref() }.unwrap_or_else(first)
 }
 
+/// The same, if there is one yet.
+pub fn known() -> Option<&'static Mpi> {
+    // SAFETY: as above.
+    unsafe { current().load(Ordering::Acquire).as_ref() }
+}
+
 /// The state of a rank that has none yet. It is made by itself, as every function of MPI would have room for it on its stack.
 #[cold]
 #[inline(never)]
@@ -124,18 +132,49 @@ fn first() -> &'static Mpi {
     unsafe { &*made }
 }
 
+/// The rank's first thread is in the library as long as this lives.
+#[derive(Debug)]
+pub struct Deeper(Option<&'static Mpi>);
+
+impl Mpi {
+    /// The calling thread is in the library.
+    pub fn deeper(&'static self) -> Deeper {
+        let first = self.environment.is_main_thread().then_some(self);
+        if let Some(first) = first {
+            first.depth.set(first.depth.get() + 1);
+        }
+        Deeper(first)
+    }
+
+    /// Whether the rank's first thread is in the library: who calls now, if it is that thread, is an allocator, say, or handles a signal.
+    pub fn is_inside(&self) -> bool {
+        self.depth.get() > 0
+    }
+}
+
+impl Drop for Deeper {
+    fn drop(&mut self) {
+        if let Some(first) = self.0 {
+            first.depth.set(first.depth.get().saturating_sub(1));
+        }
+    }
+}
+
 /// A call is under way as long as this lives.
 #[derive(Debug)]
-pub struct Inside;
+pub struct Inside {
+    _deeper: Deeper,
+}
 
 /// A call begins.
 pub fn enter(name: &'static str) -> Inside {
+    let deeper = mpi().deeper();
     crate::threads::enter();
     let mpi = mpi();
     crate::simulator::enter(mpi, name);
     mpi.call.set(name);
     check_phase(name);
-    Inside
+    Inside { _deeper: deeper }
 }
 
 impl Drop for Inside {

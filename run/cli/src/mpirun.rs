@@ -6,7 +6,7 @@ mod placement;
 
 use std::{
     convert::Infallible,
-    ffi::{OsStr, OsString},
+    ffi::OsString,
     io::{self, BufWriter, Write},
     path::Path,
     process,
@@ -75,17 +75,12 @@ fn enter(arguments: &Mpirun) -> Result<Infallible, Ending> {
         .collect::<Result<_, _>>()
         .map_err(|word| fail(format!("{} is no UTF-8", word.display())))?;
     let configuration = Configuration::read(&request(arguments)?)?;
-    let (changes, before) = experiment::changes(&configuration, &folder);
-    let loaded = before.iter().chain([&library]).map(|path| path.as_os_str());
-    let loaded = loaded.collect::<Vec<_>>().join(OsStr::new(" "));
     let mut command = process::Command::new(program);
     command
         .args(rest)
         .env(INSIDE, shell_words::join(&line))
         .env("LD_BIND_NOW", "1")
-        .envs(ALLOCATOR)
-        .env("LD_PRELOAD", loaded)
-        .envs(changes);
+        .envs(ALLOCATOR);
     let paths = std::env::var_os("LD_LIBRARY_PATH");
     let others = paths.iter().flat_map(std::env::split_paths);
     if let Ok(paths) = std::env::join_paths([folder.clone()].into_iter().chain(others)) {
@@ -94,10 +89,9 @@ fn enter(arguments: &Mpirun) -> Result<Infallible, Ending> {
     if let Some(folder) = &arguments.directory {
         command.current_dir(folder);
     }
-    for said in &arguments.variables {
-        let said = variable(said);
-        let (name, value) = said.split_once('=').unwrap_or((&said, ""));
-        command.env(name, value);
+    for launch in programs(arguments)? {
+        let ours = experiment::variables(&configuration, &folder, &launch, Some(library.clone()));
+        command.envs(launch.environment).envs(ours);
     }
     let error = std::os::unix::process::CommandExt::exec(&mut command);
     Err(fail(format!("{}: {}", program.display(), experiment::reason(&error))))

@@ -7,6 +7,8 @@ mod computation;
 mod extras;
 #[path = "live/kernels.rs"]
 mod kernels;
+#[path = "live/preloaded.rs"]
+mod preloaded;
 #[path = "../../../app/recorder/tests/support/programs.rs"]
 mod programs;
 #[path = "live/spawned.rs"]

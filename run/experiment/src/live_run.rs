@@ -4,10 +4,8 @@
 //! `-x NAME=VALUE`, the program and its arguments; a `:` by itself comes between two programs.
 
 use std::{
-    env,
-    ffi::{OsStr, OsString},
-    io,
-    path::{Path, PathBuf, absolute},
+    env, io,
+    path::{PathBuf, absolute},
 };
 
 use live::{Costs, Holder, Hosts, Launch, Live, Make, Printing, Processes, Room};
@@ -21,6 +19,7 @@ use crate::{
     flow_machine::FlowMachine,
     run::Failure,
     trace_input,
+    variables::variables,
 };
 
 /// The environment variable that names the folder of our libraries of MPI.
@@ -118,47 +117,8 @@ pub fn libraries() -> Result<PathBuf, Failure> {
     })
 }
 
-/// The library that is loaded before programs, and the variables that tell it what to change.
-const BEFORE: &str = "libheddle_before.so";
-/// The library by which they find the others, whatever path they bring.
-const AUDIT: &str = "libheddle_audit.so";
-const FOLD_FROM: &str = "HEDDLE_FOLD_FROM";
-const HOST_CLOCK: &str = "HEDDLE_HOST_CLOCK";
 /// Allocations that share memory between ranks have at least so many bytes.
 const SMALLEST_FOLD: u64 = 64 << 10;
-
-/// Variables for programs that are to be changed without their knowledge, and the library that does it, in the folder of our libraries.
-pub fn changes(
-    configuration: &Configuration,
-    libraries: &Path,
-) -> (Vec<(OsString, OsString)>, Option<PathBuf>) {
-    let mut variables = Vec::new();
-    if let Some(least) = configuration.bytes("live.fold") {
-        variables.push((FOLD_FROM.into(), least.get().to_string().into()));
-    }
-    let clock = configuration.word("live.host-clock");
-    if clock == "simulated" {
-        variables.push((HOST_CLOCK.into(), clock.into()));
-    }
-    let library = (!variables.is_empty()).then(|| libraries.join(BEFORE));
-    // Threads of OpenMP that wait for work would take the cores from the rank that runs, and its time would be measured so.
-    if ["OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME"]
-        .iter()
-        .all(|name| env::var_os(name).is_none())
-    {
-        variables.push(("OMP_WAIT_POLICY".into(), "passive".into()));
-    }
-    let mut audits = vec![libraries.join(AUDIT)];
-    audits.retain(|library| library.is_file());
-    audits.extend(env::var_os("LD_AUDIT").iter().flat_map(env::split_paths));
-    // A folder with a colon in its name cannot be said.
-    if let Ok(audits) = env::join_paths(audits)
-        && !audits.is_empty()
-    {
-        variables.push(("LD_AUDIT".into(), audits));
-    }
-    (variables, library)
-}
 
 /// How ranks are held, and what is kept of them.
 pub(crate) struct Held<'a> {
@@ -213,14 +173,8 @@ fn processes(
     hosts: Option<&Hosts>,
 ) -> Result<io::Result<Processes>, Failure> {
     let folder = libraries()?;
-    let (mut variables, library) = changes(configuration, &folder);
-    if let Some(library) = library {
-        let others = env::var_os("LD_PRELOAD").unwrap_or_default();
-        let both = [library.as_os_str(), &others].join(OsStr::new(" "));
-        variables.push(("LD_PRELOAD".into(), both));
-    }
     for program in &mut *programs {
-        program.environment.extend(variables.iter().cloned());
+        program.environment.extend(variables(configuration, &folder, program, None));
     }
     let hosts = hosts.map(|hosts| hosts.of.clone()).unwrap_or_default();
     Ok(Processes::start(programs, room, folder, printing, hosts))

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use port::{Command, Poll, Port};
 
 use crate::simulator::{computed, leave};
-use crate::state::{Mpi, mpi};
+use crate::state::{Mpi, known};
 use crate::threads;
 
 /// Whether a rank of this process runs, rather than the simulator.
@@ -22,22 +22,32 @@ pub(super) fn is_rank() -> bool {
     RUNNING.load(Ordering::Acquire)
 }
 
-/// The rank's way to the simulator, if this thread is the one that goes it.
+/// The rank's way to the simulator, if this thread is the one that goes it, and not on that way already.
 fn port(mpi: &Mpi) -> Option<&Port> {
-    mpi.port.get().filter(|_| mpi.environment.is_main_thread())
+    mpi.port.get().filter(|_| mpi.environment.is_main_thread() && !mpi.is_inside())
+}
+
+/// Does something with the simulator that is no call of MPI.
+fn inside<T>(mpi: &'static Mpi, work: impl FnOnce() -> T) -> T {
+    let _deeper = mpi.deeper();
+    threads::alongside(work)
 }
 
 /// Whether the caller is a rank, which then gets the simulated time in picoseconds: 0 before `MPI_Init`, the last one afterwards. A thread
-/// that is not the rank's first gets the time of the last call.
+/// that is not the rank's first gets the time of the last call, and so does what looks within a call: an allocator, a signal handler.
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_clock(picoseconds: &mut u64) -> c_int {
     if !is_rank() || threads::waits() {
         return 0;
     }
-    let mpi = mpi();
+    // The state is not made here, as memory for it may be what the clock is asked for.
+    let Some(mpi) = known() else {
+        *picoseconds = 0;
+        return 1;
+    };
     *picoseconds = match port(mpi) {
         None => mpi.port.get().map_or(0, Port::time),
-        Some(port) => threads::alongside(|| {
+        Some(port) => inside(mpi, || {
             computed(mpi);
             let now = port.poll(Poll::Time);
             leave(mpi);
@@ -53,9 +63,8 @@ pub extern "C" fn heddle_sleep(picoseconds: u64) -> c_int {
     if !is_rank() || threads::waits() {
         return 0;
     }
-    let mpi = mpi();
-    let Some(port) = port(mpi) else { return 0 };
-    threads::alongside(|| {
+    let Some((mpi, port)) = known().and_then(|mpi| Some((mpi, port(mpi)?))) else { return 0 };
+    inside(mpi, || {
         computed(mpi);
         port.say(&Command::Sleep(picoseconds));
         leave(mpi);
