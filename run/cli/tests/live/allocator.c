@@ -8,7 +8,7 @@
 static _Alignas(4096) char all[1 << 28];
 static size_t used;
 
-void *memalign(size_t alignment, size_t bytes) {
+static void *take(size_t alignment, size_t bytes) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     size_t least = alignment < 16 ? 16 : alignment;
@@ -18,7 +18,9 @@ void *memalign(size_t alignment, size_t bytes) {
     return all + start;
 }
 
-void *malloc(size_t bytes) { return memalign(16, bytes); }
+void *memalign(size_t alignment, size_t bytes) { return take(alignment, bytes); }
+
+void *malloc(size_t bytes) { return take(16, bytes); }
 
 void *calloc(size_t number, size_t each) { return malloc(number * each); }
 
@@ -37,4 +39,4 @@ void *realloc(void *old, size_t bytes) {
 }
 
 /* As C++'s `new` gives it. */
-void *own_block(void) { return malloc(1000); }
+void *own_block(void) { return take(16, 1000); }

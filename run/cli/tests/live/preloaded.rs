@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::common::Folder;
-use crate::common::mpi::{mpi, mpirun};
+use crate::common::mpi::{compiled, mpi, mpirun};
 
 const WAYS: [&str; 4] = ["", "--in-process", "--host-clock simulated", "--fold 1MB --in-process"];
 
@@ -74,4 +74,12 @@ fn allocators_of_programs() {
     let folder = Folder::new("allocator");
     let library = library(&folder, "allocator");
     says("", &program(&folder, "allocates", &[&library]), "");
+}
+
+/// A handler of signals may look at clocks that are simulated, whatever it interrupts.
+#[test]
+fn clocks_in_handlers_of_signals() {
+    let program = compiled("interrupted_calls");
+    let ended = mpirun("-q -n 2 --host-clock simulated", &program, "");
+    assert_eq!((ended.code, ended.stdout.as_str()), (0, ""), "{}", ended.stderr);
 }
