@@ -6,9 +6,10 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use port::{ENVIRONMENT, Memory, RANKS_TURN, SIMULATORS_TURN, Use};
 use rustix::thread::futex;
@@ -22,6 +23,12 @@ const LOOK: Duration = Duration::from_millis(50);
 
 /// So long after a rank was interrupted, this process knows that it is.
 const PATIENCE: Duration = Duration::from_millis(100);
+
+/// A rank that has its turn for so long and hardly computes may wait for another rank, which never has one.
+const QUIET: Duration = Duration::from_secs(10);
+
+/// How much of that time it computes at most, as one part in so many.
+const HARDLY: u32 = 20;
 
 /// A program that some ranks run.
 #[derive(Clone, Debug, Default)]
@@ -86,6 +93,8 @@ pub struct Processes {
     /// By rank; none of ranks that nobody has started.
     ranks: Vec<Mutex<Option<Process>>>,
     tagged: Option<Tagged>,
+    /// Whether it has been said that a rank is quiet.
+    remarked: AtomicBool,
 }
 
 /// Now and then wakes whoever waits for a rank, to look whether it is still there: timers of their own would cost them a
@@ -151,6 +160,7 @@ impl Processes {
             hosts,
             ranks,
             tagged,
+            remarked: AtomicBool::new(false),
         };
         descendants::adopt();
         let ranks: Vec<u32> = (0..first).collect();
@@ -206,6 +216,34 @@ impl Processes {
         lock(self.ranks.get(rank as usize)?).as_mut()?.child.try_wait().ok().flatten()
     }
 
+    /// What a rank's process has computed so far, with those that it has started and waited for (proc(5), `stat`).
+    fn computed(&self, rank: u32) -> Option<Duration> {
+        let number = lock(self.ranks.get(rank as usize)?).as_ref()?.child.id();
+        let text = std::fs::read_to_string(format!("/proc/{number}/stat")).ok()?;
+        // Behind the name, which may hold anything: the state, ten numbers, and four times.
+        let times = text.rsplit_once(')')?.1.split_ascii_whitespace().skip(11).take(4);
+        let ticks: u64 = times.filter_map(|time| time.parse::<u64>().ok()).sum();
+        Some(Duration::from_millis(ticks * 1000 / rustix::param::clock_ticks_per_second().max(1)))
+    }
+
+    /// Says, once, that a rank with its turn does nothing; `before` is when it was looked at, and what it had computed.
+    fn remark(&self, rank: u32, before: &mut Option<(Instant, Duration)>) {
+        let Some(computed) = self.computed(rank) else { return };
+        let &mut (since, first) = before.get_or_insert((Instant::now(), computed));
+        if since.elapsed() < QUIET {
+            return;
+        }
+        if computed.saturating_sub(first) > QUIET / HARDLY {
+            *before = None;
+        } else if !self.remarked.swap(true, Ordering::Relaxed) {
+            eprintln!(
+                "warning: rank {rank} has hardly computed for {} s, outside MPI; if it waits for another rank there (for a file, a \
+                 socket, memory), it waits for ever: others run only while it is in a call of MPI",
+                QUIET.as_secs()
+            );
+        }
+    }
+
     /// Ends those of these ranks that are still there.
     fn kill<'r>(ranks: impl IntoIterator<Item = &'r Mutex<Option<Process>>>) {
         for Process { mut child, .. } in ranks.into_iter().filter_map(|rank| lock(rank).take()) {
@@ -238,6 +276,7 @@ impl Holder for Processes {
         let lost = |how: &str| Lost { how: how.to_owned(), code: 1, used: true };
         let lane = self.memory.lane(rank).ok_or_else(|| lost("it has no lane"))?;
         self.release(rank, now);
+        let mut before = None;
         while let Some(asleep) = lane.sleep(SIMULATORS_TURN) {
             let woken = futex::wait(&lane.turn, futex::Flags::empty(), asleep, None).is_ok();
             if woken
@@ -258,6 +297,9 @@ impl Holder for Processes {
                     _ => exit_code(status).max(i32::from(usage == Use::Now)),
                 };
                 return Err(Lost { how: described(status), code, used: usage != Use::Never });
+            }
+            if woken && lane.is_turn(RANKS_TURN) && !self.remarked.load(Ordering::Relaxed) {
+                self.remark(rank, &mut before);
             }
         }
         Ok(())

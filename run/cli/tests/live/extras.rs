@@ -22,6 +22,19 @@ fn state_of_the_c_library() {
     }
 }
 
+/// A rank that waits outside MPI is named, as it may wait for another that cannot run.
+#[test]
+fn a_rank_that_waits_outside_mpi() {
+    let program = compiled("waits_outside");
+    let waited = mpirun("-q -n 3 --compute-time off", &program, "11");
+    assert_eq!(waited.code, 0);
+    let warning =
+        "warning: rank 2 has hardly computed for 10 s, outside MPI; if it waits for another rank";
+    assert!(waited.stderr.starts_with(warning), "{}", waited.stderr);
+    assert_eq!(waited.stderr.matches("warning").count(), 1, "{}", waited.stderr);
+    right(mpirun("-q -n 3 --compute-time off", &program, "1"), "a second");
+}
+
 /// One session begins after the other, and a rank may end behind the last.
 #[test]
 fn sessions_again() {
