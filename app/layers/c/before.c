@@ -53,39 +53,13 @@ static const struct allocator *allocator(void) {
  * At a fixed place, since others take memory when they are used first. */
 static __thread int busy __attribute__((tls_model("initial-exec")));
 
-static void *taken(const struct allocator *from, size_t bytes) {
-    busy++;
-    void *address = from->malloc(bytes);
-    busy--;
-    return address;
-}
-
-static void *taken_zeroed(const struct allocator *from, size_t number, size_t each) {
-    busy++;
-    void *address = from->calloc(number, each);
-    busy--;
-    return address;
-}
-
-static void *taken_again(const struct allocator *from, void *old, size_t bytes) {
-    busy++;
-    void *address = from->realloc(old, bytes);
-    busy--;
-    return address;
-}
-
-static void *taken_aligned(const struct allocator *from, size_t alignment, size_t bytes) {
-    busy++;
-    void *address = from->memalign(alignment, bytes);
-    busy--;
-    return address;
-}
-
-static void given_back(const struct allocator *to, void *address) {
-    busy++;
-    to->free(address);
-    busy--;
-}
+#define BEHIND(call) \
+    ({ \
+        busy++; \
+        void *given = (call); \
+        busy--; \
+        given; \
+    })
 
 static size_t fold_from = SIZE_MAX;
 static int simulated;
@@ -127,22 +101,25 @@ static size_t size_of(const void *address) { return fold_free ? fold_size(addres
 
 EXPORT void *malloc(size_t bytes) {
     void *address = folded(bytes);
-    return address ? address : taken(allocator(), bytes);
+    return address ? address : BEHIND(allocator()->malloc(bytes));
 }
 
 EXPORT void *calloc(size_t number, size_t each) {
     size_t bytes;
     void *address = __builtin_mul_overflow(number, each, &bytes) ? NULL : folded(bytes);
-    return address ? address : taken_zeroed(allocator(), number, each);
+    return address ? address : BEHIND(allocator()->calloc(number, each));
 }
 
 EXPORT void free(void *address) {
-    if (!size_of(address) || !fold_free(address)) given_back(allocator(), address);
+    if (size_of(address) && fold_free(address)) return;
+    busy++;
+    allocator()->free(address);
+    busy--;
 }
 
 EXPORT void *realloc(void *old, size_t bytes) {
     size_t before = size_of(old);
-    if (!before && (!old || bytes < fold_from)) return old ? taken_again(allocator(), old, bytes) : malloc(bytes);
+    if (!before && (!old || bytes < fold_from)) return old ? BEHIND(allocator()->realloc(old, bytes)) : malloc(bytes);
     if (before && bytes >= fold_from && fold_resize(old, bytes)) return old;
     void *address = bytes || !before ? malloc(bytes) : NULL;
     if (address) {
@@ -155,7 +132,7 @@ EXPORT void *realloc(void *old, size_t bytes) {
 
 EXPORT void *memalign(size_t alignment, size_t bytes) {
     void *address = alignment <= 4096 ? folded(bytes) : NULL;
-    return address ? address : taken_aligned(allocator(), alignment, bytes);
+    return address ? address : BEHIND(allocator()->memalign(alignment, bytes));
 }
 
 EXPORT void *aligned_alloc(size_t alignment, size_t bytes) { return memalign(alignment, bytes); }
