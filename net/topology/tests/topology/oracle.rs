@@ -92,18 +92,22 @@ impl Naive {
 }
 
 /// The answer is that of the naive analysis, and a cycle is one of its dependencies; of halves that meet on one lane more
-/// turns are counted than there are packets for.
+/// turns are counted than there are packets for, so that around failures a cycle may be seen where there is none.
 fn check(topology: &Topology, routing: &str) -> bool {
     let routes = Routes::build(topology, Some(routing.parse().unwrap())).unwrap();
     let naive = Naive::new(topology, &routes);
     let cycle = analyse(&topology.graph, &routes).cycle;
     let name = format!("{:?} {routing}", topology.shape);
-    if routing == "valiant:lanes=1" {
+    let halves = routing == "valiant:lanes=1";
+    if !halves || topology.is_intact() {
+        assert_eq!(cycle.is_some(), naive.has_cycle(), "{name}");
+    } else {
         assert!(cycle.is_some() || !naive.has_cycle(), "{name}");
-        return cycle.is_some();
     }
-    assert_eq!(cycle.is_some(), naive.has_cycle(), "{name}");
     let cycle = cycle.unwrap_or_default();
+    if halves {
+        return !cycle.is_empty();
+    }
     for (index, &channel) in cycle.iter().enumerate() {
         let next = naive.number(cycle[(index + 1) % cycle.len()]);
         assert!(naive.after[naive.number(channel)].contains(&next), "{name}: {cycle:?}");
