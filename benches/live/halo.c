@@ -8,7 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#ifndef STEPS
 #define STEPS 10
+#endif
 #define BYTES 8192
 #define WORDS (BYTES / (int)sizeof(double))
 

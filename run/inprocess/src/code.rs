@@ -7,8 +7,8 @@ use std::fs;
 fn begins(line: &str) -> Option<(usize, usize)> {
     let mut words = line.split_ascii_whitespace();
     let (start, end) = words.next()?.split_once('-')?;
-    let is_code =
-        words.next() == Some("r-xp") && words.nth(3).is_some_and(|path| path.starts_with('/'));
+    let is_code = words.next().is_some_and(|what| matches!(what, "r-xp" | "r--p"))
+        && words.nth(3).is_some_and(|path| path.starts_with('/'));
     let address = |text| usize::from_str_radix(text, 16).ok();
     Some((address(start)?, address(end)?)).filter(|_| is_code)
 }
