@@ -67,6 +67,8 @@ pub enum Obstacle {
     Interpreter,
     /// The library that holds the ranks cannot be put before one that is linked statically.
     Static,
+    /// The address sanitizer guards what is between variables, of which ranks have copies.
+    Sanitizer,
     /// It can fork, or become another program: all ranks would.
     Forks {
         /// Which file.
@@ -95,7 +97,7 @@ pub enum Obstacle {
 impl Obstacle {
     /// Whether it cannot work at all; the others only show that it may not.
     pub fn is_certain(&self) -> bool {
-        matches!(self, Self::Interpreter | Self::Static)
+        matches!(self, Self::Interpreter | Self::Static | Self::Sanitizer)
     }
 }
 
@@ -106,6 +108,9 @@ impl fmt::Display for Obstacle {
                 f.write_str("it is an interpreter, which keeps what it runs in its libraries")
             }
             Self::Static => f.write_str("it is linked statically"),
+            Self::Sanitizer => f.write_str(
+                "it is compiled with -fsanitize=address, which guards what lies between variables",
+            ),
             Self::Forks { file, function } => {
                 write!(f, "must not call {function}, which {} imports", file.display())
             }
@@ -163,6 +168,10 @@ pub(crate) fn obstacles(users: &[(PathBuf, Elf)]) -> Vec<Obstacle> {
         } else if is_interpreter(file) {
             found.push(Obstacle::Interpreter);
             return found;
+        }
+        // The library for that is linked to the executable, or part of it.
+        if elf.imports.iter().chain(&elf.exports).any(|name| name == "__asan_init") {
+            found.push(Obstacle::Sanitizer);
         }
         let imported = |names: &[&str]| {
             elf.imports.iter().find(|name| names.contains(&name.as_str())).cloned()

@@ -30,7 +30,7 @@ fn what_a_program_needs() {
     assert!(forks.stdout.contains("must not call fork"), "{}", forks.stdout);
 }
 
-/// Scripts and programs that are linked statically.
+/// Scripts, and programs that are linked statically or with the address sanitizer.
 #[test]
 fn what_one_process_cannot_hold() {
     let folder = Folder::new("check-scripts");
@@ -44,19 +44,22 @@ fn what_one_process_cannot_hold() {
     let refused = mpirun("--in-process", Path::new("sh"), "-c true");
     assert_eq!(refused.code, 1);
     assert!(refused.stderr.contains("cannot hold"), "{}", refused.stderr);
-    let fixed = folder.path("fixed");
-    let compiler = Command::new("cc")
-        .arg("-static")
-        .arg("-o")
-        .arg(&fixed)
-        .arg(folder.path("empty.c"))
-        .output();
-    if compiler.is_ok_and(|output| output.status.success()) {
-        let checked = mpirun("--check", &fixed, "");
-        assert_eq!(checked.code, 1, "{}", checked.stdout);
-        assert!(checked.stdout.contains("statically"), "{}", checked.stdout);
-    } else {
-        eprintln!("skipped: there is no C library to link statically");
+    for (option, code, words) in
+        [("-static", 1, "statically"), ("-fsanitize=address", 0, "=address")]
+    {
+        let (program, source) = (folder.path("program"), folder.path("empty.c"));
+        let compiler = Command::new("cc").arg(option).arg("-o").arg(&program).arg(source).output();
+        if !compiler.is_ok_and(|output| output.status.success()) {
+            eprintln!("skipped: there is no library for {option}");
+            continue;
+        }
+        let checked = mpirun("--check", &program, "");
+        assert_eq!(checked.code, code, "{}", checked.stdout);
+        let refused = mpirun("--in-process", &program, "");
+        assert_eq!(refused.code, 1, "{}", refused.stderr);
+        for said in [checked.stdout, refused.stderr] {
+            assert!(said.contains(words), "{said}");
+        }
     }
 }
 
