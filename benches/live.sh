@@ -2,8 +2,9 @@
 # Measures live programs beside the targets: benches/live.sh HEDDLE FOLDER [--long], where FOLDER has the
 # libraries and wrappers of MPI that heddle-mpi-libraries makes. Ranks in one process: CPU seconds of the
 # whole process and its peak memory, best of three; if SimGrid's SMPI is installed, also beside that. Ranks as
-# processes: the wall time of a message, everything on one core. Sampling: a run with one step in 20 beside the whole one. The largest cases take
-# minutes and 4 GB, and are run, once, only with --long. Times inform and do not gate.
+# processes: the wall time of a message, everything on one core. Sampling: a run with one step in 20 beside the
+# whole one. The largest cases take minutes and 4 GB, and are run, once, only with --long. Times inform and do not
+# gate.
 set -euo pipefail
 heddle=$(realpath "$1")
 folder=$(realpath "$2")
@@ -67,8 +68,9 @@ peer() { # ranks, its steps, how many times as long it takes at least
     TIMEFORMAT='%U %S'
     for _ in 1 2 3; do
         { time smpirun -np "$1" -platform live/cluster.xml -hostfile "$scratch/hosts" --cfg=smpi/allreduce:rdb \
-            --cfg=smpi/simulate-computation:no --log=root.thresh:critical "$scratch/halo-smpi" 2>/dev/null; } 2>&1 |
-            awk '{ print $1 + $2 }' >>"$scratch/cpu-smpi"
+            --cfg=smpi/simulate-computation:no --log=root.thresh:critical "$scratch/halo-smpi" 2>"$scratch/said"; } 2>"$scratch/times" ||
+            { cat "$scratch/said" >&2; exit 1; }
+        awk '{ print $1 + $2 }' "$scratch/times" >>"$scratch/cpu-smpi"
         for network in "network loggops" "machine live/cluster.xml"; do
             # shellcheck disable=SC2086
             "$heddle" mpirun --compute-time off --format json -n "$1" --in-process --allreduce rdb --$network \
@@ -89,7 +91,7 @@ compare() {
 }
 median() { sort -g "$scratch/$1" | sed -n 2p; }
 line "halo exchange beside SMPI, CPU s" SMPI Heddle factor "at least" ""
-if command -v smpicc smpirun >/dev/null; then
+if command -v smpicc >/dev/null && command -v smpirun >/dev/null; then
     # 1.6 s over 0.15 s, and 3.5 s, for one step, over 0.7 s.
     peer 1024 10 10.7
     peer 4096 1 5

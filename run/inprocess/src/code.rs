@@ -1,27 +1,27 @@
-//! The memory that code takes.
+//! The memory that code takes, and what programs and libraries only read.
 
 use std::ffi::c_void;
 use std::fs;
 
-/// From where to where a mapping of code is, if a line of `smaps` begins one.
+/// From where to where a mapping is of what a file has and nobody writes, if a line of `smaps` begins one.
 fn begins(line: &str) -> Option<(usize, usize)> {
     let mut words = line.split_ascii_whitespace();
     let (start, end) = words.next()?.split_once('-')?;
-    let is_code = words.next().is_some_and(|what| matches!(what, "r-xp" | "r--p"))
+    let is_of_file = words.next().is_some_and(|what| matches!(what, "r-xp" | "r--p"))
         && words.nth(3).is_some_and(|path| path.starts_with('/'));
     let address = |text| usize::from_str_radix(text, 16).ok();
-    Some((address(start)?, address(end)?)).filter(|_| is_code)
+    Some((address(start)?, address(end)?)).filter(|_| is_of_file)
 }
 
-/// Gives pages of code back to the system, of which the command has used many to read what it is to do: those that are needed again come back
+/// Gives pages of files that are only read back to the system, of which the command has used many to read what it is to do: those that are needed again come back
 /// from their files. A mapping with changes, such as breakpoints, stays as it is.
 pub fn give_back() {
     let text = fs::read_to_string("/proc/self/smaps").unwrap_or_default();
-    let mut code = None;
+    let mut mapping = None;
     for line in text.lines() {
-        code = begins(line).or(code);
+        mapping = begins(line).or(mapping);
         let Some(changed) = line.strip_prefix("Anonymous:") else { continue };
-        if let (Some((start, end)), "0 kB") = (code.take(), changed.trim()) {
+        if let (Some((start, end)), "0 kB") = (mapping.take(), changed.trim()) {
             // SAFETY: pages of a file, as they are there. If the system keeps them, nothing is lost.
             unsafe { libc::madvise(start as *mut c_void, end - start, libc::MADV_DONTNEED) };
         }

@@ -1,6 +1,6 @@
 //! The ends of ranks: what they have registered, their destructors, and the streams of the languages.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::ffi::{CStr, c_int, c_void};
 
 use crate::{next, ranks, symbol};
@@ -14,7 +14,6 @@ type Registered = [Vec<(Handler, usize)>; 2];
 thread_local! {
     /// By rank.
     static HANDLERS: RefCell<Vec<Registered>> = const { RefCell::new(Vec::new()) };
-    static STREAMS: Cell<Streams> = const { Cell::new(Streams::NONE) };
 }
 
 /// Registers for the running rank, if one runs that the object is of.
@@ -84,30 +83,16 @@ pub fn leave(rank: usize, destructors: &[extern "C" fn()]) {
     for destructor in destructors {
         destructor();
     }
-    STREAMS.get().flush();
+    flush_streams();
 }
 
-type Flush = extern "C" fn(*mut c_void) -> *mut c_void;
-
-/// The streams of C++, if the program has them, and what flushes one.
-#[derive(Clone, Copy)]
-struct Streams {
-    flush: Option<Flush>,
-    all: [Option<*mut c_void>; 3],
-}
-
-impl Streams {
-    const NONE: Self = Self { flush: None, all: [None; 3] };
-
-    fn find() -> Self {
-        // `std::ostream::flush`, and what it is for.
-        let all = [c"_ZSt4cout", c"_ZSt4cerr", c"_ZSt4clog"].map(symbol);
-        Self { flush: symbol(c"_ZNSo5flushEv"), all }
-    }
-
-    fn flush(self) {
-        let Some(flush) = self.flush else { return };
-        for stream in self.all.into_iter().flatten() {
+/// Flushes the streams of C++, of which a rank may have its own.
+fn flush_streams() {
+    // `std::ostream::flush`.
+    let flush: Option<extern "C" fn(*mut c_void) -> *mut c_void> = symbol(c"_ZNSo5flushEv");
+    let Some(flush) = flush else { return };
+    for stream in [c"_ZSt4cout", c"_ZSt4cerr", c"_ZSt4clog"] {
+        if let Some(stream) = symbol(stream) {
             flush(stream);
         }
     }
@@ -120,8 +105,6 @@ pub fn construct_streams() {
     if let Some(init) = init {
         init(Box::leak(Box::new(0)));
     }
-    // To look for them takes long, and more of a stack than much else does.
-    STREAMS.set(Streams::find());
 }
 
 /// Takes the place of `std::ios_base::sync_with_stdio`, which would take away from all ranks but the first what their streams write to: they stay as they are.
@@ -130,11 +113,8 @@ extern "C" fn sync_with_stdio(_: bool) -> bool {
     true
 }
 
-/// Flushes what is written by C++, where only a library has it that was loaded later, and by Fortran and C.
+/// Flushes what is written by Fortran and C.
 pub fn flush_files() {
-    if STREAMS.get().flush.is_none() {
-        Streams::find().flush();
-    }
     // With no unit, all of them.
     let flush: Option<extern "C" fn(*const c_int)> = symbol(c"_gfortran_flush_i4");
     if let Some(flush) = flush {

@@ -27,14 +27,16 @@ fn state_of_the_c_library() {
 #[test]
 fn a_rank_that_waits_outside_mpi() {
     let folder = Folder::new("waits-outside");
+    let made = Command::new("mkfifo").arg(folder.path("pipe")).status();
+    assert!(made.expect("mkfifo runs").success());
     let mut command = Command::new("timeout");
     command.args(["--signal=KILL", "100", env!("CARGO_BIN_EXE_heddle"), "mpirun", "-q", "-n", "3"]);
-    command.arg(compiled("waits_outside")).arg(folder.path("file"));
+    command.arg(compiled("waits_outside")).arg(folder.path("pipe"));
     command.env("HEDDLE_MPI", mpi().join("lib")).stderr(Stdio::piped());
     let mut child = command.spawn().expect("heddle runs");
     let mut errors = BufReader::new(child.stderr.take().expect("a pipe")).lines();
     let said = errors.next().expect("a warning").expect("text");
-    folder.write("file", "");
+    folder.write("pipe", "");
     let warning =
         "warning: rank 2 has hardly computed for 10 s, outside MPI; if it waits for another rank";
     assert!(said.starts_with(warning), "{said}");
