@@ -231,7 +231,7 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Ranks<S, N, B> for Turn
     fn end(&mut self) -> EndTurn<'_, S, N, B> {
         let host = self.engine.place(self.id).host;
         let Self { engine, end, crew, out, .. } = self;
-        EndTurn { engine, host, end, crew, out }
+        EndTurn { crew, engine, out, host, end }
     }
 
     fn work(&mut self, until: Time) -> Time {
@@ -312,12 +312,15 @@ pub fn work_with_port<S: Source, N: Network, B: Probe<Record<N::Record>>>(
 }
 
 /// A host's end of the network at work in one window. What arrives waits in the crew's buffer.
+///
+/// Made of a [`Turn`]; where two of these references followed one another as they do there, they would be copied as one, and the processor
+/// would wait for the two stores that made them.
 pub struct EndTurn<'t, S: Source, N: Network, B> {
+    pub crew: &'t mut Crew<B>,
     pub engine: &'t Engine<'t, S, N>,
+    pub out: &'t mut Out<N>,
     pub host: u32,
     pub end: &'t mut End<N::Interface>,
-    pub crew: &'t mut Crew<B>,
-    pub out: &'t mut Out<N>,
 }
 
 impl<S: Source, N: Network, B: Probe<Record<N::Record>>> EndTurn<'_, S, N, B> {

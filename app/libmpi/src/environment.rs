@@ -2,7 +2,6 @@
 
 use std::cell::{Cell, RefCell};
 use std::ffi::{c_int, c_void};
-use std::thread::ThreadId;
 
 use port::Use;
 
@@ -10,6 +9,7 @@ use crate::abi;
 use crate::agree;
 use crate::error::Result;
 use crate::state::{Mpi, mpi};
+use crate::threads;
 
 mod fortran;
 mod functions;
@@ -31,7 +31,7 @@ pub struct Environment {
     open: Cell<u32>,
     connected: Cell<bool>,
     thread_level: Cell<c_int>,
-    main_thread: Cell<Option<ThreadId>>,
+    main_thread: Cell<Option<u32>>,
     /// Values of predefined attributes. Programs keep their addresses, so the box stays where it is.
     values: RefCell<Box<Values>>,
 }
@@ -119,7 +119,7 @@ pub fn thread_level() -> c_int {
 impl Environment {
     /// Whether the calling thread is that which called `MPI_Init`.
     pub fn is_main_thread(&self) -> bool {
-        self.main_thread.get() == Some(std::thread::current().id())
+        self.main_thread.get() == Some(threads::me())
     }
 }
 
@@ -147,7 +147,7 @@ pub fn open(thread_level: Option<c_int>) -> Result {
             let mut values = environment.values.borrow_mut();
             (values.universe_size, values.appnum) = (who.universe as c_int, who.program as c_int);
         }
-        environment.main_thread.set(Some(std::thread::current().id()));
+        environment.main_thread.set(Some(threads::me()));
         environment.thread_level.set(most_threads());
         mpi().comms.place(&who)?;
     }
@@ -159,7 +159,7 @@ pub fn open(thread_level: Option<c_int>) -> Result {
     // Threads of a session may always call.
     let level = thread_level.unwrap_or_else(most_threads);
     if level == abi::THREAD_MULTIPLE {
-        crate::threads::allow();
+        threads::allow();
     }
     if thread_level.is_some() {
         environment.thread_level.set(level);

@@ -107,7 +107,7 @@ impl Buffer {
     /// Gives back the room of messages that have left.
     pub fn sweep(&self, port: &Port) {
         self.pending.borrow_mut().retain(|(ticket, bytes)| {
-            let left = port.done(*ticket).is_some();
+            let left = port.is_done(*ticket);
             if left {
                 port.forget(*ticket);
                 self.release(*bytes);

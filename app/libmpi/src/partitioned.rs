@@ -205,7 +205,7 @@ impl Operation {
     pub fn is_done(&self, port: &Port) -> bool {
         if self.channel.sends {
             let sent = self.sent.borrow();
-            return self.is_ready() && sent.iter().all(|ticket| port.done(*ticket).is_some());
+            return self.is_ready() && sent.iter().all(|ticket| port.is_done(*ticket));
         }
         self.advance(port);
         self.has_all()

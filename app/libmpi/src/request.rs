@@ -120,8 +120,8 @@ impl Active {
             Self::Partitioned(operation) => operation.is_done(port),
             Self::Send { ticket, .. }
             | Self::Receive { ticket, .. }
-            | Self::Collective { ticket, .. } => port.done(*ticket).is_some(),
-            _ => self.tickets().iter().all(|ticket| port.done(*ticket).is_some()),
+            | Self::Collective { ticket, .. } => port.is_done(*ticket),
+            _ => self.tickets().iter().all(|ticket| port.is_done(*ticket)),
         }
     }
 }
@@ -283,7 +283,7 @@ impl Request {
             }
             _ => return Ok(()),
         };
-        if port.done(ticket).is_some() || !port.withdraw(ticket) {
+        if port.is_done(ticket) || !port.withdraw(ticket) {
             self.cancelled.set(true);
             return Ok(());
         }

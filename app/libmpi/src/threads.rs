@@ -70,7 +70,9 @@ thread_local! {
     static WAITS: Cell<bool> = const { Cell::new(false) };
 }
 
-fn me() -> u32 {
+/// The calling thread, by the kernel's number.
+#[inline]
+pub fn me() -> u32 {
     if ME.get() == 0 {
         ME.set(rustix::thread::gettid().as_raw_nonzero().get().cast_unsigned());
     }
@@ -138,6 +140,11 @@ fn is_only_thread() -> bool {
 
 /// The first thread is in so many calls. Gives whether no other thread has come just now, or one that knows of them.
 fn count(calls: u32) -> bool {
+    if SHARED.load(Ordering::Relaxed) {
+        // Another does not get as far as to ask.
+        CALLS.store(calls, Ordering::Relaxed);
+        return true;
+    }
     CALLS.store(calls, Ordering::SeqCst);
     if !MULTIPLE.load(Ordering::SeqCst) {
         return true;

@@ -169,13 +169,13 @@ impl Sink for Recording<'_> {
 
 impl Rank {
     /// The rank takes part in a collective.
-    pub fn collective(&mut self, part: port::Collective, rules: &Rules) -> Result<(), String> {
-        let port::Collective { class, context, number, root: part_root, contents, .. } = part;
-        let kept = self.expansion.take().filter(|kept| kept.is_of(&part));
+    pub fn collective(&mut self, part: &port::Collective, rules: &Rules) -> Result<(), String> {
+        let &port::Collective { class, context, number, root: part_root, contents, .. } = part;
+        let kept = self.expansion.take().filter(|kept| kept.is_of(part));
         let known = &*self.known(context).ok_or("it uses an unknown communicator")?;
         let expansion = match kept {
             Some(kept) => kept,
-            None => Box::new(Expansion::new(part, known, rules.expand)?),
+            None => Box::new(Expansion::new(part.clone(), known, rules.expand)?),
         };
         let slot = known.slot;
         // Both groups of an intercommunicator contribute to one list: the group of the lower ranks first.

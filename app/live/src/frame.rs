@@ -165,16 +165,18 @@ impl Rank {
 
     /// Takes in what the rank says; tells what it wants. Fails with a reason if that cannot be.
     // Long because it lists the commands.
-    pub fn take(&mut self, command: Command, rules: &Rules) -> Result<Want, String> {
-        if self.gets_on(&command) {
+    pub fn take(&mut self, command: &mut Command, rules: &Rules) -> Result<Want, String> {
+        if self.gets_on(command) {
             self.polls = 0;
         }
         match command {
-            Command::Compute(time) => self.computed.measured(time),
-            Command::Sleep(time) => self.computed.fixed(time),
-            Command::Send { .. } => self.send(&command, rules)?,
-            Command::Remote { to, bytes, answer } => self.remote(to, bytes, answer, &rules.shared),
-            Command::Receive { from, tag, room, at_once, probes } => {
+            &mut Command::Compute(time) => self.computed.measured(time),
+            &mut Command::Sleep(time) => self.computed.fixed(time),
+            Command::Send { .. } => self.send(command, rules)?,
+            &mut Command::Remote { to, bytes, answer } => {
+                self.remote(to, bytes, answer, &rules.shared);
+            }
+            &mut Command::Receive { from, tag, room, at_once, probes } => {
                 let key = rules.shared.tag(self.slot(tag.context)?, tag.tag);
                 let op = self.message(Kind::Recv, from, key, room);
                 self.ticket(&[op]);
@@ -189,37 +191,37 @@ impl Rank {
                 self.call.ends.push(op);
             }
             Command::Collective(part) => self.collective(part, rules)?,
-            Command::Called(shape) => self.called(shape, rules)?,
+            &mut Command::Called(shape) => self.called(shape, rules)?,
             Command::Wait { all, tickets } => {
-                self.wait(all, &tickets, rules)?;
+                self.wait(*all, tickets, rules)?;
                 return Ok(Want::Reached);
             }
             Command::Poll(poll) => {
-                self.poll(poll, rules)?;
+                self.poll(*poll, rules)?;
                 return Ok(Want::Reached);
             }
-            Command::Cancel(ticket) => self.cancel(ticket, rules)?,
+            Command::Cancel(ticket) => self.cancel(*ticket, rules)?,
             Command::Withdraw(ticket) => {
-                return Ok(Want::Now(u64::from(self.withdraw(ticket, &rules.shared))));
+                return Ok(Want::Now(u64::from(self.withdraw(*ticket, &rules.shared))));
             }
-            Command::Forget(ticket) => self.forget(ticket, rules)?,
+            Command::Forget(ticket) => self.forget(*ticket, rules)?,
             Command::Communicator { .. } => self.communicator(command, rules)?,
             Command::Release(context) => {
                 if let Some(communicators) = &mut self.communicators {
-                    communicators.remove(&context);
+                    communicators.remove(context);
                 }
-                rules.shared.release(context);
+                rules.shared.release(*context);
             }
             // These are the business of whoever holds the ranks.
             Command::Start(_) | Command::Abort(_) => {}
             Command::Context(key) => {
-                return Ok(Want::Now(u64::from(rules.shared.context(key))));
+                return Ok(Want::Now(u64::from(rules.shared.context(std::mem::take(key)))));
             }
             Command::Sample { block, rule } => {
-                return Ok(Want::Now(rules.shared.enough(block, rule)));
+                return Ok(Want::Now(rules.shared.enough(*block, *rule)));
             }
-            Command::Sampled { block, nanoseconds } => rules.shared.sampled(block, nanoseconds),
-            Command::In(name) => self.inside = name,
+            Command::Sampled { block, nanoseconds } => rules.shared.sampled(*block, *nanoseconds),
+            Command::In(name) => self.inside = std::mem::take(name),
             Command::Exit => {
                 self.before(rules, true)?;
                 self.computed.finish(&rules.computation, self.number)?;
@@ -275,7 +277,8 @@ impl Rank {
         }))
     }
 
-    fn communicator(&mut self, command: Command, rules: &Rules) -> Result<(), String> {
+    fn communicator(&mut self, command: &mut Command, rules: &Rules) -> Result<(), String> {
+        let command = std::mem::replace(command, Command::Exit);
         let Command::Communicator { context, me, local, remote, neighbours } = command else {
             return Ok(());
         };

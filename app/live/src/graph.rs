@@ -173,6 +173,7 @@ impl Graph {
     }
 
     /// What an operation does now.
+    #[inline]
     pub fn op(&self, index: u32) -> Option<Op> {
         let Work { kind, peer, tag, size, before, .. } = *self.work(index)?;
         if self.is(index, COMPUTES) {

@@ -161,7 +161,7 @@ impl<'a, H: Holder + ?Sized> Live<'a, H> {
             if let Err(lost) = self.holder.turn(rank.number, now) {
                 if lost.code == 0 {
                     self.strangers.fetch_add(u32::from(!lost.used), Ordering::Relaxed);
-                    return rank.take(Command::Exit, &self.rules).map_err(failed);
+                    return rank.take(&mut Command::Exit, &self.rules).map_err(failed);
                 }
                 return Err(lost.into());
             }
@@ -171,12 +171,15 @@ impl<'a, H: Holder + ?Sized> Live<'a, H> {
         }
         let mut want = Want::Now(u64::MAX);
         let mut commands = Decoder::new(&words);
-        for command in commands.by_ref() {
-            if let Command::Abort(code) = command {
+        loop {
+            // It stays where it was read: parts that were written one by one are waited for where more of them are copied at once.
+            let mut next = commands.next();
+            let Some(command) = &mut next else { break };
+            if let Command::Abort(code) = *command {
                 return Err(Ended { rank: 0, time: 0, how: None, code });
             }
             want = if let Command::Start(what) = command {
-                let started = self.spawn(rank.number, &what);
+                let started = self.spawn(rank.number, what);
                 Want::Now(self.rules.shared.answer(&started, &self.rules.memory))
             } else {
                 rank.take(command, &self.rules).map_err(failed)?

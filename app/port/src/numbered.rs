@@ -96,6 +96,7 @@ impl<T> Numbered<T> {
     }
 
     /// Takes a thing out.
+    #[inline]
     pub fn remove(&mut self, number: u32) -> Option<T> {
         let Some(place) = self.place(number) else {
             return self.old.as_mut()?.remove(&number);

@@ -140,12 +140,15 @@ impl Port {
         self.locate.set(locate);
     }
 
-    /// Says something.
+    /// Says something. Inlined, so that of a command that is known no value is made in memory: where what was written in small parts is
+    /// read at once in larger ones, the processor waits until all that was written before has left it.
+    #[inline(always)]
     pub fn say(&self, command: &Command) {
         self.desk.encoder.borrow_mut().add(command);
     }
 
     /// Starts an operation: a send, a receive, something remote or a collective.
+    #[inline(always)]
     pub fn start(&self, command: &Command) -> Ticket {
         let bytes = match command {
             Command::Send { bytes, .. } => *bytes,
@@ -219,9 +222,19 @@ impl Port {
     }
 
     /// What has become of an operation, if it is done by now. It stays known until it is forgotten.
+    #[inline]
     pub fn done(&self, ticket: Ticket) -> Option<Completion> {
-        let done = (*self.done.borrow().get(ticket as u32)?)?;
-        (done.time <= self.now.get()).then_some(done)
+        let done = self.done.borrow();
+        let done = done.get(ticket as u32)?.as_ref()?;
+        (done.time <= self.now.get()).then_some(*done)
+    }
+
+    /// Whether an operation is done by now, and not forgotten.
+    #[inline]
+    pub fn is_done(&self, ticket: Ticket) -> bool {
+        let done = self.done.borrow();
+        let done = done.get(ticket as u32).and_then(Option::as_ref);
+        done.is_some_and(|done| done.time <= self.now.get())
     }
 
     /// Whether an operation is under way: it is neither done nor forgotten.

@@ -79,6 +79,7 @@ impl Encoder {
     }
 
     /// Adds a command.
+    #[inline(always)]
     pub fn add(&mut self, command: &Command) {
         let (here, last) = (self.words.len(), self.last.take());
         if let (Command::Called(shape), Some(last)) = (command, last)
@@ -92,6 +93,7 @@ impl Encoder {
     }
 
     // Long because it lists the commands.
+    #[inline(always)]
     fn add_whole(&mut self, command: &Command) {
         match command {
             Command::Compute(time) => self.words.extend([0, *time]),

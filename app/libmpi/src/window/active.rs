@@ -163,7 +163,7 @@ mpi_functions! {
             tickets
         };
         threads::look(port);
-        let done = tickets.iter().all(|ticket| port.done(*ticket).is_some());
+        let done = tickets.iter().all(|ticket| port.is_done(*ticket));
         if done {
             port.wait(true, &tickets);
             for ticket in &tickets {
