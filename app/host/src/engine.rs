@@ -405,22 +405,23 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
                         Some(_) => continue,
                         None => {}
                     }
-                } else if let Some(Arrived(event)) = queues.pop_message() {
-                    self.receive_plain(&event, at);
+                } else if let Some(Arrived(event)) = &queues.pop_message() {
+                    self.receive_plain(event, at);
                     continue;
-                } else if let Some(task) = queues.only_task()
-                    && self.send_one(&task, at)
+                } else if let Some(task) = &queues.only_task()
+                    && self.send_one(task, at)
                 {
                     continue;
                 }
             }
             let Some(queues) = &mut self.queues else { break };
-            match queues.pop(&self.rank.clocks) {
+            // It stays where it was written, here and above: a copy would wait for that.
+            match &queues.pop(&self.rank.clocks) {
                 Some(Entry::Message(Arrived(event))) => match class {
-                    Class::Messages { cpu, nic } => self.receive_queued(&event, at, (cpu, nic)),
-                    _ => self.classify(event, at),
+                    Class::Messages { cpu, nic } => self.receive_queued(event, at, (cpu, nic)),
+                    _ => self.classify(*event, at),
                 },
-                Some(Entry::Task(task)) => self.perform(&task, at, class),
+                Some(Entry::Task(task)) => self.perform(task, at, class),
                 None => return Time::MAX,
             }
         }
