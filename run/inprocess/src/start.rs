@@ -57,9 +57,8 @@ extern "C" fn simulate(number: c_int, words: *mut *mut i8, _: *mut *mut i8) -> c
     // SAFETY: it only asks.
     PROCESS.store(unsafe { libc::getpid() }, Ordering::Relaxed);
     let line = std::env::var(cli::INSIDE).unwrap_or_default();
-    let allocator = cli::ALLOCATOR.map(|variable| variable.0);
-    for name in [cli::INSIDE, "LD_AUDIT", "LD_PRELOAD", "LD_BIND_NOW"].into_iter().chain(allocator)
-    {
+    let ours = [cli::INSIDE, "LD_AUDIT", "LD_PRELOAD", "LD_BIND_NOW"];
+    for name in ours.into_iter().chain(cli::ALLOCATOR) {
         // SAFETY: there is only this thread so far.
         unsafe { std::env::remove_var(name) };
     }
