@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use host::{Meter, Settings};
+use host::{Meter, Rendezvous, Settings};
 use infiniband::Infiniband;
 use results::{Progress, Work};
 use schedule::{Kind, Program};
@@ -34,20 +34,28 @@ pub(crate) fn during<T>(
     progress.during(|| work(&settings))
 }
 
-/// About how much work a program is: its operations, and an arrival for each message; over a network with switches also, for
-/// each link that a packet crosses, the packet and the credit for it. Which share of the operations are sends, and how far
-/// and of how many packets, is taken from a sample.
-pub(crate) fn estimate(program: &impl Program, network: Option<&(Infiniband, Vec<u32>)>) -> Work {
+/// About how much work a program is: its operations, and an arrival for each message, with those of request and answer before it if it is
+/// a large one; over a network with switches also, for each link that a packet crosses, the packet and the credit for it. Which share of
+/// the operations are sends, and how far and of how many packets, is taken from a sample.
+pub(crate) fn estimate(
+    program: &impl Program,
+    settings: &Settings,
+    network: Option<&(Infiniband, Vec<u32>)>,
+) -> Work {
     let operations: u64 = (0..program.ranks()).map(|rank| u64::from(program.ops(rank))).sum();
     let stride = (program.ranks() / SAMPLE).max(1) as usize;
-    let (mut seen, mut sends, mut signals) = (0_u64, 0_u64, 0_u64);
+    let asks = settings.rendezvous == Rendezvous::RtsCts;
+    let (mut seen, mut arrivals, mut signals) = (0_u64, 0_u64, 0_u64);
     for rank in (0..program.ranks()).step_by(stride) {
         for index in 0..program.ops(rank).min(SAMPLE) {
             let op = program.op(rank, index);
             seen += 1;
             if op.kind == Kind::Send {
-                sends += 1;
-                signals += network.map_or(0, |network| crossings(network, rank, op.peer, op.size));
+                let crossed =
+                    |bytes| network.map_or(0, |network| crossings(network, rank, op.peer, bytes));
+                let large = asks && op.size > settings.parameters.eager_limit;
+                arrivals += if large { 3 } else { 1 };
+                signals += crossed(op.size) + if large { 2 * crossed(0) } else { 0 };
             }
         }
     }
@@ -55,7 +63,7 @@ pub(crate) fn estimate(program: &impl Program, network: Option<&(Infiniband, Vec
         let all = u128::from(operations) * u128::from(sampled) / u128::from(seen.max(1));
         u64::try_from(all).unwrap_or(u64::MAX)
     };
-    Work { operations: operations.saturating_add(all(sends)), signals: all(signals) }
+    Work { operations: operations.saturating_add(all(arrivals)), signals: all(signals) }
 }
 
 /// Packets and credits of a message on its way.

@@ -285,7 +285,8 @@ fn alone(plan: &Plan, program: &impl Program) -> Result<Outcome, Failure> {
 
 /// Simulates a program of which `schedule` bytes are in memory already.
 fn simulate(plan: &Plan, program: &impl Program, schedule: u64) -> Result<Simulated, Failure> {
-    carry_out(plan, program, schedule, |network| Some(progress::estimate(program, network)))
+    let expected = |network: Option<&_>| Some(progress::estimate(program, &plan.settings, network));
+    carry_out(plan, program, schedule, expected)
 }
 
 /// What is to be recorded.

@@ -24,9 +24,24 @@ fn network(spec: &str) -> (Infiniband, Vec<u32>) {
 fn the_work_is_known_before_the_run() {
     let pattern = Pattern::build("linear-alltoall", &Options::new(8, 10_000)).expect("a pattern");
     let network = network("star:hosts=8");
-    let work = estimate(&pattern, Some(&network));
+    let settings = Settings::default();
+    let work = estimate(&pattern, &settings, Some(&network));
     assert_eq!(work, Work { operations: 3 * 56, signals: 12 * 56 });
-    assert_eq!(estimate(&pattern, None).signals, 0);
+    assert_eq!(estimate(&pattern, &settings, None).signals, 0);
+}
+
+/// The same with a request and an answer, of a packet each, before each message.
+#[test]
+fn large_messages_ask_first() {
+    let pattern = Pattern::build("linear-alltoall", &Options::new(8, 10_000)).expect("a pattern");
+    let network = network("star:hosts=8");
+    let mut settings = Settings { rendezvous: Rendezvous::RtsCts, ..Settings::default() };
+    settings.parameters.eager_limit = 9_999;
+    let work = estimate(&pattern, &settings, Some(&network));
+    assert_eq!(work, Work { operations: 5 * 56, signals: 20 * 56 });
+    let (network, hosts) = &network;
+    let run = host::simulate_over(network, Some(hosts), &pattern, &settings, || Silent);
+    assert_eq!(run.expect("it runs").0.events, work.operations);
 }
 
 /// The share of a run is looked at from another thread while it goes on: it never falls. Operations are exactly as many as
@@ -35,7 +50,7 @@ fn the_work_is_known_before_the_run() {
 fn the_share_of_a_run() {
     let pattern = Pattern::build("linear-alltoall", &Options::new(36, 20_000)).expect("a pattern");
     let network = network("star:hosts=36");
-    let work = estimate(&pattern, Some(&network));
+    let work = estimate(&pattern, &Settings::default(), Some(&network));
     let meter = Arc::new(Meter::default());
     let settings = Settings { progress: Some(Arc::clone(&meter)), ..Settings::default() };
     let nothing = AtomicU64::new(0);
