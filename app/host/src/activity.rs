@@ -78,7 +78,8 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'t, S, N, B> {
     /// An operation has started.
     #[inline]
     fn started(&mut self, index: u32, at: Time, path: Path) {
-        if self.engine.source.wants_starts() {
+        let source = &self.engine.source;
+        if source.wants_starts() && source.wants_start(&self.rank.source, index) {
             self.reached_rarely(index, Edge::Started, &Stamp { time: at, cause: at, path });
         }
     }
@@ -269,7 +270,7 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'t, S, N, B> {
             }
         }
         let (cpu, nic) = unit;
-        self.queues().push(Class::Messages { cpu, nic }, Entry::Message(Arrived(event)));
+        self.queues().push(Class::Messages { cpu, nic }, || Entry::Message(Arrived(event)));
     }
 
     /// The same as [`Turn::receive`], for all but the place where most messages are received.
@@ -441,7 +442,7 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'t, S, N, B> {
     fn protocol(&mut self, work: Work, (cpu, nic): (u8, u8), at: Stamp) {
         self.rank.batches = self.rank.batches.wrapping_add(1).max(1);
         let task = Task { at, batch: self.rank.batches, kind: Place::Send, work };
-        self.queues().push(Class::Sends { cpu, nic }, Entry::Task(task));
+        self.queues().push(Class::Sends { cpu, nic }, || Entry::Task(task));
     }
 
     /// A request to send has met its receive.

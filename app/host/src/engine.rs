@@ -36,7 +36,9 @@ pub struct Engine<'a, S, N> {
     /// Where ranks are; `None` if rank r is alone on host r, as always on a direct network.
     pub places: Option<Places>,
     pub shape: Shape,
-    /// Whether nothing stands in the way of [`Turn::relay`].
+    /// Whether messages are received the short way ([`crate::relay`]): each rank has one CPU and one interface, without noise, and nobody watches.
+    pub straight: bool,
+    /// Whether they are sent so, too: starts, and ends of sends, need not be told.
     pub plain: bool,
 }
 
@@ -366,7 +368,7 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
             let work = Work::One(index, op);
             let task = Task { at: START, batch: 1, kind: Place::Receive, work };
             if self.engine.source.wants_starts() {
-                self.queues().push(Class::Receives, Entry::Task(task));
+                self.queues().push(Class::Receives, || Entry::Task(task));
             } else {
                 // What could come before it at time zero does not change what it meets.
                 self.post_receive((index, &op), &task);
@@ -387,7 +389,7 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
         } else {
             Class::Messages { cpu: 0, nic: 0 }
         };
-        self.queues().push(class, Entry::Message(Arrived(*event)));
+        self.queues().push(class, || Entry::Message(Arrived(*event)));
     }
 
     /// Handles everything before `until`; returns when the next thing happens.
@@ -398,8 +400,10 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
             if at >= until {
                 return at;
             }
-            if self.engine.plain {
-                if let Some(burst) = queues.burst() {
+            if self.engine.straight {
+                if self.engine.plain
+                    && let Some(burst) = queues.burst()
+                {
                     match self.send_all(&burst, until) {
                         Some(next) if next >= until => return next,
                         Some(_) => continue,
@@ -408,7 +412,8 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
                 } else if let Some(Arrived(event)) = &queues.pop_message() {
                     self.receive_plain(event, at);
                     continue;
-                } else if let Some(task) = &queues.only_task()
+                } else if self.engine.plain
+                    && let Some(task) = &queues.only_task()
                     && self.send_one(task, at)
                 {
                     continue;
@@ -416,13 +421,17 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
             }
             let Some(queues) = &mut self.queues else { break };
             // It stays where it was written, here and above: a copy would wait for that.
-            match &queues.pop(&self.rank.clocks) {
-                Some(Entry::Message(Arrived(event))) => match class {
-                    Class::Messages { cpu, nic } => self.receive_queued(event, at, (cpu, nic)),
-                    _ => self.classify(*event, at),
-                },
-                Some(Entry::Task(task)) => self.perform(task, at, class),
-                None => return Time::MAX,
+            if !class.of_messages() {
+                let Some(task) = &queues.pop_task(&self.rank.clocks) else { return Time::MAX };
+                self.perform(task, at, class);
+                continue;
+            }
+            let Some(Arrived(event)) = &queues.pop_arrived(&self.rank.clocks) else {
+                return Time::MAX;
+            };
+            match class {
+                Class::Messages { cpu, nic } => self.receive_queued(event, at, (cpu, nic)),
+                _ => self.classify(*event, at),
             }
         }
         Time::MAX
@@ -524,5 +533,5 @@ fn queue<S: Source, N>(
         Operation::Calc => (Class::Compute { cpu: op.cpu }, Place::Compute),
     };
     let work = if run.count == 1 { Work::One(run.first, op) } else { Work::Ops(run) };
-    queues.push(class, Entry::Task(Task { at: *at, batch, kind, work }));
+    queues.push(class, || Entry::Task(Task { at: *at, batch, kind, work }));
 }

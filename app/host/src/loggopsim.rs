@@ -205,7 +205,7 @@ impl<P: Program, B: Probe<Record>> Simulation<'_, P, B> {
 
     fn push(&mut self, rank: u32, class: Class, entry: Entry) {
         let Some(literal) = &mut self.literal else {
-            self.hosts[rank as usize].queues.push(class, entry);
+            self.hosts[rank as usize].queues.push(class, || entry);
             return;
         };
         let mut entry = Some(entry);

@@ -225,33 +225,41 @@ impl Queues {
         }
     }
 
-    #[inline]
-    pub fn push(&mut self, class: Class, entry: Entry) {
+    /// Adds what `entry` makes. That is made where it stays: a copy of what was just written in parts would wait for them.
+    #[inline(always)]
+    pub fn push(&mut self, class: Class, entry: impl Fn() -> Entry) {
         if self.only.is_none() && self.active.is_empty() {
-            self.only = Some((class, entry));
+            self.only = Some((class, entry()));
             return;
         }
-        if let Some((class, entry)) = self.only.take() {
-            self.enqueue(class, entry);
+        self.queue_only();
+        self.enqueue(class, &entry());
+    }
+
+    /// What is alone no longer is.
+    #[inline]
+    fn queue_only(&mut self) {
+        if let Some((class, entry)) = self.only {
+            self.enqueue(class, &entry);
+            self.only = None;
         }
-        self.enqueue(class, entry);
     }
 
     #[inline(never)]
-    fn enqueue(&mut self, class: Class, entry: Entry) {
+    fn enqueue(&mut self, class: Class, entry: &Entry) {
         let number = self.shape.number(class);
         let (ready, order) = (entry.ready(), entry.order());
         let (first, strays) = match entry {
             Entry::Task(task) => {
                 let queue = &mut self.tasks[number];
                 let first = queue.is_empty();
-                queue.push(task);
+                queue.push(*task);
                 (first, queue.has_strays())
             }
             Entry::Message(message) => {
                 let queue = &mut self.messages[number];
                 let first = queue.is_empty();
-                queue.push(message);
+                queue.push(*message);
                 (first, queue.has_strays())
             }
         };
@@ -278,13 +286,16 @@ impl Queues {
                 self.best = 0;
                 Some((head.ready.max(clocks.free(head.class)), head.class))
             }
-            _ => self.compare(clocks).map(|(time, _, class)| (time, class)),
+            _ => {
+                let (time, _) = self.compare(clocks)?;
+                self.active.get(self.best).map(|head| (time, head.class))
+            }
         }
     }
 
     /// If what [`Queues::next`] has just told of is the first of several like operations, and at most
     /// one other class is waiting: these.
-    #[inline]
+    #[inline(always)]
     pub fn burst(&self) -> Option<Burst> {
         if let Some((class, Entry::Task(Task { at, work: Work::Ops(run), .. }))) = self.only {
             return Some(Burst { class, since: at, run, other: None });
@@ -323,7 +334,7 @@ impl Queues {
             queue.remove_first();
         }
         if !head.renew(queue) {
-            self.active.swap_remove(self.best);
+            self.remove_best();
         }
     }
 
@@ -343,7 +354,7 @@ impl Queues {
         let queue = &mut self.messages[head.number as usize];
         let message = queue.remove_first();
         if !head.renew(queue) {
-            self.active.swap_remove(self.best);
+            self.remove_best();
         }
         message
     }
@@ -361,55 +372,84 @@ impl Queues {
         if let Some((class, entry)) = &self.only {
             return Some((entry.ready().max(clocks.free(*class)), entry.order()));
         }
-        self.compare(clocks).map(|(time, order, _)| (time, order))
+        self.compare(clocks)
     }
 
-    fn compare(&mut self, clocks: &Clocks) -> Option<(Time, Order, Class)> {
+    /// Finds the next of several queues.
+    #[inline]
+    fn compare(&mut self, clocks: &Clocks) -> Option<(Time, Order)> {
         let (first, rest) = self.active.split_first()?;
-        let mut best = first;
         let mut best_at = first.start(clocks, &mut self.tasks, &mut self.messages);
         self.best = 0;
         for (place, head) in (1..).zip(rest) {
             let at = head.start(clocks, &mut self.tasks, &mut self.messages);
             if at.0 < best_at.0 || at.0 == best_at.0 && at.1 < best_at.1 {
-                (best, best_at) = (head, at);
+                best_at = at;
                 self.best = place;
             }
         }
-        Some((best_at.0, best_at.1, best.class))
+        Some(best_at)
     }
 
     /// Removes what [`Queues::next`] has just told of.
-    #[inline]
     pub fn pop(&mut self, clocks: &Clocks) -> Option<Entry> {
-        match &mut self.only {
-            Some((_, Entry::Task(task))) => {
-                let first = task.split();
-                return first.map(Entry::Task).or_else(|| self.only.take().map(|only| only.1));
-            }
-            Some(_) => return self.only.take().map(|only| only.1),
-            None => {}
+        let class = match &self.only {
+            Some((class, _)) => *class,
+            None => self.active.get(self.best)?.class,
+        };
+        if class.of_messages() {
+            self.pop_arrived(clocks).map(Entry::Message)
+        } else {
+            self.pop_task(clocks).map(Entry::Task)
         }
-        self.pop_queued(clocks)
     }
 
-    fn pop_queued(&mut self, clocks: &Clocks) -> Option<Entry> {
+    /// The same, of a task.
+    #[inline]
+    pub fn pop_task(&mut self, clocks: &Clocks) -> Option<Task> {
+        if let Some((_, Entry::Task(task))) = &mut self.only {
+            let first = task.split();
+            if first.is_some() {
+                return first;
+            }
+            let task = *task;
+            self.only = None;
+            return Some(task);
+        }
         let head = self.active.get_mut(self.best)?;
         let free = if head.strays { clocks.free(head.class) } else { Time::ZERO };
-        let number = head.number as usize;
-        let (entry, more) = if head.class.of_messages() {
-            let queue = &mut self.messages[number];
-            let entry = queue.pop(free).map(Entry::Message);
-            (entry, head.renew(queue))
-        } else {
-            let queue = &mut self.tasks[number];
-            let entry = queue.pop(free).map(Entry::Task);
-            (entry, head.renew(queue))
-        };
-        if !more {
-            self.active.swap_remove(self.best);
+        let queue = &mut self.tasks[head.number as usize];
+        let task = queue.pop(free);
+        if !head.renew(queue) {
+            self.remove_best();
         }
-        entry
+        task
+    }
+
+    /// The same, of a message.
+    #[inline]
+    pub fn pop_arrived(&mut self, clocks: &Clocks) -> Option<Arrived> {
+        if let Some((_, Entry::Message(message))) = self.only {
+            self.only = None;
+            return Some(message);
+        }
+        let head = self.active.get_mut(self.best)?;
+        let free = if head.strays { clocks.free(head.class) } else { Time::ZERO };
+        let queue = &mut self.messages[head.number as usize];
+        let message = queue.pop(free);
+        if !head.renew(queue) {
+            self.remove_best();
+        }
+        message
+    }
+
+    /// The queue that the next thing belonged to is empty.
+    #[inline]
+    fn remove_best(&mut self) {
+        let last = self.active.pop();
+        if let (Some(last), Some(place)) = (last, self.active.get_mut(self.best)) {
+            *place = last;
+        }
     }
 
     /// Prefetches what will be looked at first.

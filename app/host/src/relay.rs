@@ -71,11 +71,12 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
     #[inline(always)]
     pub fn relay(&mut self, event: &Event<Message>, until: Time) -> bool {
         let at = event.time.max(self.rank.clocks.free(RECEIVING));
-        if !self.engine.plain || at >= until {
+        if !self.engine.straight || at >= until {
             return false;
         }
         let Some((index, follow, done)) = self.accept(event, at) else { return false };
         if let Follow::One(next, op) = follow
+            && self.engine.plain
             && op.kind == Operation::Send
         {
             // The CPU has just received, so that only the interface can be busy longer.
@@ -95,7 +96,7 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
     #[inline]
     pub fn receive_first(&mut self, event: &Event<Message>, next: Time, until: Time) -> bool {
         let at = event.time.max(self.rank.clocks.free(RECEIVING));
-        let simple = self.engine.plain && event.message.kind == Kind::Eager;
+        let simple = self.engine.straight && event.message.kind == Kind::Eager;
         let clocks = &self.rank.clocks;
         let waiting = self.queues.as_mut().and_then(|queues| queues.next(clocks));
         let first = simple && at < until.min(next) && waiting.is_none_or(|(time, _)| at < time);
@@ -168,6 +169,8 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
             return None;
         }
         let (index, follow) = self.meet(event, at)?;
+        let sent = (event.source, message.send);
+        self.engine.source.matched(&mut self.rank.source, index, sent, message.size);
         self.crew.events += 1;
         let charges = self.charges(message.size);
         let arrival = (event.time, message.path);

@@ -119,13 +119,11 @@ pub fn simulate_over<N: Network, P: Work, B: Probe<Record<N::Record>>>(
     let places = || hosts.map(|hosts| Places::new(hosts, count)).transpose();
     let shape = Shape { cpus: program.cpus().max(1), nics: program.nics().max(1) };
     let run = |source: P::Source<'_>| {
-        let plain = !B::LISTENS
-            && !shape.several()
-            && settings.noise == Noise::None
-            && !source.wants_starts()
-            && !source.wants_sends();
+        let straight = !B::LISTENS && !shape.several() && settings.noise == Noise::None;
+        let plain = straight && !source.wants_starts() && !source.wants_sends();
         let (hosts, places) = (count, places()?);
-        let engine = Engine { source, network, settings, ranks, hosts, places, shape, plain };
+        let engine =
+            Engine { source, network, settings, ranks, hosts, places, shape, straight, plain };
         run(engine, settings, &probe)
     };
     let (mut outcome, probes) = run(program.source())?;

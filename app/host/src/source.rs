@@ -59,6 +59,12 @@ pub trait Source: Sync {
     /// Whether starts of operations need to be told.
     fn wants_starts(&self) -> bool;
 
+    /// Whether, if so, that of an operation does.
+    fn wants_start(&self, state: &Self::State, index: u32) -> bool {
+        let _ = (state, index);
+        true
+    }
+
     /// Whether, if so, those of computation do.
     fn wants_starts_of_computation(&self) -> bool {
         true

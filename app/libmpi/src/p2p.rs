@@ -48,6 +48,7 @@ pub struct Data {
 
 impl Data {
     /// Checks a buffer of the program.
+    #[inline]
     pub fn new(address: *const c_void, count: impl Number, datatype: Handle) -> Result<Self> {
         let count = count.wide();
         check!(count >= 0, ERR_COUNT, "a count is negative: {count}");
@@ -255,7 +256,8 @@ fn room_for(peer: &Peer, bytes: u64) -> Result<Rc<Buffer>> {
     Ok(buffer)
 }
 
-/// Starts a send.
+/// Starts a send. Inlined, as [`start_receive`] and [`posted`]: so the operation is made where it stays.
+#[inline(always)]
 pub fn start_send(data: &Data, peer: &Peer, mode: Mode) -> Result<Active> {
     let Some(to) = peer.world else { return Ok(Active::Done(Status::empty())) };
     let port = mpi().port()?;
@@ -277,6 +279,7 @@ pub fn start_send(data: &Data, peer: &Peer, mode: Mode) -> Result<Active> {
 }
 
 /// Starts a receive; of a message that was probed by this rank, it has it already.
+#[inline(always)]
 pub fn start_receive(data: &Data, peer: &Peer) -> Result<Active> {
     let Some(from) = peer.world else { return Ok(Active::Done(from_nobody())) };
     let port = mpi().port()?;
@@ -338,6 +341,7 @@ pub fn blocking(active: Active) -> Result<Status> {
 }
 
 /// A request for an operation that goes on while the call returns.
+#[inline(always)]
 pub fn posted(active: Active, request: Out<Handle>) -> Result {
     mpi().port()?.called(Shape::Posted);
     request.set(mpi().requests.add(Rc::new(Request::active(active))))

@@ -131,14 +131,17 @@ pub fn unfinished() -> Error {
     Error::new(abi::ERR_INTERN, "an operation is not done that was waited for")
 }
 
+/// What has become of an operation that is done.
+#[inline(always)]
+fn take(port: &Port, ticket: Ticket) -> Result<Completion> {
+    let done = port.done(ticket).ok_or_else(unfinished)?;
+    port.forget(ticket);
+    Ok(done)
+}
+
 /// Takes in the result of an operation that is done.
 pub fn end(active: Active) -> Result<Status> {
     let port = mpi().port()?;
-    let take = |ticket| {
-        let done = port.done(ticket).ok_or_else(unfinished)?;
-        port.forget(ticket);
-        Ok(done)
-    };
     match active {
         Active::Done(status) => Ok(status),
         Active::Failed(error) => Err(error),
@@ -148,7 +151,7 @@ pub fn end(active: Active) -> Result<Status> {
         }
         Active::Copied { .. } => Ok(Status::empty()),
         Active::Receive { ticket, target } => {
-            let done: Completion = take(ticket)?;
+            let done = take(port, ticket)?;
             if done.void {
                 return Ok(Status::of_cancelled());
             }
@@ -160,7 +163,7 @@ pub fn end(active: Active) -> Result<Status> {
             end(second)
         }
         Active::Collective { ticket, finish } => {
-            finish(take(ticket)?)?;
+            finish(take(port, ticket)?)?;
             Ok(Status::empty())
         }
         Active::Partitioned(operation) => operation.end(port),

@@ -332,8 +332,10 @@ impl Rank {
         }
         let completion = Completion { ticket, ..Completion::default() };
         let missing = ends.len() as u32;
-        let number =
-            self.tickets.push(Ticketed { ends: Ops::from_slice(ends), missing, completion });
+        let number = self.tickets.push(Ticketed { ends: Ops::new(), missing, completion });
+        if let Some(known) = self.tickets.get_mut(number) {
+            known.ends.extend_from_slice(ends);
+        }
         if ends.is_empty() {
             self.completed.push(number);
         }
@@ -398,10 +400,11 @@ impl Rank {
     }
 
     fn forget(&mut self, ticket: Ticket, rules: &Rules) -> Result<(), String> {
-        let Some(known) = self.tickets.remove(ticket as u32) else { return Ok(()) };
-        for end in known.ends {
-            self.graph.unpin(end);
+        let Some(known) = self.tickets.get(ticket as u32) else { return Ok(()) };
+        for end in &known.ends {
+            self.graph.unpin(*end);
         }
+        self.tickets.drop(ticket as u32);
         let Some(place) = self.probes.iter().position(|probe| probe.ticket == ticket) else {
             return Ok(());
         };

@@ -10,6 +10,8 @@ use smallvec::SmallVec;
 
 /// So many operations of a rank are those that are likely to go on next.
 const SOON: u32 = 8;
+/// So many operations a rank often adds when it runs.
+const ADDED: u32 = 12;
 /// So many others wait for an operation, usually.
 const FEW: usize = 2;
 /// Room for operations at first.
@@ -211,6 +213,11 @@ impl Graph {
         self.node(index).is_some_and(|node| node.has(flags))
     }
 
+    /// Whether something may wait for its start.
+    pub fn is_waited_to_start(&self, index: u32) -> bool {
+        self.is(index, MORE | (ALL * FOR_START))
+    }
+
     /// It is all of these.
     pub fn mark(&mut self, index: u32, flags: Flags) {
         if let Some(node) = self.node_mut(index) {
@@ -227,6 +234,15 @@ impl Graph {
     pub fn soon(&self) {
         for index in (0..SOON).map(|offset| self.first.wrapping_add(offset)) {
             let Some(place) = self.place(index) else { return };
+            self.nodes.get(place).into_iter().for_each(kernel::prefetch);
+            self.works.get(place).into_iter().for_each(kernel::prefetch);
+        }
+    }
+
+    /// Operations will be added soon: asks for their room.
+    pub fn room_soon(&self) {
+        let last = self.nodes.len().wrapping_sub(1);
+        for place in (0..ADDED).map(|offset| self.next.wrapping_add(offset) as usize & last) {
             self.nodes.get(place).into_iter().for_each(kernel::prefetch);
             self.works.get(place).into_iter().for_each(kernel::prefetch);
         }
@@ -363,10 +379,16 @@ impl Graph {
         if self.ready.len() > 1 {
             self.ready.sort_unstable();
         }
-        for index in std::mem::take(&mut self.ready) {
+        // They stay where they are: to take them out, words would be read as larger ones than they were written in just before.
+        for &index in &self.ready {
             if let (Some(node), Some(op)) = (self.node(index), self.op(index)) {
                 post(index, op, &node.at);
             }
+        }
+        if self.ready.spilled() {
+            self.ready = SmallVec::new();
+        } else {
+            self.ready.clear();
         }
     }
 
@@ -508,6 +530,7 @@ mod tests {
         }
         graph.seal();
         assert_eq!(graph.after(first).collect::<Vec<_>>(), [1, 2, 3, 4, 5]);
+        assert!(graph.is_waited_to_start(first) && !graph.is_waited_to_start(1));
         assert_eq!(ready(&mut graph), [first]);
         graph.reached(first, Edge::Started, &host::START);
         assert_eq!(ready(&mut graph), [1, 3, 5]);

@@ -17,6 +17,11 @@ pub trait Holder: Sync {
     /// Gives a rank its turn, at a moment in picoseconds, and returns when it is the simulator's again.
     fn turn(&self, rank: u32, now: u64) -> Result<(), Lost>;
 
+    /// A rank may run soon, or with `next` runs next: what it needs at once may be asked for.
+    fn soon(&self, rank: u32, next: bool) {
+        let _ = (rank, next);
+    }
+
     /// Starts processes for ranks, program after program as many as it says, with the environment of rank `by`: all, or none and the
     /// reason.
     fn start(&self, by: u32, ranks: &[u32], programs: &[Launch]) -> Result<(), String> {

@@ -123,6 +123,8 @@ impl<'a, H: Holder + ?Sized> Live<'a, H> {
 
     /// The rank runs from a moment on, until it waits.
     fn run(&self, state: &mut State, at: &Stamp) {
+        self.holder.soon(state.rank.number, true);
+        state.rank.graph.room_soon();
         let mut now = at.time.ps();
         let mut value = std::mem::take(&mut state.rank.birth);
         state.waits = false;
@@ -287,12 +289,19 @@ impl<H: Holder + ?Sized> Source for &Live<'_, H> {
 
     fn ended(&self, _: &mut State) {}
 
-    fn soon(&self, state: &State, _: u32, stage: usize) {
+    fn soon(&self, state: &State, rank: u32, stage: usize) {
         state.rank.soon(stage);
+        if state.waits && stage == 0 {
+            self.holder.soon(rank, false);
+        }
     }
 
     fn wants_starts(&self) -> bool {
         true
+    }
+
+    fn wants_start(&self, state: &State, index: u32) -> bool {
+        state.rank.hangs_on(index) || state.rank.graph.is_waited_to_start(index)
     }
 
     /// Calls begin with computation, and nothing waits for its start.

@@ -96,19 +96,39 @@ impl<T> Numbered<T> {
     }
 
     /// Takes a thing out.
-    #[inline]
     pub fn remove(&mut self, number: u32) -> Option<T> {
         let Some(place) = self.place(number) else {
             return self.old.as_mut()?.remove(&number);
         };
         let thing = self.ring.get_mut(place)?.take()?;
+        self.left();
+        Some(thing)
+    }
+
+    /// Drops a thing where it is, if it is still there.
+    #[inline]
+    pub fn drop(&mut self, number: u32) {
+        let Some(place) = self.place(number) else {
+            if let Some(old) = &mut self.old {
+                old.remove(&number);
+            }
+            return;
+        };
+        if let Some(slot) = self.ring.get_mut(place).filter(|slot| slot.is_some()) {
+            *slot = None;
+            self.left();
+        }
+    }
+
+    /// A thing of the ring is gone: the ring begins with the oldest that is there.
+    #[inline]
+    fn left(&mut self) {
         self.count -= 1;
         while let Some(place) = self.place(self.first)
             && self.ring.get(place).is_some_and(Option::is_none)
         {
             self.first = self.first.wrapping_add(1);
         }
-        Some(thing)
     }
 }
 
@@ -160,5 +180,9 @@ mod tests {
         assert_eq!((all.ring.len(), all.next()), (4, 100));
         assert_eq!(all.get_mut(0), Some(&mut 0));
         assert_eq!((all.remove(0), all.remove(0)), (Some(0), None));
+        assert_eq!((all.push(7), all.push(8)), (100, 101));
+        all.drop(100);
+        all.drop(100);
+        assert_eq!((all.get(100), all.get(101), all.count), (None, Some(&8), 1));
     }
 }

@@ -246,7 +246,7 @@ impl Port {
 
     /// An operation will not be asked for again.
     pub fn forget(&self, ticket: Ticket) {
-        self.done.borrow_mut().remove(ticket as u32);
+        self.done.borrow_mut().drop(ticket as u32);
         self.say(&Command::Forget(ticket));
     }
 

@@ -170,12 +170,14 @@ impl<'a> Decoder<'a> {
         self.words.is_empty()
     }
 
+    #[inline(always)]
     fn word(&mut self) -> Option<u64> {
         let (first, rest) = self.words.split_first()?;
         self.words = rest;
         Some(*first)
     }
 
+    #[inline(always)]
     fn small(&mut self) -> Option<u32> {
         self.word()?.try_into().ok()
     }
@@ -210,6 +212,7 @@ impl<'a> Decoder<'a> {
         })
     }
 
+    #[inline(always)]
     fn tag(&mut self) -> Option<Tag> {
         let context = self.small()?;
         let tag = self.word()?;

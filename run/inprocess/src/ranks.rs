@@ -274,7 +274,6 @@ impl Ranks {
         if own.ended.is_some() {
             return own.ended;
         }
-        own.warm();
         self.settle(ranks, rank);
         let own = ranks.get_mut(rank as usize)?;
         let mut coroutine = own.coroutine.take()?;
@@ -331,11 +330,16 @@ impl Rank {
     /// Asks for the memory that a rank needs at once when it runs: others have run since, and one line after the other would be waited for.
     fn warm(&self) {
         let mpi = self.mpi.addr()..self.mpi.addr() + size_of::<Mpi>();
-        let stack = self.used.start..self.used.end.min(self.used.start + WARM);
-        for line in [mpi, stack].into_iter().flat_map(|part| part.step_by(LINE)) {
-            // SAFETY: memory of this process that may hold anything, which is not read.
-            kernel::prefetch(unsafe { &*(line as *const MaybeUninit<u8>) });
-        }
+        fetch(self.used.start..self.used.end.min(self.used.start + WARM));
+        fetch(mpi);
+    }
+}
+
+/// Asks for memory, a line at a time.
+fn fetch(part: Range<usize>) {
+    for line in part.step_by(LINE) {
+        // SAFETY: memory of this process that may hold anything, which is not read.
+        kernel::prefetch(unsafe { &*(line as *const MaybeUninit<u8>) });
     }
 }
 
@@ -372,6 +376,18 @@ impl Holder for Ranks {
             _ if usage == Use::Before => Err(lost("it exited", 0)),
             0 => Err(lost("it exited without MPI_Finalize", i32::from(usage == Use::Now))),
             code => Err(lost(&format!("it exited with code {code} before MPI_Finalize"), code)),
+        }
+    }
+
+    fn soon(&self, rank: u32, next: bool) {
+        // SAFETY: as in `run`.
+        let ranks = unsafe { &*self.all.get() };
+        let Some(own) = ranks.get(rank as usize) else { return };
+        if next {
+            own.warm();
+        } else {
+            let start = ptr::from_ref(own).addr();
+            fetch(start..start + size_of::<Rank>());
         }
     }
 
