@@ -35,6 +35,7 @@ pub mod layer;
 mod lent;
 pub mod memory;
 pub mod op;
+mod others;
 pub mod p2p;
 pub mod partitioned;
 mod place;

@@ -10,13 +10,13 @@
 //! a program with one thread does, so that its simulated time is the same.
 
 use std::cell::Cell;
-use std::os::unix::fs::MetadataExt;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use port::{Command, Poll, Port, Shape, Ticket};
 
+use crate::others::Others;
 use crate::simulator::meanwhile;
 use crate::state::mpi;
 
@@ -34,6 +34,9 @@ static STATE: Mutex<State> = Mutex::new(State { owner: 0, depth: 0, waiting: Vec
 static FREE: Condvar = Condvar::new();
 /// A thread has been in MPI: what others wait for may be done.
 static CHANGED: Condvar = Condvar::new();
+
+/// What is known of the threads of the process.
+static OTHERS: Mutex<Others> = Mutex::new(Others::new());
 
 /// How long a thread waits before it looks again, at first and at most.
 const PAUSES: (Duration, Duration) = (Duration::from_micros(50), Duration::from_millis(4));
@@ -242,35 +245,20 @@ pub fn pause() {
 
 /// Whether no other thread can do anything before this one does: each waits in MPI, or sleeps until a thread wakes it.
 fn alone() -> bool {
-    // A folder of one folder.
-    if std::fs::metadata("/proc/self/task").is_ok_and(|folder| folder.nlink() == 3) {
+    // Another thread that looks is awake.
+    let Ok(mut others) = OTHERS.try_lock() else { return false };
+    if others.none() {
         return true;
     }
-    if state().waiting.iter().any(Waiting::is_over) {
-        return false;
-    }
-    let waiting: Vec<u32> = state().waiting.iter().map(|waiting| waiting.thread).collect();
-    let Ok(threads) = std::fs::read_dir("/proc/self/task") else { return false };
-    let (me, mut alone) = (me(), true);
-    for thread in threads.flatten() {
-        let number = thread.file_name().to_str().and_then(|name| name.parse::<u32>().ok());
-        let known = number.is_some_and(|number| number == me || waiting.contains(&number));
-        alone &= known || sleeps(&thread.path().join("syscall"));
-    }
-    alone && COMING.load(Ordering::Acquire) == 0
+    let waiting: Vec<u32> = {
+        let state = state();
+        if state.waiting.iter().any(Waiting::is_over) {
+            return false;
+        }
+        state.waiting.iter().map(|waiting| waiting.thread).collect()
+    };
+    others.sleep(me(), |thread| waiting.contains(&thread)) && COMING.load(Ordering::Acquire) == 0
 }
-
-/// Whether a thread waits on a futex, and for however long.
-fn sleeps(call: &std::path::Path) -> bool {
-    let Ok(text) = std::fs::read_to_string(call) else { return false };
-    let mut words = text.split_whitespace();
-    let number = words.next().and_then(|word| word.parse::<i64>().ok());
-    // The fourth argument is the time that it waits.
-    number == Some(FUTEX) && words.nth(3) == Some("0x0")
-}
-
-/// The number of the system call.
-const FUTEX: i64 = if cfg!(target_arch = "x86_64") { 202 } else { 98 };
 
 /// A call has said all its messages: returns when these of its operations are done.
 pub fn finish(port: &Port, tickets: &[Ticket]) {

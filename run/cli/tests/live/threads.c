@@ -207,6 +207,44 @@ static void matched_probes(void) {
         MPI_Abort(MPI_COMM_WORLD, 7);
 }
 
+enum { HANDS = 3, TURNS = 200, TOKEN = 31 };
+
+static pthread_cond_t turns[HANDS] = {PTHREAD_COND_INITIALIZER, PTHREAD_COND_INITIALIZER, PTHREAD_COND_INITIALIZER};
+static int turn;
+
+/* Wakes the next thread and falls asleep itself, so that never all of them sleep; the one with the last turn sends. */
+static void *hands_on(void *argument) {
+    int hand = *(int *)argument;
+    for (int mine = hand; mine < TURNS; mine += HANDS) {
+        pthread_mutex_lock(&mutex);
+        while (turn != mine)
+            pthread_cond_wait(&turns[hand], &mutex);
+        turn = mine + 1;
+        pthread_cond_signal(&turns[turn % HANDS]);
+        pthread_mutex_unlock(&mutex);
+        if (mine == TURNS - 1)
+            MPI_Send(&mine, 1, MPI_INT, (rank + 1) % ranks, TOKEN, MPI_COMM_WORLD);
+    }
+    return NULL;
+}
+
+static void token(void) {
+    pthread_t threads[HANDS];
+    int hands[HANDS];
+    for (int round = 0; round < 20; round++) {
+        int got = -1;
+        turn = 0;
+        for (int i = 0; i < HANDS; i++) {
+            hands[i] = i;
+            pthread_create(&threads[i], NULL, hands_on, &hands[i]);
+        }
+        MPI_Recv(&got, 1, MPI_INT, (rank + ranks - 1) % ranks, TOKEN, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        CHECK(got == TURNS - 1);
+        for (int i = 0; i < HANDS; i++)
+            pthread_join(threads[i], NULL);
+    }
+}
+
 int main(int argc, char **argv) {
     int provided;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
@@ -228,6 +266,7 @@ int main(int argc, char **argv) {
         of_the_program();
         beside_probes();
         matched_probes();
+        token();
     }
     MPI_Finalize();
     return 0;

@@ -1,0 +1,291 @@
+//! The other threads of this process, as the kernel tells of them.
+//!
+//! Threads cannot be looked at all at once: while one is looked at, another may wake it and fall asleep itself. A thread that
+//! sleeps when it is looked at, and has not been given a processor since it was seen asleep before, slept all the time between; if
+//! that is so for all, all slept at the moment when the look began, and nobody was left to wake them.
+
+use std::mem::ManuallyDrop;
+
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::{CWD, Dir, Mode, OFlags, fstat, openat};
+use rustix::io::pread;
+
+/// The kernel's folder of the threads, which has a folder for each.
+const FOLDER: &str = "/proc/self/task";
+/// The system call that sleeps on a futex.
+const FUTEX: i64 = if cfg!(target_arch = "x86_64") { 202 } else { 98 };
+
+/// What is known of the other threads.
+#[derive(Debug)]
+pub struct Others {
+    folder: Option<Opened>,
+    threads: Vec<Other>,
+}
+
+#[derive(Debug)]
+struct Other {
+    /// By the kernel's number.
+    thread: u32,
+    /// The file that says its state.
+    stat: Opened,
+    /// The file that says for how long it has run and waited for a processor, and how often it was given one.
+    runs: Opened,
+    /// What that said before it was last seen asleep.
+    ran: Text,
+}
+
+/// What stays open. The program may close what it did not open, and open something else by that number, which is not ours to close.
+#[derive(Debug)]
+struct Opened {
+    file: ManuallyDrop<OwnedFd>,
+    identity: (u64, u64),
+}
+
+/// What a file says, or its beginning: nine numbers fit.
+#[derive(Debug, PartialEq, Eq)]
+struct Text {
+    bytes: [u8; 192],
+    length: usize,
+}
+
+impl Default for Text {
+    fn default() -> Self {
+        Self { bytes: [0; 192], length: 0 }
+    }
+}
+
+impl Others {
+    /// Nothing is known.
+    pub const fn new() -> Self {
+        Self { folder: None, threads: Vec::new() }
+    }
+
+    /// Whether there is no other thread.
+    pub fn none(&mut self) -> bool {
+        self.count() == Some(0)
+    }
+
+    /// Whether all but the calling one, `me`, and those that are known to wait sleep until a thread wakes them, all at one moment.
+    pub fn sleep(&mut self, me: u32, waits: impl Fn(u32) -> bool) -> bool {
+        let rested = self.look(me, &waits);
+        // Those that had run before the look are looked at again.
+        rested == Some(true) || rested == Some(false) && self.look(me, waits) == Some(true)
+    }
+
+    /// One look at all threads: whether they sleep, and have not run since they were last seen. Nothing if one does not sleep,
+    /// or they are not the ones that were known.
+    fn look(&mut self, me: u32, waits: impl Fn(u32) -> bool) -> Option<bool> {
+        if self.count()? != self.threads.len() {
+            self.list(me)?;
+        }
+        let mut rested = true;
+        for other in &mut self.threads {
+            let (Some(stat), Some(ran)) = (other.stat.text(), other.runs.text()) else {
+                // It has ended, and another may have its place.
+                self.threads.clear();
+                return None;
+            };
+            if waits(other.thread) {
+                continue;
+            }
+            // What has been woken is not in this state, though it may have to wait for a processor.
+            if !stat.is_state_of_sleep() {
+                return None;
+            }
+            if other.ran != ran {
+                let folder = self.folder.as_ref()?.file.as_fd();
+                let call = format!("{}/syscall", other.thread);
+                if !Opened::open(folder, &call, OFlags::RDONLY)?.text()?.is_call_that_sleeps() {
+                    return None;
+                }
+                rested = false;
+                other.ran = ran;
+            }
+        }
+        (self.count()? == self.threads.len()).then_some(rested)
+    }
+
+    /// How many there are: the folder has a link of each, and one more for this thread, and two as every folder.
+    fn count(&mut self) -> Option<usize> {
+        if !self.folder.as_ref().is_some_and(Opened::is_ours) {
+            self.folder = Some(Opened::open(CWD, FOLDER, OFlags::PATH)?);
+        }
+        let links = fstat(&*self.folder.as_ref()?.file).ok()?.st_nlink;
+        usize::try_from(links).ok()?.checked_sub(3)
+    }
+
+    fn list(&mut self, me: u32) -> Option<()> {
+        self.threads.clear();
+        let folder = self.folder.as_ref()?;
+        let entries = Opened::open(folder.file.as_fd(), ".", OFlags::RDONLY)?;
+        for entry in Dir::read_from(&*entries.file).ok()? {
+            let thread = entry.ok()?.file_name().to_str().ok().and_then(|name| name.parse().ok());
+            if let Some(thread) = thread.filter(|thread| *thread != me) {
+                let open = |name| {
+                    Opened::open(folder.file.as_fd(), &format!("{thread}/{name}"), OFlags::RDONLY)
+                };
+                let (stat, runs) = (open("stat")?, open("schedstat")?);
+                self.threads.push(Other { thread, stat, runs, ran: Text::default() });
+            }
+        }
+        Some(())
+    }
+}
+
+impl Opened {
+    fn open(folder: BorrowedFd<'_>, path: &str, how: OFlags) -> Option<Self> {
+        let file = openat(folder, path, how | OFlags::CLOEXEC, Mode::empty()).ok()?;
+        let identity = identity(&file)?;
+        Some(Self { file: ManuallyDrop::new(file), identity })
+    }
+
+    fn is_ours(&self) -> bool {
+        identity(&self.file) == Some(self.identity)
+    }
+
+    /// What it says now.
+    fn text(&self) -> Option<Text> {
+        let mut text = Text::default();
+        text.length = pread(&*self.file, &mut text.bytes, 0).ok()?;
+        Some(text)
+    }
+}
+
+impl Text {
+    fn get(&self) -> &[u8] {
+        self.bytes.get(..self.length).unwrap_or_default()
+    }
+
+    /// Whether a thread sleeps, if this is what the kernel says of its state, which comes after its name.
+    fn is_state_of_sleep(&self) -> bool {
+        self.get().rsplit(|byte| *byte == b')').next().is_some_and(|state| state.starts_with(b" S"))
+    }
+
+    /// Whether a thread waits on a futex, and for however long, if this is what the kernel says of its system call.
+    fn is_call_that_sleeps(&self) -> bool {
+        let mut words = str::from_utf8(self.get()).unwrap_or_default().split_ascii_whitespace();
+        let number = words.next().and_then(|word| word.parse::<i64>().ok());
+        // The fourth argument is the time that it waits.
+        number == Some(FUTEX) && words.nth(3) == Some("0x0")
+    }
+}
+
+impl Drop for Opened {
+    fn drop(&mut self) {
+        if self.is_ours() {
+            // SAFETY: nothing uses it after this.
+            unsafe { ManuallyDrop::drop(&mut self.file) };
+        }
+    }
+}
+
+/// The device of a file, and its number there.
+fn identity(file: &OwnedFd) -> Option<(u64, u64)> {
+    fstat(file).ok().map(|found| (found.st_dev, found.st_ino))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsRawFd;
+    use std::sync::{Arc, Barrier, Condvar, Mutex};
+    use std::thread::{sleep, spawn};
+    use std::time::{Duration, Instant};
+
+    use super::*;
+    use crate::threads::me;
+
+    /// Whether the others come to be seen as is expected before long. The test's own threads are in the process too.
+    fn comes(others: &mut Others, expected: bool, ours: &[u32]) -> bool {
+        let began = Instant::now();
+        while began.elapsed() < Duration::from_secs(10) {
+            if others.sleep(me(), |thread| !ours.contains(&thread)) == expected {
+                return true;
+            }
+            sleep(Duration::from_millis(1));
+        }
+        false
+    }
+
+    #[test]
+    fn a_thread_that_waits_for_another_sleeps_and_one_that_waits_for_time_does_not() {
+        let (state, started) =
+            (Arc::new((Mutex::new(0), Condvar::new())), Arc::new(Barrier::new(2)));
+        let (its, number) = (state.clone(), Arc::new(Mutex::new(0)));
+        let (told, here) = (number.clone(), started.clone());
+        let thread = spawn(move || {
+            *told.lock().unwrap() = me();
+            here.wait();
+            let asleep = its.1.wait_while(its.0.lock().unwrap(), |step| *step == 0).unwrap();
+            drop(asleep);
+            while *its.0.lock().unwrap() == 1 {
+                sleep(Duration::from_millis(1));
+            }
+        });
+        started.wait();
+        let ours = [*number.lock().unwrap()];
+        let mut others = Others::new();
+        assert!(!others.none());
+        assert!(comes(&mut others, true, &ours), "it waits to be woken");
+        assert!(others.sleep(me(), |thread| !ours.contains(&thread)), "and has not run since");
+        *state.0.lock().unwrap() = 1;
+        state.1.notify_all();
+        assert!(comes(&mut others, false, &ours), "it sleeps for a time");
+        for _ in 0..1000 {
+            assert!(!others.sleep(me(), |thread| !ours.contains(&thread)), "and goes on to");
+        }
+        *state.0.lock().unwrap() = 2;
+        thread.join().unwrap();
+        assert!(comes(&mut others, true, &ours), "it has ended");
+    }
+
+    #[test]
+    fn threads_that_wake_each_other_in_turn_are_never_all_asleep() {
+        const THREADS: usize = 3;
+        let state = Arc::new((Mutex::new(0), [const { Condvar::new() }; THREADS]));
+        let (numbers, started) =
+            (Arc::new(Mutex::new(Vec::new())), Arc::new(Barrier::new(THREADS + 1)));
+        let threads: Vec<_> = (0..THREADS)
+            .map(|index| {
+                let (state, numbers, started) = (state.clone(), numbers.clone(), started.clone());
+                spawn(move || {
+                    numbers.lock().unwrap().push(me());
+                    started.wait();
+                    for round in 0..3000 {
+                        let turn = round * THREADS + index;
+                        let condition = &state.1[index];
+                        let mut now = condition
+                            .wait_while(state.0.lock().unwrap(), |now| *now != turn)
+                            .unwrap();
+                        *now += 1;
+                        state.1[(index + 1) % THREADS].notify_one();
+                    }
+                })
+            })
+            .collect();
+        started.wait();
+        let ours = numbers.lock().unwrap().clone();
+        let mut others = Others::new();
+        while !threads.iter().any(std::thread::JoinHandle::is_finished) {
+            let asleep = others.sleep(me(), |thread| !ours.contains(&thread));
+            // Their last turns may have come meanwhile.
+            assert!(!asleep || *state.0.lock().unwrap() == 3000 * THREADS);
+        }
+        for thread in threads {
+            thread.join().unwrap();
+        }
+    }
+
+    #[test]
+    fn what_the_program_opened_in_the_place_of_ours_stays_open() {
+        let mut others = Others::new();
+        assert!(others.count().is_some());
+        // As if the program had closed ours, and its own had the number.
+        let folder = others.folder.as_mut().unwrap();
+        folder.identity.1 += 1;
+        let its = folder.file.as_raw_fd();
+        assert!(others.count().is_some());
+        assert_ne!(others.folder.as_ref().unwrap().file.as_raw_fd(), its);
+        // SAFETY: it is open, which is what is to be seen.
+        assert!(fstat(unsafe { BorrowedFd::borrow_raw(its) }).is_ok());
+    }
+}
