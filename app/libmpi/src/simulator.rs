@@ -7,9 +7,9 @@ use std::rc::Rc;
 
 use port::{
     Command, Desk, Died, ENVIRONMENT, Lane, Memory, Place, Poll, Port, RANKS_TURN, SIMULATORS_TURN,
-    Switch, Use,
+    Seat, Switch, Use,
 };
-use rustix::thread::futex;
+use rustix::thread::{futex, sched_getcpu};
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::abi;
@@ -63,8 +63,30 @@ impl Switch for Process {
 fn wait_for_turn(lane: &Lane) {
     while let Some(asleep) = lane.sleep(RANKS_TURN) {
         // Woken for nothing, it looks again.
-        let _ = futex::wait(&lane.turn, futex::Flags::empty(), asleep, None);
+        match lane.core() {
+            None => drop(futex::wait(&lane.turn, futex::Flags::empty(), asleep, None)),
+            Some(core) => wait_there(lane, asleep, core),
+        }
     }
+}
+
+thread_local! {
+    /// So many more times this thread sits down before it sleeps.
+    static SITS: Cell<u32> = const { Cell::new(0) };
+}
+
+/// How often it does once it was woken elsewhere. Sitting down and standing up costs as much as a turn, and need not be where the other cores are busy.
+const OFTEN: u32 = 64;
+
+/// The same, to be woken on a core. Away from the turns on a machine of one core, which take as long as the pages of code that they touch.
+#[cold]
+#[inline(never)]
+fn wait_there(lane: &Lane, asleep: u32, core: usize) {
+    let more = SITS.get();
+    let seat = if more > 0 { Seat::take(core) } else { None };
+    let _ = futex::wait(&lane.turn, futex::Flags::empty(), asleep, None);
+    drop(seat);
+    SITS.set(if more == 0 && sched_getcpu() != core { OFTEN } else { more.saturating_sub(1) });
 }
 
 unsafe extern "C" {

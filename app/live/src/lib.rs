@@ -19,6 +19,7 @@ mod shared;
 mod source;
 mod spawn;
 mod tagged;
+mod together;
 
 pub use computation::{Computation, Regions};
 pub use descendants::stop;

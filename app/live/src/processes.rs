@@ -16,6 +16,7 @@ use rustix::thread::futex;
 
 use crate::identity::Identity;
 use crate::tagged::{Stream, Tagged};
+use crate::together::Together;
 use crate::{Holder, Lost, descendants};
 
 /// So often it is looked whether a rank that says nothing is still there.
@@ -93,6 +94,7 @@ pub struct Processes {
     /// By rank; none of ranks that nobody has started.
     ranks: Vec<Mutex<Option<Process>>>,
     tagged: Option<Tagged>,
+    together: Together,
     /// Whether it has been said that a rank is quiet.
     remarked: AtomicBool,
 }
@@ -160,6 +162,7 @@ impl Processes {
             hosts,
             ranks,
             tagged,
+            together: Together::default(),
             remarked: AtomicBool::new(false),
         };
         descendants::adopt();
@@ -275,6 +278,7 @@ impl Holder for Processes {
     fn turn(&self, rank: u32, now: u64) -> Result<(), Lost> {
         let lost = |how: &str| Lost { how: how.to_owned(), code: 1, used: true };
         let lane = self.memory.lane(rank).ok_or_else(|| lost("it has no lane"))?;
+        lane.meet(self.together.core());
         self.release(rank, now);
         let mut before = None;
         while let Some(asleep) = lane.sleep(SIMULATORS_TURN) {
@@ -306,6 +310,7 @@ impl Holder for Processes {
     }
 
     fn start(&self, by: u32, ranks: &[u32], programs: &[Launch]) -> Result<(), String> {
+        self.together.part();
         let environment = self
             .ranks
             .get(by as usize)

@@ -35,6 +35,8 @@ pub struct Lane {
     length: AtomicU32,
     /// A [`Use`].
     usage: AtomicU32,
+    /// One more than the core where the rank is to be woken; 0 if anywhere.
+    core: AtomicU32,
     words: std::cell::UnsafeCell<[u64; WORDS]>,
 }
 
@@ -96,17 +98,33 @@ impl Lane {
         }
     }
 
+    /// Says where the rank is to be woken after its next turn: on a core, by the kernel's number, or anywhere.
+    #[inline]
+    pub fn meet(&self, core: Option<usize>) {
+        let next = core.and_then(|core| u32::try_from(core + 1).ok());
+        self.core.store(next.unwrap_or(0), Ordering::Relaxed);
+    }
+
+    /// Where.
+    #[inline]
+    pub fn core(&self) -> Option<usize> {
+        self.core.load(Ordering::Relaxed).checked_sub(1).map(|core| core as usize)
+    }
+
     /// Whether it is a side's turn.
+    #[inline]
     pub fn is_turn(&self, side: u32) -> bool {
         self.turn.load(Ordering::Acquire) & !SLEEPS == side
     }
 
     /// Gives the turn to a side; tells whether that sleeps, so that who waits for `turn` to change must be woken.
+    #[inline]
     pub fn pass(&self, side: u32) -> bool {
         self.turn.swap(side, Ordering::AcqRel) & SLEEPS != 0
     }
 
     /// A side whose turn it is not says that it sleeps: the value of `turn` to wait on. `None` if it is its turn now.
+    #[inline]
     pub fn sleep(&self, side: u32) -> Option<u32> {
         let other = SIMULATORS_TURN + RANKS_TURN - side;
         let asleep = other | SLEEPS;
@@ -184,7 +202,8 @@ mod tests {
 
     fn lane() -> Lane {
         let (turn, length) = (AtomicU32::new(SIMULATORS_TURN), AtomicU32::new(0));
-        Lane { turn, length, usage: AtomicU32::new(0), words: [0; WORDS].into() }
+        let (usage, core) = (AtomicU32::new(0), AtomicU32::new(0));
+        Lane { turn, length, usage, core, words: [0; WORDS].into() }
     }
 
     /// Who sleeps is woken once, and only then.

@@ -19,6 +19,7 @@ mod memory;
 mod numbered;
 mod rank;
 mod samples;
+mod seat;
 pub mod start;
 mod words;
 
@@ -29,6 +30,7 @@ pub use memory::{ENVIRONMENT, Layout, Memory, NAMES};
 pub use numbered::Numbered;
 pub use rank::{Desk, Died, Port, Switch};
 pub use samples::{Rule, Samples};
+pub use seat::Seat;
 pub use words::{Decoder, Encoder};
 
 /// Any source, or any tag.

@@ -170,6 +170,15 @@ fn threads_that_were_not_asked_for() {
     }
 }
 
+/// Ranks and what they start may run on all cores, though they meet the simulator on one.
+#[test]
+fn cores_of_a_rank() {
+    let program = compiled("cores");
+    for how in ["", "--jobs 2"] {
+        right(mpirun(&format!("-q -n 4 {how} --compute-time off"), &program, ""), how);
+    }
+}
+
 /// Of a hundred times, a block runs as often as asked for: in each of two ranks, or in both together.
 #[test]
 fn sampled_blocks() {
