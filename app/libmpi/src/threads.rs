@@ -4,7 +4,7 @@
 //! that waits gives it up, and the rank waits in the simulator only when none of its threads can do anything
 //! else: all that are outside of MPI sleep until another thread wakes them, as the kernel tells of them. It waits then for the first of
 //! all that its threads wait for. As long as a thread is busy, those that wait look now and
-//! then what has come: what the thread has computed passes, and a poll, as it may be waiting for what other ranks do, without calling MPI.
+//! then, and ever more rarely, what has come: what the thread has computed passes, and a poll, as it may be waiting for what other ranks do, without calling MPI.
 //!
 //! A thread that waits alone, which is the case where a program has a second thread but does not use it for MPI, waits as that of
 //! a program with one thread does, so that its simulated time is the same.
@@ -40,7 +40,7 @@ static OTHERS: Mutex<Others> = Mutex::new(Others::new());
 
 /// How long a thread waits before it looks again, at first and at most.
 const PAUSES: (Duration, Duration) = (Duration::from_micros(50), Duration::from_millis(4));
-/// After how long it polls.
+/// After how long it polls, at most: at first at once, as what is about to end should not be waited for.
 const POLL: Duration = Duration::from_millis(50);
 
 /// A thread that waits for operations.
@@ -312,7 +312,7 @@ fn plain() -> bool {
 }
 
 fn wait_among(port: &Port, all: bool, tickets: &[Ticket]) {
-    let mut pause = PAUSES.0;
+    let (mut pause, mut next) = (PAUSES.0, Duration::ZERO);
     let mut looked = on_the_wall(Instant::now);
     loop {
         let is_open = |ticket: &Ticket| port.is_open(*ticket);
@@ -327,10 +327,12 @@ fn wait_among(port: &Port, all: bool, tickets: &[Ticket]) {
             port.wait(false, &first);
             continue;
         }
-        if on_the_wall(|| looked.elapsed()) > POLL {
+        if on_the_wall(|| looked.elapsed()) >= next {
             meanwhile(mpi());
             port.poll(Poll::Test);
             looked = on_the_wall(Instant::now);
+            next = (2 * next).clamp(PAUSES.0, POLL);
+            continue;
         }
         take(stand_by(all, open, pause));
         // Not before: who waits in the simulator meanwhile waits for what this thread waits for as well.

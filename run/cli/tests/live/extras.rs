@@ -254,6 +254,20 @@ fn simulated_clocks() {
     }
 }
 
+/// Clocks are also found by a program that MPI is in where others do not see it; a thread that is not the first sleeps by the host's, and not for ever.
+#[test]
+fn simulated_clocks_of_what_was_imported() {
+    let folder = Folder::new("imported");
+    let library = folder.path("libsleeper.so").display().to_string();
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/live/sleeper.c");
+    compile(&mpi().join("bin/mpicc"), &["-shared", "-fPIC", "-pthread", "-o", &library, source]);
+    let program = folder.path("imports");
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/live/imports.c");
+    compile("cc".as_ref(), &["-o", &program.display().to_string(), source]);
+    let options = "-q -n 1 --host-clock simulated --compute-time off --set live.clock=0ns";
+    assert_eq!(right(mpirun(options, &program, &library), "imported"), "999999999 0.999999999\n");
+}
+
 /// Without contents, messages are as long, say the same of themselves and take the same time; buffers need not be there, and stay as they are.
 #[test]
 fn messages_without_contents() {
