@@ -14,6 +14,11 @@ fn right(ended: Ended, of: &str) -> String {
     ended.stdout
 }
 
+fn compile(compiler: &Path, words: &[&str]) {
+    let status = Command::new(compiler).args(words).status();
+    assert!(status.expect("a compiler").success(), "{words:?}");
+}
+
 /// `getopt`, `strtok` and random numbers go on where the rank was, whoever has run since.
 #[test]
 fn state_of_the_c_library() {
@@ -140,10 +145,6 @@ fn other_paths() {
     let text =
         "#include <stdlib.h>\nint MPI_Init(int *a, char ***b) { (void)a, (void)b, exit(3); }\n";
     folder.write("other.c", text);
-    let compile = |compiler: &Path, words: &[&str]| {
-        let status = Command::new(compiler).args(words).status();
-        assert!(status.expect("a compiler").success(), "{words:?}");
-    };
     compile("cc".as_ref(), &["-shared", "-fPIC", "-o", &other, &source]);
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/live/looks.c");
     let path = format!("-Wl,--disable-new-dtags,-rpath,{}", at(""));
