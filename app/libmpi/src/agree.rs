@@ -183,10 +183,10 @@ pub fn context(key: &[u64]) -> u32 {
     mpi().port().map_or(u32::MAX, |port| port.context(key))
 }
 
-/// This rank has no more use for a number.
-pub fn release(context: u32) {
+/// This rank has no more use for a number that so many ranks use.
+pub fn release(context: u32, members: u32) {
     if let Ok(port) = mpi().port() {
-        port.say(&Command::Release(context));
+        port.say(&Command::Release(context, members));
     }
 }
 

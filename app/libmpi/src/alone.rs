@@ -180,7 +180,7 @@ impl World {
             | Command::Sleep(_)
             | Command::Poll(_)
             | Command::Communicator { .. }
-            | Command::Release(_)
+            | Command::Release(..)
             | Command::Exit
             | Command::Abort(_) => {}
         }

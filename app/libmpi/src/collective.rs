@@ -128,7 +128,10 @@ pub fn meet_later(comm: Handle, request: Out<Handle>) -> Result {
 }
 
 /// Makes a collective ready.
-fn ready(starter: Starter, request: Out<Handle>) -> Result {
+fn ready(comm: Handle, starter: Starter, request: Out<Handle>) -> Result {
+    let comm = mpi().comm(comm)?;
+    let number = comm.persistent_collective();
+    let starter = Box::new(move || comm.numbered(number(), &starter));
     request.set(mpi().requests.add(Rc::new(Request::persistent(starter))))
 }
 

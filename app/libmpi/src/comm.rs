@@ -58,10 +58,16 @@ pub struct Comm {
     topology: OnceCell<Box<Topology>>,
     handle: Cell<Handle>,
     collectives: Cell<u64>,
+    persistent: Cell<u32>,
+    /// The number that the next collective has, if it is started again.
+    number: Cell<Option<u64>>,
     agreements: Cell<u64>,
     /// Whether the simulator knows it.
     pub registered: Cell<bool>,
 }
+
+/// In the number of a collective: it is a start of a persistent one. There are fewer than 2^31 of these.
+const PERSISTENT: u64 = 1 << 63;
 
 impl Comm {
     /// A communicator of which this process is a member; nothing if it is not.
@@ -80,6 +86,8 @@ impl Comm {
             topology: OnceCell::new(),
             handle: Cell::new(abi::COMM_NULL),
             collectives: Cell::new(0),
+            persistent: Cell::new(0),
+            number: Cell::new(None),
             agreements: Cell::new(0),
             // The simulator knows the world, and each rank alone.
             registered: Cell::new(context <= OWN),
@@ -119,7 +127,26 @@ impl Comm {
     /// The number of this collective operation among those of the communicator; the same at all ranks, since they call in
     /// the same order.
     pub fn next_collective(&self) -> u64 {
-        self.collectives.replace(self.collectives.get() + 1)
+        let next = || self.collectives.replace(self.collectives.get() + 1);
+        self.number.take().unwrap_or_else(next)
+    }
+
+    /// Makes numbers for the starts of a persistent collective: its ranks make such in the same order, and may start them in any (MPI 4.1, section 6.13).
+    pub fn persistent_collective(&self) -> impl Fn() -> u64 + use<> {
+        let made = self.persistent.replace(self.persistent.get().wrapping_add(1));
+        let starts = Cell::new(0_u32);
+        move || {
+            let start = starts.replace(starts.get().wrapping_add(1));
+            PERSISTENT | u64::from(made) << 32 | u64::from(start)
+        }
+    }
+
+    /// Does what may start one collective, by this number.
+    pub fn numbered<T>(&self, number: u64, start: impl FnOnce() -> T) -> T {
+        self.number.set(Some(number));
+        let outcome = start();
+        self.number.set(None);
+        outcome
     }
 
     /// The same for operations that make something of the communicator, of which a program makes few. A number of their own
@@ -165,7 +192,8 @@ impl Drop for Comm {
     fn drop(&mut self) {
         if self.context > OWN {
             crate::state::mpi().memory.forget(Owner::Comm(self.context));
-            crate::agree::release(self.context);
+            let members = self.local.size() + self.remote.as_ref().map_or(0, Group::size);
+            crate::agree::release(self.context, members);
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Collectives as messages.
 
+use std::num::NonZeroU32;
+
 use port::{Amount, Class};
 use schedule::{Edge, Kind, Op};
 use traces::collective::{self, Collective, Sink};
@@ -86,14 +88,14 @@ impl Expansion {
     }
 
     /// Puts the messages among the operations of a rank; gives those that are last.
-    fn post(&self, rank: &mut Rank, slot: u32, number: u64) -> Ops {
+    fn post(&self, rank: &mut Rank, number: u32) -> Ops {
         let first = rank.graph.next();
         let ticket = Some(rank.tickets.next());
         let mut start = 0;
         for step in &self.steps {
             let tag = match step.kind {
                 Kind::Calc => 0,
-                _ => Shared::tag_of_collective(slot, number, step.number),
+                _ => Shared::tag_of_collective(number, step.number),
             };
             let Step { kind, peer, size, .. } = *step;
             let op = rank.graph.add(Op { kind, peer, tag, size, cpu: 0, nic: 0 }, ticket);
@@ -177,16 +179,16 @@ impl Rank {
             Some(kept) => kept,
             None => Box::new(Expansion::new(part.clone(), known, rules.expand)?),
         };
-        let slot = known.slot;
         // Both groups of an intercommunicator contribute to one list: the group of the lower ranks first.
         let members = known.local.len() + known.remote.len();
         let behind = known.remote.get(0).is_some_and(|other| known.local.get(0) > Some(other));
         let me = known.me + if behind { known.remote.len() } else { 0 };
         let root = part_root.filter(|_| known.remote.is_empty());
         let mine = Part { class, root, me, contents };
-        let board = rules.shared.contribute((context, number), members, mine, &rules.memory)?;
+        let (board, number) =
+            rules.shared.contribute((context, number), members, mine, &rules.memory)?;
         self.call.is_collective = true;
-        let ends = expansion.post(self, slot, number);
+        let ends = expansion.post(self, number);
         if expansion.steps.len() <= KEPT {
             self.expansion = Some(expansion);
         }
@@ -194,6 +196,7 @@ impl Rank {
         self.ticket(&ends);
         if let Some(known) = self.tickets.get_mut(ticket) {
             known.completion.contents = board;
+            known.collective = NonZeroU32::new(number + 1);
         }
         Ok(())
     }

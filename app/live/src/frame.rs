@@ -5,6 +5,7 @@
 //! call is one message, which is what ranks do most, message and computation are kept as one.
 
 use std::borrow::Cow;
+use std::num::NonZeroU32;
 
 use host::Stamp;
 use port::{Command, Completion, Members, Memory, Numbered, Place, Poll, Shape, Ticket};
@@ -47,6 +48,8 @@ pub struct Ticketed {
     pub ends: Ops,
     /// Ends that are not done.
     missing: u32,
+    /// Of a collective, what its messages are told by.
+    pub collective: Option<NonZeroU32>,
     pub completion: Completion,
 }
 
@@ -177,7 +180,7 @@ impl Rank {
                 self.remote(to, bytes, answer, &rules.shared);
             }
             &mut Command::Receive { from, tag, room, at_once, probes } => {
-                let key = rules.shared.tag(self.slot(tag.context)?, tag.tag);
+                let key = rules.shared.tag(self.slot(tag.context)?, tag.tag)?;
                 let op = self.message(Kind::Recv, from, key, room);
                 self.ticket(&[op]);
                 if probes {
@@ -206,11 +209,11 @@ impl Rank {
             }
             Command::Forget(ticket) => self.forget(*ticket, rules)?,
             Command::Communicator { .. } => self.communicator(command, rules)?,
-            Command::Release(context) => {
+            Command::Release(context, members) => {
                 if let Some(communicators) = &mut self.communicators {
                     communicators.remove(context);
                 }
-                rules.shared.release(*context);
+                rules.shared.release(*context, *members);
             }
             // These are the business of whoever holds the ranks.
             Command::Start(_) | Command::Abort(_) => {}
@@ -332,7 +335,8 @@ impl Rank {
         }
         let completion = Completion { ticket, ..Completion::default() };
         let missing = ends.len() as u32;
-        let number = self.tickets.push(Ticketed { ends: Ops::new(), missing, completion });
+        let number =
+            self.tickets.push(Ticketed { ends: Ops::new(), missing, collective: None, completion });
         if let Some(known) = self.tickets.get_mut(number) {
             known.ends.extend_from_slice(ends);
         }
@@ -403,6 +407,9 @@ impl Rank {
         let Some(known) = self.tickets.get(ticket as u32) else { return Ok(()) };
         for end in &known.ends {
             self.graph.unpin(*end);
+        }
+        if let Some(collective) = known.collective {
+            rules.shared.over(collective.get() - 1);
         }
         self.tickets.drop(ticket as u32);
         let Some(place) = self.probes.iter().position(|probe| probe.ticket == ticket) else {

@@ -13,7 +13,7 @@ impl Rank {
         let &Command::Send { to, tag, bytes, contents, synchronous } = command else {
             return Ok(());
         };
-        let key = rules.shared.tag(self.slot(tag.context)?, tag.tag);
+        let key = rules.shared.tag(self.slot(tag.context)?, tag.tag)?;
         let op = self.message(Kind::Send, to, key, bytes);
         let answer =
             synchronous.then(|| self.message(Kind::Recv, to, Shared::tag_of_answer(op), 0));

@@ -39,6 +39,8 @@ pub const TAG_BITS: u8 = 18;
 const CONTEXTS: u32 = 1 << 13;
 /// 0 is the world, 1 is each rank alone: their places in the tags of messages are the same.
 pub const FIRST_CONTEXT: u32 = 2;
+/// Collectives at a time.
+const COLLECTIVES: usize = 1 << 18;
 /// Any tag of a context.
 const WILD: u32 = (1 << TAG_BITS) - 1;
 /// Tags below this stand for themselves.
@@ -95,6 +97,10 @@ impl Part {
 struct Boards {
     arena: Arena,
     open: FxHashMap<(u32, u64), Board>,
+    /// By what the messages of a collective are told from those of others: how many of its members are not done with it.
+    under_way: Vec<u32>,
+    /// Those that are nobody's.
+    free: Vec<u32>,
 }
 
 #[derive(Debug)]
@@ -105,6 +111,8 @@ struct Board {
     first: Part,
     /// How many have yet to contribute.
     missing: u32,
+    /// A place in [`Boards::under_way`].
+    number: u32,
 }
 
 #[derive(Debug, Default)]
@@ -112,6 +120,8 @@ struct Contexts {
     known: FxHashMap<Vec<u64>, u32>,
     /// By context, where it is in the tags of messages, and how many of its members have yet to release it.
     slots: FxHashMap<u32, (u32, u32)>,
+    /// By context that is nowhere yet, how many of its members have released it.
+    released: FxHashMap<u32, u32>,
     free: BTreeSet<u32>,
     next_slot: u32,
     next: u32,
@@ -122,6 +132,21 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Boards {
+    /// What tells a collective of so many members from all others that are under way.
+    fn number(&mut self, members: u32) -> Result<u32, String> {
+        if let Some(number) = self.free.pop() {
+            if let Some(left) = self.under_way.get_mut(number as usize) {
+                *left = members;
+            }
+            return Ok(number);
+        }
+        if self.under_way.len() == COLLECTIVES {
+            return Err(format!("more than {COLLECTIVES} collectives are under way"));
+        }
+        self.under_way.push(members);
+        Ok(self.under_way.len() as u32 - 1)
+    }
+
     /// An empty list, if the collective has contents.
     fn list(&mut self, class: Class, members: u32, memory: &Memory) -> Result<Place, Full> {
         if !class.has_contents() {
@@ -141,7 +166,12 @@ impl Shared {
         let arena = Arena::new(memory, ranks);
         Self {
             envelopes: (0..ranks).map(|_| Mutex::default()).collect(),
-            boards: Mutex::new(Boards { arena, open: FxHashMap::default() }),
+            boards: Mutex::new(Boards {
+                arena,
+                open: FxHashMap::default(),
+                under_way: Vec::new(),
+                free: Vec::new(),
+            }),
             contexts: Mutex::new(Contexts {
                 next: FIRST_CONTEXT,
                 next_slot: FIRST_CONTEXT,
@@ -169,27 +199,28 @@ impl Shared {
     }
 
     /// The tag of a message among the hosts: 0, 13 bits of context, 18 bits of tag. Tags above 2^31 are the library's own, which no wildcard
-    /// means: 1, 13 bits of context, 1, 17 bits of tag.
-    pub fn tag(&self, slot: u32, tag: Option<u32>) -> u32 {
+    /// means: 1, 13 bits of context, 1, 17 bits of tag. Fails if there are too many that do not stand for themselves.
+    pub fn tag(&self, slot: u32, tag: Option<u32>) -> Result<u32, String> {
         if tag == Some(port::BIRTH) {
-            return BIRTH;
+            return Ok(BIRTH);
         }
-        if let Some(own) = tag.filter(|tag| tag >> 31 == 1) {
+        let short = |tag, least: u32, most: u32| {
             let mut tags = lock(&self.tags);
-            let next = tags.len() as u32 % PLAIN;
-            let low = *tags.entry(own).or_insert(next);
-            return HIDDEN | (slot % CONTEXTS) << TAG_BITS | PLAIN | (low % PLAIN);
+            let next = least + tags.len() as u32;
+            let short = *tags.entry(tag).or_insert(next);
+            let many = || format!("it uses more than {} tags from {PLAIN} on", most - least);
+            (short < most).then_some(short).ok_or_else(many)
+        };
+        if let Some(own) = tag.filter(|tag| tag >> 31 == 1) {
+            let low = short(own, PLAIN, WILD)?;
+            return Ok(HIDDEN | (slot % CONTEXTS) << TAG_BITS | low);
         }
         let low = match tag {
             None => WILD,
             Some(tag) if tag < PLAIN => tag,
-            Some(tag) => {
-                let mut tags = lock(&self.tags);
-                let next = PLAIN + tags.len() as u32 % (WILD - PLAIN);
-                *tags.entry(tag).or_insert(next)
-            }
+            Some(tag) => short(tag, PLAIN, WILD)?,
         };
-        (slot % CONTEXTS) << TAG_BITS | low
+        Ok((slot % CONTEXTS) << TAG_BITS | low)
     }
 
     /// The tag of the answer to a message: answers need not come in the order of what they answer.
@@ -197,9 +228,9 @@ impl Shared {
         REQUEST | (1 + send % (WILD - 1))
     }
 
-    /// The tag of a collective's message: 1, 13 bits of context, 0, 5 of the collective, 12 of the message.
-    pub const fn tag_of_collective(slot: u32, number: u64, message: u32) -> u32 {
-        HIDDEN | (slot % CONTEXTS) << TAG_BITS | (number as u32 % 32) << 12 | (message % 4096)
+    /// The tag of a collective's message: 1, 13 bits of the collective, 0, 5 more of it, 12 of the message.
+    pub const fn tag_of_collective(number: u32, message: u32) -> u32 {
+        HIDDEN | (number / 32 % CONTEXTS) << TAG_BITS | (number % 32) << 12 | (message % 4096)
     }
 
     /// Whether a tag is that of a collective's message.
@@ -207,23 +238,24 @@ impl Shared {
         tag & HIDDEN != 0 && tag & PLAIN == 0
     }
 
-    /// A member contributes to a collective; gives the list.
+    /// A member contributes to a collective; gives the list, and what tells its messages from others until all members are done with it.
     pub fn contribute(
         &self,
         key: (u32, u64),
         members: u32,
         part: Part,
         memory: &Memory,
-    ) -> Result<Place, String> {
+    ) -> Result<(Place, u32), String> {
         let boards = &mut *lock(&self.boards);
         if !boards.open.contains_key(&key) {
             let place =
                 boards.list(part.class, members, memory).map_err(|full| full.to_string())?;
-            boards.open.insert(key, Board { place, first: part, missing: members });
+            let number = boards.number(members)?;
+            boards.open.insert(key, Board { place, first: part, missing: members, number });
         }
-        let Some(board) = boards.open.get_mut(&key) else { return Ok(0) };
+        let Some(board) = boards.open.get_mut(&key) else { return Ok((0, 0)) };
         part.check(&board.first)?;
-        let place = board.place;
+        let (place, number) = (board.place, board.number);
         if place != 0 {
             let slot = place + 8 * (2 + u64::from(part.me));
             memory.word(slot).store(part.contents, std::sync::atomic::Ordering::Release);
@@ -232,7 +264,17 @@ impl Shared {
         if board.missing == 0 {
             boards.open.remove(&key);
         }
-        Ok(place)
+        Ok((place, number))
+    }
+
+    /// A member is done with a collective: all its messages have come.
+    pub fn over(&self, number: u32) {
+        let boards = &mut *lock(&self.boards);
+        let Some(left) = boards.under_way.get_mut(number as usize) else { return };
+        *left = left.saturating_sub(1);
+        if *left == 0 {
+            boards.free.push(number);
+        }
     }
 
     /// The place of an answer to a rank that has processes started; 0 if there is no room.
@@ -279,14 +321,22 @@ impl Shared {
             contexts.next_slot += 1;
             (contexts.next_slot < CONTEXTS).then_some(contexts.next_slot - 1)
         })?;
-        contexts.slots.insert(context, (slot, members));
+        let released = contexts.released.remove(&context).unwrap_or(0);
+        contexts.slots.insert(context, (slot, members.saturating_sub(released)));
         Some(slot)
     }
 
-    /// A member no longer uses a context.
-    pub fn release(&self, context: u32) {
+    /// One of so many members no longer uses a context. Others may use it for the first time later.
+    pub fn release(&self, context: u32, members: u32) {
         let contexts = &mut *lock(&self.contexts);
-        let Some((slot, members)) = contexts.slots.get_mut(&context) else { return };
+        let Some((slot, members)) = contexts.slots.get_mut(&context) else {
+            let released = contexts.released.entry(context).or_insert(0);
+            *released += 1;
+            if *released == members {
+                contexts.released.remove(&context);
+            }
+            return;
+        };
         *members = members.saturating_sub(1);
         if *members == 0 {
             let slot = *slot;

@@ -264,8 +264,8 @@ pub enum Command {
         /// The neighbours in its topology, by their places in the group: sources and destinations, [`crate::ANY`] for none.
         neighbours: Option<(Members, Members)>,
     },
-    /// The communicator is no longer used by this rank.
-    Release(u32),
+    /// A communicator, by its number, is no longer used by this rank, which need not have told of it; so many ranks are its members.
+    Release(u32, u32),
     /// It asks for a number: the same for all who say the same, another than all others in use.
     Context(Vec<u64>),
     /// It asks for the mean of what a block of the program took in all ranks, in nanoseconds, if there are enough by a rule; for

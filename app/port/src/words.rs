@@ -128,7 +128,9 @@ impl Encoder {
                     self.members(destinations);
                 }
             }
-            Command::Release(context) => self.words.extend([11, u64::from(*context)]),
+            &Command::Release(context, members) => {
+                self.words.extend([11, u64::from(context), u64::from(members)]);
+            }
             Command::Context(key) => {
                 self.words.push(12);
                 self.list(key.iter().copied());
@@ -299,7 +301,7 @@ impl Decoder<'_> {
             19 => Command::Withdraw(self.word()?),
             9 => Command::Forget(self.word()?),
             10 => self.communicator()?,
-            11 => Command::Release(self.small()?),
+            11 => Command::Release(self.small()?, self.small()?),
             12 => Command::Context(self.list()?.to_vec()),
             13 => Command::In(String::from_utf8_lossy(&self.bytes()?).into_owned()),
             14 => Command::Exit,

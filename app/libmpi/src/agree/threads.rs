@@ -166,7 +166,7 @@ pub fn context(key: &[u64]) -> u32 {
 }
 
 /// See the other `agree`.
-pub fn release(_: u32) {}
+pub fn release(_: u32, _: u32) {}
 
 /// Two ranks to a host.
 pub fn host(world: u32) -> u32 {

@@ -34,7 +34,7 @@ macro_rules! collectives {
             fn $ready | $ready_c ( $($argument: $type,)* $comm: Handle, info: Handle, request: Out<Handle>) about Comm($comm) {
                 mpi().info_or_none(info)?;
                 let starter: Starter = $body;
-                ready(starter, request)
+                ready($comm, starter, request)
             }
         }
         collectives!($($rest)*);
@@ -162,7 +162,7 @@ mpi_functions! {
 
     fn Barrier_init(comm: Handle, info: Handle, request: Out<Handle>) about Comm(comm) {
         mpi().info_or_none(info)?;
-        ready(exchange::meet(Class::Barrier, comm)?, request)
+        ready(comm, exchange::meet(Class::Barrier, comm)?, request)
     }
 }
 

@@ -159,12 +159,59 @@ static void order(void) {
     MPI_Type_free(&type);
 }
 
+enum { IN_FLIGHT = 100 };
+
+/* Many collectives of one communicator are under way at once; messages of a late one do not meet receives of an early one. */
+static void in_flight(void) {
+    int mine[IN_FLIGHT], got[IN_FLIGHT], number = 0, go = 1;
+    MPI_Request requests[IN_FLIGHT];
+    /* The others have started all when rank 0 begins. */
+    if (rank == 0)
+        for (int i = 1; i < ranks; i++) MPI_Recv(&go, 1, MPI_INT, i, 0, WORLD, MPI_STATUS_IGNORE);
+    for (int i = 0; i < IN_FLIGHT; i++) {
+        mine[i] = i + rank;
+        got[i] = i % 3 == 1 && i % ranks == rank ? i : -1;
+        if (i % 3 == 0) MPI_Iscan(&mine[i], &got[i], 1, MPI_INT, MPI_SUM, WORLD, &requests[number++]);
+        if (i % 3 == 1) MPI_Ibcast(&got[i], 1, MPI_INT, i % ranks, WORLD, &requests[number++]);
+        if (i % 3 == 2) MPI_Ireduce(&mine[i], &got[i], 1, MPI_INT, MPI_MAX, i % ranks, WORLD, &requests[number++]);
+    }
+    if (rank) MPI_Send(&go, 1, MPI_INT, 0, 0, WORLD);
+    MPI_Waitall(number, requests, MPI_STATUSES_IGNORE);
+    for (int i = 0; i < IN_FLIGHT; i++) {
+        if (i % 3 == 0) CHECK(got[i] == (rank + 1) * i + rank * (rank + 1) / 2);
+        if (i % 3 == 1) CHECK(got[i] == i);
+        if (i % 3 == 2) CHECK(got[i] == (rank == i % ranks ? i + ranks - 1 : -1));
+    }
+}
+
+/* Persistent collectives are matched by the order in which they were made; the ranks may start them in any (MPI 4.1, section 6.13). */
+static void in_any_order(void) {
+#if MPI_VERSION >= 4
+    int one = 1, hundred = 100, root = 7 * (rank == 0), sums[2], sum;
+    MPI_Request requests[3];
+    MPI_Allreduce_init(&one, &sums[0], 1, MPI_INT, MPI_SUM, WORLD, MPI_INFO_NULL, &requests[0]);
+    MPI_Allreduce_init(&hundred, &sums[1], 1, MPI_INT, MPI_SUM, WORLD, MPI_INFO_NULL, &requests[1]);
+    MPI_Bcast_init(&root, 1, MPI_INT, 0, WORLD, MPI_INFO_NULL, &requests[2]);
+    for (int round = 0; round < 4; round++) {
+        sums[0] = sums[1] = 0;
+        for (int i = 0; i < 3; i++) MPI_Start(&requests[(i * (1 + rank % 2) + rank + round) % 3]);
+        /* Others are matched by the order of their calls. */
+        MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, WORLD);
+        MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
+        CHECK(sums[0] == ranks && sums[1] == 100 * ranks && sum == ranks && root == 7);
+    }
+    for (int i = 0; i < 3; i++) MPI_Request_free(&requests[i]);
+#endif
+}
+
 int main(int argc, char **argv) {
     begin(&argc, &argv);
     for (int root = 0; root < ranks; root++) from_each_root(root);
     to_all();
     reductions();
     order();
+    in_flight();
+    in_any_order();
     MPI_Finalize();
     return 0;
 }

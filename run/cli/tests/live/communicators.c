@@ -167,8 +167,24 @@ static void between(void) {
     MPI_Comm_free(&half);
 }
 
+/* More communicators than there can be at a time, one after the other; the others free theirs before rank 0 uses its own first. */
+static void one_by_one(void) {
+    for (int round = 0; round < 8500; round++) {
+        MPI_Comm copy;
+        int mine = round, got = -1;
+        MPI_Comm_dup(WORLD, &copy);
+        if (rank) MPI_Comm_free(&copy);
+        if (round % 100 == 0) MPI_Barrier(WORLD);
+        if (rank) continue;
+        MPI_Sendrecv(&mine, 1, MPI_INT, 0, 1, &got, 1, MPI_INT, 0, 1, copy, MPI_STATUS_IGNORE);
+        CHECK(got == round);
+        MPI_Comm_free(&copy);
+    }
+}
+
 int main(int argc, char **argv) {
     begin(&argc, &argv);
+    one_by_one();
     groups();
     attributes();
     between();
