@@ -114,14 +114,15 @@ impl Active {
         }
     }
 
+    /// Whether it is done. What was forgotten was waited for: an access with a request by a flush of its window.
     fn is_done(&self, port: &Port) -> bool {
         match self {
             Self::Generalized(operation) => operation.complete.get(),
             Self::Partitioned(operation) => operation.is_done(port),
             Self::Send { ticket, .. }
             | Self::Receive { ticket, .. }
-            | Self::Collective { ticket, .. } => port.is_done(*ticket),
-            _ => self.tickets().iter().all(|ticket| port.is_done(*ticket)),
+            | Self::Collective { ticket, .. } => !port.is_open(*ticket),
+            _ => !self.tickets().iter().any(|ticket| port.is_open(*ticket)),
         }
     }
 }

@@ -33,7 +33,7 @@ fn wait_for_program(port: &Port, requests: &Requests, places: &[usize]) {
 
 /// Waits for the first of some operations; without one, until something may have changed.
 fn wait_a_while(port: &Port, tickets: &[Ticket]) {
-    let open: Vec<_> = tickets.iter().copied().filter(|ticket| !port.is_done(*ticket)).collect();
+    let open: Vec<_> = tickets.iter().copied().filter(|ticket| port.is_open(*ticket)).collect();
     if open.is_empty() {
         threads::pause();
         port.poll(Poll::Test);

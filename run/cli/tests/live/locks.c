@@ -88,6 +88,39 @@ static void requests(MPI_Win win, long *memory) {
     CHECK(memory[2] == 6 * left + 2);
 }
 
+/* Flushes complete accesses with requests, however their requests are asked afterwards. */
+static void flushed(MPI_Win win) {
+    long value[6] = {0, 1, 2, 3, 4, 5}, got[6];
+    int right = (rank + 1) % size, flag = 0, number, places[6];
+    MPI_Request requests[6];
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_lock_all(0, win);
+    for (int i = 0; i < 6; i++) MPI_Rput(&value[i], 1, MPI_LONG, right, 2 + i, 1, MPI_LONG, win, &requests[i]);
+    MPI_Win_flush(right, win);
+    MPI_Request_get_status(requests[0], &flag, MPI_STATUS_IGNORE);
+    CHECK(flag);
+    MPI_Test(&requests[0], &flag, MPI_STATUS_IGNORE);
+    CHECK(flag && requests[0] == MPI_REQUEST_NULL);
+    MPI_Waitany(2, requests, &number, MPI_STATUS_IGNORE);
+    CHECK(number == 1);
+    MPI_Testany(3, requests, &number, &flag, MPI_STATUS_IGNORE);
+    CHECK(flag && number == 2);
+    MPI_Waitsome(4, requests, &number, places, MPI_STATUSES_IGNORE);
+    CHECK(number == 1 && places[0] == 3);
+    MPI_Testsome(5, requests, &number, places, MPI_STATUSES_IGNORE);
+    CHECK(number == 1 && places[0] == 4);
+    MPI_Wait(&requests[5], MPI_STATUS_IGNORE);
+    for (int i = 0; i < 6; i++) MPI_Rget(&got[i], 1, MPI_LONG, right, 2 + i, 1, MPI_LONG, win, &requests[i]);
+    MPI_Win_flush_local_all(win);
+    MPI_Testall(6, requests, &flag, MPI_STATUSES_IGNORE);
+    CHECK(flag && got[5] == 5);
+    MPI_Rput(value, 1, MPI_LONG, right, 2, 1, MPI_LONG, win, requests);
+    MPI_Win_unlock_all(win);
+    MPI_Waitany(1, requests, &number, MPI_STATUS_IGNORE);
+    CHECK(number == 0);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 /* A rank that looks at its own memory sees what another puts there. */
 static void looking(MPI_Win win, long *memory) {
     volatile long *flag = memory + 3;
@@ -129,6 +162,7 @@ int main(int argc, char **argv) {
     tickets(win, own);
     election(win);
     requests(win, own);
+    flushed(win);
     looking(win, own);
     MPI_Win_free(&win);
     MPI_Win_allocate(8 * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
@@ -138,6 +172,7 @@ int main(int argc, char **argv) {
     tickets(win, memory);
     election(win);
     requests(win, memory);
+    flushed(win);
     looking(win, memory);
     MPI_Win_free(&win);
     return end();
