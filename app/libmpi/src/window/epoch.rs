@@ -16,7 +16,7 @@ pub enum Access {
     None,
     /// Since `MPI_Win_fence`.
     Fence {
-        /// It certainly opened an epoch: there was an access, or the call said that it ended none.
+        /// It opened an epoch: there was an access. That the call ended no epoch does not say that it begins one (section 12.5.1).
         open: bool,
     },
     /// Since `MPI_Win_start`: that of these ranks.
@@ -72,8 +72,7 @@ impl Epoch {
             self.begin()?;
         }
         let ends = assert & abi::MODE_NOSUCCEED != 0;
-        let open = assert & abi::MODE_NOPRECEDE != 0;
-        self.access = if ends { Access::None } else { Access::Fence { open } };
+        self.access = if ends { Access::None } else { Access::Fence { open: false } };
         Ok(())
     }
 

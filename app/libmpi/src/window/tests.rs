@@ -42,7 +42,9 @@ fn a_lock_after_a_fence() {
     assert_eq!(in_order(&[fence, access, lock]), [true, true, false]);
     assert_eq!(in_order(&[fence, access, fence, lock]), [true; 4]);
     let opens = |epoch: &mut Epoch| epoch.fence(abi::MODE_NOPRECEDE);
-    assert_eq!(in_order(&[opens, lock]), [true, false]);
+    assert_eq!(in_order(&[opens, lock, unlock]), [true; 3]);
+    assert_eq!(in_order(&[opens, |epoch| epoch.post(vec![0])]), [true; 2]);
+    assert_eq!(in_order(&[opens, access, lock]), [true, true, false]);
 }
 
 #[test]
