@@ -188,6 +188,16 @@ impl Datatype {
         self.element
     }
 
+    /// The value with an index that all is of which it was made.
+    pub fn pair(self: &Rc<Self>) -> Option<&Rc<Self>> {
+        if self.element.is_some() {
+            return matches!(self.element, Some(Element::Pair(..))).then_some(self);
+        }
+        let mut all = self.contents.types.iter().map(Self::pair);
+        let first = all.next()??;
+        all.all(|other| other.is_some_and(|other| other.element == first.element)).then_some(first)
+    }
+
     /// Whether any number of it, from the buffer's address on, are bytes without a gap.
     pub fn is_contiguous(&self) -> bool {
         self.extent() == self.size() as i64

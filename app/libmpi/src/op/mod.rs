@@ -111,13 +111,15 @@ impl Operation {
     }
 
     /// An error, `ERR_OP`, unless an accumulation may combine data of a datatype at the target with this operation: a
-    /// predefined one, on basic elements all alike.
-    pub fn check_accumulate(&self, datatype: &Datatype) -> Result {
+    /// predefined one, on elements all alike (MPI 4.1, section 12.3.4).
+    pub fn check_accumulate(&self, datatype: &Rc<Datatype>) -> Result {
         let Self::Builtin(builtin) = *self else {
             return Err(Error::new(abi::ERR_OP, "an operation of the program does not accumulate"));
         };
         let anything = matches!(builtin, Builtin::Replace | Builtin::NoOp);
-        let element = datatype.element().or_else(|| datatype.map().uniform().map(Element::One));
+        let pair = datatype.pair().and_then(|pair| pair.element());
+        let one = || datatype.map().uniform().map(Element::One);
+        let element = pair.or_else(one);
         let defined = element.and_then(|element| kernel::kernel(builtin, element));
         check!(
             anything || defined.is_some(),
@@ -167,7 +169,7 @@ impl Operation {
 
     /// Combines data that is packed, of basic elements all alike: `into = from op into`, as accumulations do with what
     /// the origin sent and what the target has.
-    pub fn apply_packed(&self, from: &[u8], into: &mut [u8], datatype: &Datatype) -> Result {
+    pub fn apply_packed(&self, from: &[u8], into: &mut [u8], datatype: &Rc<Datatype>) -> Result {
         self.check_accumulate(datatype)?;
         let bytes = from.len().min(into.len());
         match (*self, datatype.map().uniform()) {

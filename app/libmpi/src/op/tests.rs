@@ -165,6 +165,7 @@ fn accumulations() {
     let int = named(abi::INT);
     let contents = crate::datatype::Contents::default();
     let of = crate::datatype::build::vector(contents, 2, 1, 8, &int).expect("a vector");
+    let of = Rc::new(of);
     assert!(Operation::Builtin(Builtin::Sum).check_accumulate(&of).is_ok());
     assert!(Operation::Builtin(Builtin::Sum).check_allowed(&of).is_err());
     let mut into = [[1, 0, 0, 0], [2, 0, 0, 0]].concat();
@@ -173,4 +174,23 @@ fn accumulations() {
     assert_eq!(into, [[4, 0, 0, 0], [6, 0, 0, 0]].concat());
     Operation::Builtin(Builtin::Replace).apply_packed(&from, &mut into, &of).expect("applied");
     assert_eq!(into, from);
+}
+
+// Of pairs, which are not taken for what they consist of.
+#[test]
+fn accumulations_of_pairs() {
+    let vector = |old: &Rc<Datatype>| {
+        let types = vec![Rc::clone(old)];
+        let contents = crate::datatype::Contents { types, ..Default::default() };
+        Rc::new(crate::datatype::build::vector(contents, 2, 1, 64, old).expect("a vector"))
+    };
+    let allowed =
+        |builtin, of: &Rc<Datatype>| Operation::Builtin(builtin).check_accumulate(of).is_ok();
+    for pair in [abi::TWO_INT, abi::DOUBLE_INT, abi::LONG_DOUBLE_INT] {
+        let nested = vector(&vector(&named(pair)));
+        assert!(allowed(Builtin::Minloc, &nested) && allowed(Builtin::Replace, &nested));
+        assert!(!allowed(Builtin::Sum, &nested), "{pair:#x}");
+        assert_eq!(nested.pair().expect("pairs").handle(), pair);
+    }
+    assert!(!allowed(Builtin::Maxloc, &vector(&named(abi::INT))));
 }

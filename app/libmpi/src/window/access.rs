@@ -142,22 +142,20 @@ fn accumulate(given: &Given, there: &There) -> Result<Active> {
 
 /// Combines packed data of a datatype: `into = from op into`.
 fn combine(op: Operation, from: &[u8], into: &mut [u8], datatype: &Rc<Datatype>) -> Result {
-    let Some(Element::Pair(..)) = datatype.element() else {
-        return op.apply_packed(from, into, datatype);
-    };
+    let Some(pair) = datatype.pair() else { return op.apply_packed(from, into, datatype) };
     if let Operation::Builtin(Builtin::Replace) = op {
         return op.apply_packed(from, into, datatype);
     }
     // Pairs are combined as they lie in memory, with their gaps.
-    let count = (from.len().min(into.len()) as u64).checked_div(datatype.size()).unwrap_or(0);
-    let room = count.saturating_mul(datatype.extent() as u64) as usize;
+    let count = (from.len().min(into.len()) as u64).checked_div(pair.size()).unwrap_or(0);
+    let room = count.saturating_mul(pair.extent() as u64) as usize;
     let (mut left, mut right) = (vec![0; room], vec![0; room]);
-    // SAFETY: there is room for so many of the datatype, whose lower bound is 0.
+    // SAFETY: there is room for so many pairs, whose lower bound is 0.
     unsafe {
-        datatype.unpack(from, left.as_mut_ptr(), count);
-        datatype.unpack(into, right.as_mut_ptr(), count);
-        op.apply(left.as_ptr(), right.as_mut_ptr(), count, datatype)?;
-        datatype.pack(right.as_ptr(), count, into);
+        pair.unpack(from, left.as_mut_ptr(), count);
+        pair.unpack(into, right.as_mut_ptr(), count);
+        op.apply(left.as_ptr(), right.as_mut_ptr(), count, pair)?;
+        pair.pack(right.as_ptr(), count, into);
     }
     Ok(())
 }

@@ -96,6 +96,32 @@ static void operations(void) {
     MPI_Win_free(&window);
 }
 
+/* Values with an index, of which others are made: the gaps stay as they are. */
+static void pairs(void) {
+    struct { double value; int index; } memory[4], mine[2] = {{rank, rank}, {-rank, rank}}, old[2];
+    MPI_Datatype sparse;
+    MPI_Win window;
+    for (int i = 0; i < 4; i++)
+        memory[i].value = 0, memory[i].index = 99;
+    MPI_Type_vector(2, 1, 2, MPI_DOUBLE_INT, &sparse);
+    MPI_Type_commit(&sparse);
+    MPI_Win_create(memory, sizeof memory, sizeof *memory, MPI_INFO_NULL, WORLD, &window);
+    MPI_Win_fence(0, window);
+    MPI_Accumulate(mine, 2, MPI_DOUBLE_INT, 0, 0, 1, sparse, MPI_MAXLOC, window);
+    MPI_Win_fence(0, window);
+    MPI_Get_accumulate(mine, 2, MPI_DOUBLE_INT, old, 2, MPI_DOUBLE_INT, 0, 1, 1, sparse, MPI_MINLOC, window);
+    MPI_Win_fence(0, window);
+    if (rank == 0) {
+        CHECK(memory[0].value == ranks - 1 && memory[0].index == ranks - 1);
+        /* Of equal values the lowest index, rank 0's. */
+        CHECK(memory[2].value == 0 && memory[2].index == 0);
+        CHECK(memory[1].value == 0 && memory[1].index == 0);
+        CHECK(memory[3].value == 1 - ranks && memory[3].index == ranks - 1);
+    }
+    MPI_Win_free(&window);
+    MPI_Type_free(&sparse);
+}
+
 static void atomics(void) {
     long *shared, old, one = 1, nothing = 0;
     MPI_Win window;
@@ -319,6 +345,7 @@ int main(int argc, char **argv) {
     begin(&argc, &argv);
     layouts();
     operations();
+    pairs();
     atomics();
     queue_lock();
     list();
