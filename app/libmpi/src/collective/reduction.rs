@@ -33,7 +33,7 @@ impl Native {
         let (start, bytes) = datatype.span(count);
         // The first byte comes to lie where its alignment is that of the program's address.
         let shift = (start as isize).rem_euclid(16);
-        let words = vec![0; (bytes as usize + shift as usize).div_ceil(16) + 1];
+        let words = vec![0; (bytes as usize).saturating_add(shift as usize).div_ceil(16) + 1];
         Self { words, offset: shift - start as isize }
     }
 

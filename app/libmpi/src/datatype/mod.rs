@@ -216,9 +216,12 @@ impl Datatype {
         }
     }
 
-    /// Memory that several of it span: offset of the first byte, and number of bytes, gaps included.
+    /// Memory that several of it span: offset of the first byte, and number of bytes, gaps included; if 64 bits cannot tell, more than
+    /// there is.
     pub fn span(&self, count: u64) -> (i64, u64) {
-        let Ok(bounds) = self.shape.bounds.repeat(0, count, self.extent()) else { return (0, 0) };
+        let Ok(bounds) = self.shape.bounds.repeat(0, count, self.extent()) else {
+            return (self.true_lb(), u64::MAX);
+        };
         (bounds.true_lb, bounds.true_ub.saturating_sub(bounds.true_lb).max(0) as u64)
     }
 

@@ -76,6 +76,20 @@ static void arguments(MPI_Win win) {
     MPI_Type_free(&pair);
 }
 
+/* The end of an access is no number of 64 bits. */
+static void too_far(MPI_Win win) {
+    char bytes[4] = {0};
+    MPI_Datatype far;
+    MPI_Type_create_resized(MPI_CHAR, 0, (MPI_Aint)1 << 62, &far);
+    MPI_Type_commit(&far);
+    MPI_Win_lock_all(0, win);
+    FAILS(MPI_Put(bytes, 2, MPI_CHAR, 0, 0, 2, far, win), MPI_ERR_RMA_RANGE);
+    FAILS(MPI_Put(bytes, 4, MPI_CHAR, rank, 0, 4, far, win), MPI_ERR_RMA_RANGE);
+    FAILS(MPI_Get(bytes, 4, MPI_CHAR, size - 1, 0, 4, far, win), MPI_ERR_RMA_RANGE);
+    MPI_Win_unlock_all(win);
+    MPI_Type_free(&far);
+}
+
 int main(int argc, char **argv) {
     begin(&argc, &argv);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -90,6 +104,7 @@ int main(int argc, char **argv) {
     MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
     epochs(win);
     arguments(win);
+    too_far(win);
     /* Memory of the program's own: nobody else can load from it. */
     MPI_Win_shared_query(win, 0, &bytes, &unit, &got);
     CHECK(rank == 0 ? got == memory && bytes == sizeof memory : bytes == 0);
