@@ -282,7 +282,8 @@ mpi_functions! {
         check!(size >= 0, ERR_SIZE, "memory of {size} bytes");
         check!(size == 0 || !base.is_null(), ERR_ARG, "the memory is a null pointer");
         let (start, size) = (base as usize, size as usize);
-        let overlaps = |(other, length): &(usize, usize)| start < other + length && *other < start + size;
+        // An empty region overlaps nothing.
+        let overlaps = |(other, length): &(usize, usize)| start.max(*other) < (start + size).min(other + length);
         let taken = window.attached.borrow().iter().any(overlaps);
         check!(!taken, ERR_RMA_ATTACH, "the memory is attached already");
         window.attached.borrow_mut().push((start, size));

@@ -90,6 +90,20 @@ static void too_far(MPI_Win win) {
     MPI_Type_free(&far);
 }
 
+/* Regions do not overlap; an empty one overlaps nothing. */
+static void regions(void) {
+    int memory[10];
+    MPI_Win win;
+    MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+    FAILS(MPI_Win_attach(win, memory, sizeof memory), MPI_SUCCESS);
+    FAILS(MPI_Win_attach(win, memory + 3, 0), MPI_SUCCESS);
+    FAILS(MPI_Win_detach(win, memory), MPI_SUCCESS);
+    FAILS(MPI_Win_attach(win, memory, sizeof memory), MPI_SUCCESS);
+    FAILS(MPI_Win_attach(win, memory + 9, 8), MPI_ERR_RMA_ATTACH);
+    MPI_Win_free(&win);
+}
+
 int main(int argc, char **argv) {
     begin(&argc, &argv);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -105,6 +119,7 @@ int main(int argc, char **argv) {
     epochs(win);
     arguments(win);
     too_far(win);
+    regions();
     /* Memory of the program's own: nobody else can load from it. */
     MPI_Win_shared_query(win, 0, &bytes, &unit, &got);
     CHECK(rank == 0 ? got == memory && bytes == sizeof memory : bytes == 0);
