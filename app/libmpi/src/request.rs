@@ -14,6 +14,7 @@ use crate::memory::Buffer;
 use crate::p2p::Target;
 use crate::partitioned::Operation;
 use crate::state::Mpi;
+use crate::window::Window;
 use crate::{check, lent, mpi, mpi_functions, threads};
 use array::Requests;
 
@@ -68,6 +69,8 @@ pub enum Active {
         /// What is done when it has come.
         finish: Finish,
     },
+    /// An access to the rank's own memory, which is done.
+    Own(Rc<Window>),
     /// One that the program itself carries out.
     Generalized(Rc<Generalized>),
     /// One of several messages.
@@ -97,7 +100,11 @@ impl Active {
 
     fn add_tickets(&self, into: &mut Tickets) {
         match self {
-            Self::Done(_) | Self::Failed(_) | Self::Generalized(_) | Self::Copied { .. } => {}
+            Self::Done(_)
+            | Self::Failed(_)
+            | Self::Own(_)
+            | Self::Generalized(_)
+            | Self::Copied { .. } => {}
             Self::Send { ticket, .. }
             | Self::Receive { ticket, .. }
             | Self::Collective { ticket, .. } => into.push(*ticket),
@@ -150,7 +157,7 @@ pub fn end(active: Active) -> Result<Status> {
             port.forget(ticket);
             lent::settle(port, contents).map(|()| Status::empty())
         }
-        Active::Copied { .. } => Ok(Status::empty()),
+        Active::Copied { .. } | Active::Own(_) => Ok(Status::empty()),
         Active::Receive { ticket, target } => {
             let done = take(port, ticket)?;
             if done.void {
@@ -182,6 +189,7 @@ pub fn forget(active: Active) -> Result {
         Active::Send { .. } => drop(end(active)?),
         Active::Done(_)
         | Active::Failed(_)
+        | Active::Own(_)
         | Active::Generalized(_)
         | Active::Copied { .. }
         | Active::Buffered { .. } => {}
@@ -254,6 +262,14 @@ impl Request {
 
     fn is_done(&self, port: &Port) -> bool {
         self.active.borrow().as_ref().is_none_or(|active| active.is_done(port))
+    }
+
+    /// The window of an access to the rank's own memory, if it is one.
+    fn own(&self) -> Option<Rc<Window>> {
+        match &*self.active.borrow() {
+            Some(Active::Own(window)) => Some(Rc::clone(window)),
+            _ => None,
+        }
     }
 
     /// Whether the program completes it itself, or it is one of several messages that the program sets free one by one.

@@ -61,8 +61,8 @@ pub struct Window {
     epoch: RefCell<Epoch>,
     /// Accesses that are not known to be complete.
     open: RefCell<Vec<Access>>,
-    /// How often it was flushed with nothing to wait for.
-    idle_flushes: Cell<u32>,
+    /// How often a call completed accesses with nothing to wait for.
+    idle: Cell<u32>,
     attributes: Attributes,
     errhandler: RefCell<Errhandler>,
     name: RefCell<Vec<u8>>,

@@ -10,6 +10,7 @@ use super::{Request, Tickets};
 use crate::abi::{self, Handle, Status};
 use crate::argument::Out;
 use crate::error::{Error, Result};
+use crate::window::Window;
 use crate::{check, mpi};
 
 /// Places in an array.
@@ -74,6 +75,11 @@ impl Requests {
             request.add_tickets(&mut tickets);
         }
         tickets
+    }
+
+    /// The window of an access to the rank's own memory among some.
+    pub fn own(&self, places: &[usize]) -> Option<Rc<Window>> {
+        places.iter().find_map(|place| self.at(*place)?.own())
     }
 
     /// Takes in the result of one that is done; a request for one operation is no more.

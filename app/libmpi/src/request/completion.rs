@@ -12,10 +12,14 @@ use crate::status::{set_status, tell};
 use crate::{mpi, mpi_functions, threads};
 
 /// Waits for all of some operations.
-fn wait_for(port: &Port, tickets: &[Ticket]) {
+fn wait_for(port: &Port, requests: &Requests, places: &[usize]) -> Result {
+    let tickets = requests.tickets(places);
     if !tickets.is_empty() {
-        threads::wait(port, true, tickets);
+        threads::wait(port, true, &tickets);
+    } else if let Some(window) = requests.own(places) {
+        window.idle()?;
     }
+    Ok(())
 }
 
 /// Waits for operations that the program completes itself, and those of several messages.
@@ -46,7 +50,7 @@ fn wait_any(requests: &Requests, active: &[usize]) -> Result<usize> {
     let port = mpi().port()?;
     let done = || active.iter().copied().find(|place| requests.is_done(port, *place));
     if let Some(place) = done() {
-        wait_for(port, &requests.tickets(&[place]));
+        wait_for(port, requests, &[place])?;
         return Ok(place);
     }
     loop {
@@ -84,7 +88,7 @@ fn set_some(
 ) -> Result {
     number.set(done.len() as c_int)?;
     indices.set_all(done.iter().map(|place| *place as c_int))?;
-    wait_for(mpi().port()?, &requests.tickets(done));
+    wait_for(mpi().port()?, requests, done)?;
     set_all(done.iter().map(|place| take(requests, *place)), statuses)
 }
 
@@ -106,7 +110,7 @@ pub(super) fn test_one(
     if !done {
         return Ok(());
     }
-    wait_for(mpi().port()?, &requests.tickets(&active));
+    wait_for(mpi().port()?, requests, &active)?;
     tell(status, take(requests, 0))
 }
 
@@ -124,7 +128,7 @@ pub(super) fn test_all(
     if !done {
         return Ok(());
     }
-    wait_for(mpi().port()?, &requests.tickets(&active));
+    wait_for(mpi().port()?, requests, &active)?;
     set_all((0..requests.known.len()).map(|place| take(requests, place)), statuses)
 }
 
@@ -147,7 +151,7 @@ pub(super) fn test_any(
     flag.set(c_int::from(place.is_some()))?;
     let Some(place) = place else { return Ok(()) };
     index.set(place as c_int)?;
-    wait_for(mpi().port()?, &requests.tickets(&[place]));
+    wait_for(mpi().port()?, requests, &[place])?;
     tell(status, take(requests, place))
 }
 
@@ -175,7 +179,7 @@ mpi_functions! {
         if active.is_empty() {
             return set_empty(status);
         }
-        wait_for(port, &requests.tickets(&active));
+        wait_for(port, &requests, &active)?;
         wait_for_program(port, &requests, &active);
         tell(status, requests.end(0))
     }
@@ -184,7 +188,7 @@ mpi_functions! {
         let requests = Requests::to_wait(array, count)?;
         let port = mpi().port()?;
         let active = requests.active();
-        wait_for(port, &requests.tickets(&active));
+        wait_for(port, &requests, &active)?;
         wait_for_program(port, &requests, &active);
         set_all((0..requests.known.len()).map(|place| requests.end(place)), statuses)
     }

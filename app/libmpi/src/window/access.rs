@@ -30,7 +30,7 @@ struct There {
 
 /// A target whose memory is open, and the part of it.
 struct Found<'w> {
-    window: &'w Window,
+    window: &'w Rc<Window>,
     target: u32,
     part: Part<'w>,
     datatype: Rc<Datatype>,
@@ -38,7 +38,7 @@ struct Found<'w> {
 
 impl There {
     /// Finds the memory; nothing if the target is nobody.
-    fn find<'w>(&self, window: &'w Window) -> Result<Option<Found<'w>>> {
+    fn find<'w>(&self, window: &'w Rc<Window>) -> Result<Option<Found<'w>>> {
         check!(self.count >= 0, ERR_COUNT, "a count is negative: {}", self.count);
         let datatype = mpi().committed(self.datatype)?;
         let Some(target) = window.target(self.rank)? else { return Ok(None) };
@@ -78,7 +78,7 @@ impl Found<'_> {
     fn travel(&self, there: u64, back: u64, brings: bool) -> Result<Active> {
         let to = self.window.world(self.target)?;
         if to == mpi().comms.me() {
-            return Ok(Active::Done(Status::empty()));
+            return Ok(Active::Own(Rc::clone(self.window)));
         }
         let port = mpi().port()?;
         let ticket = port.start(&Command::Remote { to, bytes: there, answer: back });

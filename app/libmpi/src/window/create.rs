@@ -165,7 +165,7 @@ impl Parts {
             locks,
             epoch: RefCell::<Epoch>::default(),
             open: RefCell::default(),
-            idle_flushes: Cell::default(),
+            idle: Cell::default(),
             attributes: Attributes::default(),
             errhandler: RefCell::new(Errhandler::Fatal),
             name: RefCell::default(),

@@ -30,15 +30,20 @@ impl Window {
         if granted.is_empty() { Ok(()) } else { self.notify(&granted, Notice::Granted) }
     }
 
-    /// Waits until accesses are complete. Where none was under way, the others go on for a moment, but not every time: the program may
-    /// be waiting for what they do to its memory.
+    /// Waits until accesses are complete.
     fn flush(&self, which: Which) -> Result {
         if self.complete(which)? {
             mpi().port()?.poll(Poll::Nothing);
             return Ok(());
         }
-        let times = self.idle_flushes.get().wrapping_add(1);
-        self.idle_flushes.set(times);
+        self.idle()
+    }
+
+    /// There was nothing to wait for: the others go on for a moment, but not every time. The program may be waiting for what they do to
+    /// its memory.
+    pub fn idle(&self) -> Result {
+        let times = self.idle.get().wrapping_add(1);
+        self.idle.set(times);
         if times.is_multiple_of(LOOKS) {
             threads::look(mpi().port()?);
         }
@@ -51,7 +56,7 @@ impl Window {
     }
 }
 
-/// Of so many flushes with nothing to wait for, one lets the others go on.
+/// Of so many calls with nothing to wait for, one lets the others go on.
 const LOOKS: u32 = 16;
 
 fn check_assertion(assert: c_int) -> Result {

@@ -136,6 +136,24 @@ static void looking(MPI_Win win, long *memory) {
         MPI_Put(&value, 1, MPI_LONG, 0, 3, 1, MPI_LONG, win);
     }
     MPI_Win_unlock_all(win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    /* The same, as accesses with requests see it. */
+    if (rank == 0 && size > 1) {
+        long seen = 0;
+        MPI_Request request;
+        MPI_Win_lock_all(0, win);
+        while (seen != 79) {
+            MPI_Rget(&seen, 1, MPI_LONG, 0, 3, 1, MPI_LONG, win, &request);
+            MPI_Wait(&request, MPI_STATUS_IGNORE);
+        }
+        MPI_Win_unlock_all(win);
+    }
+    if (rank == 1) {
+        long value = 79;
+        MPI_Win_lock_all(0, win);
+        MPI_Put(&value, 1, MPI_LONG, 0, 3, 1, MPI_LONG, win);
+        MPI_Win_unlock_all(win);
+    }
     /* The same, with a lock for each look. */
     if (rank == 0 && size > 1) {
         long seen = 0;
