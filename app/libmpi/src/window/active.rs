@@ -19,13 +19,18 @@ pub enum Notice {
     Posted,
     /// All accesses are complete.
     Completed,
-    /// The lock is yours.
-    Granted,
+    /// The lock of a target is yours.
+    Granted(u32),
 }
 
 impl Window {
-    fn tag(&self, notice: Notice) -> Tag {
-        Tag { context: self.comm.context, tag: Some(notice as u32) }
+    pub(super) fn tag(&self, notice: Notice) -> Tag {
+        let tag = match notice {
+            Notice::Posted => 0,
+            Notice::Completed => 1,
+            Notice::Granted(target) => 2 + target,
+        };
+        Tag { context: self.comm.context, tag: Some(tag) }
     }
 
     /// Tells ranks something.

@@ -1,21 +1,21 @@
 //! Who holds the locks of a window, in memory that all its ranks share.
 //!
-//! Of each target: who holds it, and the queue of those who wait, from first to last; of each rank, who waits after it, and for what.
-//! A rank waits for one lock at a time. Who gives a lock back hands it to those who are next.
+//! Of each target: who holds it, and the queue of those who wait, from first to last. Each who waits has a place in the queue of its
+//! own, as threads of a rank may wait for several targets. Who gives a lock back hands it to those who are next.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use port::{Place, Port};
 
 use crate::error::Result;
-use crate::mpi;
+use crate::{mpi, p2p};
 
 /// A lock that one rank holds alone; other numbers are how many share it.
 const ALONE: u64 = u64::MAX;
 /// Words of a target: holders, first and last of the queue.
 const OF_TARGET: u32 = 3;
-/// Words of a rank: the next in the queue, and whether it wants to be alone.
-const OF_RANK: u32 = 2;
+/// Words of a place in a queue: the next place, the rank, and whether it wants to be alone.
+const OF_PLACE: u64 = 3;
 
 /// The locks of a window.
 #[derive(Clone, Copy, Debug)]
@@ -27,7 +27,7 @@ pub struct Locks {
 impl Locks {
     /// Bytes for so many ranks.
     pub fn bytes(ranks: u32) -> u64 {
-        8 * (1 + u64::from(ranks) * u64::from(OF_TARGET + OF_RANK))
+        8 * (1 + u64::from(ranks) * u64::from(OF_TARGET))
     }
 
     /// The locks in a block of so many bytes.
@@ -51,26 +51,22 @@ impl Locks {
         Ok([self.word(first)?, self.word(first + 1)?, self.word(first + 2)?])
     }
 
-    fn of_rank(self, rank: u32) -> Result<[&'static AtomicU64; 2]> {
-        let first = 1 + OF_TARGET * self.ranks + OF_RANK * rank;
-        Ok([self.word(first)?, self.word(first + 1)?])
-    }
-
-    /// Takes a lock, or queues for it; tells whether it was free.
-    pub fn take(self, target: u32, me: u32, alone: bool) -> Result<bool> {
+    /// Takes a lock, or queues for it: gives the place in the queue, to be given back when the lock is there.
+    pub fn take(self, target: u32, me: u32, alone: bool) -> Result<Option<Place>> {
         let [holders, first, last] = self.of_target(target)?;
         if first.load(Ordering::Relaxed) == 0 && join(holders, alone) {
-            return Ok(true);
+            return Ok(None);
         }
-        let [next, wish] = self.of_rank(me)?;
+        let mine = p2p::block(8 * OF_PLACE)?;
+        let [next, rank, wish] = waiting(mine)?;
         next.store(0, Ordering::Relaxed);
+        rank.store(me.into(), Ordering::Relaxed);
         wish.store(alone.into(), Ordering::Relaxed);
-        let mine = u64::from(me) + 1;
         match last.swap(mine, Ordering::Relaxed) {
             0 => first.store(mine, Ordering::Relaxed),
-            before => self.of_rank(before as u32 - 1)?[0].store(mine, Ordering::Relaxed),
+            before => waiting(before)?[0].store(mine, Ordering::Relaxed),
         }
-        Ok(false)
+        Ok(Some(mine))
     }
 
     /// Gives a lock back; gives those who hold it now instead.
@@ -82,8 +78,8 @@ impl Locks {
         };
         holders.store(left, Ordering::Relaxed);
         let mut granted = Vec::new();
-        while let Some(rank) = first.load(Ordering::Relaxed).checked_sub(1) {
-            let [next, wish] = self.of_rank(rank as u32)?;
+        while let place @ 1.. = first.load(Ordering::Relaxed) {
+            let [next, rank, wish] = waiting(place)?;
             if !join(holders, wish.load(Ordering::Relaxed) != 0) {
                 break;
             }
@@ -92,7 +88,7 @@ impl Locks {
             if next == 0 {
                 last.store(0, Ordering::Relaxed);
             }
-            granted.push(rank as u32);
+            granted.push(rank.load(Ordering::Relaxed) as u32);
         }
         Ok(granted)
     }
@@ -106,6 +102,12 @@ impl Locks {
     pub const fn place(self) -> Place {
         self.place
     }
+}
+
+/// The words of a place in a queue.
+fn waiting(place: Place) -> Result<[&'static AtomicU64; OF_PLACE as usize]> {
+    let memory = mpi().port()?.memory();
+    Ok([memory.word(place), memory.word(place + 8), memory.word(place + 16)])
 }
 
 /// Adds a holder to a lock, if those who hold it let it.

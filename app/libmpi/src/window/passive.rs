@@ -14,20 +14,18 @@ use crate::{check, mpi, mpi_functions, threads};
 impl Window {
     /// Takes a lock, and waits for it if it is not free.
     fn lock(&self, target: u32, alone: bool) -> Result {
-        if self.locks.take(target, self.comm.rank(), alone)? {
-            return Ok(());
-        }
-        let tag = port::Tag { context: self.comm.context, tag: Some(Notice::Granted as u32) };
+        let Some(place) = self.locks.take(target, self.comm.rank(), alone)? else { return Ok(()) };
         let port = mpi().port()?;
-        let ticket = port.start(&Command::receive(ANY, tag, 1));
+        let ticket = port.start(&Command::receive(ANY, self.tag(Notice::Granted(target)), 1));
         threads::finish(port, &[ticket]);
         port.forget(ticket);
+        port.give_back(place);
         Ok(())
     }
 
     fn unlock(&self, target: u32) -> Result {
         let granted = self.locks.give_back(target)?;
-        if granted.is_empty() { Ok(()) } else { self.notify(&granted, Notice::Granted) }
+        if granted.is_empty() { Ok(()) } else { self.notify(&granted, Notice::Granted(target)) }
     }
 
     /// Waits until accesses are complete.

@@ -245,6 +245,39 @@ static void token(void) {
     }
 }
 
+static MPI_Win window;
+
+/* Adds to a counter of a target under its lock, for which the same thread of all ranks waits. */
+static void *locks(void *argument) {
+    int target = *(int *)argument, value;
+    for (int round = 0; round < ROUNDS; round++) {
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, window);
+        MPI_Get(&value, 1, MPI_INT, target, 0, 1, MPI_INT, window);
+        MPI_Win_flush(target, window);
+        value++;
+        MPI_Put(&value, 1, MPI_INT, target, 0, 1, MPI_INT, window);
+        MPI_Win_unlock(target, window);
+    }
+    return NULL;
+}
+
+/* Threads wait for the locks of different targets of a window. */
+static void of_windows(void) {
+    pthread_t threads[THREADS];
+    int targets[THREADS], number = ranks < THREADS ? ranks : THREADS, *counter;
+    MPI_Win_allocate(sizeof *counter, sizeof *counter, MPI_INFO_NULL, MPI_COMM_WORLD, &counter, &window);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; i < number; i++) {
+        targets[i] = i;
+        pthread_create(&threads[i], NULL, locks, &targets[i]);
+    }
+    for (int i = 0; i < number; i++)
+        pthread_join(threads[i], NULL);
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK(*counter == (rank < number ? ranks * ROUNDS : 0));
+    MPI_Win_free(&window);
+}
+
 int main(int argc, char **argv) {
     int provided;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
@@ -267,6 +300,7 @@ int main(int argc, char **argv) {
         beside_probes();
         matched_probes();
         token();
+        of_windows();
     }
     MPI_Finalize();
     return 0;
