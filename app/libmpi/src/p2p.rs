@@ -285,7 +285,7 @@ pub fn start_receive(data: &Data, peer: &Peer) -> Result<Active> {
     let port = mpi().port()?;
     if let Some(found) = mpi().probed.receive(port, peer.comm.context, from, peer.tag) {
         let target = Target { data: data.clone(), peer: peer.clone() };
-        return target.take(&found).map(Active::Done);
+        return target.take(&found);
     }
     let room = data.bytes();
     let ticket = port.start(&Command::receive(from, peer.key(), room));
@@ -300,10 +300,10 @@ pub struct Target {
 }
 
 impl Target {
-    /// A message that was probed has met its receive.
-    fn take(&self, found: &Completion) -> Result<Status> {
+    /// A message that was probed has met its receive. If it does not fit, its completion says so, as if it had come later.
+    fn take(&self, found: &Completion) -> Result<Active> {
         mpi().port()?.forget(found.ticket);
-        self.accept(found)
+        Ok(self.accept(found).map_or_else(Active::Failed, Active::Done))
     }
 
     /// The message has come.
@@ -334,7 +334,7 @@ pub fn blocking(active: Active) -> Result<Status> {
             port.forget(ticket);
             return Ok(Status::empty());
         }
-        Active::Done(_) => threads::finish_later(port, &[]),
+        Active::Done(_) | Active::Failed(_) => threads::finish_later(port, &[]),
         _ => threads::finish(port, &active.tickets()),
     }
     request::end(active)

@@ -165,11 +165,11 @@ fn matched_probe(peer: Peer, waits: bool) -> Result<Option<(Handle, Status)>> {
 }
 
 /// Takes a message that was probed.
-fn take_message(data: Data, message: Out<Handle>) -> Result<Status> {
+fn take_message(data: Data, message: Out<Handle>) -> Result<Active> {
     let handle = message.get()?;
     if handle == abi::MESSAGE_NO_PROC {
         message.set(abi::MESSAGE_NULL)?;
-        return Ok(from_nobody());
+        return Ok(Active::Done(from_nobody()));
     }
     let known = mpi().messages.remove(handle);
     let known = known.ok_or_else(|| Error::new(abi::ERR_REQUEST, "no message that was probed"))?;
@@ -179,13 +179,13 @@ fn take_message(data: Data, message: Out<Handle>) -> Result<Status> {
 
 both_forms! {
     fn Mrecv | Mrecv_c (buf: *mut c_void, count: Count, datatype: Handle, message: Out<Handle>, status: Out<Status>) {
-        tell(status, take_message(Data::new(buf, count, datatype)?, message))
+        tell(status, request::end(take_message(Data::new(buf, count, datatype)?, message)?))
     }
 
     fn Imrecv | Imrecv_c (buf: *mut c_void, count: Count, datatype: Handle, message: Out<Handle>, request: Out<Handle>) {
         request.check()?;
-        let status = take_message(Data::new(buf, count, datatype)?, message)?;
-        request.set(mpi().requests.add(Rc::new(Request::active(Active::Done(status)))))
+        let active = take_message(Data::new(buf, count, datatype)?, message)?;
+        request.set(mpi().requests.add(Rc::new(Request::active(active))))
     }
 }
 
