@@ -48,7 +48,7 @@ pub fn run(name: &'static str, about: About, body: impl FnOnce() -> Result) -> c
     }));
     match outcome {
         Ok(Ok(())) => abi::SUCCESS,
-        Ok(Err(error)) => raise(name, about, &error),
+        Ok(Err(error)) => raise(name, about, error),
         Err(_) => {
             eprintln!("heddle: {name} failed within the MPI library; this is a bug of heddle");
             std::process::abort()
@@ -57,7 +57,7 @@ pub fn run(name: &'static str, about: About, body: impl FnOnce() -> Result) -> c
 }
 
 /// Calls the error handler of what an error is about; gives the code that the call returns.
-pub fn raise(name: &'static str, about: About, error: &Error) -> c_int {
+pub fn raise(name: &'static str, about: About, error: Error) -> c_int {
     crate::errhandler::raise(name, about, error)
 }
 

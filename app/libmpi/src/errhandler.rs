@@ -154,10 +154,7 @@ impl Mpi {
             About::Nothing => return self.hearer_of_all(),
         };
         match self.handled(about) {
-            Ok(object) => {
-                let handler = object.errhandler().borrow().clone();
-                Hearer { kind, handle, title: object.title(), handler }
-            }
+            Ok(object) => Hearer::of(&*object, kind, handle),
             Err(_) if kind == Kind::File => {
                 let handler = self.errhandlers.of_new_files();
                 Hearer { kind, handle: abi::FILE_NULL, title: None, handler }
@@ -204,10 +201,21 @@ struct Hearer {
     handler: Errhandler,
 }
 
-/// The program's handler of an error, and of what. It may leave with an exception, so that no lock is held when it is called.
-fn handler(name: &str, about: About, error: &Error) -> Option<(Callback, Kind, Handle)> {
+impl Hearer {
+    fn of(object: &dyn Handled, kind: Kind, handle: Handle) -> Self {
+        let handler = object.errhandler().borrow().clone();
+        Self { kind, handle, title: object.title(), handler }
+    }
+}
+
+/// The program's handler of an error, and of what. It may leave with an exception, so that no lock is held when it is called, and nothing
+/// is held that would be given back behind it.
+fn handler(name: &str, about: About, error: &mut Error) -> Option<(Callback, Kind, Handle)> {
     crate::threads::enter();
-    let hearer = mpi().hearer(about);
+    let hearer = match error.received.take() {
+        Some(received) => Hearer::of(&*received.comm, Kind::Comm, received.comm.handle()),
+        None => mpi().hearer(about),
+    };
     let found = match hearer.handler {
         Errhandler::Return => None,
         Errhandler::Fatal | Errhandler::Abort => {
@@ -221,14 +229,13 @@ fn handler(name: &str, about: About, error: &Error) -> Option<(Callback, Kind, H
 }
 
 /// Handles an error that a call ended with; gives the code that the call returns.
-pub fn raise(name: &'static str, about: About, error: &Error) -> c_int {
+pub fn raise(name: &'static str, about: About, mut error: Error) -> c_int {
     // Tools are told by the code alone.
     if name.starts_with("MPI_T_") {
         return error.code;
     }
-    let about = error.received.as_ref().map_or(about, |received| About::Comm(received.comm));
     let mut code = error.code;
-    if let Some((function, kind, handle)) = handler(name, about, error) {
+    if let Some((function, kind, handle)) = handler(name, about, &mut error) {
         // SAFETY: the program handed it in as a handler for this kind of object; the code lives until it returns.
         unsafe { function.handle_error(kind, handle, &mut code) };
     }

@@ -1,8 +1,10 @@
 //! What a call of MPI may fail with.
 
 use std::ffi::c_int;
+use std::rc::Rc;
 
 use crate::abi::{self, Handle, Status};
+use crate::comm::Comm;
 
 /// A failure: an error class of the standard ([`abi`]) or a code that the program made, and what it is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,13 +18,22 @@ pub struct Error {
 }
 
 /// A message of which only a part was received.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Received {
     /// What is known of it.
     pub status: Status,
-    /// The communicator that it came in, whose error handler hears of it.
-    pub comm: Handle,
+    /// The communicator that it came in, whose error handler hears of it. The program may have freed its handle since, and another
+    /// communicator may have it.
+    pub comm: Rc<Comm>,
 }
+
+impl PartialEq for Received {
+    fn eq(&self, other: &Self) -> bool {
+        self.status == other.status && Rc::ptr_eq(&self.comm, &other.comm)
+    }
+}
+
+impl Eq for Received {}
 
 /// What the functions of MPI give inside this library.
 pub type Result<T = ()> = std::result::Result<T, Error>;

@@ -317,7 +317,7 @@ impl Target {
             lent::give_back(port, done.contents);
         }
         status.set_bytes(done.bytes.min(room));
-        let received = || Some(Box::new(Received { status, comm: self.peer.comm.handle() }));
+        let received = || Some(Box::new(Received { status, comm: Rc::clone(&self.peer.comm) }));
         let fits = check_room(done.bytes, room);
         fits.map(|()| status).map_err(|error| Error { received: received(), ..error })
     }

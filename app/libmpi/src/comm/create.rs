@@ -221,6 +221,8 @@ fn free(place: Out<Handle>) -> Result {
     comm.attributes.clear(handle)?;
     let comms = &mpi().comms;
     comms.table.remove(handle);
+    // What is under way does not know it by a handle that another may get.
+    comm.handle.set(abi::COMM_NULL);
     if comms.parent.get() == handle {
         comms.parent.set(abi::COMM_NULL);
     }

@@ -36,7 +36,7 @@ macro_rules! errhandler_functions {
             $(fn $call(object: Handle, errorcode: c_int) about $kind(object) {
                 mpi().handled(About::$kind(object))?;
                 let error = Error::new(errorcode, "the program called the error handler");
-                super::raise(mpi().call.get(), About::$kind(object), &error);
+                super::raise(mpi().call.get(), About::$kind(object), error);
                 Ok(())
             })?
         }

@@ -225,6 +225,41 @@ static void too_long_after_probe(void) {
     MPI_Comm_free(&own);
 }
 
+static int heard_elsewhere;
+
+static void hear_elsewhere(MPI_Comm *comm, int *code, ...) {
+    (void)comm;
+    (void)code;
+    heard_elsewhere++;
+}
+
+/* The handler of a communicator that was freed hears of it, and not that of another which the program knows by the same handle now. */
+static void too_long_in_a_freed_one(void) {
+    int out[4] = {1, 2, 3, 4}, in[2] = {0};
+    MPI_Request send, receive;
+    MPI_Comm own, others[8];
+    MPI_Errhandler handler, other;
+    MPI_Comm_create_errhandler(hear, &handler);
+    MPI_Comm_create_errhandler(hear_elsewhere, &other);
+    MPI_Comm_dup(MPI_COMM_SELF, &own);
+    MPI_Comm_set_errhandler(own, handler);
+    MPI_Irecv(in, 2, MPI_INT, 0, 1, own, &receive);
+    MPI_Isend(out, 4, MPI_INT, 0, 1, own, &send);
+    MPI_Comm_free(&own);
+    for (int i = 0; i < 8; i++) {
+        MPI_Comm_dup(MPI_COMM_SELF, &others[i]);
+        MPI_Comm_set_errhandler(others[i], other);
+    }
+    heard = 0;
+    CHECK(class_of(MPI_Wait(&receive, MPI_STATUS_IGNORE)) == MPI_ERR_TRUNCATE);
+    CHECK(heard == MPI_ERR_TRUNCATE && heard_elsewhere == 0);
+    MPI_Wait(&send, MPI_STATUS_IGNORE);
+    for (int i = 0; i < 8; i++)
+        MPI_Comm_free(&others[i]);
+    MPI_Errhandler_free(&handler);
+    MPI_Errhandler_free(&other);
+}
+
 static void withdrawn(void) {
     int value = 0, flag = 0;
     MPI_Request request;
@@ -295,6 +330,7 @@ int main(int argc, char **argv) {
     one_fails();
     too_long();
     too_long_after_probe();
+    too_long_in_a_freed_one();
     withdrawn();
     made_up();
     MPI_Finalize();
