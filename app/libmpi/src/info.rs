@@ -39,6 +39,9 @@ const HINTS: [&[u8]; 4] = [
     b"mpi_assert_allow_overtaking",
 ];
 
+/// What memory of the program calls take, which all objects tell alike (MPI 4.1, section 11.4.3).
+const MEMORY_KINDS: (&[u8], &[u8]) = (b"mpi_memory_alloc_kinds", b"mpi,system");
+
 impl Info {
     /// The value of a key.
     pub fn get(&self, key: &[u8]) -> Option<&[u8]> {
@@ -95,6 +98,13 @@ impl Mpi {
     /// A handle for a new info object.
     pub fn add_info(&self, info: Info) -> Handle {
         self.infos.made.add(Rc::new(RefCell::new(info)))
+    }
+
+    /// The same, for what an object says of itself.
+    pub fn add_used_info(&self, mut info: Info) -> Handle {
+        let (key, value) = MEMORY_KINDS;
+        info.set(key, value);
+        self.add_info(info)
     }
 
     /// An info object that the program may change.

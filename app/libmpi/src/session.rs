@@ -117,6 +117,6 @@ mpi_functions! {
     fn Session_get_info(session: Handle, info_used: Out<Handle>) about Session(session) {
         let session = mpi().session(session)?;
         info_used.check()?;
-        info_used.set(mpi().add_info(session.info.clone()))
+        info_used.set(mpi().add_used_info(session.info.clone()))
     }
 }

@@ -79,7 +79,7 @@ mpi_functions! {
         let comm = mpi().comm(comm)?;
         info_used.check()?;
         let used = comm.info.borrow().clone();
-        info_used.set(mpi().add_info(used))
+        info_used.set(mpi().add_used_info(used))
     }
 
     fn Comm_get_parent(parent: Out<Handle>) {

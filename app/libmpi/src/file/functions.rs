@@ -144,7 +144,7 @@ mpi_functions! {
         let file = mpi().file(file)?;
         info.check()?;
         let known = file.info.borrow().clone();
-        info.set(mpi().add_info(known))
+        info.set(mpi().add_used_info(known))
     }
 
     fn File_set_view(file: Handle, displacement: i64, etype: Handle, filetype: Handle, datarep: In<c_char>, info: Handle) about File(file) {

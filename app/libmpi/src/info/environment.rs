@@ -2,7 +2,7 @@
 
 use std::os::unix::ffi::OsStrExt;
 
-use super::Info;
+use super::{Info, MEMORY_KINDS};
 use crate::abi;
 use crate::state::mpi;
 
@@ -34,5 +34,6 @@ pub(super) fn of(arguments: &[Vec<u8>]) -> Info {
         set("wdir", folder.as_os_str().as_bytes());
     }
     set("thread_level", crate::environment::thread_level_name().as_bytes());
+    info.set(MEMORY_KINDS.0, MEMORY_KINDS.1);
     info
 }

@@ -132,5 +132,9 @@ fn hints_of_communicators() {
         assert_eq!(heddle_Comm_get_info(new, &raw mut used), abi::SUCCESS);
         assert_eq!(get(used, c"mpi_assert_no_any_tag", 64), Some(("true".into(), 5)));
         assert_eq!(get(used, c"colour", 64), None);
+        // Beside them there is what holds for all (MPI 4.1, section 11.4.3).
+        let kinds = Some(("mpi,system".into(), 11));
+        assert_eq!(get(used, c"mpi_memory_alloc_kinds", 64), kinds);
+        assert_eq!(get(abi::INFO_ENV, c"mpi_memory_alloc_kinds", 64), kinds);
     });
 }

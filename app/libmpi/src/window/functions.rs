@@ -75,6 +75,6 @@ mpi_functions! {
         let window = mpi().window(win)?;
         info_used.check()?;
         let used = window.info.borrow().clone();
-        info_used.set(mpi().add_info(used))
+        info_used.set(mpi().add_used_info(used))
     }
 }

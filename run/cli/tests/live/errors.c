@@ -1,5 +1,6 @@
 /* Errors return their class through the handler of the communicator; information, clocks and the environment. */
 #include "conformance.h"
+#include <unistd.h>
 
 static int class_of(int code) {
     int class = -1;
@@ -108,6 +109,44 @@ static int at_end(MPI_Comm comm, int key, void *value, void *extra) {
     return MPI_SUCCESS;
 }
 
+#if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
+static int tells_kinds(MPI_Info info) {
+    int length = MPI_MAX_INFO_VAL, flag;
+    char text[MPI_MAX_INFO_VAL];
+    MPI_Info_get_string(info, "mpi_memory_alloc_kinds", &length, text, &flag);
+    MPI_Info_free(&info);
+    return flag && !strncmp(text, "mpi,system", 10);
+}
+
+/* What memory calls take (MPI 4.1, section 11.4.3). */
+static void memory_kinds(void) {
+    char name[64];
+    MPI_Info info;
+    MPI_Win window;
+    MPI_File file;
+    MPI_Session session;
+    MPI_Info_dup(MPI_INFO_ENV, &info);
+    CHECK(tells_kinds(info));
+    MPI_Comm_get_info(WORLD, &info);
+    CHECK(tells_kinds(info));
+    MPI_Win_create(name, sizeof name, 1, MPI_INFO_NULL, WORLD, &window);
+    MPI_Win_get_info(window, &info);
+    CHECK(tells_kinds(info));
+    MPI_Win_free(&window);
+    snprintf(name, sizeof name, "/tmp/kinds-%d-%d", (int)getpid(), rank);
+    MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
+    MPI_File_get_info(file, &info);
+    CHECK(tells_kinds(info));
+    MPI_File_close(&file);
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
+    MPI_Session_get_info(session, &info);
+    CHECK(tells_kinds(info));
+    MPI_Session_finalize(&session);
+}
+#else
+static void memory_kinds(void) {}
+#endif
+
 int main(int argc, char **argv) {
     int provided, flag, key, length, version, sub;
     char name[MPI_MAX_PROCESSOR_NAME];
@@ -128,6 +167,7 @@ int main(int argc, char **argv) {
     classes();
     handled();
     information();
+    memory_kinds();
     double before = MPI_Wtime();
     MPI_Barrier(WORLD);
     CHECK(MPI_Wtime() >= before && MPI_Wtick() > 0);
