@@ -24,6 +24,13 @@ unsafe extern "C" {
         old: Handle,
         new: *mut Handle,
     ) -> c_int;
+    fn heddle_Type_indexed_c(
+        count: i64,
+        lengths: *const i64,
+        displacements: *const i64,
+        old: Handle,
+        new: *mut Handle,
+    ) -> c_int;
     fn heddle_Type_contiguous(count: c_int, old: Handle, new: *mut Handle) -> c_int;
     fn heddle_Type_commit(datatype: *mut Handle) -> c_int;
     fn heddle_Type_free(datatype: *mut Handle) -> c_int;
@@ -170,6 +177,29 @@ fn large_counts() {
             heddle_Type_size_x(of, &raw mut large);
         }
         assert_eq!((size, large), (abi::UNDEFINED, 1 << 34));
+    });
+}
+
+// A stride that leads to no other block and the displacement of an empty block are not in the type map: they may be anything.
+#[test]
+fn strides_that_lead_nowhere() {
+    program(|| {
+        let far = i64::MAX;
+        let mut of = 0;
+        // SAFETY: arrays and results are local variables.
+        unsafe {
+            for (count, length) in [(1, 1), (0, 1), (2, 0)] {
+                let code = heddle_Type_vector_c(count, length, far, abi::INT, &raw mut of);
+                assert_eq!(code, abi::SUCCESS, "{count} blocks of {length}");
+            }
+            let code = heddle_Type_vector_c(2, 1, far, abi::INT, &raw mut of);
+            assert_eq!(code, abi::ERR_ARG);
+            let indexed = |lengths: [i64; 2], new| {
+                heddle_Type_indexed_c(2, lengths.as_ptr(), [far, 1].as_ptr(), abi::INT, new)
+            };
+            assert_eq!(indexed([0, 1], &raw mut of), abi::SUCCESS);
+            assert_eq!(indexed([1, 1], &raw mut of), abi::ERR_ARG);
+        }
     });
 }
 

@@ -17,9 +17,14 @@ pub fn register(new: Out<Handle>, datatype: Datatype) -> Result {
     new.set(mpi().types.add(datatype))
 }
 
-/// Displacements in extents, in bytes.
-fn scaled(displacements: &[i64], old: &Datatype) -> Result<Vec<i64>> {
-    displacements.iter().map(|&displacement| product(displacement, old.extent())).collect()
+/// Displacements in extents, in bytes. Empty blocks are nowhere.
+fn scaled(displacements: &[i64], lengths: &[i64], old: &Datatype) -> Result<Vec<i64>> {
+    let blocks = displacements.iter().zip(lengths);
+    let bytes = blocks.map(|(&displacement, &length)| match length {
+        0 => Ok(0),
+        _ => product(displacement, old.extent()),
+    });
+    bytes.collect()
 }
 
 /// Arguments of a constructor with blocks of one length.
@@ -51,7 +56,9 @@ both_forms! {
         let old = mpi().datatype(old)?;
         let (count, length, stride) = (count.wide(), length.wide(), stride.wide());
         let contents = Arguments::new(abi::COMBINER_VECTOR, LARGE).numbers(&[count, length, stride]).of(&old);
-        register(new, build::vector(contents, count, length, product(stride, old.extent())?, &old)?)
+        // One that leads to no other block may be anything.
+        let bytes = if count > 1 && length > 0 { product(stride, old.extent())? } else { 0 };
+        register(new, build::vector(contents, count, length, bytes, &old)?)
     }
 
     fn Type_create_hvector | Type_create_hvector_c (count: Count, length: Count, stride: Aint, old: Handle, new: Out<Handle>) {
@@ -67,7 +74,7 @@ both_forms! {
         let (lengths, displacements) = (lengths.numbers(count)?, displacements.numbers(count)?);
         let arguments = Arguments::new(abi::COMBINER_INDEXED, LARGE).numbers(&[count as i64]);
         let contents = arguments.numbers(&lengths).numbers(&displacements).of(&old);
-        register(new, build::indexed(contents, &lengths, &scaled(&displacements, &old)?, &old)?)
+        register(new, build::indexed(contents, &lengths, &scaled(&displacements, &lengths, &old)?, &old)?)
     }
 
     fn Type_create_hindexed | Type_create_hindexed_c (count: Count, lengths: In<Count>, displacements: In<Aint>, old: Handle, new: Out<Handle>) {
@@ -84,7 +91,7 @@ both_forms! {
         let (arguments, lengths) = of_blocks(abi::COMBINER_INDEXED_BLOCK, LARGE, count.wide(), length.wide())?;
         let displacements = displacements.numbers(lengths.len())?;
         let contents = arguments.numbers(&displacements).of(&old);
-        register(new, build::indexed(contents, &lengths, &scaled(&displacements, &old)?, &old)?)
+        register(new, build::indexed(contents, &lengths, &scaled(&displacements, &lengths, &old)?, &old)?)
     }
 
     fn Type_create_hindexed_block | Type_create_hindexed_block_c (count: Count, length: Count, displacements: In<Aint>, old: Handle, new: Out<Handle>) {

@@ -186,6 +186,10 @@ impl Bounds {
     /// Those of a [`Piece`].
     pub fn repeat(&self, offset: i64, count: u64, stride: i64) -> Result<Self> {
         let Some(last) = count.checked_sub(1) else { return Ok(Self::EMPTY) };
+        if !(self.data || self.lb_set || self.ub_set) {
+            // Where nothing is has no place.
+            return Ok(*self);
+        }
         let span = i128::from(stride) * i128::from(last);
         let (low, high) = (span.min(0), span.max(0));
         let place = |bound: i64, by: i128| {

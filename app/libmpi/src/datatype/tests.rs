@@ -259,6 +259,18 @@ fn large_counts() {
     assert_eq!(contiguous(none(), -1, &of).expect_err("negative").code, abi::ERR_COUNT);
 }
 
+// Blocks without data are nowhere, so that no place is too far for them.
+#[test]
+fn empty_blocks() {
+    let int = named(abi::INT);
+    let of = vector(none(), 3, 0, i64::MAX, &int).expect("a vector of empty blocks");
+    assert_eq!(bounds(&of), (0, 0, 0, 0, 0));
+    let of = vector(none(), 1, 1, i64::MAX, &int).expect("a vector of one block");
+    assert_eq!(bounds(&of), (4, 0, 4, 0, 4));
+    let of = indexed(none(), &[0, 1], &[i64::MAX, 8], &int).expect("an indexed datatype");
+    assert_eq!(bounds(&of), (4, 8, 4, 8, 4));
+}
+
 // Big-endian; a long has 4 bytes, 1.5 as long double is 0x3fff 0x8000... in IEEE binary128.
 #[test]
 fn external32() {
