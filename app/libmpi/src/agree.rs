@@ -153,7 +153,7 @@ pub fn exchange_pair(comm: &Comm, peer: u32, tag: c_int, mine: &[u8]) -> Result<
 pub fn tell(world: u32, number: u32, mine: &[u8]) -> Result {
     let port = mpi().port()?;
     let (bytes, contents) = p2p::contents(mine)?;
-    let tag = port::Tag { context: comm::WORLD, tag: Some(u32::MAX - number) };
+    let tag = port::Tag { context: comm::OWN, tag: Some(u32::MAX - number) };
     let send = port.start(&Command::Send { to: world, tag, bytes, contents, synchronous: false });
     threads::finish_later(port, &[send]);
     port.forget(send);
@@ -168,7 +168,7 @@ pub fn tell_birth(rank: u32, birth: &[u8]) -> Result {
 /// Waits for what a rank of the world tells by a number, or any does; gives which, and what.
 pub fn hear(world: u32, number: u32) -> Result<(u32, Vec<u8>)> {
     let port = mpi().port()?;
-    let tag = port::Tag { context: comm::WORLD, tag: Some(u32::MAX - number) };
+    let tag = port::Tag { context: comm::OWN, tag: Some(u32::MAX - number) };
     let receive = port.start(&Command::receive(world, tag, u64::MAX));
     threads::finish(port, &[receive]);
     let done = port.done(receive).ok_or_else(request::unfinished)?;

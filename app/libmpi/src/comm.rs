@@ -34,9 +34,11 @@ mod tests;
 
 pub use create::private_copy;
 
-/// The context of the messages of the world that the run began with, and of what ranks of all worlds tell each other.
+/// The context of the messages of the world that the run began with.
 pub const WORLD: u32 = 0;
-/// The context of messages of a rank to itself, which every rank has for its own.
+/// The context of messages of a rank to itself, which every rank has for its own; and of what ranks of all worlds tell each other by
+/// numbers of the library. There is no other rank in it whose leader could meet this one by a tag of the program
+/// ([`crate::agree::exchange_pair`]).
 pub const OWN: u32 = 1;
 
 /// A communicator.

@@ -17,11 +17,11 @@ use crate::argument::{In, Out, count};
 use crate::error::{Error, Result};
 use crate::p2p::{self, Data, Peer};
 use crate::request::{Active, Request, Starter, unfinished};
-use crate::{agree, check, lent, mpi, mpi_functions};
+use crate::{agree, check, comm, lent, mpi, mpi_functions};
 
 /// What contexts are asked for, apart from those of communicators.
 const PURPOSE: u64 = 100;
-/// Tags from here on are of partitioned messages.
+/// Tags from here on are of partitioned messages. Their numbers are those of contexts, which nobody else has in any communicator.
 const TAGS: u32 = 1 << 31;
 /// Words before the data of a message: where it begins in all data, its bytes, and how many messages there are.
 const HEAD: u64 = 3;
@@ -84,7 +84,7 @@ impl Channel {
             data,
             partitions,
             world: peer.world,
-            tag: Tag { context, tag: Some(TAGS | number) },
+            tag: Tag { context: comm::OWN, tag: Some(TAGS | number) },
             status: if sends { Status::empty() } else { status },
             sends,
             posted: RefCell::default(),
