@@ -39,6 +39,7 @@ pub const TAG_BITS: u8 = 18;
 const CONTEXTS: u32 = 1 << 13;
 /// 0 is the world, 1 is each rank alone: their places in the tags of messages are the same.
 pub const FIRST_CONTEXT: u32 = 2;
+const ALONE: u32 = 1;
 /// Collectives at a time.
 const COLLECTIVES: usize = 1 << 18;
 /// Any tag of a context.
@@ -201,7 +202,8 @@ impl Shared {
     /// The tag of a message among the hosts: 0, 13 bits of context, 18 bits of tag. Tags above 2^31 are the library's own, which no wildcard
     /// means: 1, 13 bits of context, 1, 17 bits of tag. Fails if there are too many that do not stand for themselves.
     pub fn tag(&self, slot: u32, tag: Option<u32>) -> Result<u32, String> {
-        if tag == Some(port::BIRTH) {
+        // It is told as what ranks of all worlds tell each other; elsewhere a tag of the program's may look like it.
+        if slot == ALONE && tag == Some(port::BIRTH) {
             return Ok(BIRTH);
         }
         let short = |tag, least: u32, most: u32| {
