@@ -15,7 +15,7 @@ const FOLDER: &str = "/proc/self/task";
 /// The system call that sleeps on a futex.
 const FUTEX: i64 = if cfg!(target_arch = "x86_64") { 202 } else { 98 };
 
-/// What is known of the other threads.
+/// What is known of the threads: all are listed, as any of them may look at the others.
 #[derive(Debug)]
 pub struct Others {
     folder: Option<Opened>,
@@ -75,11 +75,11 @@ impl Others {
     /// One look at all threads: whether they sleep, and have not run since they were last seen. Nothing if one does not sleep,
     /// or they are not the ones that were known.
     fn look(&mut self, me: u32, waits: impl Fn(u32) -> bool) -> Option<bool> {
-        if self.count()? != self.threads.len() {
-            self.list(me)?;
+        if self.count()? + 1 != self.threads.len() {
+            self.list()?;
         }
         let mut rested = true;
-        for other in &mut self.threads {
+        for other in self.threads.iter_mut().filter(|other| other.thread != me) {
             let (Some(stat), Some(ran)) = (other.stat.text(), other.runs.text()) else {
                 // It has ended, and another may have its place.
                 self.threads.clear();
@@ -102,7 +102,7 @@ impl Others {
                 other.ran = ran;
             }
         }
-        (self.count()? == self.threads.len()).then_some(rested)
+        (self.count()? + 1 == self.threads.len()).then_some(rested)
     }
 
     /// How many there are: the folder has a link of each, and one more for this thread, and two as every folder.
@@ -114,13 +114,14 @@ impl Others {
         usize::try_from(links).ok()?.checked_sub(3)
     }
 
-    fn list(&mut self, me: u32) -> Option<()> {
+    /// Lists all threads, whichever looks next.
+    fn list(&mut self) -> Option<()> {
         self.threads.clear();
         let folder = self.folder.as_ref()?;
         let entries = Opened::open(folder.file.as_fd(), ".", OFlags::RDONLY)?;
         for entry in Dir::read_from(&*entries.file).ok()? {
             let thread = entry.ok()?.file_name().to_str().ok().and_then(|name| name.parse().ok());
-            if let Some(thread) = thread.filter(|thread| *thread != me) {
+            if let Some(thread) = thread {
                 let open = |name| {
                     Opened::open(folder.file.as_fd(), &format!("{thread}/{name}"), OFlags::RDONLY)
                 };
@@ -227,6 +228,10 @@ mod tests {
         assert!(!others.none());
         assert!(comes(&mut others, true, &ours), "it waits to be woken");
         assert!(others.sleep(me(), |thread| !ours.contains(&thread)), "and has not run since");
+        let both = [ours[0], me()];
+        std::thread::scope(|scope| {
+            scope.spawn(|| assert!(comes(&mut others, true, &both), "whoever looks"));
+        });
         *state.0.lock().unwrap() = 1;
         state.1.notify_all();
         assert!(comes(&mut others, false, &ours), "it sleeps for a time");
