@@ -232,18 +232,20 @@ pub fn pause() {
         std::thread::yield_now();
         return;
     }
+    // As long as the lock is held: what the others wait for is no thread's to look at without it.
+    let is_alone = alone();
     let depth = {
         let mut state = state();
         release(&mut state);
         state.depth
     };
-    if !alone() {
+    if !is_alone {
         on_the_wall(|| std::thread::sleep(PAUSES.0));
     }
     take(depth);
 }
 
-/// Whether no other thread can do anything before this one does: each waits in MPI, or sleeps until a thread wakes it.
+/// Whether no other thread can do anything before this one, which has the lock, does: each waits in MPI, or sleeps until a thread wakes it.
 fn alone() -> bool {
     // Another thread that looks is awake.
     let Ok(mut others) = OTHERS.try_lock() else { return false };
