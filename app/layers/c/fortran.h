@@ -104,6 +104,8 @@ UNUSED void *base_address(void *descriptor)
     return *(void **)descriptor;
 }
 
+struct descriptor;
+
 /* What a call sends or receives of an array that is handed over as a descriptor. */
 struct part {
     void *address;
@@ -111,12 +113,16 @@ struct part {
     MPI_Datatype datatype;
     /* Whether the datatype was made for it. */
     bool made;
+    /* The array that the address is a copy of. */
+    const struct descriptor *copied;
 };
 
 /* fortran_arrays.c */
-struct part part_of(void *descriptor, MPI_Count count, MPI_Datatype datatype);
-void part_end(struct part *part);
-void *whole(void *descriptor);
+/* `later`: the call may end before it is done with the array. */
+struct part part_of(void *descriptor, MPI_Count count, MPI_Datatype datatype, bool later);
+struct part part_copied(void *descriptor, bool later);
+/* `changed`: the call has received into it. */
+void part_end(struct part *part, bool changed);
 
 /* fortran.c */
 char *name_f(const char *text, size_t length);

@@ -1,10 +1,12 @@
-/* Arrays as descriptors: a section that is not contiguous becomes a datatype of its own. */
+/* Arrays as descriptors: a section that is not contiguous becomes a datatype of its own or, where a call is done with it at its end and it
+ * cannot be one, is copied. */
 #include "fortran.h"
 
 #include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* As gfortran hands them to a procedure of Fortran (libgfortran.h); strides count spans. */
 struct descriptor {
@@ -49,46 +51,73 @@ static void refuse(const char *why)
     PMPI_Abort(COMM_WORLD, ERR_BUFFER);
 }
 
-void *whole(void *descriptor)
-{
-    const struct descriptor *array = descriptor;
-    if (!contiguous(array))
-        refuse("this call cannot take one; copy it first");
-    return array->address;
-}
+/* An element of a section: where it is, from the section's address on. */
+struct element {
+    ptrdiff_t index[16];
+    MPI_Aint place;
+};
 
-/* Where the elements of a section are, in the array's order, from its address on. Behind its end it goes on in the last dimension. */
-static void elements(const struct descriptor *array, MPI_Count count, MPI_Aint *places)
+/* The next one in the array's order. Behind the section's end it goes on in the last dimension. */
+static void advance(const struct descriptor *array, struct element *element)
 {
-    ptrdiff_t index[16] = {0};
-    MPI_Aint place = 0;
-    for (MPI_Count element = 0; element < count; element++) {
-        places[element] = place;
-        for (int dimension = 0; dimension < array->rank; dimension++) {
-            place += step(array, dimension);
-            if (++index[dimension] < extent(array, dimension) || dimension + 1 == array->rank)
-                break;
-            place -= extent(array, dimension) * step(array, dimension);
-            index[dimension] = 0;
-        }
+    for (int dimension = 0; dimension < array->rank; dimension++) {
+        element->place += step(array, dimension);
+        if (++element->index[dimension] < extent(array, dimension) || dimension + 1 == array->rank)
+            break;
+        element->place -= extent(array, dimension) * step(array, dimension);
+        element->index[dimension] = 0;
     }
 }
 
-struct part part_of(void *descriptor, MPI_Count count, MPI_Datatype datatype)
+static size_t number(const struct descriptor *array)
+{
+    size_t elements = 1;
+    for (int dimension = 0; dimension < array->rank; dimension++) {
+        if (extent(array, dimension) <= 0)
+            return 0;
+        elements *= (size_t)extent(array, dimension);
+    }
+    return elements;
+}
+
+struct part part_copied(void *descriptor, bool later)
 {
     const struct descriptor *array = descriptor;
-    struct part part = {array->address, count, datatype, false};
+    struct part part = {.address = array->address};
+    size_t elements = number(array);
+    if (elements == 0 || contiguous(array))
+        return part;
+    if (later)
+        refuse("this call cannot take one, as it may end before it is done; copy it first");
+    part.address = malloc(elements * array->element);
+    if (!part.address)
+        refuse("no memory");
+    part.copied = array;
+    struct element from = {0};
+    for (size_t element = 0; element < elements; element++, advance(array, &from))
+        memcpy((char *)part.address + element * array->element, array->address + from.place, array->element);
+    return part;
+}
+
+struct part part_of(void *descriptor, MPI_Count count, MPI_Datatype datatype, bool later)
+{
+    const struct descriptor *array = descriptor;
+    struct part part = {.address = array->address, .count = count, .datatype = datatype};
     MPI_Aint lower, size;
     if (contiguous(array) || count <= 0 || PMPI_Type_get_extent(datatype, &lower, &size))
         return part;
-    if (size != (MPI_Aint)array->element)
-        refuse("its elements are no elements of the datatype");
-    if (count > INT_MAX)
-        refuse("it has too many elements");
+    if (size != (MPI_Aint)array->element || count > INT_MAX) {
+        part = part_copied(descriptor, later);
+        part.count = count;
+        part.datatype = datatype;
+        return part;
+    }
     MPI_Aint *places = malloc((size_t)count * sizeof *places);
     if (!places)
         refuse("no memory");
-    elements(array, count, places);
+    struct element next = {0};
+    for (MPI_Count element = 0; element < count; element++, advance(array, &next))
+        places[element] = next.place;
     PMPI_Type_create_hindexed_block((int)count, 1, places, datatype, &part.datatype);
     PMPI_Type_commit(&part.datatype);
     free(places);
@@ -97,8 +126,16 @@ struct part part_of(void *descriptor, MPI_Count count, MPI_Datatype datatype)
     return part;
 }
 
-void part_end(struct part *part)
+void part_end(struct part *part, bool changed)
 {
     if (part->made)
         PMPI_Type_free(&part->datatype);
+    const struct descriptor *array = part->copied;
+    if (!array)
+        return;
+    struct element to = {0};
+    size_t elements = changed ? number(array) : 0;
+    for (size_t element = 0; element < elements; element++, advance(array, &to))
+        memcpy(array->address + to.place, (char *)part->address + element * array->element, array->element);
+    free(part->address);
 }

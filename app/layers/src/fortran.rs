@@ -318,10 +318,22 @@ fn gives(function: &Function) -> &'static str {
     }
 }
 
-/// Whether a section of an array can be a datatype in a function: not if the buffer has a block for each rank, or others have to be alike.
-fn takes_sections(function: &Function) -> bool {
+/// Whether a section of an array can be a datatype as a buffer of a function: not if the buffer has a block for each rank, or the datatypes
+/// of all have to be alike.
+fn takes_sections(function: &Function, buffer: &Argument) -> bool {
     let name = function.name.to_lowercase();
-    !["gather", "scatter", "alltoall", "reduce", "scan"].iter().any(|part| name.contains(part))
+    let is = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
+    !is(&["alltoall", "reduce", "scan"])
+        && (!is(&["gather"]) || buffer.kind == "in")
+        && (!is(&["scatter"]) || buffer.kind != "in")
+}
+
+/// Whether a function may end before it is done with its buffers.
+fn ends_early(function: &Function) -> bool {
+    let given = |kind: &str, flow: Flow| {
+        function.arguments.iter().any(|one| one.kind == kind && one.flow == flow)
+    };
+    given("req", Flow::Out) || given("win", Flow::In) || function.name.contains("_begin")
 }
 
 /// The buffers of a function come as descriptors.
@@ -329,28 +341,34 @@ fn described(out: &mut String, function: &Function, all: &mut [Passed]) {
     let arguments = &function.arguments;
     // Without a datatype, only where it begins is of interest.
     let typed = arguments.iter().any(|one| one.kind == "type");
-    let plain = if typed { "whole" } else { "base_address" };
+    let later = ends_early(function);
     for (place, argument) in arguments.iter().enumerate().filter(|(_, one)| choice(one)) {
         let name = &argument.name;
+        if !typed {
+            let _ = writeln!(out, "    {name} = base_address({name});");
+            continue;
+        }
         let behind = |kinds: &[&str], offset: usize| {
             arguments.get(place + offset).is_some_and(|one| kinds.contains(&one.kind.as_str()))
         };
-        let [.., count, datatype] = all.get_mut(place..place + 3).unwrap_or_default() else {
-            let _ = writeln!(out, "    {name} = {plain}({name});");
-            continue;
+        let is_section = takes_sections(function, argument)
+            && behind(&["int", "count"], 1)
+            && behind(&["type"], 2);
+        let Some([buffer, others @ ..]) = all.get_mut(place..) else { continue };
+        let part = match others {
+            [count, datatype, ..] if is_section => {
+                let part = format!("part_of({name}, {}, {}, {later})", count.pass, datatype.pass);
+                count.pass = format!("part_{name}.count");
+                datatype.pass = format!("part_{name}.datatype");
+                part
+            }
+            _ => format!("part_copied({name}, {later})"),
         };
-        if !(takes_sections(function) && behind(&["int", "count"], 1) && behind(&["type"], 2)) {
-            let _ = writeln!(out, "    {name} = {plain}({name});");
-            continue;
-        }
         let _ = writeln!(
             out,
-            "    struct part part_{name} = part_of({name}, {}, {});\n    {name} = part_{name}.address;",
-            count.pass, datatype.pass
+            "    struct part part_{name} = {part};\n    {name} = part_{name}.address;"
         );
-        count.pass = format!("part_{name}.count");
-        datatype.pass = format!("part_{name}.datatype");
-        datatype.after = format!("part_end(&part_{name});\n");
+        buffer.after = format!("part_end(&part_{name}, {});\n", argument.kind != "in");
     }
 }
 

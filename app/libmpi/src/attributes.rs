@@ -8,7 +8,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_void};
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 
 use crate::abi::{self, Handle};
 use crate::error::{Error, Result};
@@ -37,6 +37,8 @@ pub struct Keyval {
 #[derive(Debug, Default)]
 pub struct Keyvals {
     live: RefCell<BTreeMap<c_int, Rc<Keyval>>>,
+    /// Those that were freed while something had an attribute of theirs.
+    freed: RefCell<BTreeMap<c_int, Weak<Keyval>>>,
     made: Cell<c_int>,
 }
 
@@ -123,6 +125,22 @@ impl Mpi {
             )),
             None => Err(Error::new(abi::ERR_KEYVAL, "no such keyval (freed?)")),
         }
+    }
+}
+
+impl Mpi {
+    /// Frees a keyval. While something has an attribute of it, it may be freed again, as functions that delete attributes do.
+    fn free_keyval(&self, kind: Kind, number: c_int) -> Result {
+        let mut freed = self.keyvals.freed.borrow_mut();
+        let is_used = |keyval: &Weak<Keyval>| keyval.upgrade().is_some_and(|own| own.kind == kind);
+        if freed.get(&number).is_some_and(is_used) {
+            return Ok(());
+        }
+        let keyval = self.keyval(kind, number)?;
+        self.keyvals.live.borrow_mut().remove(&number);
+        freed.retain(|_, other| other.strong_count() > 0);
+        freed.insert(number, Rc::downgrade(&keyval));
+        Ok(())
     }
 }
 

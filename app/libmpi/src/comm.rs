@@ -258,11 +258,11 @@ impl Comms {
         predefined.into_iter().flatten().chain(self.table.all()).collect()
     }
 
-    /// The group of a process set that the library knows by name.
+    /// The group of a process set that the library knows by name, in whatever case.
     pub fn process_set(&self, name: &[u8]) -> Option<Group> {
-        match name {
-            b"mpi://WORLD" => Some(self.of_world.borrow().0.clone()),
-            b"mpi://SELF" => Some(Group::range(self.me(), 1)),
+        match name.to_ascii_uppercase().as_slice() {
+            b"MPI://WORLD" => Some(self.of_world.borrow().0.clone()),
+            b"MPI://SELF" => Some(Group::range(self.me(), 1)),
             _ => None,
         }
     }

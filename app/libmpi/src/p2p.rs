@@ -271,6 +271,7 @@ pub fn start_send(data: &Data, peer: &Peer, mode: Mode) -> Result<Active> {
         data.pack(bytes_mut(port, contents, length));
     }
     kinds::note(port, contents, data);
+    mpi().tools.counters.sent(length);
     let (tag, bytes, synchronous) = (peer.key(), length, mode == Mode::Synchronous);
     let ticket = port.start(&Command::Send { to, tag, bytes, contents, synchronous });
     let Some(buffer) = buffer else { return Ok(Active::Send { ticket, contents }) };
@@ -311,6 +312,7 @@ impl Target {
         let port = mpi().port()?;
         let mut status = self.peer.status(done);
         let room = self.data.bytes();
+        mpi().tools.counters.received(done.bytes.min(room));
         kinds::check(port, done, &self.data, &self.peer.comm);
         if done.contents != 0 {
             self.data.unpack(bytes(port, done.contents, done.bytes.min(room)));

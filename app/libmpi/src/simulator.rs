@@ -129,6 +129,9 @@ pub struct Connected {
 /// Connects this process with the simulator that started it, and waits for its first turn. Started by itself, it is alone.
 pub fn connect() -> Result<Connected> {
     if let Some(port) = mpi().port.get() {
+        if let Some(manner) = mpi().manner.take() {
+            manner.adopt(mpi());
+        }
         return Ok(Connected { port, universe: port.ranks(), program: 0, birth: 0 });
     }
     let failed = |text: &str| Error::new(abi::ERR_OTHER, text.to_owned());
@@ -166,7 +169,7 @@ pub fn hold(rank: &Mpi, port: Port, manner: Manner, variables: Rc<[Range<usize>]
     threads::forbid();
     rank.held.set(true);
     port.locate_by(place::here);
-    manner.adopt(rank);
+    rank.manner.set(Some(manner));
     // A rank is held once.
     let _ = rank.variables.set(variables);
     let _ = rank.port.set(port);
@@ -182,7 +185,19 @@ impl Mpi {
 /// Simulated time in picoseconds, for tools that record what the program does: looking costs nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_now() -> u64 {
-    threads::alongside(|| mpi().port.get().map_or(0, |port| port.poll(Poll::Nothing)))
+    look(Poll::Nothing)
+}
+
+/// Simulated time in picoseconds, with all that was computed until now; 0 for who is no rank.
+pub fn look(what: Poll) -> u64 {
+    threads::alongside(|| {
+        let mpi = mpi();
+        let Some(port) = mpi.port.get() else { return 0 };
+        computed(mpi);
+        let now = port.poll(what);
+        leave(mpi);
+        now
+    })
 }
 
 /// A call begins.

@@ -55,6 +55,8 @@ pub struct Mpi {
     pub memory: Memory,
     /// The way to the simulator.
     pub port: std::cell::OnceCell<port::Port>,
+    /// What is wanted of a rank that is held, until it uses MPI: what it does before does not count.
+    pub manner: Cell<Option<crate::simulator::Manner>>,
     /// The processor time at which the last call ended, if computation counts.
     pub measured: Cell<Option<u64>>,
     /// Messages and collectives have no contents: the program's buffers are left alone.

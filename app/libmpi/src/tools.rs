@@ -37,7 +37,7 @@ pub struct Tools {
     meters: Table<Meter>,
 }
 
-/// Messages and bytes of a rank, those of collective operations included.
+/// Messages and bytes of a rank's calls from point to point.
 #[derive(Debug, Default)]
 pub struct Counters {
     messages_sent: Cell<u64>,

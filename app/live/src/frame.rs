@@ -20,6 +20,11 @@ use crate::expansion::Expansion;
 use crate::graph::{ANY, AT_ONCE, BLOCKING, END, Graph};
 use crate::shared::{BIRTH, Costs, Envelope, FIRST_CONTEXT, Shared};
 
+/// So many looks at the clock in a row cost the same.
+const FREE_LOOKS: u64 = 100;
+/// A rank that computes longer, in nanoseconds, does not only look at the clock.
+const BUSY: u64 = 10_000;
+
 pub type Ops = SmallVec<[u32; 4]>;
 
 /// What is the same for all ranks.
@@ -120,6 +125,8 @@ pub struct Rank {
     computed: Computed,
     /// Polls in a row.
     polls: u64,
+    /// Looks at the clock in a row, between which it computed next to nothing.
+    looks: u64,
     /// When it last began to run, in picoseconds.
     pub now: u64,
     /// The function that it is in.
@@ -157,6 +164,7 @@ impl Rank {
             chain: None,
             computed: Computed::default(),
             polls: 0,
+            looks: 0,
             now: 0,
             inside: String::new(),
             completed: Vec::new(),
@@ -170,10 +178,15 @@ impl Rank {
     // Long because it lists the commands.
     pub fn take(&mut self, command: &mut Command, rules: &Rules) -> Result<Want, String> {
         if self.gets_on(command) {
-            self.polls = 0;
+            (self.polls, self.looks) = (0, 0);
         }
         match command {
-            &mut Command::Compute(time) => self.computed.measured(time),
+            &mut Command::Compute(time) => {
+                if time > BUSY {
+                    self.looks = 0;
+                }
+                self.computed.measured(time);
+            }
             &mut Command::Sleep(time) => self.computed.fixed(time),
             Command::Send { .. } => self.send(command, rules)?,
             &mut Command::Remote { to, bytes, answer } => {
@@ -542,7 +555,11 @@ impl Rank {
             Poll::Time => costs.clock,
         };
         self.polls = self.polls.saturating_add(1);
-        let times = if poll == Poll::Time { 1 } else { self.polls };
+        self.looks = if poll == Poll::Time { self.looks.saturating_add(1) } else { 0 };
+        let times = match poll {
+            Poll::Time => self.looks.saturating_sub(FREE_LOOKS).max(1),
+            _ => self.polls,
+        };
         self.computed.fixed(cost.saturating_mul(times));
         let before = self.before(rules, poll == Poll::Time)?;
         self.hang(before, Edge::Done);

@@ -40,6 +40,9 @@ impl Image {
     pub fn find() -> Self {
         let mut image = Self::default();
         let objects = objects::of_each_rank();
+        // The executable is the last.
+        let libraries = objects.split_last().map_or(&[][..], |(_, libraries)| libraries);
+        pristine::only(|variable| libraries.iter().any(|library| library.defines(variable)));
         image.destructors = objects.iter().rev().flat_map(|one| one.destructors.clone()).collect();
         for object in objects {
             for part in object.parts {

@@ -15,6 +15,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 use std::ffi::{CStr, c_void};
 
+mod buffers;
 mod code;
 mod floats;
 mod image;

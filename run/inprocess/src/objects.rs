@@ -1,6 +1,6 @@
 //! The executable and its shared libraries, as the dynamic linker has loaded them.
 
-use std::ffi::{CStr, c_int, c_void};
+use std::ffi::{CStr, CString, c_int, c_void};
 use std::ops::Range;
 
 use crate::pristine;
@@ -24,6 +24,7 @@ pub struct Part {
 #[derive(Clone, Debug, Default)]
 pub struct Object {
     name: String,
+    path: CString,
     needed: Vec<String>,
     /// From where to where it is.
     pub extent: Range<usize>,
@@ -69,13 +70,15 @@ const SHARED: &[&str] = &[
     "libtsan.",
 ];
 
-/// The name of an object's file, without its folders.
-fn name(info: &libc::dl_phdr_info) -> &[u8] {
-    if info.dlpi_name.is_null() {
-        return &[];
-    }
+/// An object's file.
+fn path(info: &libc::dl_phdr_info) -> &CStr {
     // SAFETY: the loader's promise.
-    let path = unsafe { CStr::from_ptr(info.dlpi_name) }.to_bytes();
+    if info.dlpi_name.is_null() { c"" } else { unsafe { CStr::from_ptr(info.dlpi_name) } }
+}
+
+/// Its name, without its folders.
+fn name(info: &libc::dl_phdr_info) -> &[u8] {
+    let path = path(info).to_bytes();
     path.rsplit(|byte| *byte == b'/').next().unwrap_or(path)
 }
 
@@ -90,6 +93,20 @@ impl Object {
         !allocator.is_some_and(|place| self.extent.contains(&place))
             && self.parts.iter().all(pristine::knows)
     }
+
+    /// Whether a library defines a variable.
+    pub fn defines(&self, variable: &CStr) -> bool {
+        // SAFETY: the library is there, so that nothing of it runs.
+        unsafe {
+            let library = libc::dlopen(self.path.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD);
+            if library.is_null() {
+                return false;
+            }
+            let place = libc::dlsym(library, variable.as_ptr());
+            libc::dlclose(library);
+            self.extent.contains(&place.addr())
+        }
+    }
 }
 
 /// The executable, and in front of it those libraries of which ranks have their own variables: each behind what it needs.
@@ -98,13 +115,42 @@ pub fn of_each_rank() -> Vec<Object> {
     // SAFETY: the function is called for each object while this lives.
     unsafe { libc::dl_iterate_phdr(Some(object), (&raw mut all).cast()) };
     let allocator = symbol::<*const u8>(c"malloc").map(<*const u8>::addr);
-    let mut order = Vec::new();
-    visit(&all, 0, &mut vec![false; all.len()], &mut order);
+    let (mut order, mut seen) = (Vec::new(), vec![false; all.len()]);
+    visit(&all, 0, &mut seen, &mut order);
+    // What nobody needs, such as a tool that is loaded first (LD_PRELOAD), is ready before the executable, too.
+    let executable = order.pop();
+    (0..all.len()).for_each(|place| visit(&all, place, &mut seen, &mut order));
+    order.extend(executable);
     let chosen = |place: &usize| {
         let one = all.get(*place)?;
         (*place == 0 || one.is_for_each_rank(allocator)).then(|| one.clone())
     };
     order.iter().filter_map(chosen).collect()
+}
+
+/// Where the system has its libraries.
+const SYSTEM: [&[u8]; 2] = [b"/lib", b"/usr/lib"];
+
+/// The libraries that the program itself has loaded and not unloaded, but for those of the system: ranks share their variables.
+pub fn loaded_by_program() -> Vec<String> {
+    let mut found = (0, Vec::new());
+    // SAFETY: the function is called for each object while this lives.
+    unsafe { libc::dl_iterate_phdr(Some(later), (&raw mut found).cast()) };
+    found.1
+}
+
+/// Takes in the name of an object that was not there when the process began.
+unsafe extern "C" fn later(info: *mut libc::dl_phdr_info, _: usize, found: *mut c_void) -> c_int {
+    // SAFETY: what `loaded_by_program` passes, and what the loader promises.
+    let (found, info) = unsafe { (&mut *found.cast::<(usize, Vec<String>)>(), &*info) };
+    found.0 += 1;
+    if found.0 > pristine::objects() && !is_shared(info) {
+        let path = path(info).to_bytes();
+        if !SYSTEM.iter().any(|folder| path.starts_with(folder)) {
+            found.1.push(String::from_utf8_lossy(path).into_owned());
+        }
+    }
+    0
 }
 
 /// Those that one needs, and itself.
@@ -159,7 +205,7 @@ unsafe extern "C" fn object(info: *mut libc::dl_phdr_info, _: usize, all: *mut c
     // SAFETY: what `of_each_rank` passes, and what the loader promises.
     let (all, info) = unsafe { (&mut *all.cast::<Vec<Object>>(), &*info) };
     let name = String::from_utf8_lossy(name(info)).into_owned();
-    let mut one = Object { name, ..Object::default() };
+    let mut one = Object { name, path: path(info).to_owned(), ..Object::default() };
     let base = info.dlpi_addr as usize;
     let place = |header: &libc::Elf64_Phdr| base + header.p_vaddr as usize;
     let loaded = || headers(info).iter().filter(|header| header.p_type == libc::PT_LOAD);
@@ -177,6 +223,9 @@ unsafe extern "C" fn object(info: *mut libc::dl_phdr_info, _: usize, all: *mut c
 /// Entries of the dynamic section.
 const NEEDED: i64 = 1;
 const STRINGS: i64 = 5;
+const SYMBOLS: i64 = 6;
+const RELOCATIONS: i64 = 7;
+const RELOCATIONS_SIZE: i64 = 8;
 const INIT: i64 = 12;
 const FINI: i64 = 13;
 const INIT_ARRAY: i64 = 25;
@@ -184,12 +233,43 @@ const FINI_ARRAY: i64 = 26;
 const INIT_ARRAY_SIZE: i64 = 27;
 const FINI_ARRAY_SIZE: i64 = 28;
 
-/// Finds what an object needs, its constructors and its destructors.
-fn dynamic(object: &mut Object, base: usize, section: usize) {
+/// Entries of the dynamic section, and their values.
+fn entries(section: usize) -> impl Iterator<Item = (i64, usize)> {
     let section = section as *const (i64, usize);
     // SAFETY: the dynamic section ends with an entry 0.
-    let entries = (0..).map(|place| unsafe { *section.wrapping_add(place) });
-    let entries: Vec<_> = entries.take_while(|(kind, _)| *kind != 0).collect();
+    (0..).map(move |place| unsafe { *section.wrapping_add(place) }).take_while(|entry| entry.0 != 0)
+}
+
+/// `R_X86_64_COPY` and `R_AARCH64_COPY`.
+const COPY: u64 = if cfg!(target_arch = "x86_64") { 5 } else { 1024 };
+
+/// The variables of libraries that the executable has copies of: where each copy is, how long it is, and its name.
+pub fn copied(info: &libc::dl_phdr_info, mut take: impl FnMut(*const u8, usize, &CStr)) {
+    let base = info.dlpi_addr as usize;
+    let Some(header) = headers(info).iter().find(|header| header.p_type == libc::PT_DYNAMIC) else {
+        return;
+    };
+    let entry = |wanted| {
+        let section = base + header.p_vaddr as usize;
+        entries(section).find(|(kind, _)| *kind == wanted).map(|entry| entry.1)
+    };
+    let (Some(strings), Some(symbols)) = (entry(STRINGS), entry(SYMBOLS)) else { return };
+    let (Some(list), Some(bytes)) = (entry(RELOCATIONS), entry(RELOCATIONS_SIZE)) else { return };
+    // SAFETY: the loader has relocated the places of these tables, and the numbers in them lie within.
+    unsafe {
+        let relocations: &[libc::Elf64_Rela] =
+            std::slice::from_raw_parts(list as *const _, bytes / size_of::<libc::Elf64_Rela>());
+        for one in relocations.iter().filter(|one| one.r_info & 0xffff_ffff == COPY) {
+            let symbol = &*(symbols as *const libc::Elf64_Sym).add((one.r_info >> 32) as usize);
+            let name = CStr::from_ptr((strings + symbol.st_name as usize) as *const _);
+            take((base + one.r_offset as usize) as *const u8, symbol.st_size as usize, name);
+        }
+    }
+}
+
+/// Finds what an object needs, its constructors and its destructors.
+fn dynamic(object: &mut Object, base: usize, section: usize) {
+    let entries: Vec<_> = entries(section).collect();
     let entry = |wanted| entries.iter().find(|(kind, _)| *kind == wanted).map(|entry| entry.1);
     if let Some(strings) = entry(STRINGS).filter(|place| *place >= base) {
         let needed = entries.iter().filter(|(kind, _)| *kind == NEEDED);

@@ -19,7 +19,7 @@ use std::sync::atomic::Ordering;
 
 use crate::image::Image;
 use crate::large::Large;
-use crate::{code, floats, keys, leave};
+use crate::{code, floats, keys, leave, objects};
 
 /// The program's `main`.
 pub type Main = extern "C" fn(c_int, *mut *mut i8, *mut *mut i8) -> c_int;
@@ -156,10 +156,26 @@ struct Copies {
 struct Here {
     rank: u32,
     copies: Rc<Copies>,
+    /// In how many parallel regions of OpenMP the caller is, if the program uses it.
+    level: Option<extern "C" fn() -> c_int>,
+}
+
+impl Here {
+    /// Ends the program if the rank is in a parallel region: what OpenMP knows of it is the thread's, which other ranks run on as well.
+    fn check_parallel(&self) {
+        if self.copies.of.len() > 1 && self.level.is_some_and(|level| level() > 0) {
+            eprintln!(
+                "heddle: rank {} calls MPI within a parallel region of OpenMP; where ranks share a process (--in-process), it cannot",
+                self.rank
+            );
+            std::process::abort()
+        }
+    }
 }
 
 impl Switch for Here {
     fn switch(&self, lane: &Lane) -> Result<(), Died> {
+        self.check_parallel();
         lane.turn.store(SIMULATORS_TURN, Ordering::Release);
         suspend();
         Ok(())
@@ -186,6 +202,7 @@ impl Ranks {
         let memory = Memory::private(count)?;
         let desk = Desk::new(memory, 0);
         leave::construct_streams();
+        let level = crate::symbol(c"omp_get_level");
         let image = Image::find();
         PROGRAM.set(image.clone());
         let of = vec![Cell::new(ptr::null_mut()); count as usize];
@@ -202,7 +219,7 @@ impl Ranks {
             let mpi = Box::into_raw(Box::<Mpi>::default());
             // SAFETY: made above, and never freed.
             let known = unsafe { &*mpi };
-            let here = Here { rank, copies: Rc::clone(&copies) };
+            let here = Here { rank, copies: Rc::clone(&copies), level };
             let port = Port::new(desk.clone(), rank, count, Box::new(here), end);
             heddle_mpi::simulator::hold(known, port, manner, Rc::clone(&places));
             let mut given: Vec<*mut i8> =
@@ -401,6 +418,13 @@ impl Holder for Ranks {
 
     fn end(&mut self, at_once: bool) -> c_int {
         self.flush();
+        if self.copies.of.len() > 1 {
+            for name in objects::loaded_by_program() {
+                eprintln!(
+                    "heddle: the program has loaded {name}, whose variables all ranks shared; without --in-process, each has its own"
+                );
+            }
+        }
         let mut codes = self.all.get_mut().iter().filter_map(|rank| rank.ended);
         let failed = codes.find(|code| *code != 0);
         if at_once { 1 } else { failed.unwrap_or(0) }

@@ -26,9 +26,7 @@ macro_rules! attribute_functions {
             }
 
             fn $free(keyval: Out<c_int>) {
-                let number = keyval.get()?;
-                mpi().keyval(Kind::$kind, number)?;
-                mpi().keyvals.live.borrow_mut().remove(&number);
+                mpi().free_keyval(Kind::$kind, keyval.get()?)?;
                 keyval.set(abi::KEYVAL_INVALID)
             }
 

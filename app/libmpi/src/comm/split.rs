@@ -85,9 +85,10 @@ fn set(info: Handle) -> Result<c_int> {
         return Ok(abi::UNDEFINED);
     }
     let me = mpi().comms.me();
-    Ok(match mpi().info(info)?.value(b"mpi_pset_name").as_deref() {
-        Some(b"mpi://WORLD") => 0,
-        Some(b"mpi://SELF") => me as c_int,
+    let name = mpi().info(info)?.value(b"mpi_pset_name").map(|name| name.to_ascii_uppercase());
+    Ok(match name.as_deref() {
+        Some(b"MPI://WORLD") => 0,
+        Some(b"MPI://SELF") => me as c_int,
         _ => abi::UNDEFINED,
     })
 }

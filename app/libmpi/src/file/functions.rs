@@ -67,6 +67,9 @@ impl File {
     }
 }
 
+/// `MPI_DISPLACEMENT_CURRENT` of MPICH and Open MPI, which no other displacement is.
+const CURRENT_OF_OTHERS: i64 = -54_278_278;
+
 fn set_view(
     file: &File,
     displacement: i64,
@@ -74,7 +77,7 @@ fn set_view(
     name: In<c_char>,
 ) -> Result {
     let sequential = file.has(abi::MODE_SEQUENTIAL);
-    let current = displacement == abi::DISPLACEMENT_CURRENT;
+    let current = [abi::DISPLACEMENT_CURRENT, CURRENT_OF_OTHERS].contains(&displacement);
     check!(
         (displacement >= 0 && !sequential) || (current && sequential),
         ERR_ARG,
@@ -173,13 +176,14 @@ mpi_functions! {
     }
 
     fn File_get_position(file: Handle, offset: Out<i64>) about File(file) {
-        offset.set(mpi().file(file)?.position.get() as i64)
+        let file = mpi().file(file)?;
+        file.check_random()?;
+        offset.set(file.position.get() as i64)
     }
 
     fn File_get_byte_offset(file: Handle, offset: i64, displacement: Out<i64>) about File(file) {
         let file = mpi().file(file)?;
         check!(offset >= 0, ERR_ARG, "an offset is negative: {offset}");
-        file.check_random()?;
         let view = file.view();
         displacement.set(view.place((offset as u64).saturating_mul(view.unit))? as i64)
     }

@@ -111,12 +111,13 @@ impl Operation {
     }
 
     /// An error, `ERR_OP`, unless an accumulation may combine data of a datatype at the target with this operation: a
-    /// predefined one, on elements all alike (MPI 4.1, section 12.3.4).
+    /// predefined one, on elements all alike (MPI 4.1, section 12.3.4), if there are any.
     pub fn check_accumulate(&self, datatype: &Rc<Datatype>) -> Result {
         let Self::Builtin(builtin) = *self else {
             return Err(Error::new(abi::ERR_OP, "an operation of the program does not accumulate"));
         };
-        let anything = matches!(builtin, Builtin::Replace | Builtin::NoOp);
+        let anything =
+            matches!(builtin, Builtin::Replace | Builtin::NoOp) || datatype.size() == 0;
         let pair = datatype.pair().and_then(|pair| pair.element());
         let one = || datatype.map().uniform().map(Element::One);
         let element = pair.or_else(one);

@@ -154,7 +154,7 @@ mpi_functions! {
         levels(enumtype)?;
         let item = usize::try_from(index).ok().and_then(|index| LEVELS.get(index));
         let Some(&(number, level)) = item else {
-            return Err(Error::new(abi::T_ERR_INVALID_ITEM, format!("item {index} of {}", LEVELS.len())));
+            return Err(Error::new(abi::T_ERR_INVALID_INDEX, format!("item {index} of {}", LEVELS.len())));
         };
         give(value, number)?;
         give_text(name, name_len, level)

@@ -51,7 +51,7 @@ const ALL: Handle = 1;
 pub(super) static VARIABLES: [Variable; 5] = [
     Variable {
         name: "messages_sent",
-        meaning: "messages that this rank sent",
+        meaning: "messages that this rank sent, but for those of collective operations",
         class: abi::T_PVAR_CLASS_COUNTER,
         unit: Unit::One,
         count: |tools| tools.counters.messages_sent.get(),
@@ -65,7 +65,7 @@ pub(super) static VARIABLES: [Variable; 5] = [
     },
     Variable {
         name: "messages_received",
-        meaning: "messages that this rank received",
+        meaning: "messages that this rank received, but for those of collective operations",
         class: abi::T_PVAR_CLASS_COUNTER,
         unit: Unit::One,
         count: |tools| tools.counters.messages_received.get(),

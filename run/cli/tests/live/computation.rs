@@ -32,6 +32,16 @@ fn each_region_takes_the_same() {
     }
 }
 
+/// Clocks show what the rank that asks has computed since it began to use MPI.
+#[test]
+fn computation_shows_in_wtime() {
+    let program = compiled("wtime");
+    for how in ["", "--in-process"] {
+        let ended = mpirun(&format!("-q -n 3 {how}"), &program, "");
+        assert_eq!((ended.code, ended.stderr.as_str()), (0, ""), "{how}");
+    }
+}
+
 /// A table of what was measured gives the same time again, to the picosecond, however often and however ranks are held; on half as fast a
 /// processor, where messages take no time, twice that.
 #[test]

@@ -28,6 +28,51 @@ fn state_of_the_c_library() {
     }
 }
 
+/// A buffer of standard output that a rank gives is not another's.
+#[test]
+fn buffers_of_ranks() {
+    let program = compiled("own_buffer");
+    for how in WAYS {
+        let said = right(mpirun(&format!("-q -n 3 {how} --compute-time off"), &program, ""), how);
+        assert_eq!(said, "one\n".repeat(6), "{how}");
+    }
+}
+
+/// A parallel region of OpenMP is its rank's alone: where it is not, the program is told.
+#[test]
+fn calls_in_parallel_regions() {
+    let folder = Folder::new("parallel");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/live/parallel.c");
+    let program = folder.path("parallel");
+    let words = [source.to_string_lossy(), program.to_string_lossy()];
+    compile(&mpi().join("bin/mpicc"), &["-fopenmp", &words[0], "-o", &words[1]]);
+    right(mpirun("-q -n 3 --compute-time off", &program, ""), "processes");
+    right(mpirun("-q -n 1 --in-process --compute-time off", &program, ""), "one rank");
+    let ended = mpirun("-q -n 3 --in-process --compute-time off", &program, "");
+    assert_ne!(ended.code, 0);
+    assert!(ended.stderr.contains("within a parallel region of OpenMP"), "{}", ended.stderr);
+}
+
+/// Tools can ask for what a rank sent and received.
+#[test]
+fn counted_messages() {
+    let program = compiled("counters");
+    for how in WAYS {
+        for ranks in [1, 3] {
+            right(mpirun(&format!("-q -n {ranks} {how} --compute-time off"), &program, ""), how);
+        }
+    }
+}
+
+/// Who looks at the clock until it is time comes to an end before long.
+#[test]
+fn looks_at_the_clock() {
+    let program = compiled("waits_for_a_time");
+    for how in WAYS {
+        right(mpirun(&format!("-q -n 2 {how} --compute-time off"), &program, ""), how);
+    }
+}
+
 /// A rank that waits outside MPI is named, as it may wait for another that cannot run. When that has been said, it gets what it waits for.
 #[test]
 fn a_rank_that_waits_outside_mpi() {

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* The program uses it as its own. */
+int constructed = 100;
 static int *counted;
 static int calls, large[1 << 16];
 static __thread int last = 7;
@@ -10,6 +12,7 @@ static __thread int last = 7;
 __attribute__((constructor)) static void construct(void) {
     counted = malloc(sizeof *counted);
     *counted = 100;
+    constructed++;
 }
 
 __attribute__((destructor)) static void destruct(void) {

@@ -51,6 +51,29 @@ fn libraries_before_the_program() {
     says(&format!("-x LD_PRELOAD={}", library.display()), &program, "passive 1 3\n");
 }
 
+/// A tool that is loaded before the program has its variables for each rank.
+#[test]
+fn tools_before_the_program() {
+    let folder = Folder::new("counts");
+    let (library, program) = (folder.path("libcounts.so"), program(&folder, "barrier", &[]));
+    let mut makes = Command::new(mpi().join("bin/mpicc"));
+    makes.args(["-shared", "-fPIC", "-o"]).arg(&library).arg(source("counts.c"));
+    assert!(makes.status().expect("a compiler").success());
+    says(&format!("-x LD_PRELOAD={}", library.display()), &program, "barriers 1\n");
+}
+
+/// A library that the program loads itself is named where ranks share its variables.
+#[test]
+fn libraries_that_are_opened() {
+    let folder = Folder::new("opened");
+    let library = library(&folder, "library").display().to_string();
+    let program = program(&folder, "opens", &[]);
+    for (how, shared) in [("", false), ("--in-process", true)] {
+        let ended = mpirun(&format!("-q -n 2 {how}"), &program, &library);
+        assert_eq!((ended.code, ended.stderr.contains(&library)), (0, shared), "{}", ended.stderr);
+    }
+}
+
 /// There is room for the thread-local variables of a program's libraries.
 #[test]
 fn thread_local_variables_at_fixed_places() {
