@@ -27,12 +27,8 @@ struct Shelf(UnsafeCell<Kept>);
 // SAFETY: it is written while there is one thread, before any rank runs.
 unsafe impl Sync for Shelf {}
 
-static KEPT: Shelf = Shelf(UnsafeCell::new(Kept {
-    number: 0,
-    objects: 0,
-    of: [(0, 0, 0); MOST],
-    names: [0; MOST],
-}));
+static KEPT: Shelf =
+    Shelf(UnsafeCell::new(Kept { number: 0, objects: 0, of: [(0, 0, 0); MOST], names: [0; MOST] }));
 
 // Before the other constructors of this library.
 #[used]

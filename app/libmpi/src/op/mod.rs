@@ -116,8 +116,7 @@ impl Operation {
         let Self::Builtin(builtin) = *self else {
             return Err(Error::new(abi::ERR_OP, "an operation of the program does not accumulate"));
         };
-        let anything =
-            matches!(builtin, Builtin::Replace | Builtin::NoOp) || datatype.size() == 0;
+        let anything = matches!(builtin, Builtin::Replace | Builtin::NoOp) || datatype.size() == 0;
         let pair = datatype.pair().and_then(|pair| pair.element());
         let one = || datatype.map().uniform().map(Element::One);
         let element = pair.or_else(one);
