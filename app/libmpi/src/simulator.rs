@@ -185,7 +185,13 @@ impl Mpi {
 /// Simulated time in picoseconds, for tools that record what the program does: looking costs nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_now() -> u64 {
-    look(Poll::Nothing)
+    threads::alongside(|| mpi().port.get().map_or(0, |port| port.poll(Poll::Nothing)))
+}
+
+/// The same where a call begins: what was computed since the last one has passed.
+#[unsafe(no_mangle)]
+pub extern "C" fn heddle_computed() -> u64 {
+    look(Poll::Moment)
 }
 
 /// Simulated time in picoseconds, with all that was computed until now; 0 for who is no rank.

@@ -550,6 +550,14 @@ impl Rank {
         let costs = &rules.costs;
         let cost = match poll {
             Poll::Nothing => return Ok(()),
+            Poll::Moment => {
+                if self.computed.has_some(&rules.computation) {
+                    let before = self.before(rules, false)?;
+                    self.hang(before, Edge::Done);
+                    self.graph.seal();
+                }
+                return Ok(());
+            }
             Poll::Test => costs.test,
             Poll::Probe => costs.probe,
             Poll::Time => costs.clock,

@@ -31,6 +31,8 @@ pub enum Poll {
     Time,
     /// Nothing: how things stand.
     Nothing,
+    /// What time it is, of a tool that watches the program: what was computed counts, and the look costs nothing.
+    Moment,
 }
 
 /// Ranks of the world, in order.

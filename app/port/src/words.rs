@@ -295,6 +295,7 @@ impl Decoder<'_> {
                 0 => Poll::Test,
                 1 => Poll::Probe,
                 2 => Poll::Time,
+                4 => Poll::Moment,
                 _ => Poll::Nothing,
             }),
             8 => Command::Cancel(self.word()?),

@@ -64,6 +64,8 @@ struct call {
 /* The clock of a rank of `heddle mpirun`, in picoseconds of simulated time; NULL in a real run. Without the library of heddle in the process
  * the name is nowhere, and this is NULL. */
 extern uint64_t heddle_now(void) __attribute__((weak, visibility("default")));
+/* The same when a call begins: what the program has computed since the last one has passed. */
+extern uint64_t heddle_computed(void) __attribute__((weak, visibility("default")));
 
 /* Nanoseconds; in simulated time, picoseconds. */
 static inline uint64_t now(void)
@@ -81,7 +83,7 @@ static inline bool enter(struct call *call)
     if (!recording || inside)
         return false;
     inside = true;
-    call->enter = now();
+    call->enter = heddle_computed ? heddle_computed() : now();
     return true;
 }
 

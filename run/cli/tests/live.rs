@@ -99,13 +99,15 @@ fn a_message_takes_its_time() {
 #[test]
 fn a_live_run_and_its_replay() {
     for library in programs::libraries() {
-        for (name, ranks) in [
-            ("pingpong", 2),
-            ("halo", 4),
-            ("cg", 3),
-            ("persistent", 3),
-            ("synchronous", 4),
-            ("communicators", 5),
+        let constant = "--compute-time constant --constant-time 10us";
+        for (name, ranks, compute) in [
+            ("pingpong", 2, "--compute-time off"),
+            ("halo", 4, "--compute-time off"),
+            ("cg", 3, "--compute-time off"),
+            ("cg", 3, constant),
+            ("persistent", 3, "--compute-time off"),
+            ("synchronous", 4, "--compute-time off"),
+            ("communicators", 5, "--compute-time off"),
         ] {
             let program = library.compile(name);
             let time = |ended: Ended| {
@@ -119,9 +121,10 @@ fn a_live_run_and_its_replay() {
                 let summary: serde_json::Value = serde_json::from_str(&line).expect("a summary");
                 summary["makespan_ps"].as_u64().expect("a time")
             };
-            let live = time(mpirun(&format!("-n {ranks} --format json"), &program, ""));
+            let options = format!("-n {ranks} --format json {compute}");
+            let live = time(mpirun_as_it_computes(&options, &program, ""));
             let inside =
-                time(mpirun(&format!("-n {ranks} --format json --in-process"), &program, ""));
+                time(mpirun_as_it_computes(&format!("{options} --in-process"), &program, ""));
             let kind = match library.kind {
                 recorder::launch::Mpi::OpenMpi => "openmpi",
                 recorder::launch::Mpi::Mpich => "mpich",
@@ -131,7 +134,8 @@ fn a_live_run_and_its_replay() {
             record.args(["record", "--force", "-o"]).arg(&traces).args(["--mpi", kind]);
             record.arg("--").arg(env!("CARGO_BIN_EXE_heddle"));
             record
-                .args(["mpirun", "-q", "-n", &ranks.to_string(), "--compute-time", "off"])
+                .args(["mpirun", "-q", "-n", &ranks.to_string()])
+                .args(compute.split(' '))
                 .arg(&program);
             record
                 .env("HEDDLE_MPI", mpi().join("lib"))
