@@ -18,7 +18,7 @@ pub struct Costs {
     pub test: u64,
     /// `MPI_Iprobe` and its kin, likewise.
     pub probe: u64,
-    /// A look at the clock; after some hundred in a row, the n-th costs n times as much, as a program that waits for a time should come to it.
+    /// A look at the clock; after a hundred in a row each costs more than the one before, so that a program that waits for a time comes to it.
     pub clock: u64,
     /// The beginning of a process that a rank has started.
     pub start: u64,
