@@ -245,8 +245,23 @@ pub fn leave(mpi: &Mpi) {
     }));
 }
 
-/// Ends all ranks.
+/// Writes out what the program has written in C and Fortran, which stays in buffers where it does not go to a terminal.
+pub fn flush_streams() {
+    // SAFETY: the name is a string.
+    let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"_gfortran_flush_i4".as_ptr()) };
+    // SAFETY: null, or the Fortran library's function, of this type.
+    let flush: Option<extern "C" fn(*const c_int)> = unsafe { std::mem::transmute(found) };
+    if let Some(flush) = flush {
+        // With no unit, all of them.
+        flush(std::ptr::null());
+    }
+    // SAFETY: all streams.
+    unsafe { libc::fflush(std::ptr::null_mut()) };
+}
+
+/// Ends all ranks. What this one has written is kept: it may say why.
 pub fn abort(code: c_int) -> ! {
+    flush_streams();
     if let Some(port) = mpi().port.get() {
         port.abort(code);
     }

@@ -112,14 +112,3 @@ pub fn construct_streams() {
 extern "C" fn sync_with_stdio(_: bool) -> bool {
     true
 }
-
-/// Flushes what is written by Fortran and C.
-pub fn flush_files() {
-    // With no unit, all of them.
-    let flush: Option<extern "C" fn(*const c_int)> = symbol(c"_gfortran_flush_i4");
-    if let Some(flush) = flush {
-        flush(std::ptr::null());
-    }
-    // SAFETY: all streams.
-    unsafe { libc::fflush(std::ptr::null_mut()) };
-}

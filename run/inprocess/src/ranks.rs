@@ -329,7 +329,7 @@ impl Ranks {
         let stuck = ranks.iter().enumerate().filter(stuck).map(|(number, _)| number as u32);
         for rank in stuck.collect::<Vec<_>>() {
             self.settle(ranks, rank);
-            leave::flush_files();
+            heddle_mpi::simulator::flush_streams();
         }
     }
 

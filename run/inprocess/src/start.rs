@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 use live::{Holder, Launch};
 
+use crate::next;
 use crate::ranks::{self, Main, Ranks};
-use crate::{leave, next};
 
 type Init = extern "C" fn(c_int, *mut *mut i8, *mut *mut i8);
 type Start = unsafe extern "C" fn(
@@ -75,7 +75,7 @@ extern "C" fn simulate(number: c_int, words: *mut *mut i8, _: *mut *mut i8) -> c
         Ok(Box::new(ranks) as Box<dyn Holder>)
     };
     let code = cli::inside(&line, &make);
-    leave::flush_files();
+    heddle_mpi::simulator::flush_streams();
     // What the program has registered has run for each rank: nothing runs now.
     // SAFETY: it ends the process.
     unsafe { libc::_exit(c_int::from(code)) }

@@ -1,5 +1,6 @@
 /* Rank 1 does what the argument says. */
 #include <mpi.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@ int main(int argc, char **argv) {
     if (!strcmp(argv[1], "root")) MPI_Bcast(data, 4, MPI_INT, rank == 2, MPI_COMM_WORLD);
     if (rank == 1) {
         double reals[2];
+        printf("why");
         if (!strcmp(argv[1], "kind")) MPI_Recv(reals, 2, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         if (!strcmp(argv[1], "kind")) MPI_Barrier(MPI_COMM_WORLD);
         if (!strcmp(argv[1], "mixed")) MPI_Allreduce(data, data + 1, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
