@@ -3,7 +3,7 @@
 //! A rank's state is reached with [`mpi`]. It is used by one thread at a time: [`enter`] takes the library's lock, and whoever waits for
 //! the simulator gives it up.
 
-use std::cell::{Cell, LazyCell};
+use std::cell::Cell;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::attributes::Keyvals;
@@ -21,9 +21,6 @@ use crate::session::Session;
 use crate::table::Table;
 use crate::tools::Tools;
 
-/// What few programs use: a rank has room for it from when it first does.
-type Rare<T> = LazyCell<Box<T>>;
-
 /// A rank's state. Each module keeps what it needs in a field of its own, with interior mutability; nothing stays borrowed
 /// while a function of the program is called.
 #[derive(Debug, Default)]
@@ -37,11 +34,11 @@ pub struct Mpi {
     /// Communicators.
     pub comms: Comms,
     /// Keyvals of attributes.
-    pub keyvals: Rare<Keyvals>,
+    pub keyvals: Keyvals,
     /// Error handlers.
     pub errhandlers: Errhandlers,
     /// Error classes and codes that the program added.
-    pub codes: Rare<Codes>,
+    pub codes: Codes,
     /// Info objects.
     pub infos: Infos,
     /// Sessions.
@@ -55,7 +52,7 @@ pub struct Mpi {
     /// Operations.
     pub ops: Operations,
     /// Memory and buffers.
-    pub memory: Rare<Memory>,
+    pub memory: Memory,
     /// The way to the simulator.
     pub port: std::cell::OnceCell<port::Port>,
     /// What is wanted of a rank that is held, until it uses MPI: what it does before does not count.
@@ -77,21 +74,18 @@ pub struct Mpi {
     /// Operations whose requests were freed, but whose data has to be taken in.
     pub orphans: std::cell::RefCell<Vec<crate::request::Active>>,
     /// Files.
-    pub files: Rare<Files>,
+    pub files: Files,
     /// Messages that were probed.
     pub probed: crate::p2p::Probed,
     /// Windows.
     pub windows: Table<crate::window::Window>,
     /// Blocks whose time is sampled.
-    pub blocks: Rare<crate::extra::Blocks>,
+    pub blocks: crate::extra::Blocks,
     /// Memory that all ranks share.
-    pub folded: Rare<crate::extra::Folded>,
+    pub folded: crate::extra::Folded,
     /// Messages that were probed for one receive.
     pub messages: Table<crate::p2p::Message>,
 }
-
-// There is one for each of many ranks of a process: what few use is [`Rare`].
-const _: () = assert!(size_of::<Mpi>() <= 896);
 
 /// The state of the rank that is running. The holder of several ranks changes it.
 #[cfg(not(test))]
