@@ -141,6 +141,29 @@ pub trait Source: Sync {
         false
     }
 
+    /// Whether a receive that no operation waits for, as far as is known, is to be taken in.
+    fn wants(&self, state: &Self::State, index: u32) -> bool {
+        let _ = (state, index);
+        true
+    }
+
+    /// Whether a computation is a look whether others are done (`MPI_Test`).
+    fn is_test(&self, state: &Self::State, index: u32) -> bool {
+        let _ = (state, index);
+        false
+    }
+
+    /// The next receive that such a look takes in, of those whose message `is_there`.
+    fn tested(
+        &self,
+        state: &Self::State,
+        index: u32,
+        is_there: &dyn Fn(u32) -> bool,
+    ) -> Option<u32> {
+        let _ = (state, index, is_there);
+        None
+    }
+
     /// Calls `each` with every operation that waits for the end of another, as far as is known.
     fn dependents(&self, state: &Self::State, rank: u32, index: u32, each: &mut dyn FnMut(u32));
 

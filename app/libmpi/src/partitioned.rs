@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::ffi::{c_int, c_void};
 use std::rc::Rc;
 
-use port::{Command, Poll, Port, Shape, Tag, Ticket};
+use port::{Command, Port, Shape, Tag, Taken, Ticket};
 
 use crate::abi::{self, Handle, Status};
 use crate::argument::{In, Out, count};
@@ -309,7 +309,8 @@ mpi_functions! {
             return flag.set(1);
         }
         let port = mpi().port()?;
-        port.poll(Poll::Test);
-        flag.set(c_int::from(started(request)?.arrived(port, partition)?))
+        let operation = started(request)?;
+        port.test(Taken::Each, &operation.tickets());
+        flag.set(c_int::from(operation.arrived(port, partition)?))
     }
 }

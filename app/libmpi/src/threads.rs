@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use port::{Command, Poll, Port, Shape, Ticket};
+use port::{Command, Poll, Port, Shape, Taken, Ticket};
 
 use crate::others::Others;
 use crate::simulator::meanwhile;
@@ -305,7 +305,7 @@ pub fn look(port: &Port) {
     if allowed() {
         pause();
     }
-    port.poll(Poll::Test);
+    port.test(Taken::Each, &[]);
 }
 
 /// Whether a wait of this thread is that of the whole rank.
@@ -331,7 +331,7 @@ fn wait_among(port: &Port, all: bool, tickets: &[Ticket]) {
         }
         if on_the_wall(|| looked.elapsed()) >= next {
             meanwhile(mpi());
-            port.poll(Poll::Test);
+            port.test(if all { Taken::Each } else { Taken::First }, &open);
             looked = on_the_wall(Instant::now);
             next = (2 * next).clamp(PAUSES.0, POLL);
             continue;

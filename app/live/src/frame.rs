@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::num::NonZeroU32;
 
 use host::Stamp;
-use port::{Command, Completion, Members, Memory, Numbered, Place, Poll, Shape, Ticket};
+use port::{Command, Completion, Members, Memory, Numbered, Place, Shape, Ticket};
 use rustc_hash::FxHashMap;
 use schedule::{Edge, Kind, Op};
 use smallvec::SmallVec;
@@ -18,10 +18,9 @@ use traces::definitions::Neighbours;
 use crate::computation::{Computation, Computed};
 use crate::expansion::Expansion;
 use crate::graph::{ANY, AT_ONCE, BLOCKING, END, Graph};
+use crate::look::Test;
 use crate::shared::{BIRTH, Costs, Envelope, FIRST_CONTEXT, Shared};
 
-/// So many looks at the clock in a row cost the same.
-const FREE_LOOKS: u64 = 100;
 /// A rank that computes longer, in nanoseconds, does not only look at the clock.
 const BUSY: u64 = 10_000;
 
@@ -122,11 +121,13 @@ pub struct Rank {
     pub call: Call,
     /// Messages that were found and not received.
     pub probes: Vec<Probe>,
-    computed: Computed,
+    pub computed: Computed,
+    /// The last call that looked whether operations are done.
+    pub test: Option<Box<Test>>,
     /// Polls in a row.
-    polls: u64,
+    pub polls: u64,
     /// Looks at the clock in a row, between which it computed next to nothing.
-    looks: u64,
+    pub looks: u64,
     /// When it last began to run, in picoseconds.
     pub now: u64,
     /// The function that it is in.
@@ -161,6 +162,7 @@ impl Rank {
             expansion: None,
             call: Call::default(),
             probes: Vec::new(),
+            test: None,
             chain: None,
             computed: Computed::default(),
             polls: 0,
@@ -212,6 +214,10 @@ impl Rank {
                 self.wait(*all, tickets, rules)?;
                 return Ok(Want::Reached);
             }
+            Command::Test { taken, tickets } => {
+                self.test(*taken, std::mem::take(tickets), rules)?;
+                return Ok(Want::Reached);
+            }
             Command::Poll(poll) => {
                 self.poll(*poll, rules)?;
                 return Ok(Want::Reached);
@@ -252,7 +258,8 @@ impl Rank {
     /// Whether a program that says this does more than look again for what has not come.
     fn gets_on(&self, command: &Command) -> bool {
         match command {
-            Command::Compute(_) | Command::Poll(_) | Command::In(_) | Command::Called(_) => false,
+            Command::Compute(_) | Command::Poll(_) | Command::Test { .. } => false,
+            Command::In(_) | Command::Called(_) => false,
             Command::Receive { at_once, .. } => !at_once,
             Command::Forget(ticket) => {
                 self.tickets.get(*ticket as u32).is_some_and(|known| !known.completion.void)
@@ -442,12 +449,12 @@ impl Rank {
     }
 
     /// The next call waits for this.
-    fn hang(&mut self, op: u32, edge: Edge) {
+    pub fn hang(&mut self, op: u32, edge: Edge) {
         self.chain = Some(Link { op, edge, reached: None });
     }
 
     /// The computation before a call, behind the last one; it may end a region of computation.
-    fn before(&mut self, rules: &Rules, ends: bool) -> Result<u32, String> {
+    pub fn before(&mut self, rules: &Rules, ends: bool) -> Result<u32, String> {
         let computed = self.computed.take(&rules.computation, self.number, ends)?;
         let before = self.calc(computed);
         self.follow_chain(before);
@@ -544,35 +551,6 @@ impl Rank {
         }
         self.call.waits.push(first);
         self.called(Shape::Blocking, rules)
-    }
-
-    fn poll(&mut self, poll: Poll, rules: &Rules) -> Result<(), String> {
-        let costs = &rules.costs;
-        let cost = match poll {
-            Poll::Nothing => return Ok(()),
-            Poll::Moment => {
-                if self.computed.has_some(&rules.computation) {
-                    let before = self.before(rules, false)?;
-                    self.hang(before, Edge::Done);
-                    self.graph.seal();
-                }
-                return Ok(());
-            }
-            Poll::Test => costs.test,
-            Poll::Probe => costs.probe,
-            Poll::Time => costs.clock,
-        };
-        self.polls = self.polls.saturating_add(1);
-        self.looks = if poll == Poll::Time { self.looks.saturating_add(1) } else { 0 };
-        let times = match poll {
-            Poll::Time => self.looks.saturating_sub(FREE_LOOKS).max(1),
-            _ => self.polls,
-        };
-        self.computed.fixed(cost.saturating_mul(times));
-        let before = self.before(rules, poll == Poll::Time)?;
-        self.hang(before, Edge::Done);
-        self.graph.seal();
-        Ok(())
     }
 
     /// A receive is withdrawn, at the time at which the rank has come to that.

@@ -153,6 +153,13 @@ impl Graph {
         }
     }
 
+    fn work_mut(&mut self, index: u32) -> Option<&mut Work> {
+        match self.place(index) {
+            Some(place) => self.works.get_mut(place),
+            None => Some(&mut self.rare.as_mut()?.old.get_mut(&index)?.1),
+        }
+    }
+
     /// Whether it is there and has not been handed out.
     pub fn is_held(&self, index: u32) -> bool {
         let is_open = index.wrapping_sub(self.open) < self.next.wrapping_sub(self.open);
@@ -163,13 +170,7 @@ impl Graph {
 
     /// It does nothing, but others wait for it as before.
     pub fn void(&mut self, index: u32) {
-        let work = match self.place(index) {
-            Some(place) => self.works.get_mut(place),
-            None => {
-                self.rare.as_mut().and_then(|rare| rare.old.get_mut(&index)).map(|old| &mut old.1)
-            }
-        };
-        if let Some(work) = work {
+        if let Some(work) = self.work_mut(index) {
             (work.kind, work.size) = (Kind::Calc, 0);
         }
     }
@@ -187,7 +188,7 @@ impl Graph {
     /// An operation, which has not been posted, begins with computation.
     pub fn compute_before(&mut self, index: u32, time: u64) {
         self.mark(index, COMPUTES);
-        if let Some(work) = self.place(index).and_then(|place| self.works.get_mut(place)) {
+        if let Some(work) = self.work_mut(index) {
             work.before = time;
         }
     }
@@ -455,6 +456,11 @@ impl Graph {
         if let Some(node) = self.node_mut(index) {
             node.pins += 1;
         }
+    }
+
+    /// Whether somebody will.
+    pub fn is_pinned(&self, index: u32) -> bool {
+        self.node(index).is_some_and(|node| node.pins > 0)
     }
 
     /// Nobody will, as far as this one is concerned.

@@ -13,6 +13,7 @@ mod frame;
 mod graph;
 mod held;
 mod identity;
+mod look;
 mod processes;
 mod remote;
 mod shared;

@@ -411,6 +411,18 @@ impl<H: Holder + ?Sized> Source for &Live<'_, H> {
         true
     }
 
+    fn wants(&self, state: &State, index: u32) -> bool {
+        state.rank.wants(index)
+    }
+
+    fn is_test(&self, state: &State, index: u32) -> bool {
+        state.rank.is_test(index)
+    }
+
+    fn tested(&self, state: &State, index: u32, is_there: &dyn Fn(u32) -> bool) -> Option<u32> {
+        state.rank.tested(index, is_there)
+    }
+
     fn dependents(&self, state: &State, _: u32, index: u32, each: &mut dyn FnMut(u32)) {
         state.rank.graph.after(index).for_each(each);
     }

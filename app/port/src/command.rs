@@ -23,8 +23,6 @@ pub enum Shape {
 /// What a rank asks for whose answer depends on the moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Poll {
-    /// What is done by now: it costs what `MPI_Test` costs.
-    Test,
     /// Whether a message is there: what `MPI_Iprobe` costs.
     Probe,
     /// What time it is.
@@ -33,6 +31,17 @@ pub enum Poll {
     Nothing,
     /// What time it is, of a tool that watches the program: what was computed counts, and the look costs nothing.
     Moment,
+}
+
+/// Of several operations that a rank looks at, which it takes if they are done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taken {
+    /// All, or none.
+    All,
+    /// The first that is.
+    First,
+    /// Each that is.
+    Each,
 }
 
 /// Ranks of the world, in order.
@@ -243,6 +252,13 @@ pub enum Command {
         /// For all.
         all: bool,
         /// For which.
+        tickets: Vec<Ticket>,
+    },
+    /// It looks whether operations are done: it costs what `MPI_Test` costs, and of messages that are there what it costs to receive them.
+    Test {
+        /// What it takes of those that are done.
+        taken: Taken,
+        /// Which.
         tickets: Vec<Ticket>,
     },
     /// It asks how things stand.

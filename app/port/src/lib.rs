@@ -24,7 +24,7 @@ pub mod start;
 mod words;
 
 pub use arena::Arena;
-pub use command::{Amount, Class, Collective, Command, Members, Poll, Shape, Tag};
+pub use command::{Amount, Class, Collective, Command, Members, Poll, Shape, Tag, Taken};
 pub use lane::{Completion, Lane, RANKS_TURN, Reply, SIMULATORS_TURN, Use, WORDS};
 pub use memory::{ENVIRONMENT, Layout, Memory, NAMES};
 pub use numbered::Numbered;

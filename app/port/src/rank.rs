@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use crate::arena::{Arena, Full};
-use crate::command::{Command, Poll, Shape};
+use crate::command::{Command, Poll, Shape, Taken};
 use crate::lane::{Completion, Lane, RANKS_TURN, Reply, Use};
 use crate::start::{Start, Started};
 use crate::words::Encoder;
@@ -176,6 +176,11 @@ impl Port {
     /// Waits for operations to be done: for all, or for the first.
     pub fn wait(&self, all: bool, tickets: &[Ticket]) {
         self.turn(&Command::Wait { all, tickets: tickets.to_vec() });
+    }
+
+    /// Looks whether operations are done, and takes in what costs time to take in.
+    pub fn test(&self, taken: Taken, tickets: &[Ticket]) {
+        self.turn(&Command::Test { taken, tickets: tickets.to_vec() });
     }
 
     /// Finds out how things stand.

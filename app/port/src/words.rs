@@ -1,7 +1,7 @@
 //! Commands as words, and back.
 
 use crate::Rule;
-use crate::command::{Amount, Class, Collective, Command, Members, Poll, Shape, Tag};
+use crate::command::{Amount, Class, Collective, Command, Members, Poll, Shape, Tag, Taken};
 
 /// In the first word of a command: a call ends behind it, with this shape and 1 more.
 const CALLED: u32 = 32;
@@ -112,6 +112,10 @@ impl Encoder {
             Command::Called(shape) => self.words.extend([5, *shape as u64]),
             Command::Wait { all, tickets } => {
                 self.words.extend([6, u64::from(*all)]);
+                self.list(tickets.iter().copied());
+            }
+            Command::Test { taken, tickets } => {
+                self.words.extend([21, *taken as u64]);
                 self.list(tickets.iter().copied());
             }
             Command::Poll(poll) => self.words.extend([7, *poll as u64]),
@@ -292,12 +296,19 @@ impl Decoder<'_> {
             },
             6 => Command::Wait { all: self.word()? != 0, tickets: self.list()?.to_vec() },
             7 => Command::Poll(match self.word()? {
-                0 => Poll::Test,
-                1 => Poll::Probe,
-                2 => Poll::Time,
-                4 => Poll::Moment,
+                0 => Poll::Probe,
+                1 => Poll::Time,
+                3 => Poll::Moment,
                 _ => Poll::Nothing,
             }),
+            21 => {
+                let taken = match self.word()? {
+                    0 => Taken::All,
+                    1 => Taken::First,
+                    _ => Taken::Each,
+                };
+                Command::Test { taken, tickets: self.list()?.to_vec() }
+            }
             8 => Command::Cancel(self.word()?),
             19 => Command::Withdraw(self.word()?),
             9 => Command::Forget(self.word()?),

@@ -57,7 +57,7 @@ pub struct Call {
 impl Call {
     /// Whether it is a collective made ready for later, as `MPI_Bcast_init`.
     fn persistent_collective(&self) -> bool {
-        self.how == "p" && !["send", "ssend", "recv"].contains(&self.class.as_str())
+        self.how == "p" && !["send", "ssend", "bsend", "recv"].contains(&self.class.as_str())
     }
 }
 

@@ -145,6 +145,8 @@ pub struct Options<'a> {
     pub pinning: Option<Pinning>,
     /// Costs of single calls.
     pub calls: CallCosts,
+    /// The same of runs that were simulated, where of looks in a row (tests and probes that find nothing) the n-th costs n times as much.
+    pub simulated_calls: CallCosts,
     /// Cost of the first message from a rank to another, in picoseconds, in mode `Gaps`.
     pub connect: u64,
     /// The rank of the schedule that each rank of the trace becomes; empty for the same.
@@ -171,6 +173,7 @@ impl Default for Options<'_> {
             scale: Scale::default(),
             pinning: None,
             calls: CallCosts::default(),
+            simulated_calls: CallCosts::default(),
             connect: 0,
             map: Vec::new(),
             copies: 1,

@@ -312,6 +312,11 @@ impl Stream {
         }
     }
 
+    /// Whether the run was simulated.
+    pub fn is_simulated(&self) -> bool {
+        matches!(&self.input, Input::Heddle(reader) if reader.header().unit == format::Unit::Picosecond)
+    }
+
     /// What the rank did between the last two calls, if the trace tells amounts; otherwise their times tell.
     pub fn between(&self) -> Option<Between> {
         match &self.input {

@@ -99,15 +99,20 @@ fn a_message_takes_its_time() {
 #[test]
 fn a_live_run_and_its_replay() {
     for library in programs::libraries() {
-        let constant = "--compute-time constant --constant-time 10us";
-        for (name, ranks, compute) in [
-            ("pingpong", 2, "--compute-time off"),
-            ("halo", 4, "--compute-time off"),
-            ("cg", 3, "--compute-time off"),
-            ("cg", 3, constant),
-            ("persistent", 3, "--compute-time off"),
-            ("synchronous", 4, "--compute-time off"),
-            ("communicators", 5, "--compute-time off"),
+        let (off, constant) =
+            ("--compute-time off", "--compute-time constant --constant-time 10us");
+        let overheads = "--network flow --topology star:hosts=4 --set flow.or=0B:400ns";
+        for (name, ranks, compute, network) in [
+            ("pingpong", 2, off, ""),
+            ("halo", 4, off, ""),
+            ("cg", 3, off, ""),
+            ("cg", 3, constant, ""),
+            ("persistent", 3, off, ""),
+            ("synchronous", 4, off, ""),
+            ("communicators", 5, off, ""),
+            ("looks", 3, off, ""),
+            ("looks", 3, off, "--network infiniband --topology star:hosts=4"),
+            ("looks", 3, off, overheads),
         ] {
             let program = library.compile(name);
             let time = |ended: Ended| {
@@ -121,7 +126,8 @@ fn a_live_run_and_its_replay() {
                 let summary: serde_json::Value = serde_json::from_str(&line).expect("a summary");
                 summary["makespan_ps"].as_u64().expect("a time")
             };
-            let options = format!("-n {ranks} --format json {compute}");
+            let network: Vec<_> = network.split_whitespace().collect();
+            let options = format!("-n {ranks} --format json {compute} {}", network.join(" "));
             let live = time(mpirun_as_it_computes(&options, &program, ""));
             let inside =
                 time(mpirun_as_it_computes(&format!("{options} --in-process"), &program, ""));
@@ -136,6 +142,7 @@ fn a_live_run_and_its_replay() {
             record
                 .args(["mpirun", "-q", "-n", &ranks.to_string()])
                 .args(compute.split(' '))
+                .args(&network)
                 .arg(&program);
             record
                 .env("HEDDLE_MPI", mpi().join("lib"))
@@ -143,7 +150,7 @@ fn a_live_run_and_its_replay() {
             let recorded = ended(&record.output().expect("heddle runs"));
             assert_eq!(recorded.code, 0, "{name}: {}", recorded.stderr);
             let mut replay = Command::new(env!("CARGO_BIN_EXE_heddle"));
-            replay.arg("run").arg(&traces).args(["--format", "json"]);
+            replay.arg("run").arg(&traces).args(["--format", "json"]).args(&network);
             let replayed = time(ended(&replay.output().expect("heddle runs")));
             assert_eq!((live, live), (replayed, inside), "{name} under {}", library.kind);
         }

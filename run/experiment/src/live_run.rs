@@ -150,7 +150,7 @@ pub(crate) struct Lived<T> {
 }
 
 /// What calls that move no data cost; time must go on for a program that polls.
-fn costs(configuration: &Configuration, flow: Option<&FlowMachine>) -> Costs {
+pub(crate) fn costs(configuration: &Configuration, flow: Option<&FlowMachine>) -> Costs {
     let time = |key| configuration.time(key).unwrap_or_default();
     let or = |cost: Time, key| if cost == Time::ZERO { time(key).ps() } else { cost.ps() };
     let calls = flow.map(|flow| &flow.items.calls);

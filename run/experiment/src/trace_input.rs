@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, fs, path::Path, str::FromStr};
 
 use collectives::{Collective, Nodes, Way};
+use live::Costs;
 use results::{Call, Recorded};
 use traces::{
     Compiled, Mark,
@@ -18,6 +19,7 @@ use crate::{
     configuration::{Configuration, Request},
     diagnostic::{Diagnostic, Mistakes, Place, reason},
     flow_machine::FlowMachine,
+    live_run,
     run::Failure,
     simgrid_items::Calls,
 };
@@ -295,6 +297,8 @@ pub(crate) fn compile(
         let Calls { test, iprobe, init, .. } = flow.items.calls;
         options.calls = CallCosts { test: test.ps(), iprobe: iprobe.ps(), init: init.ps() };
     }
+    let Costs { test, probe, .. } = live_run::costs(configuration, flow);
+    options.simulated_calls = CallCosts { test, iprobe: probe, ..options.calls };
     traces::compile(&traces, &options).map_err(|error| Failure::Input(error.to_string()))
 }
 

@@ -191,8 +191,22 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
             return None;
         }
         let missing = |index| self.source.missing(&state.source, rank, index);
-        let due = state.mailbox.due(missing)?;
+        let wanted = |index| self.source.wants(&state.source, index);
+        let due = state.mailbox.due(missing, wanted)?;
         (self.op(rank, due.0).cpu == cpu).then_some(due)
+    }
+
+    /// A receive whose overhead belongs to a look whether it is done, or is due at that time.
+    fn tested(&self, rank: u32, cpu: u8, index: u32) -> Option<(u32, u32)> {
+        let Rank { source, mailbox, .. } = &self.ranks[rank as usize];
+        if mailbox.open.is_empty() || !self.source.is_test(source, index) {
+            return None;
+        }
+        self.due(rank, cpu).or_else(|| {
+            let is_there = |index| mailbox.message(index).is_some();
+            let receive = self.source.tested(source, index, &is_there)?;
+            Some((receive, mailbox.message(receive)?))
+        })
     }
 
     /// Starts an operation.
@@ -303,6 +317,11 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
         }
         match activity {
             Activity::Compute => {
+                if let Some((receive, message)) = self.tested(rank, cpu, index) {
+                    // It is over when nothing is left to be taken in.
+                    self.ranks[rank as usize].ready(index, Op { size: 0, ..op }, &stamp);
+                    return self.receive(rank, cpu, receive, message);
+                }
                 if B::LISTENS {
                     self.probe.record(Record::Computed {
                         rank,

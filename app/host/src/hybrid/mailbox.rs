@@ -139,11 +139,20 @@ impl Mailbox {
         }
     }
 
+    /// The message of a receive that is not done, if it has arrived.
+    pub fn message(&self, index: u32) -> Option<u32> {
+        self.open.iter().find(|open| open.index == index)?.message
+    }
+
     /// The first posted receive whose overhead is due: its message has arrived, and the rank has come to an operation
     /// that waits for nothing but open requests, this one among them. `MPI_Waitall` takes what is there; others wait for one after
     /// the other.
-    /// `missing` tells for how much an operation waits.
-    pub fn due(&self, missing: impl Fn(u32) -> u32) -> Option<(u32, u32)> {
+    /// `missing` tells for how much an operation waits, `wanted` of a receive for which none does whether it is due.
+    pub fn due(
+        &self,
+        missing: impl Fn(u32) -> u32,
+        wanted: impl Fn(u32) -> bool,
+    ) -> Option<(u32, u32)> {
         let reached = |successor: &u32| self.waited.get(successor) == Some(&missing(*successor));
         self.open.iter().enumerate().find_map(|(place, open)| {
             let message = open.message?;
@@ -151,7 +160,11 @@ impl Mailbox {
             if open.in_order && self.open[..place].iter().any(before) {
                 return None;
             }
-            let due = open.successors.is_empty() || open.successors.iter().any(reached);
+            let due = if open.successors.is_empty() {
+                wanted(open.index)
+            } else {
+                open.successors.iter().any(reached)
+            };
             due.then_some((open.index, message))
         })
     }

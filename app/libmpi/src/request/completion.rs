@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use port::{Poll, Port, Ticket};
+use port::{Port, Taken, Ticket};
 
 use super::array::{Places, Requests, set_all};
 use crate::abi::{self, Handle, Status};
@@ -40,7 +40,7 @@ fn wait_a_while(port: &Port, tickets: &[Ticket]) {
     let open: Vec<_> = tickets.iter().copied().filter(|ticket| port.is_open(*ticket)).collect();
     if open.is_empty() {
         threads::pause();
-        port.poll(Poll::Test);
+        port.test(Taken::Each, &[]);
     } else {
         threads::wait(port, false, &open);
     }
@@ -62,12 +62,12 @@ fn wait_any(requests: &Requests, active: &[usize]) -> Result<usize> {
 }
 
 /// Finds out which of some operations are done by now.
-fn test(requests: &Requests, active: &[usize]) -> Result<Places> {
+fn test(requests: &Requests, active: &[usize], taken: Taken) -> Result<Places> {
     let port = mpi().port()?;
     if active.is_empty() {
         return Ok(Places::new());
     }
-    port.poll(Poll::Test);
+    port.test(taken, &requests.tickets(active));
     Ok(active.iter().copied().filter(|place| requests.is_done(port, *place)).collect())
 }
 
@@ -105,7 +105,7 @@ pub(super) fn test_one(
         flag.set(1)?;
         return set_empty(status);
     }
-    let done = !test(requests, &active)?.is_empty();
+    let done = !test(requests, &active, Taken::All)?.is_empty();
     flag.set(c_int::from(done))?;
     if !done {
         return Ok(());
@@ -123,7 +123,7 @@ pub(super) fn test_all(
 ) -> Result {
     flag.check()?;
     let active = requests.active();
-    let done = test(requests, &active)?.len() == active.len();
+    let done = test(requests, &active, Taken::All)?.len() == active.len();
     flag.set(c_int::from(done))?;
     if !done {
         return Ok(());
@@ -147,7 +147,7 @@ pub(super) fn test_any(
         flag.set(1)?;
         return set_empty(status);
     }
-    let place = test(requests, &active)?.first().copied();
+    let place = test(requests, &active, Taken::First)?.first().copied();
     flag.set(c_int::from(place.is_some()))?;
     let Some(place) = place else { return Ok(()) };
     index.set(place as c_int)?;
@@ -167,7 +167,7 @@ pub(super) fn test_some(
     if active.is_empty() {
         return number.set(abi::UNDEFINED);
     }
-    let done = test(requests, &active)?;
+    let done = test(requests, &active, Taken::Each)?;
     set_some(requests, &done, results, take)
 }
 

@@ -5,8 +5,7 @@ use smallvec::{SmallVec, smallvec};
 use super::emit::{Posting, Shape};
 use super::keys::Purpose;
 use super::rank::{Compiler, Probed, Request};
-use super::synchronous::{self, STANDARD};
-use super::{completion, onesided, refused};
+use super::{completion, onesided, refused, send};
 use crate::collective::{Amount, Collective};
 use crate::definitions::Group;
 use crate::format::table::{Call, Class, How};
@@ -123,7 +122,15 @@ fn post(
     let mut shape = Shape::Blocking;
     match class {
         Class::Send | Class::Ssend => {
-            plain_send(compiler, class, &mut arguments, stream, immediate)?;
+            send::plain(compiler, class, &mut arguments, stream, immediate)?;
+        }
+        Class::Bsend => {
+            send::buffered(compiler, &mut arguments, stream)?;
+            shape = Shape::Posted;
+        }
+        Class::BufferDetach => {
+            compiler.now.waits.append(&mut compiler.buffered);
+            shape = Shape::Completion;
         }
         Class::Recv => open = receive(compiler, &mut arguments, None, stream, immediate)?,
         Class::Sendrecv | Class::SendrecvReplace => {
@@ -171,58 +178,14 @@ fn post(
 }
 
 /// A buffer of messages: address and bytes.
-fn buffer(arguments: &mut Arguments) -> (i64, u64) {
+pub fn buffer(arguments: &mut Arguments) -> (i64, u64) {
     let (address, count, datatype) = (arguments.number(), arguments.number(), arguments.datatype());
     (address, bytes(count, datatype))
 }
 
-fn both(compiler: &mut Compiler, op: u32) {
+pub fn both(compiler: &mut Compiler, op: u32) {
     compiler.now.starts.push(op);
     compiler.now.ends.push(op);
-}
-
-/// A send by itself. A synchronous one waits for its answer, if there are answers.
-fn plain_send(
-    compiler: &mut Compiler,
-    class: Class,
-    arguments: &mut Arguments,
-    stream: &Stream,
-    immediate: bool,
-) -> Result<(), String> {
-    let is_synchronous = class == Class::Ssend;
-    let is_answered = is_synchronous && compiler.answers;
-    if is_synchronous && !is_answered {
-        compiler.count(STANDARD);
-    }
-    send(compiler, arguments, None, is_answered, stream)?;
-    let blocks = !immediate && !is_answered;
-    if let Some(&send) = compiler.now.ends.last().filter(|_| blocks) {
-        compiler.blocking(send);
-    }
-    Ok(())
-}
-
-fn send(
-    compiler: &mut Compiler,
-    arguments: &mut Arguments,
-    communicator: Option<i64>,
-    is_answered: bool,
-    stream: &Stream,
-) -> Result<(), String> {
-    refused::message(arguments.rest(), false)?;
-    let (address, bytes) = buffer(arguments);
-    let (to, tag) = (arguments.number(), arguments.number());
-    let id = communicator.unwrap_or_else(|| arguments.number());
-    let known = compiler.communicator(stream, id)?;
-    if let Some(to) = compiler.peer(known, to)? {
-        compiler.touch(address, bytes);
-        let op = compiler.send(to, id, Purpose::Tag(tag), bytes);
-        both(compiler, op);
-        if is_answered {
-            synchronous::expect(compiler, op, to, id);
-        }
-    }
-    Ok(())
 }
 
 /// Posts a receive. The status, if it follows, tells an open source and tag.
@@ -292,7 +255,7 @@ fn sendrecv(
     let datatype = |bytes: u64| [1, bytes.cast_signed(), bytes.cast_signed()];
     let [a, b, c] = datatype(sent);
     let half = [address, 1, a, b, c, to, tag];
-    send(
+    send::send(
         compiler,
         &mut Record { values: half.to_vec(), ..Record::default() }.arguments(),
         Some(id),
@@ -323,6 +286,7 @@ fn probe(
     if found != 1 {
         return Ok(());
     }
+    compiler.looks = 0;
     if status.source == UNKNOWN || status.tag == UNKNOWN {
         return Err("the trace does not say which message was found".to_owned());
     }

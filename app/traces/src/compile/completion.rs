@@ -24,13 +24,13 @@ pub fn complete(compiler: &mut Compiler, class: Class, record: &Record, stream: 
         Class::Test => {
             let flag = arguments.number();
             if flag != 1 {
-                return;
+                return missed(compiler);
             }
             finish(compiler, stream, requests, arguments.status());
         }
         Class::Waitall | Class::Testall => {
             if class == Class::Testall && arguments.number() != 1 {
-                return;
+                return missed(compiler);
             }
             let statuses = arguments.triples();
             for (index, request) in requests.iter().enumerate() {
@@ -41,7 +41,7 @@ pub fn complete(compiler: &mut Compiler, class: Class, record: &Record, stream: 
         Class::Waitany | Class::Testany => {
             let index = arguments.number();
             if class == Class::Testany && arguments.number() != 1 {
-                return;
+                return missed(compiler);
             }
             if index == UNKNOWN {
                 blind(compiler, stream, requests);
@@ -61,7 +61,7 @@ pub fn complete(compiler: &mut Compiler, class: Class, record: &Record, stream: 
             }
             let (indices, statuses) = (arguments.list(), arguments.triples());
             if indices.is_empty() && class == Class::Testsome {
-                return;
+                return missed(compiler);
             }
             for (place, index) in indices.iter().enumerate() {
                 let request = usize::try_from(*index).ok().and_then(|index| requests.get(index));
@@ -84,6 +84,7 @@ pub fn complete(compiler: &mut Compiler, class: Class, record: &Record, stream: 
             return;
         }
     }
+    compiler.looks = 0;
     compiler.frame(Shape::Completion);
 }
 
@@ -107,6 +108,13 @@ fn blind(compiler: &mut Compiler, stream: &Stream, ids: &[i64]) {
     if *done >= active.len() {
         compiler.blind.swap_remove(place);
         finish(compiler, stream, &active, Status::NOTHING);
+    }
+}
+
+/// A look has found nothing. In a simulated run it takes what it costs; otherwise all of its time is computation.
+pub fn missed(compiler: &mut Compiler) {
+    if compiler.looks > 0 {
+        compiler.pause();
     }
 }
 

@@ -201,6 +201,22 @@ impl Compiler<'_> {
         }
     }
 
+    /// A look of a simulated run: computation of its own, so that what comes is received between one and the next.
+    pub fn look(&mut self) {
+        let (thread, gap) = (self.now.thread, self.gap());
+        if let Some(chain) = self.threads.get_mut(thread) {
+            chain.clock = self.now.enter;
+        }
+        if !self.inside {
+            return;
+        }
+        self.now.behind = self.calc(gap);
+        self.chain();
+        if let Some(chain) = self.threads.get_mut(thread) {
+            chain.last = Some((self.now.behind, Edge::Done));
+        }
+    }
+
     /// Messages, then a computation that joins them.
     fn joined(&mut self, gap: u64, own: u64) -> (u32, Edge) {
         let join = self.calc(own);

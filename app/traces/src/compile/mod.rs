@@ -16,6 +16,7 @@ mod onesided;
 mod rank;
 mod refused;
 mod run;
+mod send;
 mod synchronous;
 mod unlisted;
 

@@ -143,12 +143,16 @@ pub struct Compiler<'a> {
     /// Whether calls are compiled or only followed.
     pub inside: bool,
     pub finalized: bool,
+    /// Tests and probes in a row of a simulated run.
+    pub looks: u64,
     /// Operations of requests whose completion the trace does not tell: the next call waits for them.
     pub late: Vec<u32>,
     /// Arrays of requests, and how many of each calls have completed without saying which.
     pub blind: Vec<(Vec<i64>, usize)>,
     /// Those of requests that were freed: the end of the rank waits for them.
     pub freed: Vec<u32>,
+    /// Those of messages in the program's buffer.
+    pub buffered: Vec<u32>,
     /// So many open operations are a reason to close some; none, if the messages of other ranks can still change
     /// all of them.
     full: usize,
@@ -253,9 +257,11 @@ impl<'a> Compiler<'a> {
             factor: options.scale.factor(rank, None),
             inside: !matches!(options.window, Window::Collectives(1.., _) | Window::Times(1.., _)),
             finalized: false,
+            looks: 0,
             late: Vec::new(),
             blind: Vec::new(),
             freed: Vec::new(),
+            buffered: Vec::new(),
             full: if options.window == Window::All && !answers { OPEN } else { usize::MAX },
             answers,
             unlisted: FxHashMap::default(),
@@ -336,7 +342,7 @@ impl<'a> Compiler<'a> {
             Class::Local => return Ok(()),
             Class::Init => {
                 let early = if self.clock.is_some() { record.leave } else { 0 };
-                let carry = early + self.cost(Class::Init);
+                let carry = early + self.cost(Class::Init, stream);
                 self.threads = vec![Chain { clock: record.leave, carry, ..Chain::default() }];
                 self.window(record, None);
                 return Ok(());
@@ -361,9 +367,12 @@ impl<'a> Compiler<'a> {
             self.enter_window((from..to).contains(&since), record.enter);
         }
         self.begin(record);
-        let cost = self.cost(call.class);
+        let cost = self.cost(call.class, stream);
         if let Some(chain) = self.threads.get_mut(self.now.thread) {
             chain.carry += cost;
+        }
+        if self.looks > 0 {
+            self.look();
         }
         let result = if call.class == Class::Finalize {
             self.finalized = true;
@@ -380,15 +389,19 @@ impl<'a> Compiler<'a> {
     }
 
     /// What a call costs besides what it waits for.
-    fn cost(&self, class: Class) -> u64 {
-        let costs = &self.options.calls;
-        match class {
-            _ if self.options.mode != Mode::Gaps => 0,
-            Class::Test | Class::Testany | Class::Testall | Class::Testsome => costs.test,
-            Class::Iprobe | Class::Improbe => costs.iprobe,
+    fn cost(&mut self, class: Class, stream: &Stream) -> u64 {
+        let options = self.options;
+        let simulated = class.is_look() && stream.is_simulated();
+        let costs = if simulated { &options.simulated_calls } else { &options.calls };
+        let cost = match class {
+            _ if options.mode != Mode::Gaps => return 0,
             Class::Init => costs.init,
+            Class::Iprobe | Class::Improbe => costs.iprobe,
+            _ if class.is_look() => costs.test,
             _ => 0,
-        }
+        };
+        self.looks = if simulated { self.looks + 1 } else { 0 };
+        cost.saturating_mul(self.looks.max(1))
     }
 
     /// Opens and closes the window at collectives of the world.
@@ -418,7 +431,7 @@ impl<'a> Compiler<'a> {
         let requests = requests.flat_map(|request| request.ops.iter().copied());
         let probed = self.probed.iter().map(|probed| probed.op);
         let answers = self.windows.values().flat_map(Exposure::answers);
-        let others = self.late.iter().chain(&self.freed).copied();
+        let others = self.late.iter().chain(&self.freed).chain(&self.buffered).copied();
         let needed = chains.chain(requests).chain(probed).chain(answers).chain(others);
         let needed = needed.chain(self.out.steps.first());
         let draft = &mut self.out.draft;
@@ -482,6 +495,7 @@ impl<'a> Compiler<'a> {
         open.sort_unstable_by_key(|(id, _)| *id);
         self.now.waits.extend(open.into_iter().flat_map(|(_, request)| request.ops));
         self.now.waits.append(&mut self.freed);
+        self.now.waits.append(&mut self.buffered);
         self.now.waits.append(&mut self.late);
         if !self.finalized {
             self.now.enter = self.threads.first().map_or(0, |chain| chain.clock);

@@ -30,7 +30,7 @@ pub fn verdict(name: &str) -> Verdict {
         return Verdict::Lossy("calls of MPI-IO count as computation");
     }
     match Table::get().by_name(&format!("MPI_{plain}")) {
-        Some(call) if call.class != Class::Local => {
+        Some(call) if !matches!(call.class, Class::Local | Class::BufferDetach) => {
             Verdict::Refused("the trace does not have the arguments of this form of the call")
         }
         _ => Verdict::Local,

@@ -68,6 +68,8 @@ pub enum Class {
     Region,
     Send,
     Ssend,
+    Bsend,
+    BufferDetach,
     Recv,
     Sendrecv,
     SendrecvReplace,
@@ -134,6 +136,21 @@ pub enum Class {
     GetAccumulate,
     FetchAndOp,
     CompareAndSwap,
+}
+
+impl Class {
+    /// Whether it is a look at what has come: `MPI_Test`, `MPI_Iprobe` and their kin.
+    pub const fn is_look(self) -> bool {
+        matches!(
+            self,
+            Self::Test
+                | Self::Testany
+                | Self::Testall
+                | Self::Testsome
+                | Self::Iprobe
+                | Self::Improbe
+        )
+    }
 }
 
 /// When a call is over.
@@ -264,6 +281,8 @@ fn class(word: &str) -> Option<Class> {
         "region" => Class::Region,
         "send" => Class::Send,
         "ssend" => Class::Ssend,
+        "bsend" => Class::Bsend,
+        "buffer_detach" => Class::BufferDetach,
         "recv" => Class::Recv,
         "sendrecv" => Class::Sendrecv,
         "sendrecv_replace" => Class::SendrecvReplace,

@@ -105,15 +105,15 @@ impl<W: Write> IndependentWriter<W> {
             (Class::Init, _) => self.say(format_args!("init")),
             (Class::Finalize, _) => self.say(format_args!("finalize")),
             (Class::Start, _) => return self.start(arguments.number(), definitions),
-            (Class::Send | Class::Ssend | Class::Recv, How::Persistent) => {
+            (Class::Send | Class::Ssend | Class::Bsend | Class::Recv, How::Persistent) => {
                 let (id, values) = record.values.split_last().ok_or("it has no arguments")?;
                 let request = Request::Persistent(call.name, values.to_vec());
                 self.requests.insert(*id, request);
             }
-            (Class::Send | Class::Ssend | Class::Recv, how) => {
+            (Class::Send | Class::Ssend | Class::Bsend | Class::Recv, how) => {
                 let immediate = how == How::Immediate;
                 let name = match call.class {
-                    Class::Send => "send",
+                    Class::Send | Class::Bsend => "send",
                     Class::Ssend => "Ssend",
                     _ => "recv",
                 };
@@ -124,7 +124,14 @@ impl<W: Write> IndependentWriter<W> {
             }
             (Class::Sendrecv, How::Blocking) => self.sendrecv(record, definitions)?,
             // A probe's message is received later; the rest is computation.
-            (Class::Probe | Class::Iprobe | Class::Region | Class::RequestFree, _) => {}
+            (
+                Class::Probe
+                | Class::Iprobe
+                | Class::Region
+                | Class::RequestFree
+                | Class::BufferDetach,
+                _,
+            ) => {}
             (_, How::Blocking) => self.collective(call.class, arguments, definitions)?,
             _ => return Err("time-independent text has no such call".to_owned()),
         }

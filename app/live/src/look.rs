@@ -1,0 +1,93 @@
+//! Looks of a rank at how things stand.
+
+use port::{Poll, Taken, Ticket};
+use schedule::Edge;
+
+use crate::frame::{Rank, Rules, Ticketed};
+
+/// So many looks at the clock in a row cost the same.
+const FREE_LOOKS: u64 = 100;
+
+/// A call that looks whether operations are done.
+#[derive(Debug)]
+pub struct Test {
+    /// What it costs, as an operation.
+    op: u32,
+    taken: Taken,
+    tickets: Vec<Ticket>,
+}
+
+impl Rank {
+    /// A look that names no operation.
+    pub fn poll(&mut self, poll: Poll, rules: &Rules) -> Result<(), String> {
+        match poll {
+            Poll::Nothing => Ok(()),
+            Poll::Moment if self.computed.has_some(&rules.computation) => {
+                self.passes(rules, false).map(drop)
+            }
+            Poll::Moment => Ok(()),
+            Poll::Probe => self.look(rules.costs.probe, rules).map(drop),
+            Poll::Time => {
+                self.looks = self.looks.saturating_add(1);
+                let times = self.looks.saturating_sub(FREE_LOOKS).max(1);
+                self.computed.fixed(rules.costs.clock.saturating_mul(times));
+                self.passes(rules, true).map(drop)
+            }
+        }
+    }
+
+    /// A look whether operations are done.
+    pub fn test(
+        &mut self,
+        taken: Taken,
+        tickets: Vec<Ticket>,
+        rules: &Rules,
+    ) -> Result<(), String> {
+        let op = self.look(rules.costs.test, rules)?;
+        self.test = (!tickets.is_empty()).then(|| Box::new(Test { op, taken, tickets }));
+        Ok(())
+    }
+
+    /// A look for what may have come, which costs more the more often that is done in a row.
+    fn look(&mut self, cost: u64, rules: &Rules) -> Result<u32, String> {
+        self.polls = self.polls.saturating_add(1);
+        self.looks = 0;
+        self.computed.fixed(cost.saturating_mul(self.polls));
+        self.passes(rules, false)
+    }
+
+    /// The computation so far passes before the next call.
+    fn passes(&mut self, rules: &Rules, ends: bool) -> Result<u32, String> {
+        let before = self.before(rules, ends)?;
+        self.hang(before, Edge::Done);
+        self.graph.seal();
+        Ok(before)
+    }
+
+    /// Whether an operation is a look whether others are done.
+    pub fn is_test(&self, index: u32) -> bool {
+        self.test.as_ref().is_some_and(|test| test.op == index)
+    }
+
+    /// What such a look takes in first: a receive that is not done, but whose message `is_there`.
+    pub fn tested(&self, index: u32, is_there: &dyn Fn(u32) -> bool) -> Option<u32> {
+        let Test { taken, tickets, .. } = self.test.as_deref().filter(|test| test.op == index)?;
+        let mut known = tickets.iter().filter_map(|ticket| self.tickets.get(*ticket as u32));
+        let open =
+            |known: &Ticketed| known.ends.iter().copied().find(|end| !self.graph.is_done(*end));
+        let has_come = |known: &&Ticketed| {
+            known.ends.iter().all(|end| self.graph.is_done(*end) || is_there(*end))
+        };
+        match taken {
+            Taken::All if known.clone().all(|known| has_come(&known)) => known.find_map(open),
+            Taken::All => None,
+            Taken::First => known.find(has_come).and_then(open),
+            Taken::Each => known.filter(has_come).find_map(open),
+        }
+    }
+
+    /// Whether the rank waits for an operation for which no other waits, or nobody can wait for it any more.
+    pub fn wants(&self, index: u32) -> bool {
+        self.hangs_on(index) || !self.graph.is_pinned(index)
+    }
+}
