@@ -218,7 +218,8 @@ pub const KEYS: &[Key] = &[
         "By how much computation takes longer than measured; with 0.5 it is twice as fast."),
     key("live.poll", Kind::Time, Value("100 ns"), None,
         "What a call that only looks costs (`MPI_Test`, `MPI_Iprobe` and their kin); of several in a row the n-th costs n times as \
-         much, so that time goes on for a program that polls. Over flows, `smpi/test` and `smpi/iprobe` say it, if they are set. So do looks in the replay of a live run."),
+         much, so that time goes on for a program that polls. Over flows, `smpi/test` and `smpi/iprobe` say it, if they are set. \
+         Looks in the replay of a live run cost the same."),
     key("live.clock", Kind::Time, Value("10 ns"), None,
         "What `MPI_Wtime` costs. Over flows, `smpi/wtime` says it, if it is set."),
     key("live.spawn", Kind::Count(0, 1 << 20), Unset("1000; on a machine with hosts, no more than have no rank"),
