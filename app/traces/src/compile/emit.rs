@@ -63,6 +63,10 @@ impl Compiler<'_> {
             NONE
         };
         let may_be_met = self.answers && matches!(purpose, Purpose::Tag(_));
+        if may_be_met && kind == Kind::Recv {
+            // The place of an answer, which comes before the next call.
+            self.calc(0);
+        }
         if may_be_met || self.options.window != Window::All {
             self.out.log.push(Logged { send: kind == Kind::Send, peer, tag, op });
         }
