@@ -60,6 +60,28 @@ static void probed(void) {
     MPI_Recv(to[0], 100, MPI_CHAR, previous, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
+/* From anyone, long and short ones, whose senders wait for the answer. */
+static void probed_from_anyone(void) {
+    for (int bytes = 100; bytes <= LONG; bytes *= 1000) {
+        if (rank > 0) {
+            MPI_Ssend(from, bytes, MPI_CHAR, 0, 5, MPI_COMM_WORLD);
+            MPI_Send(from, bytes, MPI_CHAR, 0, 6, MPI_COMM_WORLD);
+        }
+        for (int i = 2 * (ranks - 1); rank == 0 && i > 0; i--) {
+            MPI_Status status;
+            MPI_Message message;
+            if (i % 2 == 0) {
+                MPI_Probe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &status);
+                MPI_Recv(to[0], LONG, MPI_CHAR, status.MPI_SOURCE, status.MPI_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            } else {
+                MPI_Mprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &message, &status);
+                MPI_Mrecv(to[0], LONG, MPI_CHAR, &message, &status);
+            }
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+}
+
 static void buffered(void) {
     int size = 4 * (LONG + MPI_BSEND_OVERHEAD);
     MPI_Request request;
@@ -86,6 +108,7 @@ int main(int argc, char **argv) {
         looked_for(how, LONG);
     }
     probed();
+    probed_from_anyone();
     buffered();
     MPI_Finalize();
 }

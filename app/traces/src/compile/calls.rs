@@ -9,6 +9,7 @@ use super::{completion, onesided, refused, send};
 use crate::collective::{Amount, Collective};
 use crate::definitions::Group;
 use crate::format::table::{Call, Class, How};
+use crate::options::Mode;
 use crate::record::{ANY, Arguments, Datatype, PROC_NULL, ROOT, Record, Status, UNKNOWN};
 use crate::source::Stream;
 
@@ -138,7 +139,9 @@ fn post(
         }
         Class::Probe | Class::Mprobe | Class::Iprobe | Class::Improbe => {
             probe(compiler, class, arguments, stream)?;
-            shape = Shape::Completion;
+            if compiler.now.ends.is_empty() {
+                shape = Shape::Completion;
+            }
         }
         Class::Mrecv => {
             let (address, count, datatype) =
@@ -152,9 +155,7 @@ fn post(
                 return Err("no probe before it found the message in hand".to_owned());
             }
             if let Some(probed) = probed {
-                let target =
-                    if immediate { &mut compiler.now.ends } else { &mut compiler.now.waits };
-                target.push(probed.op);
+                take(compiler, &probed, immediate);
             }
             shape = Shape::Completion;
         }
@@ -219,11 +220,7 @@ fn receive(
     });
     if let Some(place) = place {
         let probed = compiler.probed.remove(place);
-        if immediate {
-            compiler.now.ends.push(probed.op);
-        } else {
-            compiler.now.waits.push(probed.op);
-        }
+        take(compiler, &probed, immediate);
         return Ok(None);
     }
     let source = if from == ANY { schedule::ANY } else { compiler.peer(known, from)?.unwrap_or(0) };
@@ -268,6 +265,23 @@ fn sendrecv(
     receive(compiler, &mut half.arguments(), Some(id), stream, immediate)
 }
 
+/// A call receives a message that was probed. If its sender may wait for an answer, it gets that now.
+fn take(compiler: &mut Compiler, probed: &Probed, immediate: bool) {
+    waits_for(compiler, probed, immediate);
+    compiler.answer_to(probed.op);
+}
+
+/// A message that was probed is there; but the call may have to wait for the thread that has found it.
+fn waits_for(compiler: &mut Compiler, probed: &Probed, immediate: bool) {
+    let found = compiler.out.draft.get(probed.op);
+    let here = found.is_some_and(|op| usize::from(op.cpu) == compiler.now.thread);
+    if here && compiler.options.mode == Mode::Gaps {
+        return;
+    }
+    let target = if immediate { &mut compiler.now.ends } else { &mut compiler.now.waits };
+    target.push(probed.op);
+}
+
 /// A probe receives the message that it finds; the call that receives it finds it done.
 fn probe(
     compiler: &mut Compiler,
@@ -297,15 +311,18 @@ fn probe(
             && message == 0
             && probed.message == 0
     });
-    if let Some(probed) = again {
-        let op = probed.op;
-        compiler.now.waits.push(op);
+    if let Some(probed) = again.copied() {
+        waits_for(compiler, &probed, false);
         return Ok(());
     }
     let bytes = status.bytes.max(0).cast_unsigned();
     let op = compiler.receive(from, id, Purpose::Tag(status.tag), bytes);
-    compiler.now.starts.push(op);
-    compiler.now.waits.push(op);
+    if compiler.options.mode == Mode::Gaps {
+        both(compiler, op);
+    } else {
+        compiler.now.starts.push(op);
+        compiler.now.waits.push(op);
+    }
     let (source, tag) = (status.source, status.tag);
     compiler.probed.push(Probed { communicator: id, source, tag, op, message });
     Ok(())

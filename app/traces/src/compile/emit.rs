@@ -62,7 +62,7 @@ impl Compiler<'_> {
         } else {
             NONE
         };
-        let may_be_met = self.answers && matches!(purpose, Purpose::Tag(_));
+        let may_be_met = self.answers.is_some() && matches!(purpose, Purpose::Tag(_));
         if may_be_met && kind == Kind::Recv {
             // The place of an answer, which comes before the next call.
             self.calc(0);
@@ -83,6 +83,29 @@ impl Compiler<'_> {
         if new > 0 {
             self.now.extra += pinning.per_call + new * pinning.per_byte;
         }
+    }
+
+    /// Takes an operation out: nothing will ever match it.
+    pub fn void(&mut self, op: u32) {
+        if let Some(place) = self.out.log.iter().rposition(|logged| logged.op == op) {
+            self.out.log.remove(place);
+        }
+        if let Some(op) = self.out.draft.get_mut(op) {
+            *op = super::align::void(*op);
+        }
+    }
+
+    /// Brings what was noted of an operation up to date.
+    pub fn settle_log(&mut self, index: u32) {
+        let Some(op) = self.out.draft.get(index) else { return };
+        if let Some(logged) = self.out.log.iter_mut().rfind(|logged| logged.op == index) {
+            (logged.peer, logged.tag) = (op.peer, op.tag);
+        }
+    }
+
+    /// The tag of a message.
+    pub fn tag(&mut self, communicator: i64, purpose: Purpose) -> u32 {
+        self.keys.tag(communicator, purpose)
     }
 
     /// Puts the current call behind the one before it.
@@ -205,19 +228,32 @@ impl Compiler<'_> {
         }
     }
 
-    /// A look of a simulated run: computation of its own, so that what comes is received between one and the next.
-    pub fn look(&mut self) {
+    /// The computation so far, by itself; the rest of the call comes behind it.
+    pub fn passes(&mut self) -> u32 {
         let (thread, gap) = (self.now.thread, self.gap());
         if let Some(chain) = self.threads.get_mut(thread) {
             chain.clock = self.now.enter;
         }
         if !self.inside {
-            return;
+            return NONE;
         }
         self.now.behind = self.calc(gap);
         self.chain();
         if let Some(chain) = self.threads.get_mut(thread) {
             chain.last = Some((self.now.behind, Edge::Done));
+        }
+        self.now.behind
+    }
+
+    /// Leaves the place of an answer to a message that was received before, if it may have one.
+    pub fn answer_to(&mut self, receive: u32) {
+        let Some(answers) = self.answers else { return };
+        let number = self.out.probed;
+        self.out.probed += 1;
+        if answers.may_be(self.rank + self.copy() * self.ranks, number) {
+            let before = self.passes();
+            self.calc(0);
+            self.out.answered.insert(receive, (before, number));
         }
     }
 

@@ -36,6 +36,7 @@ pub use between::BEYOND;
 use keys::Numbers;
 use rank::{Ranked, Shared};
 use run::Run;
+use synchronous::Answers;
 
 /// A schedule made of traces.
 #[derive(Debug)]
@@ -122,23 +123,23 @@ pub fn compile(traces: &Traces, options: &Options) -> Result<Compiled, Error> {
         Clocks::Init => false,
         Clocks::Default => traces.form == Form::Heddle && options.mode == Mode::Aligned,
     };
-    let (compiled, late) = compile_by(traces, options, recorded, false)?;
+    let (compiled, late) = compile_by(traces, options, recorded, None)?;
     if late == 0 || recorded || options.clocks == Clocks::Init {
         return Ok(compiled);
     }
     // The ranks did not leave MPI_Init together: messages came before they were sent. Perhaps the clocks that were
     // measured do better.
-    let (measured, later) = compile_by(traces, options, true, false)?;
+    let (measured, later) = compile_by(traces, options, true, None)?;
     Ok(if later < late { measured } else { compiled })
 }
 
-/// Makes a schedule by one choice of clocks; with it comes how many calls returned too early. Once more, if it `answers`
-/// synchronous sends only then.
+/// Makes a schedule by one choice of clocks; with it comes how many calls returned too early. Once more, if there are
+/// synchronous sends, with their `answers`; and again if only then it shows which messages that were probed are some.
 fn compile_by(
     traces: &Traces,
     options: &Options,
     recorded: bool,
-    answers: bool,
+    answers: Option<&Answers>,
 ) -> Result<(Compiled, u64), Error> {
     let ranks = traces.ranks();
     let total = u64::from(ranks) * u64::from(options.copies);
@@ -149,16 +150,20 @@ fn compile_by(
     let (numbers, spill) = (Numbers::default(), Spill::new(total as u32));
     let shared = Shared { options, numbers: &numbers, spill: &spill, ranks, answers };
     let mut runs = runs(traces, shared, total as u32, threads, &bases)?;
-    if !answers && synchronous::can_be_answered(options) {
+    if answers.is_none() && synchronous::can_be_answered(options) {
         let has_some = |run: &mut Run| run.made().counts.contains_key(synchronous::STANDARD);
         if runs.iter_mut().any(has_some) {
             drop(runs);
-            return compile_by(traces, options, recorded, true);
+            return compile_by(traces, options, recorded, Some(&Answers::default()));
         }
     }
     let all = options.window == Window::All;
     let mut said = if all { Vec::new() } else { align::balance(&mut runs) };
-    let unmet = if answers { synchronous::answer(&mut runs) } else { 0 };
+    let (unmet, only) = answers.map_or((0, None), |_| synchronous::answer(&mut runs));
+    if let Some(only) = only {
+        drop(runs);
+        return compile_by(traces, options, recorded, Some(&only));
+    }
     if unmet > 0 {
         said.push(format!(
             "{unmet} synchronous sends do not wait: the traces do not tell their receives"

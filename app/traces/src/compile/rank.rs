@@ -9,9 +9,9 @@ use schedule::{Edge, Kind, Op};
 use smallvec::SmallVec;
 
 use super::align::Steps;
-use super::keys::{Keys, Numbers, Purpose};
+use super::keys::{Keys, Numbers};
 use super::onesided::Exposure;
-use super::synchronous::Synchronous;
+use super::synchronous::{Answers, Synchronous};
 use super::unlisted::{Verdict, verdict};
 use super::{Clock, Mark, calls};
 use crate::definitions::Communicator;
@@ -47,6 +47,10 @@ pub struct Ranked {
     /// Sends that are to be answered.
     pub synchronous: Vec<Synchronous>,
     pub remote: Vec<Remote>,
+    /// Messages that were probed and then received.
+    pub probed: u32,
+    /// By receive of a probe, what comes before the place of an answer to its sender, and its number among those.
+    pub answered: FxHashMap<u32, (u32, u32)>,
     pub marks: Vec<Mark>,
     /// Sends that are blocking calls, if that was asked for.
     pub blocking: Vec<u32>,
@@ -125,7 +129,7 @@ pub struct Compiler<'a> {
     pub options: &'a Options<'a>,
     clock: Clock,
     spill: &'a Spill,
-    keys: Keys<'a>,
+    pub keys: Keys<'a>,
     pub rank: u32,
     copy: u32,
     pub ranks: u32,
@@ -157,7 +161,7 @@ pub struct Compiler<'a> {
     /// all of them.
     full: usize,
     /// Whether synchronous sends are answered.
-    pub answers: bool,
+    pub answers: Option<&'a Answers>,
     /// What was found of functions outside the table.
     unlisted: FxHashMap<u32, Verdict>,
     pub now: Current,
@@ -209,8 +213,8 @@ pub struct Shared<'a> {
     pub spill: &'a Spill,
     /// Ranks of the trace.
     pub ranks: u32,
-    /// Whether synchronous sends are answered.
-    pub answers: bool,
+    /// If synchronous sends are answered: where.
+    pub answers: Option<&'a Answers>,
 }
 
 impl<'a> Compiler<'a> {
@@ -227,6 +231,8 @@ impl<'a> Compiler<'a> {
             log: Vec::new(),
             synchronous: Vec::new(),
             remote: Vec::new(),
+            probed: 0,
+            answered: FxHashMap::default(),
             marks: Vec::new(),
             blocking: Vec::new(),
             sleeps: Vec::new(),
@@ -262,7 +268,11 @@ impl<'a> Compiler<'a> {
             blind: Vec::new(),
             freed: Vec::new(),
             buffered: Vec::new(),
-            full: if options.window == Window::All && !answers { OPEN } else { usize::MAX },
+            full: if options.window == Window::All && answers.is_none() {
+                OPEN
+            } else {
+                usize::MAX
+            },
             answers,
             unlisted: FxHashMap::default(),
             now: Current::default(),
@@ -372,7 +382,8 @@ impl<'a> Compiler<'a> {
             chain.carry += cost;
         }
         if self.looks > 0 {
-            self.look();
+            // By itself, so that what comes is received between one look and the next.
+            self.passes();
         }
         let result = if call.class == Class::Finalize {
             self.finalized = true;
@@ -572,28 +583,5 @@ impl<'a> Compiler<'a> {
             let ranks = communicator.peers().len();
             format!("rank {rank}, but the communicator has {ranks} ranks")
         })
-    }
-
-    /// Takes an operation out: nothing will ever match it.
-    pub fn void(&mut self, op: u32) {
-        if let Some(place) = self.out.log.iter().rposition(|logged| logged.op == op) {
-            self.out.log.remove(place);
-        }
-        if let Some(op) = self.out.draft.get_mut(op) {
-            *op = super::align::void(*op);
-        }
-    }
-
-    /// Brings what was noted of an operation up to date.
-    pub fn settle_log(&mut self, index: u32) {
-        let Some(op) = self.out.draft.get(index) else { return };
-        if let Some(logged) = self.out.log.iter_mut().rfind(|logged| logged.op == index) {
-            (logged.peer, logged.tag) = (op.peer, op.tag);
-        }
-    }
-
-    /// The tag of a message.
-    pub fn tag(&mut self, communicator: i64, purpose: Purpose) -> u32 {
-        self.keys.tag(communicator, purpose)
     }
 }

@@ -18,7 +18,7 @@ pub fn plain(
     immediate: bool,
 ) -> Result<(), String> {
     let is_synchronous = class == Class::Ssend;
-    let is_answered = is_synchronous && compiler.answers;
+    let is_answered = is_synchronous && compiler.answers.is_some();
     if is_synchronous && !is_answered {
         compiler.count(STANDARD);
     }

@@ -3,7 +3,7 @@
 //! Which receive a message meets shows when all ranks are compiled: those of one pair with one tag do not overtake each other. That
 //! takes a list of all messages, and operations that stay open; so traces are compiled once more when a synchronous send is found.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use schedule::{Edge, Kind, Op};
 
 use super::align::{pairs, void};
@@ -18,6 +18,21 @@ pub struct Synchronous {
     send: u32,
     answer: u32,
     tag: u32,
+}
+
+/// For which receives places of answers are left.
+#[derive(Debug, Default)]
+pub struct Answers {
+    /// Of messages that were probed: for those with these numbers, by rank of all copies; otherwise for all.
+    probed: Option<Vec<FxHashSet<u32>>>,
+}
+
+impl Answers {
+    /// Whether a message that was probed may be answered.
+    pub fn may_be(&self, rank: u32, number: u32) -> bool {
+        let of_rank = self.probed.as_ref().map(|probed| probed.get(rank as usize));
+        of_rank.is_none_or(|numbers| numbers.is_some_and(|numbers| numbers.contains(&number)))
+    }
 }
 
 /// What is said where synchronous sends are not answered.
@@ -38,8 +53,9 @@ pub fn expect(compiler: &mut Compiler, send: u32, to: u32, communicator: i64) {
     compiler.out.synchronous.push(Synchronous { send, answer, tag });
 }
 
-/// Gives the receives their answers. Where no receive is known, none is waited for; how often that is the case, is the answer.
-pub fn answer(runs: &mut [Run]) -> usize {
+/// Gives the receives their answers. Where no receive is known, none is waited for; tells how often that is the case, and, if places were
+/// left for messages that were probed and are not synchronous, for which they are to be left.
+pub fn answer(runs: &mut [Run]) -> (usize, Option<Answers>) {
     let mut open: Vec<FxHashMap<u32, Synchronous>> = Vec::new();
     for run in runs.iter_mut() {
         let all = std::mem::take(&mut run.made().synchronous);
@@ -55,13 +71,19 @@ pub fn answer(runs: &mut [Run]) -> usize {
         }
     }
     met.sort_unstable();
+    let mut probed = vec![FxHashSet::default(); runs.len()];
     for (receiver, receive, tag, peer) in met {
         if let Some(run) = runs.get_mut(receiver).map(Run::made) {
-            // Right behind each receive there is a place for it.
-            let answer = receive + 1;
+            // There is a place for it right behind each receive, or where the program received what it had probed.
+            let place = run.answered.remove(&receive);
+            if let (Some((_, number)), Some(numbers)) = (place, probed.get_mut(receiver)) {
+                numbers.insert(number);
+            }
+            let before = place.map_or(receive, |(before, _)| before);
+            let answer = before + 1;
             if let Some(op) = run.draft.get_mut(answer) {
                 *op = Op { kind: Kind::Send, peer, tag, size: 0, cpu: 0, nic: 0 };
-                run.draft.depend(answer, receive, Edge::Done);
+                run.draft.depend(answer, before, Edge::Done);
             }
         }
     }
@@ -73,5 +95,6 @@ pub fn answer(runs: &mut [Run]) -> usize {
             }
         }
     }
-    left
+    let too_many = runs.iter_mut().any(|run| !run.made().answered.is_empty());
+    (left, too_many.then_some(Answers { probed: Some(probed) }))
 }
