@@ -201,16 +201,16 @@ pub(crate) fn with<T>(
     let chosen: Library = trace_input::library_of(configuration, flow)?;
     let computation = computation::resolve(configuration, ranks + room.more, keep)?;
     let started: io::Result<Box<dyn Holder>> = if let Some(make) = make {
-        make(&programs)
+        make(&programs).map_err(|error| match programs.first() {
+            Some(only) => only.failed(&error),
+            None => error,
+        })
     } else {
         let processes = processes(&mut programs, room, configuration, printing, hosts.as_ref())?;
         processes.map(|processes| Box::new(processes) as _)
     };
-    let mut holder = started.map_err(|error| {
-        let named: Vec<_> =
-            programs.iter().map(|program| program.program.to_string_lossy()).collect();
-        Failure::Input(format!("error: {}: {}", named.join(", "), reason(&error)))
-    })?;
+    let mut holder =
+        started.map_err(|error| Failure::Input(format!("error: {}", reason(&error))))?;
     let live =
         Live::new(&*holder, (ranks, room.more), &chosen, costs(configuration, flow), computation);
     if let Some(hosts) = hosts {

@@ -1,0 +1,86 @@
+//! What `heddle mpirun` does when something is not as it should be: folders, limits, launchers within it, and its own end.
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use common::mpi::{compiled, ended, mpi, mpirun};
+use common::{Ended, Folder};
+
+const WAYS: [&str; 2] = ["", "--in-process"];
+
+/// A script in a folder that may run `$HEDDLE mpirun` and the program `$PROGRAM`; none that does not end.
+fn shell(folder: &Folder, program: &Path, script: &str) -> Ended {
+    let output = Command::new("timeout")
+        .args(["--signal=KILL", "100", "sh", "-c", script])
+        .current_dir(folder.path("."))
+        .env("HEDDLE", env!("CARGO_BIN_EXE_heddle"))
+        .env("HEDDLE_MPI", mpi().join("lib"))
+        .env("PROGRAM", program)
+        .stdin(Stdio::null())
+        .output();
+    ended(&output.expect("a shell"))
+}
+
+/// Whether something comes true within a minute.
+fn comes_true(mut what: impl FnMut() -> bool) -> bool {
+    let patience = Instant::now() + Duration::from_secs(60);
+    while !what() && Instant::now() < patience {
+        thread::sleep(Duration::from_millis(5));
+    }
+    what()
+}
+
+/// If the command is killed before its ranks have come to `MPI_Init`, they end; and so does what they have started, when it comes there.
+#[test]
+fn the_command_is_killed_early() {
+    let folder = Folder::new("killed-early");
+    let program = compiled("pingpong");
+    let script = "echo $$ > rank.part; mv rank.part rank; (while [ ! -e go ]; do sleep 0.05; done; $PROGRAM 2> said; \
+                  echo $? > code.part; mv code.part code) & wait";
+    let mut child = Command::new(env!("CARGO_BIN_EXE_heddle"))
+        .args(["mpirun", "-q", "sh", "-c", script])
+        .current_dir(folder.path("."))
+        .env("HEDDLE_MPI", mpi().join("lib"))
+        .env("PROGRAM", &program)
+        .spawn()
+        .expect("heddle runs");
+    assert!(comes_true(|| folder.path("rank").exists()), "the rank starts");
+    child.kill().expect("it is killed");
+    child.wait().expect("it ends");
+    let rank = String::from_utf8(folder.read("rank")).expect("text");
+    let status = format!("/proc/{}/stat", rank.trim());
+    let is_over = || fs::read_to_string(&status).map_or(true, |stat| stat.contains(") Z "));
+    assert!(comes_true(is_over), "the rank stays");
+    folder.write("go", "");
+    assert!(comes_true(|| folder.path("code").exists()), "the program waits for ever");
+    let said = String::from_utf8(folder.read("said")).expect("text");
+    assert!(said.contains("heddle mpirun has ended"), "{said}");
+    assert_ne!(folder.read("code"), b"0\n");
+}
+
+/// A rank is one process: one after another, several at once, or one that another launcher has cut off, are told so.
+#[test]
+fn several_processes_of_a_rank() {
+    let folder = Folder::new("several-processes");
+    let program = compiled("manners");
+    let twice = "[ $PMI_RANK = 1 ] && { sleep 1; exec $PROGRAM print; }; $PROGRAM print & $PROGRAM print; a=$?; wait $!; exit $((a + $?))";
+    for (ranks, script, message) in [
+        (
+            1,
+            "$PROGRAM x; $PROGRAM x",
+            "rank 0 is over: the process that was this rank has called MPI_Finalize",
+        ),
+        (2, twice, "another process is or was rank 0 already"),
+        (1, "$PROGRAM closed", "its descriptor was closed; a rank is one process"),
+    ] {
+        let ran =
+            shell(&folder, &program, &format!("$HEDDLE mpirun -q -n {ranks} sh -c '{script}'"));
+        assert!(ran.stderr.contains("heddle: rank 0: MPI_Init: "), "{script}: {ran:?}");
+        assert!(ran.code == 16 && ran.stderr.contains(message), "{script}: {ran:?}");
+    }
+}
