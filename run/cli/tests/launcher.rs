@@ -63,6 +63,15 @@ fn the_command_is_killed_early() {
     assert_ne!(folder.read("code"), b"0\n");
 }
 
+/// A command that is to outlive its terminal does.
+#[test]
+fn without_a_terminal() {
+    let folder = Folder::new("nohup");
+    let script = "nohup $HEDDLE mpirun -q sh -c 'kill -HUP $PPID; sleep 0.3; $PROGRAM variables' 2> /dev/null";
+    let ran = shell(&folder, &compiled("manners"), script);
+    assert!(ran.code == 0 && ran.stdout.starts_with("0 none "), "{ran:?}");
+}
+
 /// A rank is one process: one after another, several at once, or one that another launcher has cut off, are told so.
 #[test]
 fn several_processes_of_a_rank() {
