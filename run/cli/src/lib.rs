@@ -22,7 +22,7 @@ use clap::Parser;
 use arguments::{Arguments, Command};
 use exit::{Ending, Exit};
 
-pub use mpirun::{ALLOCATOR, INSIDE, inside};
+pub use mpirun::{ALLOCATOR, FROM, INSIDE, inside};
 
 /// Carries out the command line.
 pub fn main() -> ExitCode {

@@ -36,6 +36,8 @@ pub fn run(arguments: &Mpirun, make: Option<Make>) -> u8 {
 
 /// The environment variable that holds the command line for [`inside`].
 pub const INSIDE: &str = "HEDDLE_IN_PROCESS";
+/// The environment variable with the folder where the command was given, if the program is to run in another one.
+pub const FROM: &str = "HEDDLE_IN_PROCESS_FROM";
 /// The environment variables that tell the allocator of the process to keep what is free, as ranks take turns, and what one gives back
 /// the next one takes; and whether to take huge pages.
 pub const ALLOCATOR: [&str; 2] = ["MIMALLOC_PURGE_DELAY", "MIMALLOC_ALLOW_THP"];
@@ -90,14 +92,20 @@ fn enter(arguments: &Mpirun) -> Result<Infallible, Ending> {
         command.env("LD_LIBRARY_PATH", paths);
     }
     if let Some(folder) = &arguments.directory {
-        command.current_dir(folder);
+        let here = std::env::current_dir();
+        command.current_dir(folder).envs(here.map(|here| (FROM, here)));
     }
-    for launch in programs(arguments)? {
-        let ours = experiment::variables(&configuration, &folder, &launch, Some(library.clone()));
-        command.envs(launch.environment).envs(ours);
+    let launches = programs(arguments)?;
+    for launch in &launches {
+        let ours = experiment::variables(&configuration, &folder, launch, Some(library.clone()));
+        command.envs(launch.environment.iter().cloned()).envs(ours);
     }
     let error = std::os::unix::process::CommandExt::exec(&mut command);
-    Err(fail(format!("{}: {}", program.display(), experiment::reason(&error))))
+    let error = match launches.first() {
+        Some(only) => only.failed(&error),
+        None => error,
+    };
+    Err(fail(experiment::reason(&error)))
 }
 
 /// The programs.

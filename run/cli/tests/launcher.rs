@@ -93,3 +93,41 @@ fn several_processes_of_a_rank() {
         assert!(ran.code == 16 && ran.stderr.contains(message), "{script}: {ran:?}");
     }
 }
+
+/// Paths of the command line are those of where it was given, wherever the program runs or goes.
+#[test]
+fn paths_of_the_command_line() {
+    let folder = Folder::new("paths");
+    fs::create_dir(folder.path("sub")).expect("a folder");
+    let machines = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/machines");
+    fs::copy(format!("{machines}/fat-tree-648.toml"), folder.path("m.toml")).expect("a machine");
+    for (number, how) in WAYS.iter().enumerate() {
+        let options = format!("-q -n 2 --machine m.toml {how}");
+        let script = format!(
+            "$HEDDLE mpirun {options} -o out{number} --tables computation --wdir sub $PROGRAM variables &&
+             $HEDDLE mpirun {options} -o away{number} $PROGRAM away &&
+             $HEDDLE mpirun {options} --compute-time replayed --times out{number}/computation.csv --wdir sub $PROGRAM variables"
+        );
+        let ran = shell(&folder, &compiled("manners"), &script);
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{how}");
+        let there = ran.stdout.lines().filter(|line| line.ends_with("/sub")).count();
+        assert_eq!(there, 4, "{how}: {}", ran.stdout);
+    }
+    let results = ["away0", "away1", "m.toml", "out0", "out1", "sub"];
+    assert_eq!(folder.names("."), results);
+    assert!(folder.names("sub").is_empty());
+}
+
+/// A manifest runs from anywhere: it says where the program ran.
+#[test]
+fn a_manifest_from_elsewhere() {
+    let folder = Folder::new("manifest-elsewhere");
+    fs::create_dir(folder.path("here")).expect("a folder");
+    fs::copy(compiled("manners"), folder.path("here/program")).expect("a program");
+    let script = "cd here && $HEDDLE mpirun -q -n 2 --compute-time off -o ../out ./program variables && cd / &&
+                  $HEDDLE run -q $OLDPWD/../out/manifest.json";
+    let ran = shell(&folder, Path::new(""), script);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{}", ran.stdout);
+    let there = ran.stdout.lines().filter(|line| line.ends_with("manifest-elsewhere/here")).count();
+    assert_eq!(there, 4, "{}", ran.stdout);
+}

@@ -53,6 +53,24 @@ pub(crate) fn room(configuration: &Configuration, first: u32, spare: Option<u32>
     }
 }
 
+/// A line of programs, each in the folder that `place` makes of the one that is said for it. What is no such line stays as it is.
+pub(crate) fn placed(line: &str, place: impl Fn(Option<PathBuf>) -> Option<PathBuf>) -> String {
+    let Ok(launches) = programs(line) else { return line.to_owned() };
+    let words = |launch: Launch| {
+        let mut words = vec!["-n".to_owned(), launch.ranks.to_string()];
+        if let Some(folder) = place(launch.directory) {
+            words.extend(["-wdir".to_owned(), folder.display().to_string()]);
+        }
+        for (name, value) in launch.environment {
+            words.extend(["-x".to_owned(), format!("{}={}", name.display(), value.display())]);
+        }
+        let command = [launch.program].into_iter().chain(launch.arguments);
+        words.extend(command.map(|word| word.display().to_string()));
+        shell_words::join(words)
+    };
+    launches.into_iter().map(words).collect::<Vec<_>>().join(" : ")
+}
+
 fn program(words: &[String]) -> Result<Launch, String> {
     let mut launch = Launch { ranks: 1, ..Launch::default() };
     let mut words = words.iter();
