@@ -14,6 +14,7 @@ use std::{
 
 use clap::Parser;
 use experiment::{Configuration, Failure, Launch, Make, Plan, Printing, Report, Request};
+use recorder::launch;
 
 pub use manners::Adapted;
 
@@ -62,6 +63,13 @@ fn enter(arguments: &Mpirun) -> Result<Infallible, Ending> {
     let fail = |message: String| Ending::new(Exit::Input, format!("error: {message}"));
     if arguments.command.iter().any(|word| word == ":") {
         return Err(fail("--in-process holds one program, not several".to_owned()));
+    }
+    if std::env::var_os(launch::TRACES).is_some() {
+        return Err(fail(
+            "heddle record cannot record ranks that share a process\n  \
+             help: without --in-process, it can; the simulated times are the same"
+                .to_owned(),
+        ));
     }
     let folder = experiment::libraries().map_err(Ending::from)?;
     let library = folder.join(LIBRARY);

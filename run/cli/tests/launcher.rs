@@ -131,3 +131,16 @@ fn a_manifest_from_elsewhere() {
     let there = ran.stdout.lines().filter(|line| line.ends_with("manifest-elsewhere/here")).count();
     assert_eq!(there, 4, "{}", ran.stdout);
 }
+
+/// `heddle record` is told that it cannot record ranks of one process.
+#[test]
+fn recorded_in_one_process() {
+    let folder = Folder::new("recorded");
+    let ran = shell(
+        &folder,
+        &compiled("pingpong"),
+        "HEDDLE_RECORD=. $HEDDLE mpirun -n 2 --in-process $PROGRAM",
+    );
+    assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
+    assert!(ran.stderr.contains("without --in-process, it can"), "{ran:?}");
+}
