@@ -109,6 +109,7 @@ pub struct Processes {
     /// By rank; none of ranks that nobody has started.
     ranks: Vec<Mutex<Option<Process>>>,
     tagged: Option<Tagged>,
+    unprinted: Option<io::Error>,
     together: Together,
     /// Whether it has been said that a rank is quiet.
     remarked: AtomicBool,
@@ -178,6 +179,7 @@ impl Processes {
             starter: Starter::new(),
             ranks,
             tagged,
+            unprinted: None,
             together: Together::default(),
             remarked: AtomicBool::new(false),
         };
@@ -273,9 +275,8 @@ impl Processes {
     }
 
     fn finish_printing(&mut self) {
-        if let Some(tagged) = &mut self.tagged {
-            tagged.finish();
-        }
+        let failure = self.tagged.as_mut().and_then(Tagged::finish);
+        self.unprinted = self.unprinted.take().or(failure);
     }
 }
 
@@ -362,6 +363,10 @@ impl Holder for Processes {
             }
         }
         failed.first().map_or(0, |(_, status)| exit_code(*status))
+    }
+
+    fn unprinted(&mut self) -> Option<io::Error> {
+        self.unprinted.take()
     }
 
     fn release(&self, rank: u32, _: u64) {

@@ -197,7 +197,7 @@ fn carry_out(arguments: &Mpirun, make: Option<Make>) -> Result<u8, Ending> {
     if make.is_none() || plan.output.is_some() {
         stop::watch(live::stop);
     }
-    let report = match experiment::run_held(&plan, make) {
+    let mut report = match experiment::run_held(&plan, make) {
         Err(Failure::Ended(ending)) => {
             complain(&ending.to_string());
             return Ok(code(ending.code));
@@ -206,6 +206,9 @@ fn carry_out(arguments: &Mpirun, make: Option<Make>) -> Result<u8, Ending> {
     };
     report.warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));
     show(arguments, plan.gantt, &report)?;
+    if let Some(lost) = report.unprinted.take() {
+        written(Err(lost), "standard output")?;
+    }
     match &report.summary.deadlock {
         Some(deadlock) => {
             if arguments.quiet {

@@ -132,6 +132,23 @@ fn a_manifest_from_elsewhere() {
     assert_eq!(there, 4, "{}", ran.stdout);
 }
 
+/// Where what ranks print cannot go, this is said; that a reader has seen enough is no failure.
+#[test]
+fn tagged_lines_that_are_lost() {
+    let folder = Folder::new("tagged-lost");
+    let program = compiled("manners");
+    let full =
+        shell(&folder, &program, "$HEDDLE mpirun -q -n 2 --tag-output $PROGRAM print > /dev/full");
+    assert_eq!(full.code, 4, "{full:?}");
+    assert!(full.stderr.contains("error: standard output: No space left on device\n"), "{full:?}");
+    let read = shell(
+        &folder,
+        &program,
+        "{ $HEDDLE mpirun -q -n 2 --tag-output $PROGRAM print 2> /dev/null; echo $? >&2; } | true",
+    );
+    assert_eq!(read.stderr, "0\n");
+}
+
 /// `heddle record` is told that it cannot record ranks of one process.
 #[test]
 fn recorded_in_one_process() {

@@ -165,6 +165,8 @@ pub(crate) struct Lived<T> {
     pub computed: Vec<Vec<u64>>,
     /// Its exit code.
     pub code: i32,
+    /// Why some of what it printed was lost, if it was.
+    pub unprinted: Option<io::Error>,
 }
 
 /// What calls that move no data cost; time must go on for a program that polls.
@@ -244,5 +246,6 @@ pub(crate) fn with<T>(
         // A table of computation that has more ranks than there were is that of another program.
         computation::resolve(configuration, ranks, keep)?;
     }
-    Ok(Lived { outcome, ranks, strangers, ended, computed, code })
+    let unprinted = holder.unprinted();
+    Ok(Lived { outcome, ranks, strangers, ended, computed, code, unprinted })
 }
