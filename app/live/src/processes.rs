@@ -162,7 +162,10 @@ impl Processes {
         hosts: Vec<u32>,
     ) -> io::Result<Self> {
         let first: u32 = programs.iter().map(|program| program.ranks).sum();
-        let (memory, file) = Memory::new(first + more)?;
+        let (memory, file) = Memory::new(first + more).map_err(|error| {
+            let limits = "perhaps for a limit (ulimit -f, ulimit -v)";
+            io::Error::new(error.kind(), format!("there is no memory for ranks, {limits}: {error}"))
+        })?;
         let watch = Watch::start(memory, first + more);
         let folded = port::fold::file()?;
         let ranks = (0..first + more).map(|_| Mutex::default()).collect();

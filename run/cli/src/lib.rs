@@ -23,9 +23,11 @@ use arguments::{Arguments, Command};
 use exit::{Ending, Exit};
 
 pub use mpirun::{ALLOCATOR, FROM, INSIDE, inside};
+pub use stop::write_to_the_limit;
 
 /// Carries out the command line.
 pub fn main() -> ExitCode {
+    write_to_the_limit();
     let line: Vec<_> = std::env::args_os().collect();
     if let Some(Err(failure)) = compile::asked(&line) {
         return failure.report();

@@ -15,6 +15,7 @@ use std::{
 use clap::Parser;
 use experiment::{Configuration, Failure, Launch, Make, Plan, Printing, Report, Request};
 use recorder::launch;
+use results::plural;
 
 pub use manners::Adapted;
 
@@ -145,7 +146,8 @@ fn workload(arguments: &Mpirun) -> Result<String, Ending> {
             later.complain();
             part = &later.line;
         }
-        words.extend(arguments.variables.iter().flat_map(|said| ["-x".to_owned(), variable(said)]));
+        let variables = arguments.variables.iter().filter_map(|said| variable(said));
+        words.extend(variables.flat_map(|said| ["-x".to_owned(), said]));
         first = false;
         for word in part {
             let word =
@@ -156,12 +158,12 @@ fn workload(arguments: &Mpirun) -> Result<String, Ending> {
     Ok(format!("{WORKLOAD}{}", shell_words::join(&words)))
 }
 
-/// A variable with its value: that which it has here, if none is given.
-fn variable(said: &str) -> String {
+/// A variable with its value: that which it has here, if none is given. Nothing if it is not set.
+fn variable(said: &str) -> Option<String> {
     if said.contains('=') {
-        return said.to_owned();
+        return Some(said.to_owned());
     }
-    format!("{said}={}", std::env::var(said).unwrap_or_default())
+    std::env::var(said).ok().map(|value| format!("{said}={value}"))
 }
 
 /// The experiment that the command line describes.
@@ -212,10 +214,9 @@ fn carry_out(arguments: &Mpirun, make: Option<Make>) -> Result<u8, Ending> {
     match &report.summary.deadlock {
         Some(deadlock) => {
             if arguments.quiet {
-                let message = "error: the program can never finish: a deadlock of";
+                let ranks = plural(deadlock.ranks, "rank");
                 complain(&format!(
-                    "{message} {} ranks; without -q, the summary says where they wait",
-                    deadlock.ranks
+                    "error: the program can never finish: a deadlock of {ranks}; without -q, the summary says where they wait"
                 ));
             }
             Ok(Exit::Deadlock as u8)

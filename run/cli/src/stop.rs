@@ -43,3 +43,15 @@ pub fn watch(end: fn()) {
 /// Elsewhere, nothing is told.
 #[cfg(not(unix))]
 pub const fn watch(_: fn()) {}
+
+/// From now on, a file that would become larger than allowed (`ulimit -f`) fails to be written, which is said, and does not end this
+/// process. Programs that it starts are ended as ever.
+#[cfg(unix)]
+pub fn write_to_the_limit() {
+    // A handler, unlike a signal that is ignored, is not handed on to programs. If this fails, the limit ends the process.
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default());
+}
+
+/// Elsewhere, there is no such limit.
+#[cfg(not(unix))]
+pub const fn write_to_the_limit() {}

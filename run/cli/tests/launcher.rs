@@ -132,6 +132,31 @@ fn a_manifest_from_elsewhere() {
     assert_eq!(there, 4, "{}", ran.stdout);
 }
 
+/// What is missing is named.
+#[test]
+fn what_is_missing() {
+    let folder = Folder::new("missing");
+    let program = compiled("pingpong");
+    for how in WAYS {
+        let script = format!("$HEDDLE mpirun -n 2 {how} --wdir nowhere $PROGRAM");
+        let ran = shell(&folder, &program, &script);
+        assert!(ran.code == 1 && ran.stderr.contains("error: nowhere, the folder"), "{ran:?}");
+        let ran = shell(
+            &folder,
+            &program,
+            &format!("HEDDLE_MPI=$PWD/none $HEDDLE mpirun {how} $PROGRAM"),
+        );
+        assert!(ran.code == 1 && ran.stderr.contains("/none is not the folder"), "{ran:?}");
+        let ran = shell(
+            &folder,
+            &compiled("manners"),
+            &format!("$HEDDLE mpirun -q {how} -x ONE $PROGRAM variables"),
+        );
+        assert!(ran.code == 0 && ran.stdout.starts_with("0 none "), "{ran:?}");
+        assert_eq!(ran.stderr, "warning: -x ONE: it is not set here, and so not for the program\n");
+    }
+}
+
 /// Where what ranks print cannot go, this is said; that a reader has seen enough is no failure.
 #[test]
 fn tagged_lines_that_are_lost() {
@@ -149,6 +174,26 @@ fn tagged_lines_that_are_lost() {
     assert_eq!(read.stderr, "0\n");
 }
 
+/// A limit of the size of files is an error that is said, and not the end; programs have the limit as ever.
+#[test]
+fn files_that_are_too_large() {
+    let folder = Folder::new("too-large");
+    let program = compiled("pingpong");
+    for (command, code) in [
+        ("gen linear-alltoall --ranks 64 -o large.goal", 4),
+        ("mpirun -q -n 2 $PROGRAM", 1),
+        ("mpirun -q -n 2 --in-process -o out --tables messages $PROGRAM", 4),
+    ] {
+        let ran = shell(&folder, &program, &format!("ulimit -f 1; $HEDDLE {command}"));
+        assert_eq!(ran.code, code, "{command}: {ran:?}");
+        assert!(ran.stderr.contains("File too large"), "{command}: {ran:?}");
+    }
+    let program = compiled("manners");
+    let script = "$HEDDLE mpirun -q sh -c 'ulimit -f 1; head -c 9999 /dev/zero > large; kill -l $?; $PROGRAM x'";
+    let ran = shell(&folder, &program, script);
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "XFSZ\n"), "{}", ran.stderr);
+}
+
 /// `heddle record` is told that it cannot record ranks of one process.
 #[test]
 fn recorded_in_one_process() {
@@ -160,4 +205,17 @@ fn recorded_in_one_process() {
     );
     assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
     assert!(ran.stderr.contains("without --in-process, it can"), "{ran:?}");
+}
+
+/// Signals have names, and one rank is one.
+#[test]
+fn what_is_said() {
+    let folder = Folder::new("what-is-said");
+    let ran = shell(&folder, Path::new(""), "$HEDDLE mpirun -q sh -c 'kill -PIPE $$'");
+    assert!(ran.code == 141 && ran.stderr.contains("signal 13 (broken pipe)"), "{ran:?}");
+    let stuck = mpirun("-q", &compiled("wrong"), "alone");
+    assert!(stuck.code == 3 && stuck.stderr.contains("a deadlock of 1 rank;"), "{stuck:?}");
+    let version = shell(&folder, Path::new(""), "$HEDDLE mpirun --version && $HEDDLE mpirun -V");
+    let name = format!("heddle-mpirun {}\n", env!("CARGO_PKG_VERSION"));
+    assert_eq!((version.code, version.stdout), (0, name.repeat(2)));
 }

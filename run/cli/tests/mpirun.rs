@@ -167,7 +167,7 @@ fn ranks_on_hosts() {
     let tree = format!("--machine {machines}/fat-tree-648.toml");
     let graphene = format!("--machine {machines}/graphene.xml");
     let folder = Folder::new("hosts");
-    folder.write("hosts", "# two hosts\nh7 slots=1\nh3:3\n");
+    folder.write("hosts", "# two hosts\nh7 slots = 1\nh3:3\n");
     folder.write("ranks", "rank 0=h5\nrank 1=h5\nrank 2=h2\nrank 3=h5\n");
     let hosts = folder.path("hosts").display().to_string();
     let ranks = folder.path("ranks").display().to_string();

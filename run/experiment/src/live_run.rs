@@ -8,6 +8,7 @@ use std::{
     path::{PathBuf, absolute},
 };
 
+use layers::libraries::CORE;
 use live::{Costs, Holder, Hosts, Launch, Live, Make, Printing, Processes, Room};
 use traces::library::Library;
 use units::Time;
@@ -124,7 +125,14 @@ pub(crate) fn check(
 /// The folder of our libraries of MPI: what the environment says, or `mpi/lib` beside this program.
 pub fn libraries() -> Result<PathBuf, Failure> {
     if let Some(folder) = env::var_os(FOLDER).filter(|folder| !folder.is_empty()) {
-        return Ok(absolute(&folder).unwrap_or_else(|_| folder.into()));
+        let folder = absolute(&folder).unwrap_or_else(|_| folder.into());
+        if folder.join(CORE).is_file() {
+            return Ok(folder);
+        }
+        let name = folder.display();
+        return Err(Failure::Input(format!(
+            "error: {FOLDER}: {name} is not the folder of the libraries of MPI: there is no {CORE} in it"
+        )));
     }
     let beside = || Some(env::current_exe().ok()?.canonicalize().ok()?.parent()?.join("mpi/lib"));
     beside().filter(|folder| folder.is_dir()).ok_or_else(|| {

@@ -12,6 +12,7 @@ use infiniband::Infiniband;
 use kernel::{Probe, Silent};
 use results::{
     Artifact, Call, Collector, Pending, Performance, Recorded, RunDirectory, Summary, Wanted,
+    plural,
 };
 use schedule::Program;
 use traffic::{Watch, Watched};
@@ -233,8 +234,9 @@ fn live(
     (report.code, report.unprinted) = (code, unprinted);
     if strangers > 0 {
         report.warnings.push(format!(
-            "{strangers} of {ranks} ranks never used MPI; if their program does, it is by another library than Heddle's: one that was \
-             linked statically, or of another kind than Open MPI 4, MPICH or the standard binary interface"
+            "{strangers} of {} never used MPI; if their program does, it is by another library than Heddle's: one that was \
+             linked statically, or of another kind than Open MPI 4, MPICH or the standard binary interface",
+            plural(ranks.into(), "rank")
         ));
     }
     Ok(report)

@@ -454,6 +454,8 @@ impl Holder for Ranks {
     fn end(&mut self, at_once: bool) -> c_int {
         self.flush();
         self.away = None;
+        // What is written from now on is the simulator's.
+        cli::write_to_the_limit();
         if self.copies.of.len() > 1 {
             for name in objects::loaded_by_program() {
                 eprintln!(
