@@ -271,6 +271,7 @@ pub fn rest() {
 pub fn leave() {
     if let Ok(port) = mpi().port() {
         port.exit();
+        port.note(Use::Before);
     }
 }
 

@@ -267,6 +267,11 @@ impl Comms {
         }
     }
 
+    /// Learns this process's number, by which messages call it before it has its place.
+    pub fn call(&self, rank: u32) {
+        self.me.set(rank);
+    }
+
     /// Learns this process's place in the world.
     pub fn place(&self, who: &Identity) -> Result {
         self.me.set(who.rank);

@@ -6,8 +6,8 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use port::{
-    Command, Desk, Died, ENVIRONMENT, Lane, Memory, Place, Poll, Port, RANKS_TURN, SIMULATORS_TURN,
-    Seat, Switch, Use,
+    Command, Desk, Died, ENVIRONMENT, Lane, Lost, Memory, Place, Poll, Port, RANKS_TURN,
+    SIMULATORS_TURN, Seat, Switch, Use,
 };
 use rustix::thread::{futex, sched_getcpu};
 use rustix::time::{ClockId, clock_gettime};
@@ -22,6 +22,10 @@ const COMPUTE: &str = "HEDDLE_COMPUTE";
 
 /// The environment variable that says whether messages have contents: `off` if not.
 const PAYLOAD: &str = "HEDDLE_PAYLOAD";
+
+/// What to do if what `heddle mpirun` has started does not leave a rank to one process.
+const LAUNCHER: &str = "a rank is one process: if it is started by the launcher of another MPI (mpirun, mpiexec, srun) within heddle \
+                        mpirun, let heddle mpirun start the program itself";
 
 /// What the simulator wants of its ranks.
 #[derive(Clone, Copy, Debug)]
@@ -145,18 +149,34 @@ pub fn connect() -> Result<Connected> {
     let [file, lanes, rank, first, universe, program] = numbers.as_slice() else {
         return Err(failed(&format!("{ENVIRONMENT} is `{said}`")));
     };
-    // When the simulator is killed, so are its ranks; where the system cannot do that, they stay.
+    mpi().comms.call(*rank);
+    // When what started this process is ended with the simulator, so is this; where the system cannot do that, it stays.
     let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
     // SAFETY: the simulator opened it for this process, which uses it only here.
     let memory = unsafe { Memory::open(file.cast_signed(), *lanes) };
-    let memory = memory.map_err(|error| {
-        failed(&format!(
-            "rank {rank} cannot map the simulator's memory: {error}; is there a limit (ulimit -v)?"
-        ))
+    let memory = memory.map_err(|lost| {
+        let why = match &lost {
+            Lost::Unmapped(_) => "is there a limit (ulimit -v)?",
+            Lost::Closed => LAUNCHER,
+            Lost::Ended => "nothing is simulated any more",
+        };
+        failed(&format!("there is no way to the simulator's memory: {lost}; {why}"))
     })?;
     let lane = memory.lane(*rank).ok_or_else(|| failed(&format!("{ENVIRONMENT} is `{said}`")))?;
-    wait_for_turn(lane);
-    lane.note(Use::Now);
+    match lane.claim() {
+        Use::Never => wait_for_turn(lane),
+        Use::Now => {
+            return Err(failed(&format!(
+                "another process is or was rank {rank} already; {LAUNCHER}"
+            )));
+        }
+        Use::Before => {
+            return Err(failed(&format!(
+                "rank {rank} is over: the process that was this rank has called MPI_Finalize, and a second program cannot be a rank \
+                 again; a run of heddle mpirun for each program can"
+            )));
+        }
+    }
     Manner::new(|name| std::env::var_os(name)).adopt(mpi());
     let desk = Desk::new(memory, *rank);
     let port = mpi().port.get_or_init(|| Port::new(desk, *rank, *first, Box::new(Process), end));

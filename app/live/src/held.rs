@@ -31,6 +31,11 @@ pub trait Holder: Sync {
 
     /// Ends all ranks: at once, or when they come to their ends. Gives the exit code of the first that failed.
     fn end(&mut self, at_once: bool) -> i32;
+
+    /// Why some of what ranks have printed was lost, if it was, once they have ended.
+    fn unprinted(&mut self) -> Option<io::Error> {
+        None
+    }
 }
 
 /// Makes the holder of programs.

@@ -8,6 +8,7 @@
 
 mod computation;
 mod descendants;
+mod ending;
 mod expansion;
 mod frame;
 mod graph;
@@ -19,6 +20,7 @@ mod remote;
 mod shared;
 mod source;
 mod spawn;
+mod starter;
 mod tagged;
 mod together;
 

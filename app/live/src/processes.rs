@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
@@ -14,7 +14,9 @@ use std::time::{Duration, Instant};
 use port::{ENVIRONMENT, Memory, RANKS_TURN, SIMULATORS_TURN, Use};
 use rustix::thread::futex;
 
+use crate::ending::{called, described, exit_code, interrupted};
 use crate::identity::Identity;
+use crate::starter::Starter;
 use crate::tagged::{Stream, Tagged};
 use crate::together::Together;
 use crate::{Holder, Lost, descendants};
@@ -44,6 +46,18 @@ pub struct Launch {
     pub directory: Option<PathBuf>,
     /// Further variables of its environment.
     pub environment: Vec<(OsString, OsString)>,
+}
+
+impl Launch {
+    /// Why it cannot be started: begins with what is at fault, itself or the folder where it is to run.
+    pub fn failed(&self, error: &io::Error) -> io::Error {
+        let program = self.program.display();
+        let folder = self.directory.as_deref().filter(|folder| !folder.is_dir());
+        let name = folder.map_or(program.to_string(), |folder| {
+            format!("{}, the folder where {program} is to run", folder.display())
+        });
+        io::Error::new(error.kind(), format!("{name}: {error}"))
+    }
 }
 
 /// What programs may start.
@@ -91,9 +105,11 @@ pub struct Processes {
     universe: u32,
     /// The host of each rank, if that is known.
     hosts: Vec<u32>,
+    starter: Starter,
     /// By rank; none of ranks that nobody has started.
     ranks: Vec<Mutex<Option<Process>>>,
     tagged: Option<Tagged>,
+    unprinted: Option<io::Error>,
     together: Together,
     /// Whether it has been said that a rank is quiet.
     remarked: AtomicBool,
@@ -146,7 +162,10 @@ impl Processes {
         hosts: Vec<u32>,
     ) -> io::Result<Self> {
         let first: u32 = programs.iter().map(|program| program.ranks).sum();
-        let (memory, file) = Memory::new(first + more)?;
+        let (memory, file) = Memory::new(first + more).map_err(|error| {
+            let limits = "perhaps for a limit (ulimit -f, ulimit -v)";
+            io::Error::new(error.kind(), format!("there is no memory for ranks, {limits}: {error}"))
+        })?;
         let watch = Watch::start(memory, first + more);
         let folded = port::fold::file()?;
         let ranks = (0..first + more).map(|_| Mutex::default()).collect();
@@ -160,8 +179,10 @@ impl Processes {
             first,
             universe,
             hosts,
+            starter: Starter::new(),
             ranks,
             tagged,
+            unprinted: None,
             together: Together::default(),
             remarked: AtomicBool::new(false),
         };
@@ -201,7 +222,7 @@ impl Processes {
         }
         let mut child = {
             let _starting = descendants::starting();
-            command.spawn()?
+            self.starter.start(command).map_err(|error| program.failed(&error))?
         };
         if let Some(tagged) = &self.tagged {
             let out = child.stdout.take().map(|pipe| Stream::new(pipe.into(), rank, false));
@@ -257,9 +278,8 @@ impl Processes {
     }
 
     fn finish_printing(&mut self) {
-        if let Some(tagged) = &mut self.tagged {
-            tagged.finish();
-        }
+        let failure = self.tagged.as_mut().and_then(Tagged::finish);
+        self.unprinted = self.unprinted.take().or(failure);
     }
 }
 
@@ -322,7 +342,7 @@ impl Holder for Processes {
                 let begun = self.begin((*rank, &identity), program, number, &environment);
                 begun.map_err(|error| {
                     Self::kill(ranks.iter().filter_map(|rank| self.ranks.get(*rank as usize)));
-                    format!("{}: {error}", program.program.display())
+                    error.to_string()
                 })?;
             }
         }
@@ -342,13 +362,14 @@ impl Holder for Processes {
         self.finish_printing();
         for (rank, status) in &failed {
             if let Some(signal) = status.signal() {
-                let name = name(signal);
-                eprintln!(
-                    "error: rank {rank} was ended by signal {signal} ({name}) after MPI_Finalize"
-                );
+                eprintln!("error: rank {rank} was ended by {} after MPI_Finalize", called(signal));
             }
         }
         failed.first().map_or(0, |(_, status)| exit_code(*status))
+    }
+
+    fn unprinted(&mut self) -> Option<io::Error> {
+        self.unprinted.take()
     }
 
     fn release(&self, rank: u32, _: u64) {
@@ -360,7 +381,7 @@ impl Holder for Processes {
     }
 }
 
-fn command(program: &Launch, libraries: &std::path::Path) -> Command {
+fn command(program: &Launch, libraries: &Path) -> Command {
     let mut command = Command::new(&program.program);
     command.args(&program.arguments);
     let mut paths = vec![libraries.to_owned()];
@@ -374,38 +395,4 @@ fn command(program: &Launch, libraries: &std::path::Path) -> Command {
         command.current_dir(directory);
     }
     command
-}
-
-/// Whether it was ended by what ends everything.
-fn interrupted(status: ExitStatus) -> bool {
-    matches!(status.signal(), Some(2 | 15))
-}
-
-/// The exit code that a shell would give.
-fn exit_code(status: ExitStatus) -> i32 {
-    status.code().or(status.signal().map(|signal| 128 + signal)).unwrap_or(1)
-}
-
-fn described(status: ExitStatus) -> String {
-    match (status.code(), status.signal()) {
-        (Some(0), _) => "it exited without MPI_Finalize".to_owned(),
-        (Some(code), _) => format!("it exited with code {code} before MPI_Finalize"),
-        (None, Some(signal)) => format!("it was ended by signal {signal} ({})", name(signal)),
-        (None, None) => "it ended".to_owned(),
-    }
-}
-
-/// What signals are called.
-fn name(signal: i32) -> &'static str {
-    match signal {
-        2 => "interrupt",
-        4 => "illegal instruction",
-        6 => "abort",
-        7 => "bus error",
-        8 => "arithmetic error",
-        9 => "killed, perhaps for lack of memory",
-        11 => "segmentation fault",
-        15 => "terminated",
-        _ => "signal",
-    }
 }

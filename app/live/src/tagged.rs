@@ -36,7 +36,7 @@ impl Stream {
     }
 
     /// Passes on what is there; tells whether more may come.
-    fn pass(&mut self, buffer: &mut [u8]) -> bool {
+    fn pass(&mut self, buffer: &mut [u8], printer: &mut Printer) -> bool {
         let length = match self.pipe.read(buffer) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return true,
             read => read.unwrap_or(0),
@@ -45,33 +45,41 @@ impl Stream {
         let whole = self.rest.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
         let rest = self.rest.split_off(whole);
         let lines = std::mem::replace(&mut self.rest, rest);
-        self.print(&lines);
+        printer.print(&self.prefix, &lines, self.is_error);
         length > 0
     }
 
-    /// Prints lines, in one piece.
-    fn print(&self, lines: &[u8]) {
-        let mut text = Vec::with_capacity(lines.len() + self.prefix.len());
+    /// The last line may lack its end.
+    fn close(mut self, printer: &mut Printer) {
+        if !self.rest.is_empty() {
+            self.rest.push(b'\n');
+            printer.print(&self.prefix, &self.rest, self.is_error);
+        }
+    }
+}
+
+/// Prints lines.
+#[derive(Debug, Default)]
+struct Printer {
+    /// What went wrong first. The ranks go on.
+    failure: Option<io::Error>,
+}
+
+impl Printer {
+    /// Prints lines with what comes before each, in one piece.
+    fn print(&mut self, prefix: &str, lines: &[u8], to_error: bool) {
+        let mut text = Vec::with_capacity(lines.len() + prefix.len());
         for line in lines.split_inclusive(|byte| *byte == b'\n') {
-            text.extend(self.prefix.bytes());
+            text.extend(prefix.bytes());
             text.extend(line);
         }
-        // Where nobody reads, nothing can be done.
-        let _ = if self.is_error {
+        let printed = if to_error {
             io::stderr().write_all(&text)
         } else {
             let mut out = io::stdout().lock();
             out.write_all(&text).and_then(|()| out.flush())
         };
-    }
-
-    /// The last line may lack its end.
-    fn close(mut self) {
-        if !self.rest.is_empty() {
-            self.rest.push(b'\n');
-            let rest = std::mem::take(&mut self.rest);
-            self.print(&rest);
-        }
+        self.failure = self.failure.take().or(printed.err());
     }
 }
 
@@ -81,7 +89,7 @@ pub struct Tagged {
     ended: Arc<AtomicBool>,
     /// Streams that are new.
     new: Arc<Mutex<Vec<Stream>>>,
-    thread: Option<JoinHandle<()>>,
+    thread: Option<JoinHandle<Option<io::Error>>>,
 }
 
 impl Tagged {
@@ -97,17 +105,16 @@ impl Tagged {
         self.new.lock().unwrap_or_else(PoisonError::into_inner).extend(streams);
     }
 
-    /// The ranks have ended: returns when all that they printed is passed on.
-    pub fn finish(&mut self) {
+    /// The ranks have ended: returns when all that they printed is passed on, with what went wrong first.
+    pub fn finish(&mut self) -> Option<io::Error> {
         self.ended.store(true, Ordering::Release);
-        if let Some(thread) = self.thread.take() {
-            // It does not panic.
-            let _ = thread.join();
-        }
+        // It does not panic.
+        self.thread.take().and_then(|thread| thread.join().ok().flatten())
     }
 }
 
-fn pass_on(new: &Mutex<Vec<Stream>>, ended: &AtomicBool) {
+fn pass_on(new: &Mutex<Vec<Stream>>, ended: &AtomicBool) -> Option<io::Error> {
+    let mut printer = Printer::default();
     let mut buffer = vec![0; CHUNK];
     let mut streams: Vec<Stream> = Vec::new();
     loop {
@@ -129,11 +136,17 @@ fn pass_on(new: &Mutex<Vec<Stream>>, ended: &AtomicBool) {
         let mut over = Vec::new();
         let mut open = Vec::with_capacity(streams.len());
         for mut stream in streams {
-            let goes_on = !places.next().copied().unwrap_or(false) || stream.pass(&mut buffer);
+            let ready = places.next().copied().unwrap_or(false);
+            let goes_on = !ready || stream.pass(&mut buffer, &mut printer);
             if goes_on { open.push(stream) } else { over.push(stream) }
         }
-        over.into_iter().for_each(Stream::close);
+        for stream in over {
+            stream.close(&mut printer);
+        }
         streams = open;
     }
-    streams.into_iter().for_each(Stream::close);
+    for stream in streams {
+        stream.close(&mut printer);
+    }
+    printer.failure
 }

@@ -51,6 +51,16 @@ pub enum Use {
     Before,
 }
 
+impl From<u32> for Use {
+    fn from(noted: u32) -> Self {
+        match noted {
+            0 => Self::Never,
+            1 => Self::Now,
+            _ => Self::Before,
+        }
+    }
+}
+
 /// What has become of an operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Completion {
@@ -91,11 +101,14 @@ impl Lane {
 
     /// Whether it does, as far as it was noted.
     pub fn usage(&self) -> Use {
-        match self.usage.load(Ordering::Acquire) {
-            0 => Use::Never,
-            1 => Use::Now,
-            _ => Use::Before,
-        }
+        Use::from(self.usage.load(Ordering::Acquire))
+    }
+
+    /// A process begins to be the rank. Gives whether one has used MPI as this rank before: only if none has, this one is the rank.
+    pub fn claim(&self) -> Use {
+        let (never, now) = (Use::Never as u32, Use::Now as u32);
+        let found = self.usage.compare_exchange(never, now, Ordering::AcqRel, Ordering::Acquire);
+        Use::from(found.unwrap_or_else(|found| found))
     }
 
     /// Says where the rank is to be woken after its next turn: on a core, by the kernel's number, or anywhere.
@@ -220,6 +233,15 @@ mod tests {
         assert!(lane.pass(SIMULATORS_TURN), "the simulator sleeps");
         assert_eq!(lane.sleep(SIMULATORS_TURN), None);
         assert!(!lane.pass(RANKS_TURN), "the rank is awake");
+    }
+
+    /// A rank is one process: it is claimed once, and not again when it is over.
+    #[test]
+    fn a_rank_is_claimed_once() {
+        let lane = lane();
+        assert_eq!((lane.claim(), lane.claim()), (Use::Never, Use::Now));
+        lane.note(Use::Before);
+        assert_eq!((lane.claim(), lane.usage()), (Use::Before, Use::Before));
     }
 
     /// Words are for the side whose turn it is, whether the other one sleeps or not.

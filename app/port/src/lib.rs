@@ -21,16 +21,18 @@ mod rank;
 mod samples;
 mod seat;
 pub mod start;
+mod tied;
 mod words;
 
 pub use arena::Arena;
 pub use command::{Amount, Class, Collective, Command, Members, Poll, Shape, Tag, Taken};
 pub use lane::{Completion, Lane, RANKS_TURN, Reply, SIMULATORS_TURN, Use, WORDS};
-pub use memory::{ENVIRONMENT, Layout, Memory, NAMES};
+pub use memory::{ENVIRONMENT, Layout, Lost, Memory, NAMES};
 pub use numbered::Numbered;
 pub use rank::{Desk, Died, Port, Switch};
 pub use samples::{Rule, Samples};
 pub use seat::Seat;
+pub use tied::tie;
 pub use words::{Decoder, Encoder};
 
 /// Any source, or any tag.

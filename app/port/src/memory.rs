@@ -2,11 +2,11 @@
 
 use std::ffi::c_void;
 use std::io;
-use std::os::fd::{AsFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::ptr::{self, NonNull};
 use std::sync::atomic::AtomicU64;
 
-use rustix::fs::MemfdFlags;
+use rustix::fs::{FlockOperation, MemfdFlags};
 use rustix::mm::{Advice, MapFlags, ProtFlags};
 
 use crate::{Place, lane::Lane};
@@ -82,12 +82,28 @@ unsafe impl Send for Memory {}
 // SAFETY: as above.
 unsafe impl Sync for Memory {}
 
+/// Why a process has no part in the memory.
+#[derive(Debug, thiserror::Error)]
+pub enum Lost {
+    /// Its descriptor is that of something else.
+    #[error("its descriptor was closed")]
+    Closed,
+    /// Who made it has ended.
+    #[error("heddle mpirun has ended")]
+    Ended,
+    /// It cannot be mapped.
+    #[error("{0}")]
+    Unmapped(#[from] io::Error),
+}
+
 impl Memory {
     /// New memory, and the file that other processes map it by.
     pub fn new(ranks: u32) -> io::Result<(Self, OwnedFd)> {
         let layout = Layout::new(ranks);
         let file = rustix::fs::memfd_create("heddle", MemfdFlags::empty())?;
         rustix::fs::ftruncate(&file, layout.length())?;
+        // It is this process's alone, and gone when that ends, however it does.
+        rustix::fs::fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive)?;
         Ok((Self::map(layout, &file)?, file))
     }
 
@@ -105,14 +121,26 @@ impl Memory {
         Ok(Self { base, layout })
     }
 
-    /// The memory behind a file descriptor that [`Memory::new`] made.
+    /// The memory behind a file descriptor that [`Memory::new`] made in a process that is still there.
     ///
     /// # Safety
-    /// The descriptor must be open and belong to nobody else.
-    pub unsafe fn open(descriptor: i32, ranks: u32) -> io::Result<Self> {
+    /// If the descriptor is open and that of such memory, it must belong to nobody else.
+    pub unsafe fn open(descriptor: i32, ranks: u32) -> Result<Self, Lost> {
+        let layout = Layout::new(ranks);
+        // SAFETY: it is only asked; what is not open is an error.
+        let known = rustix::fs::fstat(unsafe { BorrowedFd::borrow_raw(descriptor) });
+        // Nothing else is as large.
+        if descriptor < 0
+            || !known.is_ok_and(|known| known.st_size.cast_unsigned() == layout.length())
+        {
+            return Err(Lost::Closed);
+        }
         // SAFETY: by contract.
         let file = unsafe { OwnedFd::from_raw_fd(descriptor) };
-        Self::map(Layout::new(ranks), &file)
+        if rustix::fs::fcntl_lock(&file, FlockOperation::NonBlockingLockShared).is_ok() {
+            return Err(Lost::Ended);
+        }
+        Ok(Self::map(layout, &file)?)
     }
 
     fn map(layout: Layout, file: impl AsFd) -> io::Result<Self> {

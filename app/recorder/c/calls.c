@@ -48,21 +48,28 @@ void *find_function(unsigned number)
 
 /* ---- Start and end ---- */
 
+/* Ends a program that was built for another MPI library, before it starts: these wrappers would cut its handles off. */
+static void check_library(void)
+{
+#ifdef OPEN_MPI
+    bool right = find_symbol("ompi_mpi_comm_world") != NULL;
+#else
+    /* The standard binary interface has other handles as well. */
+    bool right = find_symbol("ompi_mpi_comm_world") == NULL
+                 && dlopen("libmpi_abi.so.1", RTLD_LAZY | RTLD_NOLOAD) == NULL;
+#endif
+    if (getenv("HEDDLE_RECORD") && !right) {
+        fprintf(stderr, "heddle record: this program was built for another MPI library than its "
+                        "launcher, or than --mpi says; it is ended, as it cannot be recorded\n");
+        exit(1);
+    }
+}
+
 static bool can_record(void)
 {
     MPI_Comm parent;
     if (!getenv("HEDDLE_RECORD"))
         return false;
-#ifdef OPEN_MPI
-    bool right = find_symbol("ompi_mpi_comm_world") != NULL;
-#else
-    bool right = find_symbol("ompi_mpi_comm_world") == NULL;
-#endif
-    if (!right) {
-        fprintf(stderr, "heddle record: this program was built for another MPI library than its "
-                        "launcher; it is not recorded (see --mpi)\n");
-        return false;
-    }
     PMPI_Comm_get_parent(&parent);
     if (parent != MPI_COMM_NULL) {
         fprintf(stderr, "heddle record: processes started by MPI_Comm_spawn are not recorded\n");
@@ -108,6 +115,8 @@ PUBLIC int MPI_Init(int *argc, char ***argv)
     uint64_t wall = wall_clock();
     bool outer = inside;
     inside = true;
+    if (!outer)
+        check_library();
     int result = REAL(MPI_Init)(argc, argv);
     if (!outer && result == MPI_SUCCESS)
         started(C_MPI_Init, &call, wall);
@@ -122,6 +131,8 @@ PUBLIC int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
     uint64_t wall = wall_clock();
     bool outer = inside;
     inside = true;
+    if (!outer)
+        check_library();
     int result = REAL(MPI_Init_thread)(argc, argv, required, provided);
     if (!outer && result == MPI_SUCCESS)
         started(C_MPI_Init_thread, &call, wall);

@@ -200,10 +200,14 @@ void trace_open(int rank, int size, uint64_t start, uint64_t wall)
     }
     compressor = ZSTD_createCCtx();
     named = calloc(2 * FUNCTION_COUNT, 1);
-    size_t header = write_header(rank, size, start, wall);
     unlink(tail_path);
+    size_t header = write_header(rank, size, start, wall);
     if (!compressor || !named || header == 0 || !map_tail(BLOCK_BYTES + ROOM)) {
         give_up(path);
+        /* By an empty tail, `heddle record` knows. */
+        int empty = open(tail_path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+        if (empty >= 0)
+            close(empty);
         return;
     }
     ZSTD_CCtx_setParameter(compressor, ZSTD_c_compressionLevel, LEVEL);

@@ -11,7 +11,7 @@ use std::{env, fmt};
 /// The variable that names the folder of the libraries.
 pub const FOLDER: &str = "HEDDLE_RECORDER";
 /// The variable by which the library in a rank learns where to write.
-const TRACES: &str = "HEDDLE_RECORD";
+pub const TRACES: &str = "HEDDLE_RECORD";
 const PRELOAD: &str = "LD_PRELOAD";
 
 /// A binary interface of MPI.
@@ -60,6 +60,9 @@ pub enum Error {
     /// There is nothing to start.
     #[error("no command to record; write it behind `--`, as in `-- mpirun -n 8 ./app`")]
     NoCommand,
+    /// The command does not begin with a program.
+    #[error("{0}: there is no such program")]
+    NoProgram(String),
     /// The command does not show its MPI library.
     #[error(
         "neither the launcher nor an executable of `{0}` shows whether this is Open MPI or MPICH; say \
@@ -171,6 +174,9 @@ pub fn command(
     libraries: Option<PathBuf>,
 ) -> Result<Command, Error> {
     let (first, rest) = command.split_first().ok_or(Error::NoCommand)?;
+    if program(first).is_none() {
+        return Err(Error::NoProgram(first.to_string_lossy().into_owned()));
+    }
     let launcher = launcher(first);
     let mpi = mpi.or_else(|| detect(command, launcher)).ok_or_else(|| {
         let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();

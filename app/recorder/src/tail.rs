@@ -20,6 +20,9 @@ pub enum Error {
     /// The operating system says so.
     #[error("{0}: {1}")]
     Io(PathBuf, io::Error),
+    /// The rank had no room for it, and has said so.
+    #[error("{0}: its rank could not write it")]
+    Unwritten(PathBuf),
     /// It was not written by the recorder, or damaged.
     #[error("{0}: not a tail of a trace, or damaged")]
     Damaged(PathBuf),
@@ -72,6 +75,10 @@ fn append(tail: &Path) -> Result<u32, Error> {
     File::open(tail)
         .and_then(|mut file| file.read_to_end(&mut bytes))
         .map_err(|error| Error::Io(tail.to_owned(), error))?;
+    // The recorder begins with making room.
+    if bytes.iter().take(HEADER).all(|byte| *byte == 0) {
+        return Err(Error::Unwritten(tail.to_owned()));
+    }
     let parsed = Tail::parse(&bytes).ok_or_else(damaged)?;
     let mut file = OpenOptions::new().write(true).open(&trace).map_err(wrong)?;
     if file.metadata().map_err(wrong)?.len() < parsed.offset {
@@ -146,6 +153,17 @@ mod tests {
         assert_eq!(trace[18..22], 3u32.to_le_bytes());
         assert_eq!(zstd::decode_all(&trace[34..]).expect("unpacked"), b"abc");
         assert_eq!(collect(&folder).expect("nothing left"), (0, 0));
+        fs::remove_dir_all(&folder).expect("removed");
+    }
+
+    /// There was no room: neither for the beginning of a file nor, where all of it is zeros, for all of it.
+    #[test]
+    fn a_tail_without_room() {
+        let folder = env_folder("unwritten");
+        for room in [0, 100, 2 * HEADER] {
+            fs::write(folder.join("rank-0.tail"), vec![0; room]).expect("written");
+            assert!(matches!(collect(&folder), Err(Error::Unwritten(_))), "{room} bytes");
+        }
         fs::remove_dir_all(&folder).expect("removed");
     }
 

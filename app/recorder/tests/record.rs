@@ -302,6 +302,18 @@ fn programs_are_recorded() {
     }
 }
 
+/// A program of another MPI library than was said is ended before it starts, with a word, and by no signal.
+#[test]
+fn programs_of_another_library() {
+    let [one, two] = libraries() else { return eprintln!("skipped: there are not two libraries") };
+    for (program, recorder) in [(one, two), (two, one)] {
+        let (status, said, traces) = program.mistaken(recorder, "pingpong");
+        assert_eq!((status.code(), traces), (Some(1), 0), "{said}");
+        assert!(said.contains("was built for another MPI library"), "{said}");
+        assert!(!said.contains("ignal"), "{said}");
+    }
+}
+
 /// What recording adds to a call: 10^6 messages, three calls each, printed with `--nocapture`. Every call is in
 /// the trace.
 #[test]

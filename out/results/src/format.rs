@@ -74,7 +74,7 @@ pub(crate) fn or_any(value: u32) -> i64 {
 }
 
 /// `1 thread`, `2 threads`.
-pub(crate) fn plural(number: u64, one: &str) -> String {
+pub fn plural(number: u64, one: &str) -> String {
     format!("{number} {one}{}", if number == 1 { "" } else { "s" })
 }
 

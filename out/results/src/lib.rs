@@ -33,6 +33,7 @@ mod terminal;
 pub use call_timeline::CallTimeline;
 pub use collector::{Collector, Computation, LinkLoad, Message, Recorded, Slice, Wanted};
 pub use directory::{Artifact, Error, RunDirectory};
+pub use format::plural;
 pub use gantt::{GANTT_RANKS, write_gantt};
 pub use json::{write_json, write_pretty};
 pub use paje::write_paje;

@@ -62,8 +62,10 @@ pub struct Held(MutexGuard<'static, Vec<PathBuf>>);
 
 impl Held {
     fn made(&mut self, path: &Path) -> Temporary {
-        self.0.push(path.to_owned());
-        Temporary(path.to_owned())
+        // It may be removed while the process is in another folder.
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        self.0.push(path.clone());
+        Temporary(path)
     }
 
     /// Whether it was still temporary.

@@ -109,12 +109,18 @@ Examples:
   heddle mpirun --check ./app";
 
 #[derive(Debug, Args)]
-#[command(after_help = format!("{MPIRUN_EXAMPLES}\n\nThe exit code is the program's; 3 if it can never finish."))]
+#[command(version, after_help = format!("{MPIRUN_EXAMPLES}\n\nThe exit code is the program's; 3 if it can never finish."))]
 #[command(mut_arg("run.threads", |threads| threads.visible_alias("jobs")))]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct Mpirun {
     /// Number of ranks
-    #[arg(short = 'n', long = "np", value_name = "RANKS", default_value_t = 1)]
+    #[arg(
+        short = 'n',
+        long = "np",
+        visible_alias = "n",
+        value_name = "RANKS",
+        default_value_t = 1
+    )]
     pub ranks: u32,
     /// A machine: an experiment file without a workload, or a platform of SimGrid
     #[arg(long, value_name = "FILE.toml|.xml")]

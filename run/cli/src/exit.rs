@@ -31,6 +31,7 @@ Exit codes:
   2  the command line is wrong
   3  the simulated program can never finish (deadlock)
   4  a result cannot be written
+  129  stopped by the end of its terminal (SIGHUP)
   130  stopped by Ctrl-C (SIGINT)
   143  stopped by SIGTERM";
 

@@ -22,10 +22,12 @@ use clap::Parser;
 use arguments::{Arguments, Command};
 use exit::{Ending, Exit};
 
-pub use mpirun::{ALLOCATOR, INSIDE, inside};
+pub use mpirun::{ALLOCATOR, FROM, INSIDE, inside};
+pub use stop::write_to_the_limit;
 
 /// Carries out the command line.
 pub fn main() -> ExitCode {
+    write_to_the_limit();
     let line: Vec<_> = std::env::args_os().collect();
     if let Some(Err(failure)) = compile::asked(&line) {
         return failure.report();

@@ -14,6 +14,8 @@ use std::{
 
 use clap::Parser;
 use experiment::{Configuration, Failure, Launch, Make, Plan, Printing, Report, Request};
+use recorder::launch;
+use results::plural;
 
 pub use manners::Adapted;
 
@@ -36,6 +38,8 @@ pub fn run(arguments: &Mpirun, make: Option<Make>) -> u8 {
 
 /// The environment variable that holds the command line for [`inside`].
 pub const INSIDE: &str = "HEDDLE_IN_PROCESS";
+/// The environment variable with the folder where the command was given, if the program is to run in another one.
+pub const FROM: &str = "HEDDLE_IN_PROCESS_FROM";
 /// The environment variables that tell the allocator of the process to keep what is free, as ranks take turns, and what one gives back
 /// the next one takes; and whether to take huge pages.
 pub const ALLOCATOR: [&str; 2] = ["MIMALLOC_PURGE_DELAY", "MIMALLOC_ALLOW_THP"];
@@ -60,6 +64,13 @@ fn enter(arguments: &Mpirun) -> Result<Infallible, Ending> {
     let fail = |message: String| Ending::new(Exit::Input, format!("error: {message}"));
     if arguments.command.iter().any(|word| word == ":") {
         return Err(fail("--in-process holds one program, not several".to_owned()));
+    }
+    if std::env::var_os(launch::TRACES).is_some() {
+        return Err(fail(
+            "heddle record cannot record ranks that share a process\n  \
+             help: without --in-process, it can; the simulated times are the same"
+                .to_owned(),
+        ));
     }
     let folder = experiment::libraries().map_err(Ending::from)?;
     let library = folder.join(LIBRARY);
@@ -90,14 +101,20 @@ fn enter(arguments: &Mpirun) -> Result<Infallible, Ending> {
         command.env("LD_LIBRARY_PATH", paths);
     }
     if let Some(folder) = &arguments.directory {
-        command.current_dir(folder);
+        let here = std::env::current_dir();
+        command.current_dir(folder).envs(here.map(|here| (FROM, here)));
     }
-    for launch in programs(arguments)? {
-        let ours = experiment::variables(&configuration, &folder, &launch, Some(library.clone()));
-        command.envs(launch.environment).envs(ours);
+    let launches = programs(arguments)?;
+    for launch in &launches {
+        let ours = experiment::variables(&configuration, &folder, launch, Some(library.clone()));
+        command.envs(launch.environment.iter().cloned()).envs(ours);
     }
     let error = std::os::unix::process::CommandExt::exec(&mut command);
-    Err(fail(format!("{}: {}", program.display(), experiment::reason(&error))))
+    let error = match launches.first() {
+        Some(only) => only.failed(&error),
+        None => error,
+    };
+    Err(fail(experiment::reason(&error)))
 }
 
 /// The programs.
@@ -129,7 +146,8 @@ fn workload(arguments: &Mpirun) -> Result<String, Ending> {
             later.complain();
             part = &later.line;
         }
-        words.extend(arguments.variables.iter().flat_map(|said| ["-x".to_owned(), variable(said)]));
+        let variables = arguments.variables.iter().filter_map(|said| variable(said));
+        words.extend(variables.flat_map(|said| ["-x".to_owned(), said]));
         first = false;
         for word in part {
             let word =
@@ -140,12 +158,12 @@ fn workload(arguments: &Mpirun) -> Result<String, Ending> {
     Ok(format!("{WORKLOAD}{}", shell_words::join(&words)))
 }
 
-/// A variable with its value: that which it has here, if none is given.
-fn variable(said: &str) -> String {
+/// A variable with its value: that which it has here, if none is given. Nothing if it is not set.
+fn variable(said: &str) -> Option<String> {
     if said.contains('=') {
-        return said.to_owned();
+        return Some(said.to_owned());
     }
-    format!("{said}={}", std::env::var(said).unwrap_or_default())
+    std::env::var(said).ok().map(|value| format!("{said}={value}"))
 }
 
 /// The experiment that the command line describes.
@@ -181,7 +199,7 @@ fn carry_out(arguments: &Mpirun, make: Option<Make>) -> Result<u8, Ending> {
     if make.is_none() || plan.output.is_some() {
         stop::watch(live::stop);
     }
-    let report = match experiment::run_held(&plan, make) {
+    let mut report = match experiment::run_held(&plan, make) {
         Err(Failure::Ended(ending)) => {
             complain(&ending.to_string());
             return Ok(code(ending.code));
@@ -190,13 +208,15 @@ fn carry_out(arguments: &Mpirun, make: Option<Make>) -> Result<u8, Ending> {
     };
     report.warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));
     show(arguments, plan.gantt, &report)?;
+    if let Some(lost) = report.unprinted.take() {
+        written(Err(lost), "standard output")?;
+    }
     match &report.summary.deadlock {
         Some(deadlock) => {
             if arguments.quiet {
-                let message = "error: the program can never finish: a deadlock of";
+                let ranks = plural(deadlock.ranks, "rank");
                 complain(&format!(
-                    "{message} {} ranks; without -q, the summary says where they wait",
-                    deadlock.ranks
+                    "error: the program can never finish: a deadlock of {ranks}; without -q, the summary says where they wait"
                 ));
             }
             Ok(Exit::Deadlock as u8)

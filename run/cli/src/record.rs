@@ -71,22 +71,23 @@ fn collect(folder: &Path) -> Result<(), Ending> {
     Ok(())
 }
 
-/// Waits for a command through signals: Ctrl-C reaches the command by the terminal, and SIGTERM is
+/// Waits for a command through signals: Ctrl-C reaches the command by the terminal, and SIGTERM and SIGHUP are
 /// passed on, so that what it wrote can still be collected.
 #[cfg(unix)]
 fn supervise(command: &mut Command) -> std::io::Result<ExitStatus> {
     use signal_hook::{
-        consts::{SIGINT, SIGTERM},
+        consts::{SIGHUP, SIGINT},
         iterator::Signals,
     };
-    let mut signals = Signals::new([SIGINT, SIGTERM])?;
+    let mut signals = Signals::new(crate::stop::signals())?;
     let mut child = command.spawn()?;
     let id = child.id().to_string();
     std::thread::spawn(move || {
         for signal in signals.forever() {
-            if signal == SIGTERM {
+            if signal != SIGINT {
+                let name = if signal == SIGHUP { "-HUP" } else { "-TERM" };
                 // The shell's own command: the standard library can only kill.
-                let _ = Command::new("kill").args(["-TERM", &id]).status();
+                let _ = Command::new("kill").args([name, &id]).status();
             }
         }
     });

@@ -167,7 +167,7 @@ fn ranks_on_hosts() {
     let tree = format!("--machine {machines}/fat-tree-648.toml");
     let graphene = format!("--machine {machines}/graphene.xml");
     let folder = Folder::new("hosts");
-    folder.write("hosts", "# two hosts\nh7 slots=1\nh3:3\n");
+    folder.write("hosts", "# two hosts\nh7 slots = 1\nh3:3\n");
     folder.write("ranks", "rank 0=h5\nrank 1=h5\nrank 2=h2\nrank 3=h5\n");
     let hosts = folder.path("hosts").display().to_string();
     let ranks = folder.path("ranks").display().to_string();
@@ -334,9 +334,10 @@ fn comes_true(mut what: impl FnMut() -> bool) -> bool {
 
 /// A program of two ranks, each with a child in a session of its own; gives the ranks' processes and the children's.
 fn with_children(folder: &Folder) -> (Child, Vec<String>, Vec<String>) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_heddle"));
+    // Whoever runs this test may ignore the end of a terminal.
+    let mut command = Command::new("env");
     command
-        .args(["mpirun", "-q", "-n", "2"])
+        .args(["--default-signal=HUP", env!("CARGO_BIN_EXE_heddle"), "mpirun", "-q", "-n", "2"])
         .arg(compiled("manners"))
         .arg("children")
         .arg(folder.path("."));
@@ -353,10 +354,10 @@ fn with_children(folder: &Folder) -> (Child, Vec<String>, Vec<String>) {
     (child, of(0), of(1))
 }
 
-/// Ctrl-C and SIGTERM end the ranks and what they started; nothing of it is said.
+/// Ctrl-C, SIGTERM and the end of the terminal end the ranks and what they started; nothing of it is said.
 #[test]
 fn interrupted() {
-    for (signal, code) in [("INT", 130), ("TERM", 143)] {
+    for (signal, code) in [("HUP", 129), ("INT", 130), ("TERM", 143)] {
         let folder = Folder::new(&format!("interrupted-{signal}"));
         let (child, ranks, children) = with_children(&folder);
         assert!(ranks.iter().chain(&children).all(|process| is_running(process)));

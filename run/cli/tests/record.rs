@@ -26,6 +26,17 @@ fn an_unknown_library() {
     assert!(ended.stderr.contains("--mpi"), "{}", ended.stderr);
 }
 
+/// A program that is not there is that, and not one whose MPI library is unknown.
+#[test]
+fn no_program() {
+    let folder = Folder::new("record-nothing");
+    for program in ["no-such-program", "./no-such-program"] {
+        let ended = folder.heddle(&format!("record -o traces -- {program} a"));
+        assert_eq!(ended.code, 1);
+        assert_eq!(ended.stderr, format!("error: {program}: there is no such program\n"));
+    }
+}
+
 /// A tail that is none is named, and the folder stays as it is.
 #[test]
 fn a_damaged_tail() {
@@ -36,4 +47,9 @@ fn a_damaged_tail() {
     assert_eq!(ended.code, 4);
     assert!(ended.stderr.contains("rank-0.tail: not a tail"), "{}", ended.stderr);
     assert_eq!(folder.names("traces"), ["rank-0.tail"]);
+    // A rank that had no room has left zeros.
+    std::fs::write(folder.path("traces/rank-0.tail"), [0; 5000]).expect("a file");
+    let ended = folder.heddle("record -o traces --collect");
+    assert_eq!(ended.code, 4);
+    assert!(ended.stderr.contains("rank-0.tail: its rank could not write it"), "{}", ended.stderr);
 }

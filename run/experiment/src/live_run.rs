@@ -8,6 +8,7 @@ use std::{
     path::{PathBuf, absolute},
 };
 
+use layers::libraries::CORE;
 use live::{Costs, Holder, Hosts, Launch, Live, Make, Printing, Processes, Room};
 use traces::library::Library;
 use units::Time;
@@ -51,6 +52,24 @@ pub(crate) fn room(configuration: &Configuration, first: u32, spare: Option<u32>
         Some(said) => Room { more: said as u32, universe: first + said as u32 },
         None => Room { more: spare.unwrap_or(MORE).min(MORE), universe: first },
     }
+}
+
+/// A line of programs, each in the folder that `place` makes of the one that is said for it. What is no such line stays as it is.
+pub(crate) fn placed(line: &str, place: impl Fn(Option<PathBuf>) -> Option<PathBuf>) -> String {
+    let Ok(launches) = programs(line) else { return line.to_owned() };
+    let words = |launch: Launch| {
+        let mut words = vec!["-n".to_owned(), launch.ranks.to_string()];
+        if let Some(folder) = place(launch.directory) {
+            words.extend(["-wdir".to_owned(), folder.display().to_string()]);
+        }
+        for (name, value) in launch.environment {
+            words.extend(["-x".to_owned(), format!("{}={}", name.display(), value.display())]);
+        }
+        let command = [launch.program].into_iter().chain(launch.arguments);
+        words.extend(command.map(|word| word.display().to_string()));
+        shell_words::join(words)
+    };
+    launches.into_iter().map(words).collect::<Vec<_>>().join(" : ")
 }
 
 fn program(words: &[String]) -> Result<Launch, String> {
@@ -106,7 +125,14 @@ pub(crate) fn check(
 /// The folder of our libraries of MPI: what the environment says, or `mpi/lib` beside this program.
 pub fn libraries() -> Result<PathBuf, Failure> {
     if let Some(folder) = env::var_os(FOLDER).filter(|folder| !folder.is_empty()) {
-        return Ok(absolute(&folder).unwrap_or_else(|_| folder.into()));
+        let folder = absolute(&folder).unwrap_or_else(|_| folder.into());
+        if folder.join(CORE).is_file() {
+            return Ok(folder);
+        }
+        let name = folder.display();
+        return Err(Failure::Input(format!(
+            "error: {FOLDER}: {name} is not the folder of the libraries of MPI: there is no {CORE} in it"
+        )));
     }
     let beside = || Some(env::current_exe().ok()?.canonicalize().ok()?.parent()?.join("mpi/lib"));
     beside().filter(|folder| folder.is_dir()).ok_or_else(|| {
@@ -147,6 +173,8 @@ pub(crate) struct Lived<T> {
     pub computed: Vec<Vec<u64>>,
     /// Its exit code.
     pub code: i32,
+    /// Why some of what it printed was lost, if it was.
+    pub unprinted: Option<io::Error>,
 }
 
 /// What calls that move no data cost; time must go on for a program that polls.
@@ -201,16 +229,16 @@ pub(crate) fn with<T>(
     let chosen: Library = trace_input::library_of(configuration, flow)?;
     let computation = computation::resolve(configuration, ranks + room.more, keep)?;
     let started: io::Result<Box<dyn Holder>> = if let Some(make) = make {
-        make(&programs)
+        make(&programs).map_err(|error| match programs.first() {
+            Some(only) => only.failed(&error),
+            None => error,
+        })
     } else {
         let processes = processes(&mut programs, room, configuration, printing, hosts.as_ref())?;
         processes.map(|processes| Box::new(processes) as _)
     };
-    let mut holder = started.map_err(|error| {
-        let named: Vec<_> =
-            programs.iter().map(|program| program.program.to_string_lossy()).collect();
-        Failure::Input(format!("error: {}: {}", named.join(", "), reason(&error)))
-    })?;
+    let mut holder =
+        started.map_err(|error| Failure::Input(format!("error: {}", reason(&error))))?;
     let live =
         Live::new(&*holder, (ranks, room.more), &chosen, costs(configuration, flow), computation);
     if let Some(hosts) = hosts {
@@ -226,5 +254,6 @@ pub(crate) fn with<T>(
         // A table of computation that has more ranks than there were is that of another program.
         computation::resolve(configuration, ranks, keep)?;
     }
-    Ok(Lived { outcome, ranks, strangers, ended, computed, code })
+    let unprinted = holder.unprinted();
+    Ok(Lived { outcome, ranks, strangers, ended, computed, code, unprinted })
 }

@@ -1,7 +1,7 @@
 //! Carrying out a plan.
 
 use std::{
-    io::Write,
+    io::{self, Write},
     time::{Duration, Instant},
 };
 
@@ -12,6 +12,7 @@ use infiniband::Infiniband;
 use kernel::{Probe, Silent};
 use results::{
     Artifact, Call, Collector, Pending, Performance, Recorded, RunDirectory, Summary, Wanted,
+    plural,
 };
 use schedule::Program;
 use traffic::{Watch, Watched};
@@ -48,6 +49,8 @@ pub struct Report {
     pub links: Vec<Carried>,
     /// The exit code of a live program.
     pub code: i32,
+    /// Why some of what it printed was lost, if it was.
+    pub unprinted: Option<io::Error>,
 }
 
 /// How a live program ended before its time.
@@ -207,7 +210,7 @@ fn live(
     };
     let hosts = hosts(plan, first + room.more)?;
     let keep = plan.output.as_ref().is_some_and(|output| output.computation);
-    let Lived { outcome: mut simulated, ranks, strangers, ended, computed, code } = live_run::with(
+    let lived = live_run::with(
         programs,
         &plan.configuration,
         plan.flow.as_ref(),
@@ -215,6 +218,8 @@ fn live(
         |live| carry_out(plan, live, 0, |_| None),
         |simulated| simulated.outcome.deadlock.is_some(),
     )?;
+    let Lived { outcome: mut simulated, ranks, strangers, ended, computed, code, unprinted } =
+        lived;
     if let Some(ended) = ended {
         return Err(Failure::Ended(Ending::new(&ended)));
     }
@@ -226,11 +231,12 @@ fn live(
         let place = places.iter().find(|(rank, _)| *rank == op.rank);
         Pending::of_call(op, place.map_or("", |(_, name)| name.as_str()))
     })?;
-    report.code = code;
+    (report.code, report.unprinted) = (code, unprinted);
     if strangers > 0 {
         report.warnings.push(format!(
-            "{strangers} of {ranks} ranks never used MPI; if their program does, it is by another library than Heddle's: one that was \
-             linked statically, or of another kind than Open MPI 4, MPICH or the standard binary interface"
+            "{strangers} of {} never used MPI; if their program does, it is by another library than Heddle's: one that was \
+             linked statically, or of another kind than Open MPI 4, MPICH or the standard binary interface",
+            plural(ranks.into(), "rank")
         ));
     }
     Ok(report)
@@ -467,6 +473,7 @@ fn finish(
         calls,
         links,
         code: 0,
+        unprinted: None,
     })
 }
 

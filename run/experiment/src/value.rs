@@ -9,6 +9,8 @@ use std::{
 
 use units::{Bytes, Time, TimePerByte};
 
+use crate::live_run::placed;
+
 /// The type of a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -270,7 +272,10 @@ fn workload(text: &str, base: &Path) -> Workload {
         return Workload::Traffic(name.to_owned());
     }
     if let Some(line) = text.strip_prefix("program:") {
-        return Workload::Program(line.to_owned());
+        // The folders that a file names.
+        let from = |folder: Option<PathBuf>| folder.map(|folder| base.join(folder));
+        let is_of_file = !base.as_os_str().is_empty();
+        return Workload::Program(if is_of_file { placed(line, from) } else { line.to_owned() });
     }
     match text.strip_prefix("pattern:") {
         None if text == STANDARD => Workload::Standard,
@@ -353,6 +358,10 @@ impl Workload {
             Self::Pattern(name) => format!("pattern:{name}"),
             Self::Collective(name) => format!("collective:{name}"),
             Self::Traffic(name) => format!("traffic:{name}"),
+            Self::Program(line) if base.is_some() => {
+                let from = |folder: PathBuf| PathBuf::from(path_text(&folder, base));
+                format!("program:{}", placed(line, |folder| folder.map(from)))
+            }
             Self::Program(line) => format!("program:{line}"),
             Self::File(path) => path_text(path, base),
             Self::Standard => STANDARD.to_owned(),
@@ -397,6 +406,14 @@ impl Value {
                     )
                 });
                 Self::Workload(Workload::File(whole?))
+            }
+            // A program that names none runs here.
+            Self::Workload(Workload::Program(line)) => {
+                let here = fs::canonicalize(".")?;
+                let whole = |folder: PathBuf| fs::canonicalize(&folder).unwrap_or(folder);
+                Self::Workload(Workload::Program(placed(&line, |folder| {
+                    Some(folder.map_or_else(|| here.clone(), whole))
+                })))
             }
             other => other,
         })
@@ -446,5 +463,6 @@ pub(crate) fn path_text(path: &Path, base: Option<&Path>) -> String {
     let shared = path.components().zip(base.components()).take_while(|(a, b)| a == b).count();
     let up = base.components().skip(shared).map(|_| Path::new("..").as_os_str());
     let down = path.components().skip(shared).map(Component::as_os_str);
-    up.chain(down).collect::<PathBuf>().display().to_string()
+    let path: PathBuf = up.chain(down).collect();
+    if path.as_os_str().is_empty() { ".".to_owned() } else { path.display().to_string() }
 }

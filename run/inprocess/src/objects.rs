@@ -133,7 +133,7 @@ const SYSTEM: [&[u8]; 2] = [b"/lib", b"/usr/lib"];
 
 /// The libraries that the program itself has loaded and not unloaded, but for those of the system: ranks share their variables.
 pub fn loaded_by_program() -> Vec<String> {
-    let mut found = (0, Vec::new());
+    let mut found: (usize, Vec<String>) = (0, Vec::new());
     // SAFETY: the function is called for each object while this lives.
     unsafe { libc::dl_iterate_phdr(Some(later), (&raw mut found).cast()) };
     found.1

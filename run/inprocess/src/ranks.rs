@@ -2,10 +2,13 @@
 
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::ffi::{CString, c_int, c_void};
+use std::fs::File;
 use std::io;
 use std::mem::MaybeUninit;
 use std::num::NonZeroUsize;
 use std::ops::Range;
+use std::os::fd::AsRawFd;
+use std::path::Path;
 use std::ptr;
 use std::rc::Rc;
 
@@ -85,6 +88,30 @@ pub struct Ranks {
     all: UnsafeCell<Vec<Rank>>,
     /// Whose variables are in place.
     resident: Cell<Option<u32>>,
+    /// As long as they run.
+    away: Option<Away>,
+}
+
+/// The process is where its ranks are to be, or go themselves. When this goes, it is back where the command was given, from
+/// where that names files.
+struct Away(Option<File>);
+
+impl Away {
+    fn to(folder: Option<&Path>) -> io::Result<Self> {
+        // A folder that cannot be opened is not come back to.
+        let here = File::open(".").ok();
+        folder.map_or(Ok(()), std::env::set_current_dir)?;
+        Ok(Self(here))
+    }
+}
+
+impl Drop for Away {
+    fn drop(&mut self) {
+        if let Some(here) = &self.0 {
+            // SAFETY: an open folder.
+            unsafe { libc::fchdir(here.as_raw_fd()) };
+        }
+    }
 }
 
 // SAFETY: the simulator of ranks in one process runs on one thread, which is also that of all ranks.
@@ -252,7 +279,15 @@ impl Ranks {
         let ranks: Vec<Rank> = (0..count).map(rank).collect::<io::Result<_>>()?;
         WAYS.set(vec![ptr::null(); count as usize]);
         crate::signals::watch(&stacks.range());
-        Ok(Self { memory, copies, fresh, all: UnsafeCell::new(ranks), resident: Cell::new(None) })
+        let (resident, away) = (Cell::new(None), None);
+        Ok(Self { memory, copies, fresh, all: UnsafeCell::new(ranks), resident, away })
+    }
+
+    /// The same, where their program is to run.
+    pub fn placed(mut self, programs: &[Launch]) -> io::Result<Self> {
+        let folder = programs.iter().find_map(|program| program.directory.as_deref());
+        self.away = Some(Away::to(folder)?);
+        Ok(self)
     }
 
     /// Puts the variables of a rank in place.
@@ -418,6 +453,9 @@ impl Holder for Ranks {
 
     fn end(&mut self, at_once: bool) -> c_int {
         self.flush();
+        self.away = None;
+        // What is written from now on is the simulator's.
+        cli::write_to_the_limit();
         if self.copies.of.len() > 1 {
             for name in objects::loaded_by_program() {
                 eprintln!(

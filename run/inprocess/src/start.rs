@@ -57,7 +57,11 @@ extern "C" fn simulate(number: c_int, words: *mut *mut i8, _: *mut *mut i8) -> c
     // SAFETY: it only asks.
     PROCESS.store(unsafe { libc::getpid() }, Ordering::Relaxed);
     let line = std::env::var(cli::INSIDE).unwrap_or_default();
-    let ours = [cli::INSIDE, "LD_AUDIT", "LD_PRELOAD", "LD_BIND_NOW"];
+    if let Some(folder) = std::env::var_os(cli::FROM) {
+        // If it is gone, so is what the command line names there.
+        let _ = std::env::set_current_dir(folder);
+    }
+    let ours = [cli::INSIDE, cli::FROM, "LD_AUDIT", "LD_PRELOAD", "LD_BIND_NOW"];
     for name in ours.into_iter().chain(cli::ALLOCATOR) {
         // SAFETY: there is only this thread so far.
         unsafe { std::env::remove_var(name) };
@@ -71,7 +75,7 @@ extern "C" fn simulate(number: c_int, words: *mut *mut i8, _: *mut *mut i8) -> c
     let arguments: Vec<CString> = (0..usize::try_from(number).unwrap_or(0)).map(argument).collect();
     let Some(main) = MAIN.get() else { return 1 };
     let make = |programs: &[Launch]| {
-        let ranks = Ranks::new(programs, main, &arguments)?;
+        let ranks = Ranks::new(programs, main, &arguments)?.placed(programs)?;
         Ok(Box::new(ranks) as Box<dyn Holder>)
     };
     let code = cli::inside(&line, &make);

@@ -6,7 +6,7 @@
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus, Output, Stdio};
 use std::sync::OnceLock;
 
 use recorder::libraries::{self, Outcome};
@@ -90,6 +90,39 @@ impl Mpi {
         made
     }
 
+    /// Runs a program under the recorder for some MPI library.
+    fn under(
+        &self,
+        recorder: Option<launch::Mpi>,
+        program: &Path,
+        (ranks, arguments): (u32, &[&str]),
+        variables: &[(&str, &str)],
+        traces: &Path,
+    ) -> Output {
+        let mut command = vec![self.launcher.clone()];
+        if self.kind == launch::Mpi::OpenMpi {
+            command.push("--oversubscribe".into());
+        }
+        command.extend(["-n".into(), ranks.to_string().into(), program.into()]);
+        command.extend(arguments.iter().map(OsString::from));
+        let folder = Some(self.folder.clone());
+        let mut run = launch::command(&command, traces, recorder, folder).expect("a command");
+        // Containers are often root, which Open MPI refuses without being told twice.
+        let root = ["OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"];
+        run.envs(root.map(|name| (name, "1"))).envs(variables.iter().copied());
+        run.stdin(Stdio::null()).output().expect("it runs")
+    }
+
+    /// Runs a program under the recorder for another MPI library; gives how it ended, what was said, and how many traces there are.
+    pub fn mistaken(&self, other: &Self, name: &str) -> (ExitStatus, String, usize) {
+        let program = self.compile(name);
+        let traces = self.folder.join(format!("mistaken-{}", self.suffix));
+        let traces = launch::prepare(&traces, true).expect("writable").expect("forced");
+        let output = self.under(Some(other.kind), &program, (2, &[]), &[], &traces);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status, said, launch::traces(&traces).expect("a folder"))
+    }
+
     /// Runs a program under the recorder with further variables, however it ends; gives the folder of its traces.
     pub fn traces(
         &self,
@@ -101,18 +134,7 @@ impl Mpi {
         let program = self.compile(name);
         let traces = self.folder.join(format!("traces-{}-{name}", self.suffix));
         let traces = launch::prepare(&traces, true).expect("writable").expect("forced");
-        let mut command = vec![self.launcher.clone()];
-        if self.kind == launch::Mpi::OpenMpi {
-            command.push("--oversubscribe".into());
-        }
-        command.extend(["-n".into(), ranks.to_string().into(), program.into_os_string()]);
-        command.extend(arguments.iter().map(OsString::from));
-        let folder = Some(self.folder.clone());
-        let mut run = launch::command(&command, &traces, None, folder).expect("a command");
-        // Containers are often root, which Open MPI refuses without being told twice.
-        let root = ["OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"];
-        run.envs(root.map(|name| (name, "1"))).envs(variables.iter().copied());
-        let output = run.stdin(Stdio::null()).output().expect("it runs");
+        let output = self.under(None, &program, (ranks, arguments), variables, &traces);
         print!("{}", String::from_utf8_lossy(&output.stdout));
         tail::collect(&traces).expect("what is left is taken in");
         (traces, output.status)

@@ -22,6 +22,7 @@ use Means::{Nothing, Ours, Variable};
 /// The names, which come behind one dash or two.
 const FOREIGN: &[(&str, Means)] = &[
     ("np", Ours("--np")),
+    ("c", Ours("--np")),
     ("wdir", Ours("--wdir")),
     ("wd", Ours("--wdir")),
     ("cwd", Ours("--wdir")),
@@ -131,6 +132,14 @@ impl Adapted {
         true
     }
 
+    /// A variable that is to have the value that it has here needs one; without, it is left out.
+    fn warn_of_unset(&mut self, said: &str) {
+        if super::variable(said).is_none() {
+            self.warnings
+                .push(format!("-x {said}: it is not set here, and so not for the program"));
+        }
+    }
+
     /// The command line with other `mpirun`s' options as ours, and `--` before the program, whose own arguments stay as they are.
     ///
     /// # Errors
@@ -170,7 +179,12 @@ impl Adapted {
             }
             adapted.line.push(argument);
             let takes = takes_next(&known, &word);
-            adapted.line.extend(takes.then(|| arguments.next()).flatten());
+            let value = takes.then(|| arguments.next()).flatten();
+            if let Some(attached) = word.strip_prefix("-x") {
+                let apart = value.as_ref().and_then(|value| value.to_str()).unwrap_or_default();
+                adapted.warn_of_unset(if attached.is_empty() { apart } else { attached });
+            }
+            adapted.line.extend(value);
         }
         Ok(adapted)
     }
@@ -186,17 +200,23 @@ impl Adapted {
             let text = word.to_string_lossy().into_owned();
             let known = ["-n", "-x"].contains(&text.as_str());
             if known || !text.starts_with('-') {
-                adapted.line.push(word);
-                if known {
-                    let value = words.next();
-                    let said = value.as_ref().and_then(|value| value.to_str());
-                    let said =
-                        said.filter(|_| text == "-x").map(|said| super::variable(said).into());
-                    adapted.line.extend(said.or(value));
-                    continue;
+                if !known {
+                    adapted.line.push(word);
+                    adapted.line.extend(words);
+                    return Ok(adapted);
                 }
-                adapted.line.extend(words);
-                return Ok(adapted);
+                let mut value = words.next();
+                let said = value.as_ref().and_then(|value| value.to_str());
+                if let Some(said) = said.filter(|_| text == "-x") {
+                    let Some(set) = super::variable(said) else {
+                        adapted.warn_of_unset(said);
+                        continue;
+                    };
+                    value = Some(set.into());
+                }
+                adapted.line.push(word);
+                adapted.line.extend(value);
+                continue;
             }
             let ours = match meaning(&text) {
                 Some((Ours("--np"), value)) => Some(("-n", value)),
@@ -288,10 +308,16 @@ mod tests {
             ("-np 4 ./a -np 5", "--np 4 -- ./a -np 5 | "),
             ("-n 4 -wdir /tmp ./a", "-n 4 --wdir /tmp -- ./a | "),
             ("-n4 -H a,b:2 ./a", "-n4 --host a,b:2 -- ./a | "),
-            ("--map-by ppr:2:node -x A ./a", "--map-by ppr:2:node -x A -- ./a | "),
+            ("--map-by ppr:2:node -x A=1 ./a", "--map-by ppr:2:node -x A=1 -- ./a | "),
             ("-ppn 2 --bynode ./a", "--per-host 2 --map-by=node -- ./a | "),
             ("-genv A 1 -l ./a -l", "-x A=1 --tag-output -- ./a -l | "),
             ("-n 2 -- -odd", "-n 2 -- -odd | "),
+            ("-c 4 ./a -c 5", "--np 4 -- ./a -c 5 | "),
+            ("--n 4 ./a", "--n 4 -- ./a | "),
+            (
+                "-x HEDDLE_TEST_UNSET -x PATH ./a",
+                "-x HEDDLE_TEST_UNSET -x PATH -- ./a | -x HEDDLE_TEST_UNSET: it is not set here, and so not for the program",
+            ),
             (
                 "--bind-to core --mca btl self ./a",
                 "-- ./a | --bind-to has no effect on a simulated machine; --mca has no effect on a simulated machine",
@@ -336,9 +362,10 @@ mod tests {
             later("-np 3 --bind-to core --wd /tmp -env A 1 ./b -np 2").expect("options"),
             expected
         );
-        // Without a value, that which the variable has here: none.
-        let unset = ["-x", "HEDDLE_TEST_UNSET=", "./b"];
-        assert_eq!(later("-x HEDDLE_TEST_UNSET ./b").expect("options"), unset);
+        // Without a value, that which the variable has here; without one here, it is left out.
+        let path = format!("PATH={}", std::env::var("PATH").expect("a path"));
+        assert_eq!(later("-x PATH ./b").expect("options"), ["-x", &path, "./b"]);
+        assert_eq!(later("-x HEDDLE_TEST_UNSET ./b").expect("options"), ["./b"]);
         assert!(later("--host a ./b").expect_err("placement").contains("--host"));
     }
 }

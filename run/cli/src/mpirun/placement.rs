@@ -63,7 +63,10 @@ fn listed(path: &Path) -> Result<String, Ending> {
         .map_err(|error| wrong(format!(": {}", experiment::reason(&error))))?;
     let mut hosts = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
-        let mut words = line.split('#').next().unwrap_or_default().split_whitespace();
+        let said = line.split('#').next().unwrap_or_default();
+        // Blanks may stand on both sides of `=`.
+        let said = said.split('=').map(str::trim).collect::<Vec<_>>().join("=");
+        let mut words = said.split_whitespace();
         let Some(host) = words.next() else { continue };
         let mut host = host.to_owned();
         for word in words {

@@ -84,6 +84,8 @@ static void children(int rank, const char *folder) {
 
 int main(int argc, char **argv) {
     int rank, size;
+    /* As launchers do that close what they have not opened. */
+    if (argc > 1 && !strcmp(argv[1], "closed")) close(atoi(getenv("HEDDLE_PORT")));
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -97,6 +99,7 @@ int main(int argc, char **argv) {
         char folder[4096];
         printf("%d %s %s\n", rank, getenv("ONE") ? getenv("ONE") : "none", getcwd(folder, sizeof folder));
     }
+    if (!strcmp(what, "away") && chdir("/")) MPI_Abort(MPI_COMM_WORLD, 10);
     if (!strcmp(what, "input") && rank == 0)
         for (int c; (c = getchar()) != EOF;) putchar(c);
     MPI_Finalize();

@@ -1,5 +1,6 @@
 /* A program that starts itself twice; the first word says what the children do, or what is wrong with the call. */
 #include <signal.h>
+#include <unistd.h>
 
 #include "conformance.h"
 
@@ -95,5 +96,6 @@ int main(int argc, char **argv) {
                        &children, MPI_ERRCODES_IGNORE);
     }
     MPI_Finalize();
+    if (!strcmp(word, "late") && parent != MPI_COMM_NULL) usleep(300000);
     return 0;
 }
