@@ -258,8 +258,11 @@ impl Rank {
     /// Whether a program that says this does more than look again for what has not come.
     fn gets_on(&self, command: &Command) -> bool {
         match command {
-            Command::Compute(_) | Command::Poll(_) | Command::Test { .. } => false,
-            Command::In(_) | Command::Called(_) => false,
+            Command::Compute(_)
+            | Command::Poll(_)
+            | Command::Test { .. }
+            | Command::In(_)
+            | Command::Called(_) => false,
             Command::Receive { at_once, .. } => !at_once,
             Command::Forget(ticket) => {
                 self.tickets.get(*ticket as u32).is_some_and(|known| !known.completion.void)

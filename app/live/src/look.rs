@@ -21,11 +21,10 @@ impl Rank {
     /// A look that names no operation.
     pub fn poll(&mut self, poll: Poll, rules: &Rules) -> Result<(), String> {
         match poll {
-            Poll::Nothing => Ok(()),
             Poll::Moment if self.computed.has_some(&rules.computation) => {
                 self.passes(rules, false).map(drop)
             }
-            Poll::Moment => Ok(()),
+            Poll::Nothing | Poll::Moment => Ok(()),
             Poll::Probe => self.look(rules.costs.probe, rules).map(drop),
             Poll::Time => {
                 self.looks = self.looks.saturating_add(1);

@@ -316,27 +316,7 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
             });
         }
         match activity {
-            Activity::Compute => {
-                if let Some((receive, message)) = self.tested(rank, cpu, index) {
-                    // It is over when nothing is left to be taken in.
-                    self.ranks[rank as usize].ready(index, Op { size: 0, ..op }, &stamp);
-                    return self.receive(rank, cpu, receive, message);
-                }
-                if B::LISTENS {
-                    self.probe.record(Record::Computed {
-                        rank,
-                        index,
-                        start: since,
-                        end: self.now,
-                    });
-                }
-                if let Some(receive) = self.source.cancels(&self.ranks[rank as usize].source, index)
-                {
-                    self.withdraw(rank, receive, &stamp);
-                }
-                self.reached(rank, (index, Edge::Done), &stamp);
-                Ok(())
-            }
+            Activity::Compute => self.computed((rank, cpu), &doing, &stamp),
             Activity::Send => self.send(rank, index, &op, posted, &stamp),
             Activity::Receive => {
                 self.messages.remove(message);
@@ -344,6 +324,29 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
                 Ok(())
             }
         }
+    }
+
+    /// A computation is over.
+    fn computed(
+        &mut self,
+        (rank, cpu): (u32, u8),
+        doing: &Doing,
+        stamp: &Stamp,
+    ) -> Result<(), Error> {
+        let &Doing { index, op, since, .. } = doing;
+        if let Some((receive, message)) = self.tested(rank, cpu, index) {
+            // It is over when nothing is left to be taken in.
+            self.ranks[rank as usize].ready(index, Op { size: 0, ..op }, stamp);
+            return self.receive(rank, cpu, receive, message);
+        }
+        if B::LISTENS {
+            self.probe.record(Record::Computed { rank, index, start: since, end: self.now });
+        }
+        if let Some(receive) = self.source.cancels(&self.ranks[rank as usize].source, index) {
+            self.withdraw(rank, receive, stamp);
+        }
+        self.reached(rank, (index, Edge::Done), stamp);
+        Ok(())
     }
 
     /// Posts a message.

@@ -144,19 +144,7 @@ fn post(
             }
         }
         Class::Mrecv => {
-            let (address, count, datatype) =
-                (arguments.number(), arguments.number(), arguments.datatype());
-            let message = arguments.number();
-            compiler.touch(address, bytes(count, datatype));
-            let place =
-                compiler.probed.iter().position(|probed| probed.message == message && message != 0);
-            let probed = place.map(|place| compiler.probed.remove(place));
-            if probed.is_none() && message != 0 {
-                return Err("no probe before it found the message in hand".to_owned());
-            }
-            if let Some(probed) = probed {
-                take(compiler, &probed, immediate);
-            }
+            matched(compiler, &mut arguments, immediate)?;
             shape = Shape::Completion;
         }
         _ if onesided::is(class) => {
@@ -263,6 +251,26 @@ fn sendrecv(
     let half = [into, 1, a, b, c, from, from_tag, status.source, status.tag, status.bytes];
     let half = Record { values: half.to_vec(), ..Record::default() };
     receive(compiler, &mut half.arguments(), Some(id), stream, immediate)
+}
+
+/// A call receives the message that is in hand.
+fn matched(
+    compiler: &mut Compiler,
+    arguments: &mut Arguments,
+    immediate: bool,
+) -> Result<(), String> {
+    let (address, bytes) = buffer(arguments);
+    let message = arguments.number();
+    compiler.touch(address, bytes);
+    let place = compiler.probed.iter().position(|probed| probed.message == message && message != 0);
+    let probed = place.map(|place| compiler.probed.remove(place));
+    if probed.is_none() && message != 0 {
+        return Err("no probe before it found the message in hand".to_owned());
+    }
+    if let Some(probed) = probed {
+        take(compiler, &probed, immediate);
+    }
+    Ok(())
 }
 
 /// A call receives a message that was probed. If its sender may wait for an answer, it gets that now.

@@ -150,12 +150,9 @@ fn compile_by(
     let (numbers, spill) = (Numbers::default(), Spill::new(total as u32));
     let shared = Shared { options, numbers: &numbers, spill: &spill, ranks, answers };
     let mut runs = runs(traces, shared, total as u32, threads, &bases)?;
-    if answers.is_none() && synchronous::can_be_answered(options) {
-        let has_some = |run: &mut Run| run.made().counts.contains_key(synchronous::STANDARD);
-        if runs.iter_mut().any(has_some) {
-            drop(runs);
-            return compile_by(traces, options, recorded, Some(&Answers::default()));
-        }
+    if answers.is_none() && synchronous::want_answers(&mut runs, options) {
+        drop(runs);
+        return compile_by(traces, options, recorded, Some(&Answers::default()));
     }
     let all = options.window == Window::All;
     let mut said = if all { Vec::new() } else { align::balance(&mut runs) };

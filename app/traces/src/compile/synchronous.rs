@@ -38,9 +38,11 @@ impl Answers {
 /// What is said where synchronous sends are not answered.
 pub const STANDARD: &str = "MPI_Ssend and MPI_Issend are replayed as standard sends: short ones do not wait for the receiver";
 
-/// Whether they can be answered: not where the recorded run is followed, nor where messages are cut.
-pub fn can_be_answered(options: &Options) -> bool {
-    options.window == Window::All && options.mode != Mode::Aligned
+/// Whether there are some that can be answered: not where the recorded run is followed, nor where messages are cut.
+pub fn want_answers(runs: &mut [Run], options: &Options) -> bool {
+    let has_some = |run: &mut Run| run.made().counts.contains_key(STANDARD);
+    let can_be = options.window == Window::All && options.mode != Mode::Aligned;
+    can_be && runs.iter_mut().any(has_some)
 }
 
 /// A send is synchronous: the call receives the answer, too.
