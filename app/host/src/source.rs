@@ -147,8 +147,8 @@ pub trait Source: Sync {
         true
     }
 
-    /// Whether a computation is a look whether others are done (`MPI_Test`).
-    fn is_test(&self, state: &Self::State, index: u32) -> bool {
+    /// Whether a computation is a look for what may have come (`MPI_Test`, `MPI_Iprobe`).
+    fn is_look(&self, state: &Self::State, index: u32) -> bool {
         let _ = (state, index);
         false
     }

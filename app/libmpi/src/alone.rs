@@ -178,6 +178,7 @@ impl World {
             | Command::In(_)
             | Command::Sampled { .. }
             | Command::Sleep(_)
+            | Command::Leave(_)
             | Command::Test { .. }
             | Command::Poll(_)
             | Command::Communicator { .. }

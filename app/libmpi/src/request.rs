@@ -194,7 +194,11 @@ pub fn forget(active: Active) -> Result {
         | Active::Copied { .. }
         | Active::Buffered { .. } => {}
         // Its data still has to be taken in.
-        other => mpi().orphans.borrow_mut().push(other),
+        other => {
+            let port = mpi().port()?;
+            other.tickets().iter().for_each(|ticket| port.say(&Command::Leave(*ticket)));
+            mpi().orphans.borrow_mut().push(other);
+        }
     }
     Ok(())
 }

@@ -300,12 +300,13 @@ pub fn wait_later(port: &Port, tickets: &[Ticket]) {
     }
 }
 
-/// Others may change what this thread looks at: other ranks in simulated time, and other threads.
-pub fn look(port: &Port) {
+/// Others may change what this thread looks at: other ranks in simulated time, and other threads. These operations are taken in if all are
+/// done.
+pub fn look(port: &Port, tickets: &[Ticket]) {
     if allowed() {
         pause();
     }
-    port.test(Taken::Each, &[]);
+    port.test(Taken::All, tickets);
 }
 
 /// Whether a wait of this thread is that of the whole rank.

@@ -17,8 +17,8 @@ use traces::definitions::Neighbours;
 
 use crate::computation::{Computation, Computed};
 use crate::expansion::Expansion;
-use crate::graph::{ANY, AT_ONCE, BLOCKING, END, Graph};
-use crate::look::Test;
+use crate::graph::{ANY, AT_ONCE, BLOCKING, END, Graph, LEFT};
+use crate::look::Look;
 use crate::shared::{BIRTH, Costs, Envelope, FIRST_CONTEXT, Shared};
 
 /// A rank that computes longer, in nanoseconds, does not only look at the clock.
@@ -122,8 +122,8 @@ pub struct Rank {
     /// Messages that were found and not received.
     pub probes: Vec<Probe>,
     pub computed: Computed,
-    /// The last call that looked whether operations are done.
-    pub test: Option<Box<Test>>,
+    /// Its last look for what may have come.
+    pub look: Option<Box<Look>>,
     /// Polls in a row.
     pub polls: u64,
     /// Looks at the clock in a row, between which it computed next to nothing.
@@ -162,7 +162,7 @@ impl Rank {
             expansion: None,
             call: Call::default(),
             probes: Vec::new(),
-            test: None,
+            look: None,
             chain: None,
             computed: Computed::default(),
             polls: 0,
@@ -226,6 +226,12 @@ impl Rank {
             Command::Withdraw(ticket) => {
                 return Ok(Want::Now(u64::from(self.withdraw(*ticket, &rules.shared))));
             }
+            Command::Leave(ticket) => {
+                let known = self.tickets.get(*ticket as u32);
+                for end in known.iter().flat_map(|known| &known.ends) {
+                    self.graph.mark(*end, LEFT);
+                }
+            }
             Command::Forget(ticket) => self.forget(*ticket, rules)?,
             Command::Communicator { .. } => self.communicator(command, rules)?,
             Command::Release(context, members) => {
@@ -261,6 +267,7 @@ impl Rank {
             Command::Compute(_)
             | Command::Poll(_)
             | Command::Test { .. }
+            | Command::Leave(_)
             | Command::In(_)
             | Command::Called(_) => false,
             Command::Receive { at_once, .. } => !at_once,

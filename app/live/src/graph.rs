@@ -29,6 +29,8 @@ pub const BLOCKING: Flags = 1 << 2;
 pub const END: Flags = 1 << 3;
 /// Of a receive: it has met its message and need not start.
 pub const MET: Flags = 1 << 4;
+/// Of a receive: the program will not wait for it.
+pub const LEFT: Flags = 1 << 14;
 const THERE: Flags = 1 << 5;
 /// It begins with computation, [`Work::before`], which is not done.
 const COMPUTES: Flags = 1 << 6;

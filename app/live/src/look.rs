@@ -4,15 +4,17 @@ use port::{Poll, Taken, Ticket};
 use schedule::Edge;
 
 use crate::frame::{Rank, Rules, Ticketed};
+use crate::graph::LEFT;
 
 /// So many looks at the clock in a row cost the same.
 const FREE_LOOKS: u64 = 100;
 
-/// A call that looks whether operations are done.
+/// A look for what may have come.
 #[derive(Debug)]
-pub struct Test {
+pub struct Look {
     /// What it costs, as an operation.
     op: u32,
+    /// Of operations whose ends are looked for: which are taken in.
     taken: Taken,
     tickets: Vec<Ticket>,
 }
@@ -25,7 +27,7 @@ impl Rank {
                 self.passes(rules, false).map(drop)
             }
             Poll::Nothing | Poll::Moment => Ok(()),
-            Poll::Probe => self.look(rules.costs.probe, rules).map(drop),
+            Poll::Probe => self.look(rules.costs.probe, (Taken::All, Vec::new()), rules),
             Poll::Time => {
                 self.looks = self.looks.saturating_add(1);
                 let times = self.looks.saturating_sub(FREE_LOOKS).max(1);
@@ -42,17 +44,26 @@ impl Rank {
         tickets: Vec<Ticket>,
         rules: &Rules,
     ) -> Result<(), String> {
-        let op = self.look(rules.costs.test, rules)?;
-        self.test = (!tickets.is_empty()).then(|| Box::new(Test { op, taken, tickets }));
-        Ok(())
+        self.look(rules.costs.test, (taken, tickets), rules)
     }
 
     /// A look for what may have come, which costs more the more often that is done in a row.
-    fn look(&mut self, cost: u64, rules: &Rules) -> Result<u32, String> {
+    fn look(
+        &mut self,
+        cost: u64,
+        (taken, tickets): (Taken, Vec<Ticket>),
+        rules: &Rules,
+    ) -> Result<(), String> {
         self.polls = self.polls.saturating_add(1);
         self.looks = 0;
         self.computed.fixed(cost.saturating_mul(self.polls));
-        self.passes(rules, false)
+        let op = self.passes(rules, false)?;
+        let look = Look { op, taken, tickets };
+        match &mut self.look {
+            Some(last) => **last = look,
+            none => *none = Some(Box::new(look)),
+        }
+        Ok(())
     }
 
     /// The computation so far passes before the next call.
@@ -63,14 +74,14 @@ impl Rank {
         Ok(before)
     }
 
-    /// Whether an operation is a look whether others are done.
-    pub fn is_test(&self, index: u32) -> bool {
-        self.test.as_ref().is_some_and(|test| test.op == index)
+    /// Whether an operation is a look for what may have come.
+    pub fn is_look(&self, index: u32) -> bool {
+        self.look.as_ref().is_some_and(|look| look.op == index)
     }
 
-    /// What such a look takes in first: a receive that is not done, but whose message `is_there`.
+    /// What such a look takes in first of the operations that it is about: a receive that is not done, but whose message `is_there`.
     pub fn tested(&self, index: u32, is_there: &dyn Fn(u32) -> bool) -> Option<u32> {
-        let Test { taken, tickets, .. } = self.test.as_deref().filter(|test| test.op == index)?;
+        let Look { taken, tickets, .. } = self.look.as_deref().filter(|look| look.op == index)?;
         let mut known = tickets.iter().filter_map(|ticket| self.tickets.get(*ticket as u32));
         let open =
             |known: &Ticketed| known.ends.iter().copied().find(|end| !self.graph.is_done(*end));
@@ -87,6 +98,6 @@ impl Rank {
 
     /// Whether the rank waits for an operation for which no other waits, or nobody can wait for it any more.
     pub fn wants(&self, index: u32) -> bool {
-        self.hangs_on(index) || !self.graph.is_pinned(index)
+        self.hangs_on(index) || !self.graph.is_pinned(index) || self.graph.is(index, LEFT)
     }
 }

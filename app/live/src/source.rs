@@ -415,8 +415,8 @@ impl<H: Holder + ?Sized> Source for &Live<'_, H> {
         state.rank.wants(index)
     }
 
-    fn is_test(&self, state: &State, index: u32) -> bool {
-        state.rank.is_test(index)
+    fn is_look(&self, state: &State, index: u32) -> bool {
+        state.rank.is_look(index)
     }
 
     fn tested(&self, state: &State, index: u32, is_there: &dyn Fn(u32) -> bool) -> Option<u32> {

@@ -267,6 +267,8 @@ pub enum Command {
     Cancel(Ticket),
     /// A send is to be withdrawn if it has not begun; the answer is whether it was.
     Withdraw(Ticket),
+    /// An operation will not be waited for.
+    Leave(Ticket),
     /// An operation will not be spoken of again.
     Forget(Ticket),
     /// There is a communicator.

@@ -121,6 +121,7 @@ impl Encoder {
             Command::Poll(poll) => self.words.extend([7, *poll as u64]),
             Command::Cancel(ticket) => self.words.extend([8, *ticket]),
             Command::Withdraw(ticket) => self.words.extend([19, *ticket]),
+            Command::Leave(ticket) => self.words.extend([22, *ticket]),
             Command::Forget(ticket) => self.words.extend([9, *ticket]),
             Command::Communicator { context, me, local, remote, neighbours } => {
                 self.words.extend([10, u64::from(*context), u64::from(*me)]);
@@ -311,6 +312,7 @@ impl Decoder<'_> {
             }
             8 => Command::Cancel(self.word()?),
             19 => Command::Withdraw(self.word()?),
+            22 => Command::Leave(self.word()?),
             9 => Command::Forget(self.word()?),
             10 => self.communicator()?,
             11 => Command::Release(self.small()?, self.small()?),

@@ -199,7 +199,7 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
     /// A receive whose overhead belongs to a look whether it is done, or is due at that time.
     fn tested(&self, rank: u32, cpu: u8, index: u32) -> Option<(u32, u32)> {
         let Rank { source, mailbox, .. } = &self.ranks[rank as usize];
-        if mailbox.open.is_empty() || !self.source.is_test(source, index) {
+        if mailbox.open.is_empty() || !self.source.is_look(source, index) {
             return None;
         }
         self.due(rank, cpu).or_else(|| {

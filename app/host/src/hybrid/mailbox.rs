@@ -154,17 +154,16 @@ impl Mailbox {
         wanted: impl Fn(u32) -> bool,
     ) -> Option<(u32, u32)> {
         let reached = |successor: &u32| self.waited.get(successor) == Some(&missing(*successor));
+        // One that waited for the first of several waits no more.
+        let waits = |successor: &u32| missing(*successor) > 0;
         self.open.iter().enumerate().find_map(|(place, open)| {
             let message = open.message?;
             let before = |early: &Open| early.in_order && early.successors == open.successors;
             if open.in_order && self.open[..place].iter().any(before) {
                 return None;
             }
-            let due = if open.successors.is_empty() {
-                wanted(open.index)
-            } else {
-                open.successors.iter().any(reached)
-            };
+            let due = open.successors.iter().any(reached)
+                || !open.successors.iter().any(waits) && wanted(open.index);
             due.then_some((open.index, message))
         })
     }

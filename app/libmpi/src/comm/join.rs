@@ -46,7 +46,7 @@ fn greet(socket: BorrowedFd<'_>) -> Result<Option<u32>> {
             }
             Ok((length, _)) => theirs.extend_from_slice(room.get(..length).unwrap_or_default()),
             // It speaks when it runs.
-            Err(Errno::AGAIN) => threads::look(mpi().port()?),
+            Err(Errno::AGAIN) => threads::look(mpi().port()?, &[]),
             Err(Errno::INTR) => {}
             Err(error) => return Err(failed(error)),
         }

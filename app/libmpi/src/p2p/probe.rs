@@ -95,6 +95,8 @@ impl Probed {
         let room = u64::MAX;
         let receive = Command::Receive { from, tag, room, at_once: !waits, probes: true };
         let ticket = port.start(&receive);
+        // Whoever waits for one, all are taken in, in their order.
+        port.say(&Command::Leave(ticket));
         self.fetches.borrow_mut().push((tag.context, ticket));
         threads::finish(port, &[ticket]);
         let void = port.done(ticket).is_some_and(|done| done.void);

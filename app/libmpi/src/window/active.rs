@@ -167,7 +167,7 @@ mpi_functions! {
             port.called(Shape::Posted);
             tickets
         };
-        threads::look(port);
+        threads::look(port, &tickets);
         let done = tickets.iter().all(|ticket| port.is_done(*ticket));
         if done {
             port.wait(true, &tickets);

@@ -43,7 +43,7 @@ impl Window {
         let times = self.idle.get().wrapping_add(1);
         self.idle.set(times);
         if times.is_multiple_of(LOOKS) {
-            threads::look(mpi().port()?);
+            threads::look(mpi().port()?, &[]);
         }
         Ok(())
     }
@@ -143,7 +143,7 @@ mpi_functions! {
     fn Win_sync(win: Handle) about Win(win) {
         mpi().window(win)?;
         // There is one copy of the memory; but the program may be waiting for others to change it.
-        threads::look(mpi().port()?);
+        threads::look(mpi().port()?, &[]);
         Ok(())
     }
 }
