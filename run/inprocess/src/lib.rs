@@ -27,6 +27,7 @@ mod pristine;
 mod random;
 mod ranks;
 mod signals;
+mod stacks;
 mod start;
 
 // Its functions, which the layers call, are exported from here.

@@ -1,0 +1,20 @@
+//! Ranks that share a process.
+
+use crate::common::mpi::{compiled, mpirun};
+
+/// Each rank has a stack of its own, and finds it. Beyond the top of that of rank 1 is what guards the next.
+#[test]
+fn stacks_of_ranks() {
+    let program = compiled("own_stack");
+    for how in ["", "--in-process"] {
+        let ended = mpirun(&format!("-q -n 3 {how}"), &program, "");
+        assert_eq!((ended.code, ended.stdout.as_str()), (0, ""), "{how}: {}", ended.stderr);
+    }
+    for (argument, is_full) in [("deep", true), ("above", false)] {
+        let ended = mpirun("-q -n 3 --in-process", &program, argument);
+        let said = "rank 1 at 12.500000 us: it was ended by a signal (segmentation fault";
+        assert!(ended.stderr.contains(said), "{argument}: {}", ended.stderr);
+        let full = ended.stderr.contains("its stack is full");
+        assert_eq!(full, is_full, "{argument}: {}", ended.stderr);
+    }
+}
