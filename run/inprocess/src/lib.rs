@@ -17,6 +17,7 @@ use std::ffi::{CStr, c_void};
 
 mod buffers;
 mod code;
+mod cores;
 mod floats;
 mod image;
 mod keys;

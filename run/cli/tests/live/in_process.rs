@@ -18,3 +18,13 @@ fn stacks_of_ranks() {
         assert_eq!(full, is_full, "{argument}: {}", ended.stderr);
     }
 }
+
+/// The cores that a rank asks for are not another's.
+#[test]
+fn cores_that_a_rank_asks_for() {
+    let program = compiled("own_cores");
+    for how in ["", "--in-process"] {
+        let ended = mpirun(&format!("-q -n 4 {how}"), &program, "");
+        assert_eq!((ended.code, ended.stdout.as_str()), (0, ""), "{how}: {}", ended.stderr);
+    }
+}
