@@ -30,6 +30,7 @@ mod ranks;
 mod signals;
 mod stacks;
 mod start;
+mod threads;
 
 // Its functions, which the layers call, are exported from here.
 use heddle_mpi as _;

@@ -19,7 +19,7 @@ use std::sync::atomic::Ordering;
 use crate::image::Image;
 use crate::large::Large;
 use crate::stacks::{Part, Stacks};
-use crate::{code, floats, keys, leave, objects, signals};
+use crate::{code, floats, keys, leave, objects, signals, threads};
 
 /// The program's `main`.
 pub type Main = extern "C" fn(c_int, *mut *mut i8, *mut *mut i8) -> c_int;
@@ -233,6 +233,7 @@ impl Ranks {
         }
         let image = &self.copies.image;
         let before = self.resident.replace(Some(rank)).map(|old| old as usize);
+        before.into_iter().for_each(threads::leaves);
         if before.is_none() {
             code::give_back();
         }

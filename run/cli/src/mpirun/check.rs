@@ -73,6 +73,9 @@ pub fn held(program: &OsString, directory: Option<&Path>) -> Result<Vec<String>,
             "--in-process cannot hold {}: {obstacle}\n  help: without --in-process, each rank is a process",
             program.display()
         )),
-        None => Ok(obstacles.iter().map(ToString::to_string).collect()),
+        None => {
+            let open = obstacles.iter().filter(|obstacle| !obstacle.is_answered());
+            Ok(open.map(ToString::to_string).collect())
+        }
     }
 }

@@ -28,3 +28,21 @@ fn cores_that_a_rank_asks_for() {
         assert_eq!((ended.code, ended.stdout.as_str()), (0, ""), "{how}: {}", ended.stderr);
     }
 }
+
+/// A thread of a rank's own that goes on while others run is said once, as it would see their variables; one that has ended is not.
+#[test]
+fn threads_of_ranks() {
+    let program = compiled("own_threads");
+    for (how, argument, warnings) in
+        [("", "late", 0), ("--in-process", "joined", 0), ("--in-process", "late", 1)]
+    {
+        let ended = mpirun(&format!("-q -n 3 {how}"), &program, argument);
+        assert_eq!((ended.code, ended.stdout.as_str()), (0, ""), "{argument}: {}", ended.stderr);
+        let said = ended.stderr.matches("1 thread of rank 0 goes on while other ranks run").count();
+        assert_eq!(said, warnings, "{how} {argument}: {}", ended.stderr);
+    }
+    let checked = mpirun("--check", &program, "");
+    assert!(checked.stdout.contains("nor use variables of the program"), "{}", checked.stdout);
+    let checked = mpirun("--check", &compiled("threads"), "");
+    assert!(checked.stdout.contains("gives MPI_THREAD_FUNNELED"), "{}", checked.stdout);
+}
