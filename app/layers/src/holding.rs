@@ -108,8 +108,6 @@ pub enum Obstacle {
         /// By which function.
         function: String,
     },
-    /// A library that uses MPI: its variables are there once, for all ranks.
-    Library(PathBuf),
 }
 
 impl Obstacle {
@@ -154,9 +152,6 @@ impl fmt::Display for Obstacle {
             Self::Starts { file, function } => {
                 write!(f, "{function}, which {} imports, fails", file.display())
             }
-            Self::Library(path) => {
-                write!(f, "all ranks share the variables of {}", path.display())
-            }
         }
     }
 }
@@ -195,11 +190,9 @@ fn is_interpreter(path: &Path) -> bool {
 pub(crate) fn obstacles(users: &[(PathBuf, Elf)]) -> Vec<Obstacle> {
     let mut found = Vec::new();
     for (place, (file, elf)) in users.iter().enumerate() {
-        if place > 0 {
-            found.push(Obstacle::Library(file.clone()));
-        } else if elf.needed.is_empty() && !elf.is_started_by_linker {
+        if place == 0 && elf.needed.is_empty() && !elf.is_started_by_linker {
             found.push(Obstacle::Static);
-        } else if is_interpreter(file) {
+        } else if place == 0 && is_interpreter(file) {
             found.push(Obstacle::Interpreter);
             return found;
         }

@@ -63,6 +63,30 @@ fn what_one_process_cannot_hold() {
     }
 }
 
+/// What MPI-3.0 removed is said before a program is started that cannot do without. A variable of MPICH's library for C++, of which the program has a copy.
+#[test]
+fn what_is_missing_at_the_start() {
+    let folder = Folder::new("removed");
+    let path = |name: &str| folder.path(name).display().to_string();
+    let variable = "int world __asm__(\"_ZN3MPI10COMM_WORLDE\")";
+    folder.write("library.c", &format!("{variable};\n"));
+    folder.write("program.c", &format!("extern {variable};\nint main(void) {{ return world; }}\n"));
+    let (library, program) = (path("libmpicxx.so.12"), path("program"));
+    let named = "-Wl,-soname,libmpicxx.so.12";
+    for words in [
+        ["-shared", "-fPIC", named, "-o", &library, &path("library.c")],
+        ["-fno-pic", "-no-pie", "-o", &program, &path("program.c"), &library],
+    ] {
+        assert!(Command::new("cc").args(words).status().expect("a compiler").success());
+    }
+    for how in ["-n 2", "-n 2 --in-process", "--check"] {
+        let ended = mpirun(how, Path::new(&program), "");
+        let said = [ended.stdout, ended.stderr].concat();
+        assert!(ended.code == 1 && said.contains("_ZN3MPI10COMM_WORLDE"), "{how}: {said}");
+        assert!(how == "--check" || said.contains("cannot start"), "{how}: {said}");
+    }
+}
+
 /// `heddle cc`, `c++` and `fort` are the compilers of the folder, with their arguments as they are.
 #[test]
 fn compilers() {

@@ -61,6 +61,27 @@ fn as_json(report: &check::Report) -> Value {
     })
 }
 
+/// Refuses programs that cannot start without what MPI-3.0 removed.
+pub fn can_start(arguments: &Mpirun) -> Result<(), Ending> {
+    // Without libraries, something else is said.
+    let Ok(folder) = experiment::libraries() else { return Ok(()) };
+    for command in super::programs(arguments)? {
+        let program = executable(&command.program, command.directory.as_deref());
+        let missing: Vec<_> = check::missing_classes(&program, &folder).into_iter().collect();
+        if !missing.is_empty() {
+            return Err(Ending::new(
+                Exit::Input,
+                format!(
+                    "error: {} cannot start: it needs the C++ classes of MPI-2, which MPI-3.0 removed ({})",
+                    program.display(),
+                    missing.join(", ")
+                ),
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// Refuses a program that one process cannot hold; gives what may go wrong with another.
 pub fn held(program: &OsString, directory: Option<&Path>) -> Result<Vec<String>, String> {
     let program = executable(program, directory);
