@@ -35,12 +35,17 @@ fn what_a_program_needs() {
 fn what_one_process_cannot_hold() {
     let folder = Folder::new("check-scripts");
     folder.write("script", "#!/usr/bin/env sh\nexit 0\n");
+    folder.write("bare", "exit 0\n");
     folder.write("empty.c", "int main(void) { return 0; }\n");
     let path = folder.path("script");
     let checked = mpirun("--check", &path, "");
     assert_eq!(checked.code, 0, "{}", checked.stderr);
     assert!(checked.stdout.contains("is not known"), "{}", checked.stdout);
     assert_eq!(mpirun("--check --in-process", &path, "").code, 1);
+    let made = Command::new("chmod").arg("+x").arg(folder.path("bare")).status();
+    assert!(made.expect("chmod runs").success());
+    let bare = mpirun("--in-process", &folder.path("bare"), "");
+    assert!(bare.code == 1 && bare.stderr.contains("not a program"), "{}", bare.stderr);
     let refused = mpirun("--in-process", Path::new("sh"), "-c true");
     assert_eq!(refused.code, 1);
     assert!(refused.stderr.contains("cannot hold"), "{}", refused.stderr);

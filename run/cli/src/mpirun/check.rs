@@ -85,9 +85,12 @@ pub fn can_start(arguments: &Mpirun) -> Result<(), Ending> {
 /// Refuses a program that one process cannot hold; gives what may go wrong with another.
 pub fn held(program: &OsString, directory: Option<&Path>) -> Result<Vec<String>, String> {
     let program = executable(program, directory);
-    let Ok(obstacles) = holding::of_executable(&program) else {
+    let obstacles = match holding::of_executable(&program) {
         // The system says what is wrong with it.
-        return Ok(Vec::new());
+        Err(check::Error::File { .. }) => return Ok(Vec::new()),
+        // A shell would run it, if it is a text.
+        Err(error) => return Err(error.to_string()),
+        Ok(obstacles) => obstacles,
     };
     match obstacles.iter().find(|obstacle| obstacle.is_certain()) {
         Some(obstacle) => Err(format!(
