@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
 
-use crate::elf::{Elf, read, system_folders};
+use crate::elf::{Elf, linked, read, system_folders};
 use crate::holding::{Obstacle, obstacles, script};
 use crate::interface::Interface;
 use crate::libraries::CORE;
@@ -144,9 +144,13 @@ const MODULES: &[&str] = &[
 /// How names begin of the C++ interface that MPI-3.0 removed: of functions, tables of virtual functions and types.
 const CLASSES: [&str; 5] = ["_zn3mpi", "_znk3mpi", "_ztvn3mpi", "_ztin3mpi", "_ztsn3mpi"];
 
+fn is_of_class(lower: &str) -> bool {
+    CLASSES.iter().any(|scope| lower.starts_with(scope))
+}
+
 fn is_mpi(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
-    if MODULES.iter().chain(&CLASSES).any(|scope| lower.starts_with(scope)) {
+    if is_of_class(&lower) || MODULES.iter().any(|scope| lower.starts_with(scope)) {
         return true;
     }
     let rest = lower.strip_prefix('p').unwrap_or(&lower);
@@ -205,6 +209,32 @@ pub fn check(program: &Path, libraries: &Path) -> Result<Report, Error> {
     report.obstacles = obstacles(&users);
     compare(&mut report, libraries)?;
     Ok(report)
+}
+
+/// The names of classes that a program, or a library that it is linked with, cannot start without, and that none of our libraries has: those of C++ that MPI-3.0
+/// removed. What cannot be read is left out.
+pub fn missing_classes(program: &Path, libraries: &Path) -> BTreeSet<String> {
+    let mut files = linked(program, &[]);
+    // Ours take the place of these.
+    files.retain(|(path, _)| {
+        path.file_name().and_then(|name| interface_of(name.to_str()?)).is_none()
+    });
+    let mut missing = BTreeSet::new();
+    let ours = |elf: &Elf| elf.needed.iter().any(|name| interface_of(name).is_some());
+    for (path, _) in files.iter().filter(|(_, elf)| ours(elf)) {
+        missing.extend(read(path).unwrap_or_default().at_start);
+    }
+    missing.retain(|name| is_of_class(&name.to_ascii_lowercase()));
+    if !missing.is_empty() {
+        let names = Interface::ALL.into_iter().flat_map(Interface::all_libraries);
+        // A library of the program may have them. Copies in the executable are none of its own.
+        let others = files.iter().filter(|(path, _)| path != program).map(|(path, _)| path.clone());
+        for path in names.map(|name| libraries.join(name)).chain(others) {
+            let there = read(&path).unwrap_or_default().exports;
+            missing.retain(|name| !there.contains(name));
+        }
+    }
+    missing
 }
 
 /// Compares what is imported with what our libraries have.

@@ -6,13 +6,18 @@ use std::{env, fs};
 
 use object::elf::{
     DF_STATIC_TLS, DT_FLAGS, DT_NEEDED, DT_RPATH, DT_RUNPATH, FileHeader64, PT_INTERP, PT_TLS,
+    R_AARCH64_COPY, R_AARCH64_JUMP_SLOT, R_X86_64_COPY, R_X86_64_JUMP_SLOT,
 };
 use object::read::elf::{
     Dyn as _, ElfFile, FileHeader as _, ProgramHeader as _, SectionHeader as _,
 };
-use object::{Endianness, Object as _, ObjectSymbol as _, ReadCache, ReadRef};
+use object::{
+    Endianness, Object as _, ObjectSymbol as _, ObjectSymbolTable as _, ReadCache, ReadRef,
+    RelocationFlags, RelocationTarget,
+};
 
 use crate::check::Error;
+use crate::holding::script;
 
 /// What is read of a file.
 #[derive(Clone, Debug, Default)]
@@ -24,6 +29,8 @@ pub struct Elf {
     pub imports: Vec<String>,
     /// The names it has for others.
     pub exports: BTreeSet<String>,
+    /// The names it cannot start without: of functions that are found when they are first called, it can.
+    pub at_start: BTreeSet<String>,
     /// Whether the dynamic linker starts it: so with executables that are linked dynamically.
     pub is_started_by_linker: bool,
     /// How many bytes of thread-local variables it has that must be at fixed places from the start of a thread.
@@ -71,8 +78,27 @@ fn parse(data: &[u8]) -> Result<Elf, object::Error> {
             elf.exports.insert(name);
         }
     }
+    let symbols = file.dynamic_symbol_table();
+    for (_, relocation) in file.dynamic_relocations().into_iter().flatten() {
+        let RelocationFlags::Elf { r_type } = relocation.flags() else { continue };
+        let RelocationTarget::Symbol(number) = relocation.target() else { continue };
+        let symbol = symbols.and_then(|table| table.symbol_by_index(number).ok());
+        let Some(symbol) = symbol.filter(|symbol| !symbol.is_weak()) else { continue };
+        let name = symbol.name()?.to_owned();
+        // A variable of a library, of which an executable has a copy.
+        if COPIES.contains(&r_type) {
+            elf.imports.push(name.clone());
+        }
+        if COPIES.contains(&r_type) || symbol.is_undefined() && !JUMPS.contains(&r_type) {
+            elf.at_start.insert(name);
+        }
+    }
     Ok(elf)
 }
+
+/// Relocations that copy a variable, and those of functions that are found when they are called.
+const COPIES: [u32; 2] = [R_X86_64_COPY, R_AARCH64_COPY];
+const JUMPS: [u32; 2] = [R_X86_64_JUMP_SLOT, R_AARCH64_JUMP_SLOT];
 
 fn needs<'data>(data: impl ReadRef<'data>) -> Result<Elf, object::Error> {
     let mut elf = Elf::default();
@@ -102,6 +128,26 @@ fn needs<'data>(data: impl ReadRef<'data>) -> Result<Elf, object::Error> {
         }
     }
     Ok(elf)
+}
+
+/// What a program and the libraries that it is linked with need, without their names, as the dynamic linker would find them; `before` are libraries that are
+/// loaded before it. Of a script, that is its interpreter. Files that cannot be read are left out.
+pub fn linked(program: &Path, before: &[PathBuf]) -> Vec<(PathBuf, Elf)> {
+    let system = system_folders();
+    let named = before.iter().map(|library| {
+        let mut places = system.iter().map(|folder| folder.join(library));
+        places.find(|place| place.is_file()).unwrap_or_else(|| library.clone())
+    });
+    let mut waiting: Vec<PathBuf> = named.collect();
+    waiting.push(script(program).unwrap_or_else(|| program.to_owned()));
+    let (mut seen, mut found) = (BTreeSet::new(), Vec::new());
+    while let Some(path) = waiting.pop() {
+        let Ok(elf) = read_needs(&path) else { continue };
+        let new = elf.needed.iter().filter(|name| seen.insert((*name).clone()));
+        waiting.extend(new.filter_map(|name| elf.library(name, &path, &system)));
+        found.push((path, elf));
+    }
+    found
 }
 
 /// The folders that the dynamic linker searches for every program.

@@ -41,14 +41,18 @@ const FORKS: &[&str] = &[
     "fexecve",
 ];
 
-/// Functions that start threads: of POSIX, C11, C++, OpenMP.
+/// Functions that start threads: of POSIX, C11, C++.
 const THREADS: &[&str] = &[
     "pthread_create",
     "thrd_create",
     "_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE",
-    "GOMP_parallel",
-    "__kmpc_fork_call",
 ];
+
+/// Functions that let threads of OpenMP work until they return.
+const REGIONS: &[&str] = &["GOMP_parallel", "__kmpc_fork_call"];
+
+/// Functions that ask how threads may call MPI, in C and in Fortran.
+const LEVELS: &[&str] = &["MPI_Init_thread", "mpi_init_thread_", "mpi_init_thread_f08_"];
 
 /// Functions that start processes, in C and in Fortran.
 const STARTS: &[&str] = &[
@@ -76,8 +80,22 @@ pub enum Obstacle {
         /// By which function.
         function: String,
     },
-    /// It can start threads, which must not call MPI.
+    /// It can start threads, which must not call MPI, and see the variables of the rank that runs.
     Threads {
+        /// Which file.
+        file: PathBuf,
+        /// By which function.
+        function: String,
+    },
+    /// It has parallel regions of OpenMP, in which ranks must not call MPI.
+    Regions {
+        /// Which file.
+        file: PathBuf,
+        /// By which function.
+        function: String,
+    },
+    /// It can ask for `MPI_THREAD_MULTIPLE`, and does not get it.
+    Levels {
         /// Which file.
         file: PathBuf,
         /// By which function.
@@ -90,14 +108,17 @@ pub enum Obstacle {
         /// By which function.
         function: String,
     },
-    /// A library that uses MPI: its variables are there once, for all ranks.
-    Library(PathBuf),
 }
 
 impl Obstacle {
     /// Whether it cannot work at all; the others only show that it may not.
     pub fn is_certain(&self) -> bool {
         matches!(self, Self::Interpreter | Self::Static | Self::Sanitizer)
+    }
+
+    /// Whether the program gets to know of it when it runs, by what MPI answers.
+    pub fn is_answered(&self) -> bool {
+        matches!(self, Self::Levels { .. })
     }
 }
 
@@ -114,14 +135,22 @@ impl fmt::Display for Obstacle {
             Self::Forks { file, function } => {
                 write!(f, "must not call {function}, which {} imports", file.display())
             }
-            Self::Threads { file, function } => {
+            Self::Threads { file, function } => write!(
+                f,
+                "threads must not call MPI, nor use variables of the program while another rank runs, whose they are then: \
+                 {} imports {function}",
+                file.display()
+            ),
+            Self::Regions { file, function } => {
                 write!(f, "threads must not call MPI: {} imports {function}", file.display())
             }
+            Self::Levels { file, function } => write!(
+                f,
+                "{function}, which {} imports, gives MPI_THREAD_FUNNELED where MPI_THREAD_SERIALIZED or MPI_THREAD_MULTIPLE is asked for",
+                file.display()
+            ),
             Self::Starts { file, function } => {
                 write!(f, "{function}, which {} imports, fails", file.display())
-            }
-            Self::Library(path) => {
-                write!(f, "all ranks share the variables of {}", path.display())
             }
         }
     }
@@ -161,11 +190,9 @@ fn is_interpreter(path: &Path) -> bool {
 pub(crate) fn obstacles(users: &[(PathBuf, Elf)]) -> Vec<Obstacle> {
     let mut found = Vec::new();
     for (place, (file, elf)) in users.iter().enumerate() {
-        if place > 0 {
-            found.push(Obstacle::Library(file.clone()));
-        } else if elf.needed.is_empty() && !elf.is_started_by_linker {
+        if place == 0 && elf.needed.is_empty() && !elf.is_started_by_linker {
             found.push(Obstacle::Static);
-        } else if is_interpreter(file) {
+        } else if place == 0 && is_interpreter(file) {
             found.push(Obstacle::Interpreter);
             return found;
         }
@@ -181,6 +208,12 @@ pub(crate) fn obstacles(users: &[(PathBuf, Elf)]) -> Vec<Obstacle> {
         }
         if let Some(function) = imported(THREADS) {
             found.push(Obstacle::Threads { file: file.clone(), function });
+        }
+        if let Some(function) = imported(REGIONS) {
+            found.push(Obstacle::Regions { file: file.clone(), function });
+        }
+        if let Some(function) = imported(LEVELS) {
+            found.push(Obstacle::Levels { file: file.clone(), function });
         }
         if let Some(function) = imported(STARTS) {
             found.push(Obstacle::Starts { file: file.clone(), function });

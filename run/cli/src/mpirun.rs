@@ -79,6 +79,7 @@ fn enter(arguments: &Mpirun) -> Result<Infallible, Ending> {
     }
     let (program, rest) =
         arguments.command.split_first().ok_or_else(|| fail("no program".to_owned()))?;
+    check::can_start(arguments)?;
     let cautions = check::held(program, arguments.directory.as_deref().map(Path::new));
     for caution in cautions.map_err(fail)?.iter().filter(|_| !arguments.quiet) {
         complain(&format!("warning: in one process: {caution}"));
@@ -182,6 +183,9 @@ fn carry_out(arguments: &Mpirun, make: Option<Make>) -> Result<u8, Ending> {
         return print(&configuration.to_string()).map(|()| Exit::Success as u8);
     }
     let mut plan = Plan::new(configuration)?;
+    if make.is_none() {
+        check::can_start(arguments)?;
+    }
     if make.is_some() && plan.settings.threads != 1 {
         // Ranks in one process share its memory: one runs at a time, and the simulator with it.
         plan.settings.threads = 1;

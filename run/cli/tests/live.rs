@@ -5,6 +5,8 @@ mod common;
 mod computation;
 #[path = "live/extras.rs"]
 mod extras;
+#[path = "live/in_process.rs"]
+mod in_process;
 #[path = "live/kernels.rs"]
 mod kernels;
 #[path = "live/preloaded.rs"]

@@ -35,12 +35,17 @@ fn what_a_program_needs() {
 fn what_one_process_cannot_hold() {
     let folder = Folder::new("check-scripts");
     folder.write("script", "#!/usr/bin/env sh\nexit 0\n");
+    folder.write("bare", "exit 0\n");
     folder.write("empty.c", "int main(void) { return 0; }\n");
     let path = folder.path("script");
     let checked = mpirun("--check", &path, "");
     assert_eq!(checked.code, 0, "{}", checked.stderr);
     assert!(checked.stdout.contains("is not known"), "{}", checked.stdout);
     assert_eq!(mpirun("--check --in-process", &path, "").code, 1);
+    let made = Command::new("chmod").arg("+x").arg(folder.path("bare")).status();
+    assert!(made.expect("chmod runs").success());
+    let bare = mpirun("--in-process", &folder.path("bare"), "");
+    assert!(bare.code == 1 && bare.stderr.contains("not a program"), "{}", bare.stderr);
     let refused = mpirun("--in-process", Path::new("sh"), "-c true");
     assert_eq!(refused.code, 1);
     assert!(refused.stderr.contains("cannot hold"), "{}", refused.stderr);
@@ -60,6 +65,30 @@ fn what_one_process_cannot_hold() {
         for said in [checked.stdout, refused.stderr] {
             assert!(said.contains(words), "{said}");
         }
+    }
+}
+
+/// What MPI-3.0 removed is said before a program is started that cannot do without. A variable of MPICH's library for C++, of which the program has a copy.
+#[test]
+fn what_is_missing_at_the_start() {
+    let folder = Folder::new("removed");
+    let path = |name: &str| folder.path(name).display().to_string();
+    let variable = "int world __asm__(\"_ZN3MPI10COMM_WORLDE\")";
+    folder.write("library.c", &format!("{variable};\n"));
+    folder.write("program.c", &format!("extern {variable};\nint main(void) {{ return world; }}\n"));
+    let (library, program) = (path("libmpicxx.so.12"), path("program"));
+    let named = "-Wl,-soname,libmpicxx.so.12";
+    for words in [
+        ["-shared", "-fPIC", named, "-o", &library, &path("library.c")],
+        ["-fno-pic", "-no-pie", "-o", &program, &path("program.c"), &library],
+    ] {
+        assert!(Command::new("cc").args(words).status().expect("a compiler").success());
+    }
+    for how in ["-n 2", "-n 2 --in-process", "--check"] {
+        let ended = mpirun(how, Path::new(&program), "");
+        let said = [ended.stdout, ended.stderr].concat();
+        assert!(ended.code == 1 && said.contains("_ZN3MPI10COMM_WORLDE"), "{how}: {said}");
+        assert!(how == "--check" || said.contains("cannot start"), "{how}: {said}");
     }
 }
 

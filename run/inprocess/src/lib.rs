@@ -17,6 +17,7 @@ use std::ffi::{CStr, c_void};
 
 mod buffers;
 mod code;
+mod cores;
 mod floats;
 mod image;
 mod keys;
@@ -27,7 +28,9 @@ mod pristine;
 mod random;
 mod ranks;
 mod signals;
+mod stacks;
 mod start;
+mod threads;
 
 // Its functions, which the layers call, are exported from here.
 use heddle_mpi as _;

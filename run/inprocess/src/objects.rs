@@ -114,7 +114,8 @@ pub fn of_each_rank() -> Vec<Object> {
     let mut all: Vec<Object> = Vec::new();
     // SAFETY: the function is called for each object while this lives.
     unsafe { libc::dl_iterate_phdr(Some(object), (&raw mut all).cast()) };
-    let allocator = symbol::<*const u8>(c"malloc").map(<*const u8>::addr);
+    // Whoever takes memory back is the allocator. A library may have a `malloc` of its own around that of the C library (OpenFOAM).
+    let allocator = symbol::<*const u8>(c"free").map(<*const u8>::addr);
     let (mut order, mut seen) = (Vec::new(), vec![false; all.len()]);
     visit(&all, 0, &mut seen, &mut order);
     // What nobody needs, such as a tool that is loaded first (LD_PRELOAD), is ready before the executable, too.

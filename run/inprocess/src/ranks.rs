@@ -5,14 +5,13 @@ use std::ffi::{CString, c_int, c_void};
 use std::fs::File;
 use std::io;
 use std::mem::MaybeUninit;
-use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::ptr;
 use std::rc::Rc;
 
-use corosensei::stack::{Stack, StackPointer};
+use corosensei::stack::Stack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use heddle_mpi::simulator::Manner;
 use heddle_mpi::state::{self, Mpi};
@@ -22,45 +21,17 @@ use std::sync::atomic::Ordering;
 
 use crate::image::Image;
 use crate::large::Large;
-use crate::{code, floats, keys, leave, objects};
+use crate::stacks::{Part, Stacks};
+use crate::{code, floats, keys, leave, objects, signals, threads};
 
 /// The program's `main`.
 pub type Main = extern "C" fn(c_int, *mut *mut i8, *mut *mut i8) -> c_int;
 
-/// Bytes of a rank's stack at least, and of the stacks of all ranks together, if that is more for each. Only what is used takes memory.
-const STACK: usize = 1 << 20;
-const STACKS: usize = 1 << 36;
-/// A stack where the system sets no limit.
-const UNLIMITED: usize = 1 << 30;
-/// Bytes below a stack that cannot be touched.
-const GUARD: usize = 1 << 16;
-/// Guards that are mappings of their own, of which a process may not have many, are for at most so many ranks.
-const GUARDED: u32 = 8192;
-/// `MADV_GUARD_INSTALL` of Linux 6.13: pages that cannot be touched, without a mapping of their own.
-const GUARD_INSTALL: c_int = 102;
-const PAGE: usize = 4096;
 /// Bytes of a line of the cache.
 const LINE: usize = 64;
 
 /// Bytes of a stack that are asked for before its rank runs: what it uses first.
 const WARM: usize = 3072;
-
-/// A part of the memory of all stacks.
-struct Part {
-    base: StackPointer,
-    limit: StackPointer,
-}
-
-// SAFETY: the memory from limit to base is this stack's alone, never unmapped, and below it is a guard where the system has such.
-unsafe impl Stack for Part {
-    fn base(&self) -> StackPointer {
-        self.base
-    }
-
-    fn limit(&self) -> StackPointer {
-        self.limit
-    }
-}
 
 type Ran = Coroutine<(), (), c_int, Part>;
 
@@ -278,7 +249,7 @@ impl Ranks {
         };
         let ranks: Vec<Rank> = (0..count).map(rank).collect::<io::Result<_>>()?;
         WAYS.set(vec![ptr::null(); count as usize]);
-        crate::signals::watch(&stacks.range());
+        signals::watch();
         let (resident, away) = (Cell::new(None), None);
         Ok(Self { memory, copies, fresh, all: UnsafeCell::new(ranks), resident, away })
     }
@@ -297,6 +268,7 @@ impl Ranks {
         }
         let image = &self.copies.image;
         let before = self.resident.replace(Some(rank)).map(|old| old as usize);
+        before.into_iter().for_each(threads::leaves);
         if before.is_none() {
             code::give_back();
         }
@@ -331,7 +303,7 @@ impl Ranks {
         let mut coroutine = own.coroutine.take()?;
         state::run_as(own.mpi);
         heddle_mpi::extra::running(true);
-        crate::signals::runs(rank, now);
+        signals::runs(rank, now);
         RUNNING.set(rank as usize);
         YIELDER
             .set(WAYS.with_borrow(|ways| ways.get(rank as usize).copied()).unwrap_or(ptr::null()));
@@ -342,7 +314,7 @@ impl Ranks {
         outside.set();
         YIELDER.set(ptr::null());
         heddle_mpi::extra::running(false);
-        crate::signals::rests();
+        signals::rests();
         own.ended = match outcome {
             CoroutineResult::Return(code) => Some(code),
             CoroutineResult::Yield(()) => CODE.take(),
@@ -466,61 +438,6 @@ impl Holder for Ranks {
         let mut codes = self.all.get_mut().iter().filter_map(|rank| rank.ended);
         let failed = codes.find(|code| *code != 0);
         if at_once { 1 } else { failed.unwrap_or(0) }
-    }
-}
-
-/// Memory for stacks.
-#[derive(Clone, Copy)]
-struct Stacks {
-    start: NonZeroUsize,
-    ranks: u32,
-    each: usize,
-}
-
-impl Stacks {
-    /// For so many ranks: each as large as the system's limit of a process, as long as all together are not too large.
-    fn new(ranks: u32) -> io::Result<Self> {
-        let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-        // SAFETY: a place for the limits.
-        unsafe { libc::getrlimit(libc::RLIMIT_STACK, &raw mut limit) };
-        let most = usize::try_from(limit.rlim_cur).unwrap_or(UNLIMITED).min(UNLIMITED);
-        let share = STACKS / ranks.max(1) as usize;
-        let each = share.min(most).max(STACK).next_multiple_of(PAGE);
-        let (protection, flags) = (
-            libc::PROT_READ | libc::PROT_WRITE,
-            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
-        );
-        let length = ranks as usize * each;
-        // SAFETY: new memory, wherever the system likes.
-        let start = unsafe { libc::mmap(ptr::null_mut(), length, protection, flags, -1, 0) };
-        if start == libc::MAP_FAILED {
-            return Err(io::Error::last_os_error());
-        }
-        let start = NonZeroUsize::new(start as usize).ok_or(io::ErrorKind::OutOfMemory)?;
-        Ok(Self { start, ranks, each })
-    }
-
-    /// From where to where they are.
-    const fn range(self) -> Range<usize> {
-        let start = self.start.get();
-        start..start + self.ranks as usize * self.each
-    }
-
-    /// One of them.
-    fn of(self, number: usize) -> io::Result<Part> {
-        let start = self.start.get() + number * self.each;
-        let guard = start as *mut c_void;
-        // SAFETY: the stack's lowest pages, which nobody uses. Older systems have no guards without mappings: there, a stack
-        // that is too deep runs into the next if there are many.
-        unsafe {
-            if libc::madvise(guard, GUARD, GUARD_INSTALL) != 0 && self.ranks <= GUARDED {
-                libc::mprotect(guard, GUARD, libc::PROT_NONE);
-            }
-        }
-        let pointer = |address: usize| {
-            StackPointer::new(address).ok_or_else(|| io::Error::from(io::ErrorKind::OutOfMemory))
-        };
-        Ok(Part { base: pointer(start + self.each)?, limit: pointer(start + GUARD)? })
     }
 }
 

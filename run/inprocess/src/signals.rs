@@ -3,17 +3,16 @@
 use std::ffi::{c_int, c_void};
 use std::fmt::Write;
 use std::mem::MaybeUninit;
-use std::ops::Range;
 use std::ptr;
-use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use crate::stacks;
 
 /// The rank that runs, or none.
 static RUNNING: AtomicU32 = AtomicU32::new(NOBODY);
 const NOBODY: u32 = u32::MAX;
 /// Since when, in picoseconds of simulated time.
 static NOW: AtomicU64 = AtomicU64::new(0);
-/// From where to where the stacks of ranks are.
-static STACKS: [AtomicUsize; 2] = [AtomicUsize::new(0), AtomicUsize::new(0)];
 
 const SIGNALS: [(c_int, &str); 5] = [
     (libc::SIGSEGV, "segmentation fault"),
@@ -38,10 +37,7 @@ pub fn rests() {
 }
 
 /// Watches for the signals. Where the system refuses, they end the process without a word.
-pub fn watch(stacks: &Range<usize>) {
-    for (known, place) in STACKS.iter().zip([stacks.start, stacks.end]) {
-        known.store(place, Ordering::Relaxed);
-    }
+pub fn watch() {
     let memory = Box::leak(vec![0_u8; STACK].into_boxed_slice());
     let stack = libc::stack_t { ss_sp: memory.as_mut_ptr().cast(), ss_flags: 0, ss_size: STACK };
     // SAFETY: the memory lives as long as the process.
@@ -65,10 +61,9 @@ extern "C" fn said(signal: c_int, about: *const libc::siginfo_t, _: *mut c_void)
     if rank != NOBODY {
         let name =
             SIGNALS.iter().find(|(known, _)| *known == signal).map_or("signal", |(_, name)| name);
-        let [start, end] = [&STACKS[0], &STACKS[1]].map(|place| place.load(Ordering::Relaxed));
         // SAFETY: the system tells of the signal.
         let address = unsafe { (*about).si_addr() }.addr();
-        let full = signal == libc::SIGSEGV && (start..end).contains(&address);
+        let full = signal == libc::SIGSEGV && stacks::is_full(rank as usize, address);
         let hint = if full { ": its stack is full, `ulimit -s` makes it larger" } else { "" };
         // `Time` would take memory to print itself, which may be what has failed.
         let now = NOW.load(Ordering::Relaxed);

@@ -61,18 +61,45 @@ fn as_json(report: &check::Report) -> Value {
     })
 }
 
+/// Refuses programs that cannot start without what MPI-3.0 removed.
+pub fn can_start(arguments: &Mpirun) -> Result<(), Ending> {
+    // Without libraries, something else is said.
+    let Ok(folder) = experiment::libraries() else { return Ok(()) };
+    for command in super::programs(arguments)? {
+        let program = executable(&command.program, command.directory.as_deref());
+        let missing: Vec<_> = check::missing_classes(&program, &folder).into_iter().collect();
+        if !missing.is_empty() {
+            return Err(Ending::new(
+                Exit::Input,
+                format!(
+                    "error: {} cannot start: it needs the C++ classes of MPI-2, which MPI-3.0 removed ({})",
+                    program.display(),
+                    missing.join(", ")
+                ),
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// Refuses a program that one process cannot hold; gives what may go wrong with another.
 pub fn held(program: &OsString, directory: Option<&Path>) -> Result<Vec<String>, String> {
     let program = executable(program, directory);
-    let Ok(obstacles) = holding::of_executable(&program) else {
+    let obstacles = match holding::of_executable(&program) {
         // The system says what is wrong with it.
-        return Ok(Vec::new());
+        Err(check::Error::File { .. }) => return Ok(Vec::new()),
+        // A shell would run it, if it is a text.
+        Err(error) => return Err(error.to_string()),
+        Ok(obstacles) => obstacles,
     };
     match obstacles.iter().find(|obstacle| obstacle.is_certain()) {
         Some(obstacle) => Err(format!(
             "--in-process cannot hold {}: {obstacle}\n  help: without --in-process, each rank is a process",
             program.display()
         )),
-        None => Ok(obstacles.iter().map(ToString::to_string).collect()),
+        None => {
+            let open = obstacles.iter().filter(|obstacle| !obstacle.is_answered());
+            Ok(open.map(ToString::to_string).collect())
+        }
     }
 }

@@ -1,7 +1,11 @@
 /* A shared library that keeps a rank's state: variables, memory of its own from a constructor, thread-local ones. It says at its end what
- * it has counted. */
+ * it has counted. Its `malloc` goes to that of the C library, as OpenFOAM's does, which makes it no allocator. */
 #include <stdio.h>
 #include <stdlib.h>
+
+void *__libc_malloc(size_t bytes);
+
+void *malloc(size_t bytes) { return __libc_malloc(bytes); }
 
 /* The program uses it as its own. */
 int constructed = 100;

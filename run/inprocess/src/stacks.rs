@@ -1,0 +1,136 @@
+//! The stacks of ranks.
+
+use std::cell::Cell;
+use std::ffi::{c_int, c_void};
+use std::num::NonZeroUsize;
+use std::ops::Range;
+use std::{io, ptr};
+
+use corosensei::stack::{Stack, StackPointer};
+
+use crate::{next, ranks};
+
+/// Bytes of a rank's stack at least, and of the stacks of all ranks together, if that is more for each. Only what is used takes memory.
+const STACK: usize = 1 << 20;
+const STACKS: usize = 1 << 36;
+/// A stack where the system sets no limit.
+const UNLIMITED: usize = 1 << 30;
+/// Bytes below a stack that cannot be touched.
+const GUARD: usize = 1 << 16;
+/// Guards that are mappings of their own, of which a process may not have many, are for at most so many ranks.
+const GUARDED: u32 = 8192;
+/// `MADV_GUARD_INSTALL` of Linux 6.13: pages that cannot be touched, without a mapping of their own.
+const GUARD_INSTALL: c_int = 102;
+const PAGE: usize = 4096;
+
+thread_local! {
+    /// Those of this thread.
+    static OF_RANKS: Cell<Option<Stacks>> = const { Cell::new(None) };
+}
+
+/// A part of the memory of all stacks.
+pub struct Part {
+    base: StackPointer,
+    limit: StackPointer,
+}
+
+// SAFETY: the memory from limit to base is this stack's alone, never unmapped, and below it is a guard where the system has such.
+unsafe impl Stack for Part {
+    fn base(&self) -> StackPointer {
+        self.base
+    }
+
+    fn limit(&self) -> StackPointer {
+        self.limit
+    }
+}
+
+/// Memory for stacks.
+#[derive(Clone, Copy)]
+pub struct Stacks {
+    start: NonZeroUsize,
+    ranks: u32,
+    each: usize,
+}
+
+impl Stacks {
+    /// For so many ranks: each as large as the system's limit of a process, as long as all together are not too large.
+    pub fn new(ranks: u32) -> io::Result<Self> {
+        let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+        // SAFETY: a place for the limits.
+        unsafe { libc::getrlimit(libc::RLIMIT_STACK, &raw mut limit) };
+        let most = usize::try_from(limit.rlim_cur).unwrap_or(UNLIMITED).min(UNLIMITED);
+        let share = STACKS / ranks.max(1) as usize;
+        let each = share.min(most).max(STACK).next_multiple_of(PAGE);
+        let (protection, flags) = (
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+        );
+        let length = ranks as usize * each;
+        // SAFETY: new memory, wherever the system likes.
+        let start = unsafe { libc::mmap(ptr::null_mut(), length, protection, flags, -1, 0) };
+        if start == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let start = NonZeroUsize::new(start as usize).ok_or(io::ErrorKind::OutOfMemory)?;
+        let stacks = Self { start, ranks, each };
+        OF_RANKS.set(Some(stacks));
+        Ok(stacks)
+    }
+
+    /// From where to where one of them is, its guard included.
+    const fn range(self, number: usize) -> Range<usize> {
+        let start = self.start.get() + number * self.each;
+        start..start + self.each
+    }
+
+    /// One of them.
+    pub fn of(self, number: usize) -> io::Result<Part> {
+        let Range { start, end } = self.range(number);
+        let guard = start as *mut c_void;
+        // SAFETY: the stack's lowest pages, which nobody uses. Older systems have no guards without mappings: there, a stack
+        // that is too deep runs into the next if there are many.
+        unsafe {
+            if libc::madvise(guard, GUARD, GUARD_INSTALL) != 0 && self.ranks <= GUARDED {
+                libc::mprotect(guard, GUARD, libc::PROT_NONE);
+            }
+        }
+        let pointer = |address: usize| {
+            StackPointer::new(address).ok_or_else(|| io::Error::from(io::ErrorKind::OutOfMemory))
+        };
+        Ok(Part { base: pointer(end)?, limit: pointer(start + GUARD)? })
+    }
+}
+
+/// Whether a rank's stack is full, if what is at an address cannot be touched.
+pub fn is_full(rank: usize, address: usize) -> bool {
+    let range = OF_RANKS.get().map(|stacks| stacks.range(rank));
+    range.is_some_and(|range| (range.start..range.start + GUARD).contains(&address))
+}
+
+type Attributes = unsafe extern "C" fn(libc::pthread_t, *mut libc::pthread_attr_t) -> c_int;
+
+/// Takes the place of the C library's: the stack of the thread that ranks run on is that of the rank.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_getattr_np(
+    thread: libc::pthread_t,
+    attributes: *mut libc::pthread_attr_t,
+) -> c_int {
+    let Some(real) = next::<Attributes>(c"pthread_getattr_np") else { return libc::ENOSYS };
+    // SAFETY: passed on as it came.
+    let failed = unsafe { real(thread, attributes) };
+    // SAFETY: it only asks.
+    let is_own = thread == unsafe { libc::pthread_self() };
+    let own = ranks::running().zip(OF_RANKS.get()).filter(|_| is_own && failed == 0);
+    own.map_or(failed, |(rank, stacks)| {
+        let Range { start, end } = stacks.range(rank);
+        // SAFETY: attributes that were just filled in.
+        unsafe {
+            libc::pthread_attr_setstack(
+                attributes,
+                (start + GUARD) as *mut c_void,
+                end - start - GUARD,
+            )
+        }
+    })
+}

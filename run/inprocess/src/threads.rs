@@ -1,0 +1,177 @@
+//! Threads that ranks start themselves. While another rank runs, they would see its variables in place of their own: that is said.
+//!
+//! Those of libraries whose variables all ranks share, such as OpenMP's and OpenBLAS's, wait while their rank is in MPI, and see nothing.
+
+use std::ffi::{CStr, c_int, c_void};
+use std::mem::MaybeUninit;
+use std::ptr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, Once, OnceLock, PoisonError};
+
+use crate::{next, ranks};
+
+type Routine = unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void;
+type Create = unsafe extern "C" fn(
+    *mut libc::pthread_t,
+    *const libc::pthread_attr_t,
+    Routine,
+    *mut c_void,
+) -> c_int;
+/// What a thread of C11 runs.
+type Function = unsafe extern "C-unwind" fn(*mut c_void) -> c_int;
+type CreateOfC = unsafe extern "C" fn(*mut libc::c_ulong, Function, *mut c_void) -> c_int;
+
+/// The threads of all ranks that have not ended, and those of each.
+static ALL: AtomicUsize = AtomicUsize::new(0);
+static OF: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+
+/// What a thread begins with.
+struct Begin<F> {
+    rank: usize,
+    function: F,
+    argument: *mut c_void,
+}
+
+/// One thread of a rank more, or less.
+fn count(rank: usize, change: impl Fn(usize) -> usize) {
+    let mut of = OF.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = of.len();
+    of.resize(known.max(rank + 1), 0);
+    if let Some(own) = of.get_mut(rank) {
+        *own = change(*own);
+    }
+    ALL.store(of.iter().sum(), Ordering::Relaxed);
+}
+
+/// The key whose value is, in a thread of a rank, the rank's number and one: when it is destructed the thread ends, in whatever way.
+fn key() -> Option<libc::pthread_key_t> {
+    static KEY: OnceLock<Option<libc::pthread_key_t>> = OnceLock::new();
+    unsafe extern "C" fn ended(value: *mut c_void) {
+        count(value.addr() - 1, |own| own.saturating_sub(1));
+    }
+    *KEY.get_or_init(|| {
+        type Create = unsafe extern "C" fn(
+            *mut libc::pthread_key_t,
+            unsafe extern "C" fn(*mut c_void),
+        ) -> c_int;
+        let mut key = 0;
+        // The C library's own, since ranks have their keys in common.
+        let real = next::<Create>(c"pthread_key_create")?;
+        // SAFETY: a place for the key.
+        (unsafe { real(&raw mut key, ended) } == 0).then_some(key)
+    })
+}
+
+/// Whether a thread of this function is the program's: not if it is of a library whose variables all ranks share. Threads of C++ run a function of its
+/// library, which is given an object of the program's class.
+fn is_of_program(function: Routine, argument: *mut c_void) -> bool {
+    if ranks::is_of_program(function as *mut c_void) {
+        return true;
+    }
+    let mut about = MaybeUninit::<libc::Dl_info>::uninit();
+    // SAFETY: it only asks; the name is the linker's.
+    let name = unsafe {
+        if libc::dladdr(function as *const c_void, about.as_mut_ptr()) == 0 {
+            return false;
+        }
+        CStr::from_ptr(about.assume_init().dli_fname).to_bytes()
+    };
+    let is_of_language = name.rsplit(|byte| *byte == b'/').next();
+    let is_of_language = is_of_language.is_some_and(|name| name.starts_with(b"libstdc++."));
+    // SAFETY: that library's object, which begins with the table of its class's functions.
+    is_of_language && !argument.is_null() && ranks::is_of_program(unsafe { *argument.cast() })
+}
+
+/// The first of a thread of a rank.
+fn begins<F: Copy>(given: *mut c_void) -> (F, *mut c_void) {
+    // SAFETY: what was made for this thread.
+    let Begin { rank, function, argument } = *unsafe { Box::from_raw(given.cast::<Begin<F>>()) };
+    if let Some(key) = key() {
+        // SAFETY: a key that was created.
+        unsafe { libc::pthread_setspecific(key, ptr::without_provenance(rank + 1)) };
+    }
+    (function, argument)
+}
+
+unsafe extern "C-unwind" fn run(given: *mut c_void) -> *mut c_void {
+    let (function, argument) = begins::<Routine>(given);
+    // SAFETY: as the program has asked for.
+    unsafe { function(argument) }
+}
+
+unsafe extern "C-unwind" fn run_of_c(given: *mut c_void) -> c_int {
+    let (function, argument) = begins::<Function>(given);
+    // SAFETY: as the program has asked for.
+    unsafe { function(argument) }
+}
+
+/// Starts a thread of a rank, by what takes what it begins with.
+fn start<F>(begin: Begin<F>, create: impl FnOnce(*mut c_void) -> c_int) -> c_int {
+    let rank = begin.rank;
+    let given = Box::into_raw(Box::new(begin));
+    count(rank, |own| own + 1);
+    let failed = create(given.cast());
+    if failed != 0 {
+        count(rank, |own| own.saturating_sub(1));
+        // SAFETY: made above; no thread has it.
+        drop(unsafe { Box::from_raw(given) });
+    }
+    failed
+}
+
+/// Takes the place of the C library's.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_create(
+    thread: *mut libc::pthread_t,
+    attributes: *const libc::pthread_attr_t,
+    function: Routine,
+    argument: *mut c_void,
+) -> c_int {
+    let Some(real) = next::<Create>(c"pthread_create") else { return libc::EAGAIN };
+    match ranks::running().filter(|_| is_of_program(function, argument)) {
+        Some(rank) => start(Begin { rank, function, argument }, |given| {
+            // SAFETY: passed on, around the program's function.
+            unsafe { real(thread, attributes, run, given) }
+        }),
+        // SAFETY: passed on as it came.
+        None => unsafe { real(thread, attributes, function, argument) },
+    }
+}
+
+/// Takes the place of the C library's.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn thrd_create(
+    thread: *mut libc::c_ulong,
+    function: Function,
+    argument: *mut c_void,
+) -> c_int {
+    /// `thrd_error`.
+    const FAILED: c_int = 2;
+    let Some(real) = next::<CreateOfC>(c"thrd_create") else { return FAILED };
+    match ranks::running().filter(|_| ranks::is_of_program(function as *mut c_void)) {
+        Some(rank) => start(Begin { rank, function, argument }, |given| {
+            // SAFETY: as above.
+            unsafe { real(thread, run_of_c, given) }
+        }),
+        // SAFETY: passed on as it came.
+        None => unsafe { real(thread, function, argument) },
+    }
+}
+
+/// Another rank runs from now on: says, once, if this one has threads that go on.
+pub fn leaves(rank: usize) {
+    static SAID: Once = Once::new();
+    if ALL.load(Ordering::Relaxed) == 0 {
+        return;
+    }
+    let own = OF.lock().unwrap_or_else(PoisonError::into_inner).get(rank).copied().unwrap_or(0);
+    let (threads, go) = if own == 1 { ("thread", "goes") } else { ("threads", "go") };
+    if own > 0 {
+        SAID.call_once(|| {
+            eprintln!(
+                "warning: {own} {threads} of rank {rank} {go} on while other ranks run, and may see their variables: ranks share a process; \
+                 without --in-process, each has its own"
+            );
+        });
+    }
+}
