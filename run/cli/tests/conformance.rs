@@ -68,7 +68,7 @@ fn networks_change_no_result() {
     let machines = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/machines");
     // The last one has overheads of receives, which belong to the calls that take messages in.
     let networks = ["fat-tree-648.toml", "graphene.xml", "edr-cluster.toml --network flow"];
-    for name in PROGRAMS.into_iter().chain(["epochs", "locks", "looks", "threads"]) {
+    for name in PROGRAMS.into_iter().chain(["locks", "looks", "threads"]) {
         let program = compiled(name);
         for machine in networks {
             clean(name, &program, &format!("-q -n 5 --machine {machines}/{machine}"));
