@@ -92,14 +92,12 @@ pub fn held(program: &OsString, directory: Option<&Path>) -> Result<Vec<String>,
         Err(error) => return Err(error.to_string()),
         Ok(obstacles) => obstacles,
     };
-    match obstacles.iter().find(|obstacle| obstacle.is_certain()) {
-        Some(obstacle) => Err(format!(
+    if let Some(obstacle) = obstacles.iter().find(|obstacle| obstacle.is_certain()) {
+        return Err(format!(
             "--in-process cannot hold {}: {obstacle}\n  help: without --in-process, each rank is a process",
             program.display()
-        )),
-        None => {
-            let open = obstacles.iter().filter(|obstacle| !obstacle.is_answered());
-            Ok(open.map(ToString::to_string).collect())
-        }
+        ));
     }
+    let open = obstacles.iter().filter(|obstacle| !obstacle.is_answered());
+    Ok(open.map(ToString::to_string).collect())
 }
