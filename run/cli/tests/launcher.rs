@@ -40,8 +40,8 @@ fn comes_true(mut what: impl FnMut() -> bool) -> bool {
 fn the_command_is_killed_early() {
     let folder = Folder::new("killed-early");
     let program = compiled("pingpong");
-    let script = "echo $$ > rank.part; mv rank.part rank; (while [ ! -e go ]; do sleep 0.05; done; $PROGRAM 2> said; \
-                  echo $? > code.part; mv code.part code) & wait";
+    let script = "(while [ ! -e go ]; do sleep 0.05; done; $PROGRAM 2> said; echo $? > code.part; mv code.part code) & \
+                  echo $$ > rank.part; mv rank.part rank; wait";
     let mut child = Command::new(env!("CARGO_BIN_EXE_heddle"))
         .args(["mpirun", "-q", "sh", "-c", script])
         .current_dir(folder.path("."))
