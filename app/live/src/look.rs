@@ -26,6 +26,7 @@ impl Rank {
             Poll::Moment if self.computed.has_some(&rules.computation) => {
                 self.passes(rules, false).map(drop)
             }
+            Poll::Turn => self.passes(rules, false).map(drop),
             Poll::Nothing | Poll::Moment => Ok(()),
             Poll::Probe => self.look(rules.costs.probe, (Taken::All, Vec::new()), rules),
             Poll::Time => {

@@ -29,6 +29,8 @@ pub enum Poll {
     Time,
     /// Nothing: how things stand.
     Nothing,
+    /// Nothing: a turn of its own, when all that is earlier in simulated time has happened.
+    Turn,
     /// What time it is, of a tool that watches the program: what was computed counts, and the look costs nothing.
     Moment,
 }

@@ -299,7 +299,8 @@ impl Decoder<'_> {
             7 => Command::Poll(match self.word()? {
                 0 => Poll::Probe,
                 1 => Poll::Time,
-                3 => Poll::Moment,
+                3 => Poll::Turn,
+                4 => Poll::Moment,
                 _ => Poll::Nothing,
             }),
             21 => {

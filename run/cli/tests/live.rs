@@ -99,6 +99,7 @@ fn a_message_takes_its_time() {
 /// Of a program compiled with an installed library of MPI: a live run, and the replay of a recording of one, take the same time to the
 /// picosecond, and so does a run in one process.
 #[test]
+// Long because it lists the programs.
 fn a_live_run_and_its_replay() {
     for library in programs::libraries() {
         let (off, constant) =
@@ -115,6 +116,10 @@ fn a_live_run_and_its_replay() {
             ("looks", 3, off, ""),
             ("looks", 3, off, "--network infiniband --topology star:hosts=4"),
             ("looks", 3, off, overheads),
+            ("locks", 4, off, ""),
+            ("locks", 5, off, ""),
+            ("locks", 4, off, "--network infiniband --topology star:hosts=4"),
+            ("locks", 3, off, overheads),
         ] {
             let program = library.compile(name);
             let time = |ended: Ended| {

@@ -1,6 +1,7 @@
 //! Locks, flushes and what else targets take no part in (MPI 4.1, sections 12.5.3 to 12.5.5).
 
 use std::ffi::c_int;
+use std::ops::Range;
 
 use port::{ANY, Command, Poll};
 
@@ -12,18 +13,37 @@ use crate::error::{Error, Result};
 use crate::{check, mpi, mpi_functions, threads};
 
 impl Window {
-    /// Takes a lock, and waits for it if it is not free.
-    fn lock(&self, target: u32, alone: bool) -> Result {
-        let Some(place) = self.locks.take(target, self.comm.rank(), alone)? else { return Ok(()) };
+    /// Takes the locks of some targets, and waits for those that are not free.
+    fn lock(&self, targets: Range<u32>, alone: bool) -> Result {
         let port = mpi().port()?;
-        let ticket = port.start(&Command::receive(ANY, self.tag(Notice::Granted(target)), 1));
-        threads::finish(port, &[ticket]);
-        port.forget(ticket);
-        port.give_back(place);
+        // Others may have asked before, or not yet given it back.
+        port.poll(Poll::Turn);
+        let (mut places, mut tickets) = (Vec::new(), Vec::new());
+        for target in targets {
+            if let Some(place) = self.locks.take(target, self.comm.rank(), alone)? {
+                let notice = Command::receive(ANY, self.tag(Notice::Granted(target)), 1);
+                places.push(place);
+                tickets.push(port.start(&notice));
+            }
+        }
+        if tickets.is_empty() {
+            return Ok(());
+        }
+        threads::finish(port, &tickets);
+        for (ticket, place) in tickets.into_iter().zip(places) {
+            port.forget(ticket);
+            port.give_back(place);
+        }
         Ok(())
     }
 
-    fn unlock(&self, target: u32) -> Result {
+    /// Gives back the locks of some targets.
+    fn unlock(&self, mut targets: Range<u32>) -> Result {
+        mpi().port()?.poll(Poll::Turn);
+        targets.try_for_each(|target| self.give_back(target))
+    }
+
+    fn give_back(&self, target: u32) -> Result {
         let granted = self.locks.give_back(target)?;
         if granted.is_empty() { Ok(()) } else { self.notify(&granted, Notice::Granted(target)) }
     }
@@ -82,9 +102,7 @@ mpi_functions! {
         window.epoch.borrow_mut().lock(target)?;
         let held = assert & abi::MODE_NOCHECK == 0;
         if held {
-            // Others may have asked before.
-            mpi().port()?.poll(Poll::Nothing);
-            window.lock(target, lock_type == abi::LOCK_EXCLUSIVE)?;
+            window.lock(target..target + 1, lock_type == abi::LOCK_EXCLUSIVE)?;
         }
         window.epoch.borrow_mut().locked(target, held);
         Ok(())
@@ -95,7 +113,7 @@ mpi_functions! {
         let Some(target) = window.target(rank)? else { return Ok(()) };
         let held = window.epoch.borrow_mut().unlock(target)?;
         window.flush(Which { target: Some(target), local: false })?;
-        if held { window.unlock(target) } else { Ok(()) }
+        if held { window.unlock(target..target + 1) } else { Ok(()) }
     }
 
     fn Win_lock_all(assert: c_int, win: Handle) about Win(win) {
@@ -104,8 +122,7 @@ mpi_functions! {
         window.epoch.borrow_mut().begin()?;
         let held = assert & abi::MODE_NOCHECK == 0;
         if held {
-            mpi().port()?.poll(Poll::Nothing);
-            (0..window.comm.size()).try_for_each(|target| window.lock(target, false))?;
+            window.lock(0..window.comm.size(), false)?;
         }
         window.epoch.borrow_mut().access = Access::All(held);
         Ok(())
@@ -118,10 +135,7 @@ mpi_functions! {
         };
         window.epoch.borrow_mut().access = Access::None;
         window.flush(ALL)?;
-        if held {
-            (0..window.comm.size()).try_for_each(|target| window.unlock(target))?;
-        }
-        Ok(())
+        if held { window.unlock(0..window.comm.size()) } else { Ok(()) }
     }
 
     fn Win_flush(rank: c_int, win: Handle) about Win(win) {

@@ -114,6 +114,7 @@ impl Compiler<'_> {
         if self.now.starts.is_empty() && self.now.waits.is_empty() {
             return self.pause();
         }
+        self.looks = 0;
         let gap = self.gap();
         if let Some(chain) = self.threads.get_mut(thread) {
             chain.clock = self.now.leave;
@@ -150,6 +151,16 @@ impl Compiler<'_> {
         if let Some(chain) = self.threads.get_mut(thread) {
             chain.last = Some(last);
         }
+    }
+
+    /// Puts what the current call has posted so far behind the call before it; the rest of the call takes its time.
+    pub fn frame_part(&mut self, shape: Shape) {
+        let leave = std::mem::replace(&mut self.now.leave, self.now.enter);
+        self.frame(shape);
+        self.now.leave = leave;
+        self.now.starts.clear();
+        self.now.ends.clear();
+        self.now.first = self.out.draft.len();
     }
 
     /// The computation before a call, behind the last call.

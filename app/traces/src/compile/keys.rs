@@ -34,10 +34,12 @@ pub enum Purpose {
     Answer,
     /// The answer to a synchronous send: the how manieth of the rank.
     Met(u32),
-    /// An epoch's beginning: from `MPI_Win_post` to `MPI_Win_start`.
-    Posted,
+    /// The beginning of an epoch of a window: from `MPI_Win_post` to `MPI_Win_start`.
+    Posted(i64),
     /// Its end: from `MPI_Win_complete` to `MPI_Win_wait`.
-    Completed,
+    Completed(i64),
+    /// The lock of a window's target is there: from who gives it back to who waited.
+    Granted(i64, i64),
     /// What the leaders of two groups tell each other in `MPI_Intercomm_create`, with a tag.
     Leaders(i64),
 }

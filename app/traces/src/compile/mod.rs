@@ -12,6 +12,8 @@ mod calls;
 mod completion;
 mod emit;
 mod keys;
+mod locks;
+mod look;
 mod onesided;
 mod rank;
 mod refused;
@@ -34,7 +36,7 @@ use crate::options::{Clocks, Mode, Options, Window};
 use crate::source::{Form, OpenError, Traces};
 pub use between::BEYOND;
 use keys::Numbers;
-use rank::{Ranked, Shared};
+use rank::{Known, Ranked, Shared};
 use run::Run;
 use synchronous::Answers;
 
@@ -123,23 +125,24 @@ pub fn compile(traces: &Traces, options: &Options) -> Result<Compiled, Error> {
         Clocks::Init => false,
         Clocks::Default => traces.form == Form::Heddle && options.mode == Mode::Aligned,
     };
-    let (compiled, late) = compile_by(traces, options, recorded, None)?;
+    let (compiled, late) = compile_by(traces, options, recorded, Known::default())?;
     if late == 0 || recorded || options.clocks == Clocks::Init {
         return Ok(compiled);
     }
     // The ranks did not leave MPI_Init together: messages came before they were sent. Perhaps the clocks that were
     // measured do better.
-    let (measured, later) = compile_by(traces, options, true, None)?;
+    let (measured, later) = compile_by(traces, options, true, Known::default())?;
     Ok(if later < late { measured } else { compiled })
 }
 
-/// Makes a schedule by one choice of clocks; with it comes how many calls returned too early. Once more, if there are
-/// synchronous sends, with their `answers`; and again if only then it shows which messages that were probed are some.
+/// Makes a schedule by one choice of clocks; with it comes how many calls returned too early. Once more, if ranks
+/// waited for locks, or if there are synchronous sends, with what is `known` then; and again if only then it shows which messages that
+/// were probed are some.
 fn compile_by(
     traces: &Traces,
     options: &Options,
     recorded: bool,
-    answers: Option<&Answers>,
+    known: Known,
 ) -> Result<(Compiled, u64), Error> {
     let ranks = traces.ranks();
     let total = u64::from(ranks) * u64::from(options.copies);
@@ -148,18 +151,23 @@ fn compile_by(
     let threads = if options.threads == 0 { processors() } else { options.threads };
     let bases = if recorded { bases(traces, threads)? } else { Vec::new() };
     let (numbers, spill) = (Numbers::default(), Spill::new(total as u32));
-    let shared = Shared { options, numbers: &numbers, spill: &spill, ranks, answers };
+    let shared = Shared { options, numbers: &numbers, spill: &spill, ranks, known };
     let mut runs = runs(traces, shared, total as u32, threads, &bases)?;
-    if answers.is_none() && synchronous::want_answers(&mut runs, options) {
+    let grants = if known.grants.is_none() { locks::grants(&mut runs, ranks) } else { None };
+    let answers = known.answers.is_none() && synchronous::want_answers(&mut runs, options);
+    if answers || grants.is_some() {
         drop(runs);
-        return compile_by(traces, options, recorded, Some(&Answers::default()));
+        let all = Answers::default();
+        let answers = if answers { Some(&all) } else { known.answers };
+        let known = Known { answers, grants: grants.as_ref().or(known.grants) };
+        return compile_by(traces, options, recorded, known);
     }
     let all = options.window == Window::All;
     let mut said = if all { Vec::new() } else { align::balance(&mut runs) };
-    let (unmet, only) = answers.map_or((0, None), |_| synchronous::answer(&mut runs));
+    let (unmet, only) = known.answers.map_or((0, None), |_| synchronous::answer(&mut runs));
     if let Some(only) = only {
         drop(runs);
-        return compile_by(traces, options, recorded, Some(&only));
+        return compile_by(traces, options, recorded, Known { answers: Some(&only), ..known });
     }
     if unmet > 0 {
         said.push(format!(
@@ -176,9 +184,21 @@ fn compile_by(
     judge(&mut ranked, options.window)?;
     let mut warnings = warnings(&ranked);
     warnings.extend(said);
-    onesided::serve(&mut ranked);
     let calls = ranked.iter().map(|rank| rank.calls).sum::<u64>() / u64::from(options.copies);
-    let room = |wanted| if wanted { total as usize } else { 0 };
+    let (image, marks) = joined(ranked, options, numbers, spill)?;
+    Ok((Compiled { image, warnings, calls, marks }, late))
+}
+
+/// The ranks as one schedule, with the marks of each.
+fn joined(
+    mut ranked: Vec<Ranked>,
+    options: &Options,
+    numbers: Numbers,
+    spill: Spill,
+) -> Result<(Image, Vec<Vec<Mark>>), Error> {
+    onesided::serve(&mut ranked);
+    let total = ranked.len();
+    let room = |wanted| if wanted { total } else { 0 };
     let marks = by_place(&mut ranked, room(options.marks), |rank| &mut rank.marks);
     let blocking = by_place(&mut ranked, room(options.blocking), |rank| &mut rank.blocking);
     let sleeps = by_place(&mut ranked, room(options.blocking), |rank| &mut rank.sleeps);
@@ -192,7 +212,7 @@ fn compile_by(
         image.set_blocking(blocking);
         image.set_sleeps(sleeps);
     }
-    Ok((Compiled { image, warnings, calls, marks }, late))
+    Ok((image, marks))
 }
 
 /// The traces of so many ranks, compiled to their ends; or only opened, if the recorded run is followed while it is compiled. A window

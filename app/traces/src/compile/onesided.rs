@@ -3,34 +3,55 @@
 //! A put is a message to the target, which answers; a get asks and is answered with the data; what
 //! does both sends both. The target's part belongs to no call of its program: it waits for no
 //! other operation, as if the network interface did it. What ends an epoch waits for the answers, and
-//! `MPI_Win_fence` synchronises all, post and start, complete and wait exchange a message per pair. Not modelled: that locks
-//! exclude each other.
+//! `MPI_Win_fence` synchronises all, post and start, complete and wait exchange a message per pair. Locks
+//! exclude each other where the times of a simulated run tell who waited.
 
+use std::ops::Range;
+
+use rustc_hash::FxHashMap;
 use schedule::{Edge, Kind, Op};
 
 use super::calls::{bytes, synchronise};
+use super::completion::missed;
 use super::emit::Shape;
 use super::keys::Purpose;
+use super::locks::Held;
 use super::rank::{Compiler, Ranked, Remote};
 use crate::format::table::Class;
+use crate::options::{Mode, Options, Window};
 use crate::record::{Arguments, PROC_NULL};
 use crate::source::Stream;
+
+/// The types of a lock that nobody shares: Open MPI's, and MPICH's and that of the standard's binary interface.
+const EXCLUSIVE: [i64; 3] = [1, 234, 301];
+
+/// Of so many flushes of a simulated run with nothing to wait for, one is a look.
+const FLUSHES: u32 = 16;
 
 /// A window, as its rank uses it.
 #[derive(Clone, Debug, Default)]
 pub struct Exposure {
     communicator: i64,
-    /// Answers that are still to come, and their targets.
-    open: Vec<(u32, u32)>,
+    /// How many collectives that had when it was made.
+    number: i64,
+    /// Answers that are still to come: their targets, and whether they bring data.
+    open: Vec<(u32, u32, bool)>,
+    /// How often a call completed accesses with nothing to wait for.
+    idle: u32,
     /// Those to which it was opened by `MPI_Win_post`, and those that it accesses since `MPI_Win_start`.
     posted: Vec<i64>,
     started: Vec<i64>,
+    /// Receives of what those tell to which it was opened, since it was asked for them.
+    notices: Option<Vec<u32>>,
+    /// Locks that are held, by target: the how manieth of the rank.
+    held: FxHashMap<i64, usize>,
 }
 
 impl Exposure {
-    /// Operations of answers that are still to come.
+    /// Operations of answers and notices that are still to come.
     pub fn answers(&self) -> impl Iterator<Item = u32> {
-        self.open.iter().map(|(_, answer)| *answer)
+        let answers = self.open.iter().map(|(_, answer, _)| *answer);
+        answers.chain(self.notices.iter().flatten().copied())
     }
 }
 
@@ -48,6 +69,8 @@ pub const fn is(class: Class) -> bool {
             | Class::WinTest
             | Class::Lock
             | Class::LockAll
+            | Class::Unlock
+            | Class::UnlockAll
             | Class::Flush
             | Class::FlushAll
             | Class::FlushLocal
@@ -78,7 +101,7 @@ pub fn compile(
         }
         Class::WinFree | Class::Fence => {
             let id = arguments.number();
-            answers(compiler, id, None)?;
+            answers(compiler, id, None, false)?;
             let communicator = exposure(compiler, id)?.communicator;
             synchronise(compiler, communicator, stream)?;
             shape = Shape::Collective;
@@ -93,30 +116,57 @@ pub fn compile(
         }
         Class::Complete => {
             let id = arguments.number();
-            answers(compiler, id, None)?;
+            answers(compiler, id, None, false)?;
             let group = std::mem::take(&mut exposure(compiler, id)?.started);
             notify(compiler, id, &group, (true, Purpose::Completed))?;
             shape = Shape::Collective;
         }
-        Class::WinWait | Class::WinTest => {
-            let id = arguments.number();
-            if class == Class::WinTest && arguments.number() != 1 {
+        Class::WinWait => shape = end_exposure(compiler, arguments.number())?,
+        Class::WinTest => {
+            let (id, done) = (arguments.number(), arguments.number() == 1);
+            listen(compiler, id)?;
+            compiler.look(class, stream);
+            if !done {
+                missed(compiler);
                 return Ok(());
             }
-            let group = std::mem::take(&mut exposure(compiler, id)?.posted);
-            notify(compiler, id, &group, (false, Purpose::Completed))?;
+            compiler.looks = 0;
+            shape = end_exposure(compiler, id)?;
+        }
+        Class::Flush | Class::FlushLocal => {
+            let (target, id) = (arguments.number(), arguments.number());
+            flush(compiler, id, Some(target), (class == Class::FlushLocal, stream))?;
+        }
+        Class::FlushAll | Class::FlushLocalAll => {
+            flush(compiler, arguments.number(), None, (class == Class::FlushLocalAll, stream))?;
+        }
+        Class::Lock => {
+            let (kind, target) = (arguments.number(), arguments.number());
+            if target != PROC_NULL {
+                let id = arguments.number();
+                lock(compiler, id, (target..target + 1, EXCLUSIVE.contains(&kind)), stream)?;
+            }
             shape = Shape::Blocking;
         }
-        Class::Flush => {
-            let (target, id) = (arguments.number(), arguments.number());
-            answers(compiler, id, Some((target, stream)))?;
-        }
-        Class::FlushAll => {
+        Class::LockAll => {
             let id = arguments.number();
-            answers(compiler, id, None)?;
+            let communicator = exposure(compiler, id)?.communicator;
+            let ranks = compiler.communicator(stream, communicator)?.local.len();
+            lock(compiler, id, (0..ranks.into(), false), stream)?;
+            shape = Shape::Blocking;
         }
-        // Local completion needs no answer, and a lock is asked for with the first operation.
-        Class::Lock | Class::LockAll | Class::FlushLocal | Class::FlushLocalAll => {}
+        Class::Unlock => {
+            let (target, id) = (arguments.number(), arguments.number());
+            flush(compiler, id, Some(target), (false, stream))?;
+            shape = unlock(compiler, id, target..target + 1)?;
+        }
+        Class::UnlockAll => {
+            let id = arguments.number();
+            flush(compiler, id, None, (false, stream))?;
+            let communicator = exposure(compiler, id)?.communicator;
+            let ranks = compiler.communicator(stream, communicator)?.local.len();
+            shape = unlock(compiler, id, 0..ranks.into())?;
+        }
         _ => {
             access(compiler, class, arguments, stream)?;
             shape = Shape::Posted;
@@ -141,24 +191,90 @@ fn create(compiler: &mut Compiler, arguments: Arguments, stream: &Stream) -> Res
         }
         _ => return Err("it has other arguments than it should".to_owned()),
     };
-    compiler.windows.insert(id, Exposure { communicator, ..Exposure::default() });
-    synchronise(compiler, communicator, stream)
+    synchronise(compiler, communicator, stream)?;
+    let number = compiler.collectives.get(&communicator).copied().unwrap_or(0);
+    compiler.windows.insert(id, Exposure { communicator, number, ..Exposure::default() });
+    Ok(())
 }
 
-/// The call waits for the answers of a target, or of all.
-fn answers(compiler: &mut Compiler, id: i64, target: Option<(i64, &Stream)>) -> Result<(), String> {
-    let target = match target {
-        None => None,
-        Some((rank, stream)) => {
-            let communicator = exposure(compiler, id)?.communicator;
-            let known = compiler.communicator(stream, communicator)?;
-            compiler.peer(known, rank)?
+/// The first test of an epoch posts the receives of what ends it.
+fn listen(compiler: &mut Compiler, id: i64) -> Result<(), String> {
+    let window = exposure(compiler, id)?;
+    if window.notices.is_some() {
+        return Ok(());
+    }
+    let group = std::mem::take(&mut window.posted);
+    notify(compiler, id, &group, (false, Purpose::Completed))?;
+    exposure(compiler, id)?.notices = Some(compiler.now.ends.clone());
+    compiler.frame_part(Shape::Posted);
+    Ok(())
+}
+
+/// The call waits for what ends the epoch of `MPI_Win_post`.
+fn end_exposure(compiler: &mut Compiler, id: i64) -> Result<Shape, String> {
+    let window = exposure(compiler, id)?;
+    if let Some(notices) = window.notices.take() {
+        compiler.now.waits.extend(notices);
+        return Ok(Shape::Completion);
+    }
+    let group = std::mem::take(&mut window.posted);
+    notify(compiler, id, &group, (false, Purpose::Completed))?;
+    Ok(Shape::Blocking)
+}
+
+/// Asks for the locks of some targets of a window.
+fn lock(
+    compiler: &mut Compiler,
+    id: i64,
+    (targets, alone): (Range<i64>, bool),
+    stream: &Stream,
+) -> Result<(), String> {
+    let Options { window, mode, .. } = compiler.options;
+    if *window != Window::All || *mode != Mode::Gaps || !stream.is_simulated() {
+        return Ok(());
+    }
+    let (enter, leave) = (compiler.now.enter, compiler.now.leave);
+    let &mut Exposure { communicator, number, .. } = exposure(compiler, id)?;
+    for target in targets {
+        let lock = (communicator, number, target);
+        let which = compiler.out.held.len();
+        compiler.out.held.push(Held { lock, alone, enter, leave, until: u64::MAX });
+        exposure(compiler, id)?.held.insert(target, which);
+        if let Some(from) = compiler.grants.and_then(|grants| grants.from(compiler.rank, which)) {
+            notify(compiler, id, &[from], (false, |window| Purpose::Granted(window, target)))?;
         }
-    };
+    }
+    Ok(())
+}
+
+/// Gives locks back, and tells those who waited for them.
+fn unlock(compiler: &mut Compiler, id: i64, targets: Range<i64>) -> Result<Shape, String> {
+    let leave = compiler.now.leave;
+    for target in targets {
+        let Some(which) = exposure(compiler, id)?.held.remove(&target) else { continue };
+        if let Some(held) = compiler.out.held.get_mut(which) {
+            held.until = leave;
+        }
+        if let Some(grants) = compiler.grants {
+            let to = grants.to(compiler.rank, which);
+            notify(compiler, id, to, (true, |window| Purpose::Granted(window, target)))?;
+        }
+    }
+    let tells = !compiler.now.starts.is_empty();
+    Ok(if tells { Shape::Collective } else { Shape::Completion })
+}
+
+/// The call waits for the answers of a target, or of all; if it is `local`, for those that bring data.
+fn answers(
+    compiler: &mut Compiler,
+    id: i64,
+    target: Option<u32>,
+    local: bool,
+) -> Result<(), String> {
     let window = exposure(compiler, id)?;
     let mut waits = Vec::new();
-    window.open.retain(|(to, answer)| {
-        let mine = target.is_none_or(|target| target == *to);
+    window.open.retain(|(to, answer, brings)| {
+        let mine = target.is_none_or(|target| target == *to) && (*brings || !local);
         if mine {
             waits.push(*answer);
         }
@@ -168,19 +284,48 @@ fn answers(compiler: &mut Compiler, id: i64, target: Option<(i64, &Stream)>) -> 
     Ok(())
 }
 
+/// The call waits for the answers of a target, or of all. In a simulated run it is at times a look, if there is nothing to wait for.
+fn flush(
+    compiler: &mut Compiler,
+    id: i64,
+    target: Option<i64>,
+    (local, stream): (bool, &Stream),
+) -> Result<(), String> {
+    let communicator = exposure(compiler, id)?.communicator;
+    let target = match target {
+        Some(PROC_NULL) => return Ok(()),
+        Some(rank) => compiler.peer(compiler.communicator(stream, communicator)?, rank)?,
+        None => None,
+    };
+    answers(compiler, id, target, local)?;
+    if compiler.now.waits.is_empty() {
+        let window = exposure(compiler, id)?;
+        window.idle = window.idle.wrapping_add(1);
+        if window.idle.is_multiple_of(FLUSHES) {
+            compiler.look(Class::WinTest, stream);
+        }
+    }
+    Ok(())
+}
+
 /// A byte to, or from, each rank of a group.
 fn notify(
     compiler: &mut Compiler,
     id: i64,
     group: &[i64],
-    (send, purpose): (bool, Purpose),
+    (send, purpose): (bool, impl Fn(i64) -> Purpose),
 ) -> Result<(), String> {
-    let communicator = exposure(compiler, id)?.communicator;
+    let &mut Exposure { communicator, number, .. } = exposure(compiler, id)?;
+    let purpose = purpose(number);
     for rank in group {
         let rank = u32::try_from(*rank).ok().filter(|rank| *rank < compiler.ranks);
         let peer = compiler.place(rank.ok_or("the group names a rank that does not exist")?);
         let op = if send {
-            compiler.send(peer, communicator, purpose, 1)
+            let send = compiler.send(peer, communicator, purpose, 1);
+            if group.len() == 1 {
+                compiler.blocking(send);
+            }
+            send
         } else {
             compiler.receive(peer, communicator, purpose, 1)
         };
@@ -262,7 +407,8 @@ fn access(
             answer: answer_tag,
         });
     }
-    exposure(compiler, id)?.open.push((to, answer));
+    let brings = !matches!(class, Class::Put | Class::Accumulate);
+    exposure(compiler, id)?.open.push((to, answer, brings));
     Ok(())
 }
 

@@ -9,10 +9,12 @@ use schedule::{Edge, Kind, Op};
 use smallvec::SmallVec;
 
 use super::align::Steps;
+use super::completion::missed;
 use super::keys::{Keys, Numbers};
+use super::locks::{Grants, Held};
 use super::onesided::Exposure;
 use super::synchronous::{Answers, Synchronous};
-use super::unlisted::{Verdict, verdict};
+use super::unlisted::Verdict;
 use super::{Clock, Mark, calls};
 use crate::definitions::Communicator;
 use crate::format::table::{Class, How};
@@ -47,6 +49,8 @@ pub struct Ranked {
     /// Sends that are to be answered.
     pub synchronous: Vec<Synchronous>,
     pub remote: Vec<Remote>,
+    /// The locks of windows that it held, of a simulated run.
+    pub held: Vec<Held>,
     /// Messages that were probed and then received.
     pub probed: u32,
     /// By receive of a probe, what comes before the place of an answer to its sender, and its number among those.
@@ -162,6 +166,8 @@ pub struct Compiler<'a> {
     full: usize,
     /// Whether synchronous sends are answered.
     pub answers: Option<&'a Answers>,
+    /// Who tells whom that a lock is there, when that is known.
+    pub grants: Option<&'a Grants>,
     /// What was found of functions outside the table.
     unlisted: FxHashMap<u32, Verdict>,
     pub now: Current,
@@ -213,13 +219,22 @@ pub struct Shared<'a> {
     pub spill: &'a Spill,
     /// Ranks of the trace.
     pub ranks: u32,
+    pub known: Known<'a>,
+}
+
+/// What compiling the traces before has shown.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Known<'a> {
     /// If synchronous sends are answered: where.
     pub answers: Option<&'a Answers>,
+    /// If ranks waited for locks: for whom.
+    pub grants: Option<&'a Grants>,
 }
 
 impl<'a> Compiler<'a> {
+    // Long because it lists the fields.
     pub fn new(shared: Shared<'a>, rank: u32, copy: u32, clock: Clock) -> Self {
-        let Shared { options, numbers, spill, ranks, answers } = shared;
+        let Shared { options, numbers, spill, ranks, known: Known { answers, grants } } = shared;
         let own = rank + copy * ranks;
         let place = options.map.get(own as usize).copied().unwrap_or(own);
         let out = Ranked {
@@ -231,6 +246,7 @@ impl<'a> Compiler<'a> {
             log: Vec::new(),
             synchronous: Vec::new(),
             remote: Vec::new(),
+            held: Vec::new(),
             probed: 0,
             answered: FxHashMap::default(),
             marks: Vec::new(),
@@ -274,6 +290,7 @@ impl<'a> Compiler<'a> {
                 usize::MAX
             },
             answers,
+            grants,
             unlisted: FxHashMap::default(),
             now: Current::default(),
         }
@@ -335,10 +352,17 @@ impl<'a> Compiler<'a> {
     }
 
     /// A function outside the table of calls.
-    fn unlisted(&mut self, id: u32, stream: &Stream) -> Result<(), String> {
-        let verdict = self.unlisted.entry(id).or_insert_with(|| verdict(stream.name(id)));
+    fn unlisted(&mut self, record: &Record, stream: &Stream) -> Result<(), String> {
+        let verdict = self.unlisted.entry(record.id);
+        let verdict = verdict.or_insert_with(|| super::unlisted::verdict(stream.name(record.id)));
         match *verdict {
             Verdict::Local => {}
+            Verdict::Look if !stream.is_simulated() => {}
+            Verdict::Look => {
+                self.begin(record);
+                self.look(Class::WinTest, stream);
+                missed(self);
+            }
             Verdict::Refused(reason) => return Err(reason.to_owned()),
             Verdict::Lossy(what) => self.count(what),
         }
@@ -347,7 +371,7 @@ impl<'a> Compiler<'a> {
 
     fn call(&mut self, record: &Record, stream: &Stream) -> Result<(), String> {
         self.between(record, stream)?;
-        let Some(call) = record.call() else { return self.unlisted(record.id, stream) };
+        let Some(call) = record.call() else { return self.unlisted(record, stream) };
         match call.class {
             Class::Local => return Ok(()),
             Class::Init => {
@@ -377,13 +401,9 @@ impl<'a> Compiler<'a> {
             self.enter_window((from..to).contains(&since), record.enter);
         }
         self.begin(record);
-        let cost = self.cost(call.class, stream);
-        if let Some(chain) = self.threads.get_mut(self.now.thread) {
-            chain.carry += cost;
-        }
-        if self.looks > 0 {
-            // By itself, so that what comes is received between one look and the next.
-            self.passes();
+        // MPI_Win_test posts receives before it looks.
+        if call.class != Class::WinTest {
+            self.look(call.class, stream);
         }
         let result = if call.class == Class::Finalize {
             self.finalized = true;
@@ -397,22 +417,6 @@ impl<'a> Compiler<'a> {
             let blocking = if call.how == How::Blocking { "" } else { " (request)" };
             format!("{message}{blocking}")
         })
-    }
-
-    /// What a call costs besides what it waits for.
-    fn cost(&mut self, class: Class, stream: &Stream) -> u64 {
-        let options = self.options;
-        let simulated = class.is_look() && stream.is_simulated();
-        let costs = if simulated { &options.simulated_calls } else { &options.calls };
-        let cost = match class {
-            _ if options.mode != Mode::Gaps => return 0,
-            Class::Init => costs.init,
-            Class::Iprobe | Class::Improbe => costs.iprobe,
-            _ if class.is_look() => costs.test,
-            _ => 0,
-        };
-        self.looks = if simulated { self.looks + 1 } else { 0 };
-        cost.saturating_mul(self.looks.max(1))
     }
 
     /// Opens and closes the window at collectives of the world.

@@ -7,6 +7,8 @@ use crate::format::table::{Class, Table};
 pub enum Verdict {
     /// It sends nothing and waits for no one: computation.
     Local,
+    /// It is a look at what others have done.
+    Look,
     /// As if it were; the text says what is lost.
     Lossy(&'static str),
     /// It communicates, and the trace does not say how.
@@ -28,6 +30,9 @@ pub fn verdict(name: &str) -> Verdict {
     }
     if plain.starts_with("File_") {
         return Verdict::Lossy("calls of MPI-IO count as computation");
+    }
+    if plain == "Win_sync" {
+        return Verdict::Look;
     }
     match Table::get().by_name(&format!("MPI_{plain}")) {
         Some(call) if !matches!(call.class, Class::Local | Class::BufferDetach) => {

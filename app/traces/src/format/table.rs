@@ -126,6 +126,8 @@ pub enum Class {
     WinTest,
     Lock,
     LockAll,
+    Unlock,
+    UnlockAll,
     Flush,
     FlushAll,
     FlushLocal,
@@ -149,6 +151,7 @@ impl Class {
                 | Self::Testsome
                 | Self::Iprobe
                 | Self::Improbe
+                | Self::WinTest
         )
     }
 }
@@ -339,6 +342,8 @@ fn class(word: &str) -> Option<Class> {
         "win_test" => Class::WinTest,
         "lock" => Class::Lock,
         "lock_all" => Class::LockAll,
+        "unlock" => Class::Unlock,
+        "unlock_all" => Class::UnlockAll,
         "flush" => Class::Flush,
         "flush_all" => Class::FlushAll,
         "flush_local" => Class::FlushLocal,
