@@ -156,11 +156,11 @@ pub fn connect() -> Result<Connected> {
     let memory = unsafe { Memory::open(file.cast_signed(), *lanes) };
     let memory = memory.map_err(|lost| {
         let why = match &lost {
-            Lost::Unmapped(_) => "is there a limit (ulimit -v)?",
-            Lost::Closed => LAUNCHER,
-            Lost::Ended => "nothing is simulated any more",
+            Lost::Unmapped(_) => String::new(),
+            Lost::Closed => format!("; {LAUNCHER}"),
+            Lost::Ended => "; nothing is simulated any more".to_owned(),
         };
-        failed(&format!("there is no way to the simulator's memory: {lost}; {why}"))
+        failed(&format!("there is no way to the simulator's memory: {lost}{why}"))
     })?;
     let lane = memory.lane(*rank).ok_or_else(|| failed(&format!("{ENVIRONMENT} is `{said}`")))?;
     match lane.claim() {

@@ -163,8 +163,9 @@ impl Processes {
     ) -> io::Result<Self> {
         let first: u32 = programs.iter().map(|program| program.ranks).sum();
         let (memory, file) = Memory::new(first + more).map_err(|error| {
-            let limits = "perhaps for a limit (ulimit -f, ulimit -v)";
-            io::Error::new(error.kind(), format!("there is no memory for ranks, {limits}: {error}"))
+            let is_full = error.kind() == io::ErrorKind::OutOfMemory;
+            let limit = if is_full { "" } else { ", perhaps for a limit (ulimit -f)" };
+            io::Error::new(error.kind(), format!("there is no memory for ranks{limit}: {error}"))
         })?;
         let watch = Watch::start(memory, first + more);
         let folded = port::fold::file()?;

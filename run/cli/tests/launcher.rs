@@ -219,3 +219,25 @@ fn what_is_said() {
     let name = format!("heddle-mpirun {}\n", env!("CARGO_PKG_VERSION"));
     assert_eq!((version.code, version.stdout), (0, name.repeat(2)));
 }
+
+/// A limited address space (`ulimit -v`) of 8 GiB is enough, for all or for a rank; if it is too small, the limit is blamed.
+#[test]
+fn a_limited_address_space() {
+    let folder = Folder::new("limited-address-space");
+    let program = compiled("large");
+    for how in ["-n 4 $PROGRAM", "-n 4 --in-process $PROGRAM"] {
+        let script = format!("ulimit -v 8388608; $HEDDLE mpirun -q --compute-time off {how}");
+        let ran = shell(&folder, &program, &script);
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{how}");
+    }
+    let one = "[ $PMI_RANK = 1 ] && ulimit -v 2000000; $PROGRAM";
+    let ran = shell(&folder, &program, &format!("$HEDDLE mpirun -q -n 2 sh -c '{one}'"));
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "one rank");
+    for how in WAYS {
+        let script = format!("ulimit -v 3000000; $HEDDLE mpirun -q -n 65536 {how} $PROGRAM");
+        let ran = shell(&folder, &program, &script);
+        let blamed = ran.stderr.contains("the address space has no room for")
+            && ran.stderr.contains("ulimit -v");
+        assert!(ran.code == 1 && blamed, "{how}: {} {}", ran.code, ran.stderr);
+    }
+}
