@@ -166,11 +166,13 @@ pub fn connect() -> Result<Connected> {
     match lane.claim() {
         Use::Never => wait_for_turn(lane),
         Use::Now => {
+            memory.refuse();
             return Err(failed(&format!(
                 "another process is or was rank {rank} already; {LAUNCHER}"
             )));
         }
         Use::Before => {
+            memory.refuse();
             return Err(failed(&format!(
                 "rank {rank} is over: the process that was this rank has called MPI_Finalize, and a second program cannot be a rank \
                  again; a run of heddle mpirun for each program can"

@@ -366,7 +366,9 @@ impl Holder for Processes {
                 eprintln!("error: rank {rank} was ended by {} after MPI_Finalize", called(signal));
             }
         }
-        failed.first().map_or(0, |(_, status)| exit_code(*status))
+        // A shell may have forgotten that a program of it was none.
+        let forgotten = i32::from(self.memory.has_refused());
+        failed.first().map_or(forgotten, |(_, status)| exit_code(*status))
     }
 
     fn unprinted(&mut self) -> Option<io::Error> {

@@ -38,6 +38,9 @@ const TAKEN: Place = 128;
 /// Where it stands how much can be: as much as every process has mapped.
 const MAPPED: Place = 192;
 
+/// Where it stands whether a program was refused.
+const REFUSED: Place = 256;
+
 /// Where things are in the memory of so many ranks: a page of its own, a lane for each rank, and what is taken as it is needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
@@ -243,6 +246,16 @@ impl Memory {
         let start = taken.fetch_update(Ordering::SeqCst, Ordering::SeqCst, end).ok()?;
         // A process that has mapped less may have come meanwhile.
         end(start).map(|_| start)
+    }
+
+    /// A program that wanted to be a rank was told that another one is or was this rank.
+    pub fn refuse(&self) {
+        self.word(REFUSED).store(1, Ordering::Relaxed);
+    }
+
+    /// Whether that has happened.
+    pub fn has_refused(&self) -> bool {
+        self.word(REFUSED).load(Ordering::Relaxed) != 0
     }
 
     /// Where things are.

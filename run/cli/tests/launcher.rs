@@ -92,6 +92,11 @@ fn several_processes_of_a_rank() {
         assert!(ran.stderr.contains("heddle: rank 0: MPI_Init: "), "{script}: {ran:?}");
         assert!(ran.code == 16 && ran.stderr.contains(message), "{script}: {ran:?}");
     }
+    // A script that goes on as if nothing had happened does not hide it.
+    for script in ["$PROGRAM x; $PROGRAM x; true", "$PROGRAM x; true"] {
+        let ran = shell(&folder, &program, &format!("$HEDDLE mpirun -q sh -c '{script}'"));
+        assert_eq!(ran.code, i32::from(script.matches('x').count() > 1), "{script}: {ran:?}");
+    }
 }
 
 /// Paths of the command line are those of where it was given, wherever the program runs or goes.
