@@ -30,6 +30,12 @@ fn stop(folder: &Folder, arguments: &str, signal: &str, started: impl Fn() -> bo
     }
     let kill = format!("kill -{signal} {}", child.id());
     assert!(Command::new("sh").args(["-c", &kill]).status().expect("a shell").success());
+    let patience = Instant::now() + Duration::from_secs(30);
+    while running(&mut child) && Instant::now() < patience {
+        thread::sleep(Duration::from_millis(1));
+    }
+    // One that has not ended has no exit code.
+    let _ = child.kill();
     child.wait().expect("heddle ends").code()
 }
 
