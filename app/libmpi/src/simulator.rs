@@ -156,21 +156,23 @@ pub fn connect() -> Result<Connected> {
     let memory = unsafe { Memory::open(file.cast_signed(), *lanes) };
     let memory = memory.map_err(|lost| {
         let why = match &lost {
-            Lost::Unmapped(_) => "is there a limit (ulimit -v)?",
-            Lost::Closed => LAUNCHER,
-            Lost::Ended => "nothing is simulated any more",
+            Lost::Unmapped(_) => String::new(),
+            Lost::Closed => format!("; {LAUNCHER}"),
+            Lost::Ended => "; nothing is simulated any more".to_owned(),
         };
-        failed(&format!("there is no way to the simulator's memory: {lost}; {why}"))
+        failed(&format!("there is no way to the simulator's memory: {lost}{why}"))
     })?;
     let lane = memory.lane(*rank).ok_or_else(|| failed(&format!("{ENVIRONMENT} is `{said}`")))?;
     match lane.claim() {
         Use::Never => wait_for_turn(lane),
         Use::Now => {
+            memory.refuse();
             return Err(failed(&format!(
                 "another process is or was rank {rank} already; {LAUNCHER}"
             )));
         }
         Use::Before => {
+            memory.refuse();
             return Err(failed(&format!(
                 "rank {rank} is over: the process that was this rank has called MPI_Finalize, and a second program cannot be a rank \
                  again; a run of heddle mpirun for each program can"

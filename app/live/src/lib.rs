@@ -25,7 +25,7 @@ mod tagged;
 mod together;
 
 pub use computation::{Computation, Regions};
-pub use descendants::stop;
+pub use descendants::{adopt, stop};
 pub use held::{Ended, Holder, Lost, Make};
 pub use port::hosts::Hosts;
 pub use processes::{Launch, Printing, Processes, Room};

@@ -163,8 +163,9 @@ impl Processes {
     ) -> io::Result<Self> {
         let first: u32 = programs.iter().map(|program| program.ranks).sum();
         let (memory, file) = Memory::new(first + more).map_err(|error| {
-            let limits = "perhaps for a limit (ulimit -f, ulimit -v)";
-            io::Error::new(error.kind(), format!("there is no memory for ranks, {limits}: {error}"))
+            let is_full = error.kind() == io::ErrorKind::OutOfMemory;
+            let limit = if is_full { "" } else { ", perhaps for a limit (ulimit -f)" };
+            io::Error::new(error.kind(), format!("there is no memory for ranks{limit}: {error}"))
         })?;
         let watch = Watch::start(memory, first + more);
         let folded = port::fold::file()?;
@@ -365,7 +366,9 @@ impl Holder for Processes {
                 eprintln!("error: rank {rank} was ended by {} after MPI_Finalize", called(signal));
             }
         }
-        failed.first().map_or(0, |(_, status)| exit_code(*status))
+        // A shell may have forgotten that a program of it was none.
+        let forgotten = i32::from(self.memory.has_refused());
+        failed.first().map_or(forgotten, |(_, status)| exit_code(*status))
     }
 
     fn unprinted(&mut self) -> Option<io::Error> {

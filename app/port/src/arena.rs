@@ -1,7 +1,8 @@
 //! Blocks of memory that one allocates and others give back.
 //!
-//! Each rank, and the simulator, has an arena of its own in which nobody else allocates. A block is given back by whoever has
-//! read it last; its owner finds that out when it next looks for memory. Ranks of one process have one arena, and give back to it directly.
+//! Each rank, and the simulator, has an arena of its own in which nobody else allocates: parts of the memory, which it takes as it needs them.
+//! A block is given back by whoever has read it last; its owner finds that out when it next looks for memory. Ranks of one process have one
+//! arena, and give back to it directly.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,6 +12,8 @@ use crate::{Place, memory::Memory};
 /// Bytes before a block: its state, its size, a label, and words beside its contents.
 const HEADER: u64 = 64;
 const FREE: u64 = 1;
+/// Of a block that is given back with [`Arena::give_back`].
+const DIRECT: u64 = 2;
 /// Where in the header there is room for a label.
 const LABEL: u64 = 16;
 /// The smallest block that has contents, with its header.
@@ -31,6 +34,7 @@ const KEPT_EACH: u64 = 1 << 24;
 #[derive(Debug)]
 pub struct Arena {
     memory: Memory,
+    /// What is left of the chunk of memory that was taken last.
     next: Place,
     end: Place,
     /// By class of size, blocks that are free.
@@ -54,16 +58,14 @@ impl Arena {
     /// The arena of a rank, or behind them of the simulator.
     pub fn new(memory: Memory, number: u32) -> Self {
         let layout = memory.layout();
-        let (start, end) = layout.arena(number);
-        let next = start.next_multiple_of(HEADER);
         let direct = layout.is_private() && number < layout.ranks();
         let sharing = if layout.is_private() { 1 } else { layout.ranks().max(1) };
         let system = rustix::system::sysinfo();
         let total = system.totalram as u64 * u64::from(system.mem_unit);
         Self {
             memory,
-            next,
-            end,
+            next: 0,
+            end: 0,
             free: Vec::new(),
             kept: VecDeque::new(),
             bytes_kept: 0,
@@ -97,28 +99,40 @@ impl Arena {
             self.keep_less(listed);
         }
         let is_new = listed.is_none();
-        let block = if let Some(block) = listed {
-            block
-        } else {
-            let block = self.next;
-            let next = block.checked_add(size).filter(|next| *next <= self.end);
-            self.next = next.ok_or(Full(bytes))?;
-            self.memory.word(block + 8).store(size, Ordering::Relaxed);
-            block
+        let block = match listed {
+            Some(block) => block,
+            None => self.new_block(size).ok_or(Full(bytes))?,
         };
         self.memory.word(block + LABEL).store(0, Ordering::Relaxed);
+        self.memory.word(block).store(if self.direct { DIRECT } else { 0 }, Ordering::Relaxed);
         if !self.direct {
-            self.memory.word(block).store(0, Ordering::Relaxed);
             self.used.push_back(block);
         }
         Ok((block + HEADER, is_new))
     }
 
+    /// A block that has never been used: of the chunk of memory that was taken last, or of a new one. Large blocks lie elsewhere.
+    fn new_block(&mut self, size: u64) -> Option<Place> {
+        let chunk = self.memory.chunk();
+        let block = if size >= chunk {
+            self.memory.take(size)?
+        } else {
+            if self.end - self.next < size {
+                self.next = self.memory.take(chunk)?;
+                self.end = self.next + chunk;
+            }
+            self.next += size;
+            self.next - size
+        };
+        self.memory.word(block + 8).store(size, Ordering::Relaxed);
+        Some(block)
+    }
+
     /// Gives back a block of this arena or another. Nobody may use it any more.
     pub fn give_back(&mut self, place: Place) {
-        let (start, end) = self.memory.layout().arena(0);
-        if self.direct && (start..end).contains(&place) {
-            self.list(place - HEADER);
+        let block = place - HEADER;
+        if self.direct && self.memory.word(block).load(Ordering::Relaxed) == DIRECT {
+            self.list(block);
         } else {
             give_back(&self.memory, place);
         }
@@ -225,8 +239,12 @@ mod tests {
         assert_eq!(arena.allocate(120), Ok(one));
         assert_ne!(arena.allocate(100), Ok(two));
         assert_eq!(arena.allocate(1 << 40), Err(Full(1 << 40)));
-        let (start, end) = memory.layout().arena(1);
-        assert!(one > start && two < end);
+        // Others are not in the way, and what is larger than a chunk is taken by itself.
+        let mut other = Arena::new(memory, 0);
+        let theirs = other.allocate(100).expect("room");
+        let large = arena.allocate(1 << 30).expect("room");
+        let three = arena.allocate(100).expect("room");
+        assert!(two < three && three < theirs && theirs < large, "{three} {theirs} {large}");
     }
 
     /// Memory that was used has zeros again if that is wanted, and only then.

@@ -27,7 +27,7 @@ mod words;
 pub use arena::Arena;
 pub use command::{Amount, Class, Collective, Command, Members, Poll, Shape, Tag, Taken};
 pub use lane::{Completion, Lane, RANKS_TURN, Reply, SIMULATORS_TURN, Use, WORDS};
-pub use memory::{ENVIRONMENT, Layout, Lost, Memory, NAMES};
+pub use memory::{ENVIRONMENT, Layout, Lost, Memory, NAMES, share};
 pub use numbered::Numbered;
 pub use rank::{Desk, Died, Port, Switch};
 pub use samples::{Rule, Samples};

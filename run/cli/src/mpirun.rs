@@ -200,9 +200,7 @@ fn carry_out(arguments: &Mpirun, make: Option<Make>) -> Result<u8, Ending> {
     if arguments.tag_output {
         plan.printing = Printing::Tagged;
     }
-    if make.is_none() || plan.output.is_some() {
-        stop::watch(live::stop);
-    }
+    stop::watch(live::stop);
     let mut report = match experiment::run_held(&plan, make) {
         Err(Failure::Ended(ending)) => {
             complain(&ending.to_string());

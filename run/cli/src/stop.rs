@@ -35,7 +35,8 @@ pub fn watch(end: fn()) {
             end();
             let mut held = results::hold();
             held.remove_all();
-            std::process::exit(128 + signal);
+            // Nothing runs any more that was to run at the end: a program may share this process.
+            signal_hook::low_level::exit(128 + signal);
         }
     });
 }

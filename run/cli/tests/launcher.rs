@@ -92,6 +92,11 @@ fn several_processes_of_a_rank() {
         assert!(ran.stderr.contains("heddle: rank 0: MPI_Init: "), "{script}: {ran:?}");
         assert!(ran.code == 16 && ran.stderr.contains(message), "{script}: {ran:?}");
     }
+    // A script that goes on as if nothing had happened does not hide it.
+    for script in ["$PROGRAM x; $PROGRAM x; true", "$PROGRAM x; true"] {
+        let ran = shell(&folder, &program, &format!("$HEDDLE mpirun -q sh -c '{script}'"));
+        assert_eq!(ran.code, i32::from(script.matches('x').count() > 1), "{script}: {ran:?}");
+    }
 }
 
 /// Paths of the command line are those of where it was given, wherever the program runs or goes.
@@ -218,4 +223,26 @@ fn what_is_said() {
     let version = shell(&folder, Path::new(""), "$HEDDLE mpirun --version && $HEDDLE mpirun -V");
     let name = format!("heddle-mpirun {}\n", env!("CARGO_PKG_VERSION"));
     assert_eq!((version.code, version.stdout), (0, name.repeat(2)));
+}
+
+/// A limited address space (`ulimit -v`) of 8 GiB is enough, for all or for a rank; if it is too small, the limit is blamed.
+#[test]
+fn a_limited_address_space() {
+    let folder = Folder::new("limited-address-space");
+    let program = compiled("large");
+    for how in ["-n 4 $PROGRAM", "-n 4 --in-process $PROGRAM"] {
+        let script = format!("ulimit -v 8388608; $HEDDLE mpirun -q --compute-time off {how}");
+        let ran = shell(&folder, &program, &script);
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{how}");
+    }
+    let one = "[ $PMI_RANK = 1 ] && ulimit -v 2000000; $PROGRAM";
+    let ran = shell(&folder, &program, &format!("$HEDDLE mpirun -q -n 2 sh -c '{one}'"));
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "one rank");
+    for how in WAYS {
+        let script = format!("ulimit -v 3000000; $HEDDLE mpirun -q -n 65536 {how} $PROGRAM");
+        let ran = shell(&folder, &program, &script);
+        let blamed = ran.stderr.contains("the address space has no room for")
+            && ran.stderr.contains("ulimit -v");
+        assert!(ran.code == 1 && blamed, "{how}: {} {}", ran.code, ran.stderr);
+    }
 }

@@ -18,6 +18,7 @@ fn stop(folder: &Folder, arguments: &str, signal: &str, started: impl Fn() -> bo
         .args(["--default-signal=HUP", env!("CARGO_BIN_EXE_heddle")])
         .args(arguments.split_whitespace())
         .current_dir(folder.path("."))
+        .env("HEDDLE_MPI", concat!(env!("CARGO_TARGET_TMPDIR"), "/live/mpi/lib"))
         .stdout(Stdio::null())
         .spawn()
         .expect("heddle starts");
@@ -29,6 +30,12 @@ fn stop(folder: &Folder, arguments: &str, signal: &str, started: impl Fn() -> bo
     }
     let kill = format!("kill -{signal} {}", child.id());
     assert!(Command::new("sh").args(["-c", &kill]).status().expect("a shell").success());
+    let patience = Instant::now() + Duration::from_secs(30);
+    while running(&mut child) && Instant::now() < patience {
+        thread::sleep(Duration::from_millis(1));
+    }
+    // One that has not ended has no exit code.
+    let _ = child.kill();
     child.wait().expect("heddle ends").code()
 }
 
@@ -69,4 +76,33 @@ fn a_run_into_a_new_folder() {
     let started = || folder.path("a/out").exists();
     assert_eq!(stop(&folder, &format!("run pattern:{LONG} -o a/out"), "INT", started), Some(130));
     assert!(folder.names(".").is_empty());
+}
+
+/// A program that catches, ignores or blocks the signals does not keep a run from its end, however its ranks are held. What it was to write is
+/// not there.
+#[test]
+fn a_program_that_catches_signals() {
+    let folder = Folder::new("stop-program");
+    let program = common::mpi::compiled("own_signals");
+    for how in ["", "--in-process"] {
+        for (kind, signal, code) in [
+            ("caught", "INT", 130),
+            ("caught", "TERM", 143),
+            ("ignored", "HUP", 129),
+            ("ignored", "INT", 130),
+            ("blocked", "TERM", 143),
+        ] {
+            for output in ["", "-o out"] {
+                let line = format!("mpirun -q -n 2 {how} {output} {} {kind}", program.display());
+                let ended = stop(&folder, &line, signal, || folder.path(kind).exists());
+                assert_eq!(ended, Some(code), "{line} {signal}");
+                assert_eq!(folder.names("."), [kind], "{line} {signal}");
+                std::fs::remove_file(folder.path(kind)).expect("the program's own");
+            }
+        }
+        let ended = common::mpi::mpirun(&format!("-q -n 2 {how}"), &program, "raised");
+        assert_eq!((ended.code, ended.stderr.as_str()), (0, ""), "{how}");
+        let ended = common::mpi::mpirun(&format!("-q -n 2 {how}"), &program, "ended");
+        assert_eq!(ended.code, 143, "{how}: {}", ended.stderr);
+    }
 }

@@ -230,8 +230,8 @@ pub(crate) fn with<T>(
     let computation = computation::resolve(configuration, ranks + room.more, keep)?;
     let started: io::Result<Box<dyn Holder>> = if let Some(make) = make {
         make(&programs).map_err(|error| match programs.first() {
-            Some(only) => only.failed(&error),
-            None => error,
+            Some(only) if error.kind() != io::ErrorKind::OutOfMemory => only.failed(&error),
+            _ => error,
         })
     } else {
         let processes = processes(&mut programs, room, configuration, printing, hosts.as_ref())?;

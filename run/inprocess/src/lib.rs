@@ -19,6 +19,7 @@ mod buffers;
 mod code;
 mod cores;
 mod floats;
+mod handlers;
 mod image;
 mod keys;
 mod large;

@@ -250,6 +250,7 @@ impl Ranks {
         let ranks: Vec<Rank> = (0..count).map(rank).collect::<io::Result<_>>()?;
         WAYS.set(vec![ptr::null(); count as usize]);
         signals::watch();
+        live::adopt();
         let (resident, away) = (Cell::new(None), None);
         Ok(Self { memory, copies, fresh, all: UnsafeCell::new(ranks), resident, away })
     }

@@ -6,7 +6,7 @@ use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use crate::stacks;
+use crate::{handlers, stacks};
 
 /// The rank that runs, or none.
 static RUNNING: AtomicU32 = AtomicU32::new(NOBODY);
@@ -36,8 +36,9 @@ pub fn rests() {
     RUNNING.store(NOBODY, Ordering::Relaxed);
 }
 
-/// Watches for the signals. Where the system refuses, they end the process without a word.
+/// Watches for the signals; those that end a command are not the ranks'. Where the system refuses, they end the process without a word.
 pub fn watch() {
+    handlers::keep();
     let memory = Box::leak(vec![0_u8; STACK].into_boxed_slice());
     let stack = libc::stack_t { ss_sp: memory.as_mut_ptr().cast(), ss_flags: 0, ss_size: STACK };
     // SAFETY: the memory lives as long as the process.
@@ -76,7 +77,7 @@ extern "C" fn said(signal: c_int, about: *const libc::siginfo_t, _: *mut c_void)
         );
     }
     // SAFETY: the default action is back in place.
-    unsafe { libc::raise(signal) };
+    unsafe { libc::pthread_kill(libc::pthread_self(), signal) };
 }
 
 /// Written without memory or locks.

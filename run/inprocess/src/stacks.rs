@@ -54,13 +54,15 @@ pub struct Stacks {
 }
 
 impl Stacks {
-    /// For so many ranks: each as large as the system's limit of a process, as long as all together are not too large.
+    /// For so many ranks: each as large as the system's limit of a process, as long as all together are not too large, also for a limited
+    /// address space.
     pub fn new(ranks: u32) -> io::Result<Self> {
         let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
         // SAFETY: a place for the limits.
         unsafe { libc::getrlimit(libc::RLIMIT_STACK, &raw mut limit) };
         let most = usize::try_from(limit.rlim_cur).unwrap_or(UNLIMITED).min(UNLIMITED);
-        let share = STACKS / ranks.max(1) as usize;
+        let all = port::share().and_then(|share| usize::try_from(share).ok());
+        let share = all.unwrap_or(STACKS).min(STACKS) / ranks.max(1) as usize;
         let each = share.min(most).max(STACK).next_multiple_of(PAGE);
         let (protection, flags) = (
             libc::PROT_READ | libc::PROT_WRITE,
@@ -70,7 +72,11 @@ impl Stacks {
         // SAFETY: new memory, wherever the system likes.
         let start = unsafe { libc::mmap(ptr::null_mut(), length, protection, flags, -1, 0) };
         if start == libc::MAP_FAILED {
-            return Err(io::Error::last_os_error());
+            let text = format!(
+                "the address space has no room for {} MiB of stacks of {ranks} ranks; is it limited (ulimit -v)?",
+                length >> 20
+            );
+            return Err(io::Error::new(io::ErrorKind::OutOfMemory, text));
         }
         let start = NonZeroUsize::new(start as usize).ok_or(io::ErrorKind::OutOfMemory)?;
         let stacks = Self { start, ranks, each };

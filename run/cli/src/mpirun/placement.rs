@@ -35,7 +35,7 @@ pub fn keys(arguments: &Mpirun) -> Result<Keys, Ending> {
     Ok(keys)
 }
 
-/// What `--map-by` says. What follows behind `:` on cores within a host, such as `:PE=2`, has no meaning here and is refused.
+/// What `--map-by` says. Cores of each rank (`:PE=2`) have no meaning here, and are refused.
 fn mapped(how: &str) -> Result<Keys, String> {
     let kind = |kind: &str| Ok(vec![("placement.kind", kind.to_owned())]);
     match how {
@@ -44,6 +44,16 @@ fn mapped(how: &str) -> Result<Keys, String> {
         _ => {}
     }
     let parts: Vec<&str> = how.split(':').collect();
+    if let [rest @ .., last] = parts.as_slice()
+        && !rest.is_empty()
+        && last.split('=').next().is_some_and(|name| name.eq_ignore_ascii_case("pe"))
+    {
+        let rest = rest.join(":");
+        return Err(format!(
+            "error: --map-by: cores of ranks are not modelled, found `{last}`\n  \
+             help: --map-by {rest}; --per-host N says how many ranks a host has"
+        ));
+    }
     if let ["ppr", count, "node"] = parts.as_slice() {
         return Ok(vec![
             ("placement.kind", "linear".to_owned()),
@@ -99,6 +109,9 @@ mod tests {
         assert_eq!(mapped("core").as_ref(), Ok(&vec![linear.clone()]));
         assert_eq!(mapped("node"), Ok(vec![("placement.kind", "round-robin".to_owned())]));
         assert_eq!(mapped("ppr:4:node"), Ok(vec![linear, ("placement.per-host", "4".to_owned())]));
+        let refused = "cores of ranks are not modelled, found `PE=2`\n  help: --map-by ppr:4:node;";
+        assert!(mapped("ppr:4:node:PE=2").is_err_and(|message| message.contains(refused)));
+        assert!(mapped("node:pe=2").is_err_and(|message| message.contains("--map-by node;")));
         assert!(mapped("nodes").is_err_and(|message| message.contains("did you mean node?")));
     }
 }
