@@ -4,11 +4,11 @@ use units::Time;
 
 use crate::path::{Clock, Path};
 
-/// The numbers of CPUs and interfaces of a rank.
+/// The numbers of CPUs and interfaces of a rank: operations name them by a byte.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
-    pub cpus: u32,
-    pub nics: u32,
+    pub cpus: u16,
+    pub nics: u16,
 }
 
 /// What needs the same resources. A word: what lies behind smaller ones in a pair is copied in parts that overlap those in which it was
@@ -37,6 +37,12 @@ impl Class {
 }
 
 impl Shape {
+    /// One of each at least.
+    pub fn new(cpus: u32, nics: u32) -> Self {
+        let few = |number: u32| number.clamp(1, 256) as u16;
+        Self { cpus: few(cpus), nics: few(nics) }
+    }
+
     /// The number of a class of tasks, or of a class of messages, each counted from 0.
     #[inline]
     pub fn number(self, class: Class) -> usize {

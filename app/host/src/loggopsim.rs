@@ -128,7 +128,7 @@ fn simulate<P: Program, B: Probe<Record>>(
     settings: &Settings,
     probe: B,
 ) -> Result<(Outcome, B), Error> {
-    let shape = Shape { cpus: program.cpus().max(1), nics: program.nics().max(1) };
+    let shape = Shape::new(program.cpus(), program.nics());
     let hosts = (0..program.ranks()).map(|rank| Host {
         source: source.state(rank),
         clocks: Clocks::new(shape),

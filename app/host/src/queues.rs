@@ -157,7 +157,7 @@ pub struct Queues {
     /// The classes whose queues are not empty.
     active: SmallVec<[Head; 3]>,
     /// Which of them the next thing belongs to.
-    best: usize,
+    best: u32,
 }
 
 /// Several like operations that may start one after the other.
@@ -214,11 +214,12 @@ impl Head {
 
 impl Queues {
     pub fn new(shape: Shape) -> Self {
-        let pairs = shape.cpus * shape.nics;
+        let (cpus, nics) = (u32::from(shape.cpus), u32::from(shape.nics));
+        let pairs = cpus * nics;
         Self {
             shape,
             only: None,
-            tasks: (0..1 + shape.cpus + pairs).map(|_| ReadyQueue::default()).collect(),
+            tasks: (0..1 + cpus + pairs).map(|_| ReadyQueue::default()).collect(),
             messages: (0..=pairs).map(|_| ReadyQueue::default()).collect(),
             active: SmallVec::new(),
             best: 0,
@@ -288,7 +289,7 @@ impl Queues {
             }
             _ => {
                 let (time, _) = self.compare(clocks)?;
-                self.active.get(self.best).map(|head| (time, head.class))
+                self.active.get(self.best as usize).map(|head| (time, head.class))
             }
         }
     }
@@ -300,9 +301,9 @@ impl Queues {
         if let Some((class, Entry::Task(Task { at, work: Work::Ops(run), .. }))) = self.only {
             return Some(Burst { class, since: at, run, other: None });
         }
-        let head = self.active.get(self.best)?;
+        let head = self.active.get(self.best as usize)?;
         let others = self.active.len() - 1;
-        let other = if others == 1 { self.active.get(1 - self.best) } else { None };
+        let other = if others == 1 { self.active.get(1 - self.best as usize) } else { None };
         if self.only.is_some() || others > 1 || head.strays || head.class.of_messages() {
             return None;
         }
@@ -328,7 +329,7 @@ impl Queues {
             }
             return;
         }
-        let Some(head) = self.active.get_mut(self.best) else { return };
+        let Some(head) = self.active.get_mut(self.best as usize) else { return };
         let queue = &mut self.tasks[head.number as usize];
         if !queue.peek_mut().is_some_and(|task| task.go_on(operations)) {
             queue.remove_first();
@@ -346,7 +347,7 @@ impl Queues {
             self.only = None;
             return Some(message);
         }
-        let head = self.active.get_mut(self.best)?;
+        let head = self.active.get_mut(self.best as usize)?;
         let plain = matches!(head.class, Class::Messages { .. });
         if self.only.is_some() || head.strays || !plain {
             return None;
@@ -395,7 +396,7 @@ impl Queues {
     pub fn pop(&mut self, clocks: &Clocks) -> Option<Entry> {
         let class = match &self.only {
             Some((class, _)) => *class,
-            None => self.active.get(self.best)?.class,
+            None => self.active.get(self.best as usize)?.class,
         };
         if class.of_messages() {
             self.pop_arrived(clocks).map(Entry::Message)
@@ -416,7 +417,7 @@ impl Queues {
             self.only = None;
             return Some(task);
         }
-        let head = self.active.get_mut(self.best)?;
+        let head = self.active.get_mut(self.best as usize)?;
         let free = if head.strays { clocks.free(head.class) } else { Time::ZERO };
         let queue = &mut self.tasks[head.number as usize];
         let task = queue.pop(free);
@@ -433,7 +434,7 @@ impl Queues {
             self.only = None;
             return Some(message);
         }
-        let head = self.active.get_mut(self.best)?;
+        let head = self.active.get_mut(self.best as usize)?;
         let free = if head.strays { clocks.free(head.class) } else { Time::ZERO };
         let queue = &mut self.messages[head.number as usize];
         let message = queue.pop(free);
@@ -447,7 +448,7 @@ impl Queues {
     #[inline]
     fn remove_best(&mut self) {
         let last = self.active.pop();
-        if let (Some(last), Some(place)) = (last, self.active.get_mut(self.best)) {
+        if let (Some(last), Some(place)) = (last, self.active.get_mut(self.best as usize)) {
             *place = last;
         }
     }

@@ -117,7 +117,7 @@ pub fn simulate_over<N: Network, P: Work, B: Probe<Record<N::Record>>>(
         (_, count) => count.unwrap_or(ranks),
     };
     let places = || hosts.map(|hosts| Places::new(hosts, count)).transpose();
-    let shape = Shape { cpus: program.cpus().max(1), nics: program.nics().max(1) };
+    let shape = Shape::new(program.cpus(), program.nics());
     let run = |source: P::Source<'_>| {
         let straight = !B::LISTENS && !shape.several() && settings.noise == Noise::None;
         let plain = straight && !source.wants_starts() && !source.wants_sends();

@@ -189,9 +189,10 @@ impl World {
     }
 
     fn ticket(&mut self) -> Ticket {
-        self.tickets += 1;
-        self.call.push(self.tickets - 1);
-        self.tickets - 1
+        let ticket = self.tickets;
+        self.tickets = ticket.wrapping_add(1);
+        self.call.push(ticket);
+        ticket
     }
 
     fn done(&mut self, done: Completion) {

@@ -126,9 +126,7 @@ impl Mpi {
             None => Err(Error::new(abi::ERR_KEYVAL, "no such keyval (freed?)")),
         }
     }
-}
 
-impl Mpi {
     /// Frees a keyval. While something has an attribute of it, it may be freed again, as functions that delete attributes do.
     fn free_keyval(&self, kind: Kind, number: c_int) -> Result {
         let mut freed = self.keyvals.freed.borrow_mut();

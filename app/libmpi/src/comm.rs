@@ -225,6 +225,7 @@ impl Annotated for Comm {
 pub struct Comms {
     table: Table<Comm>,
     world: RefCell<Option<Rc<Comm>>>,
+    /// Made when it is first asked for.
     own: RefCell<Option<Rc<Comm>>>,
     me: Cell<u32>,
     /// How many ranks there can be in the run.
@@ -281,18 +282,38 @@ impl Comms {
         who.birth.as_deref().map_or(Ok(()), spawn::born)
     }
 
-    /// Makes the communicators of the world and of the rank itself.
+    /// Makes the communicator of the world.
     pub fn start(&self) {
-        let predefined = |context, group, handle, name: &str| {
-            let comm = Comm::new(context, group, None, self.me())?;
-            comm.handle.set(handle);
-            *comm.name.borrow_mut() = name.into();
-            Some(Rc::new(comm))
-        };
         let (world, context) = self.of_world.borrow().clone();
-        self.world.replace(predefined(context, world, abi::COMM_WORLD, "MPI_COMM_WORLD"));
-        let own = Group::range(self.me(), 1);
-        self.own.replace(predefined(OWN, own, abi::COMM_SELF, "MPI_COMM_SELF"));
+        self.world.replace(self.predefined(context, world, abi::COMM_WORLD, "MPI_COMM_WORLD"));
+    }
+
+    fn predefined(
+        &self,
+        context: u32,
+        group: Group,
+        handle: Handle,
+        name: &str,
+    ) -> Option<Rc<Comm>> {
+        let comm = Comm::new(context, group, None, self.me())?;
+        comm.handle.set(handle);
+        *comm.name.borrow_mut() = name.into();
+        Some(Rc::new(comm))
+    }
+
+    /// The communicator of the rank itself, which is there as long as that of the world is.
+    fn own(&self) -> Option<Rc<Comm>> {
+        let mut own = self.own.borrow_mut();
+        if own.is_none() && self.world.borrow().is_some() {
+            let group = Group::range(self.me(), 1);
+            *own = self.predefined(OWN, group, abi::COMM_SELF, "MPI_COMM_SELF");
+        }
+        own.clone()
+    }
+
+    /// The same, if the program has asked for it.
+    pub fn known_own(&self) -> Option<Rc<Comm>> {
+        self.own.borrow().clone()
     }
 
     /// Forgets the predefined communicators.
@@ -323,7 +344,7 @@ impl Mpi {
     pub fn comm(&self, handle: Handle) -> Result<Rc<Comm>> {
         let found = match handle {
             abi::COMM_WORLD => self.comms.world.borrow().clone(),
-            abi::COMM_SELF => self.comms.own.borrow().clone(),
+            abi::COMM_SELF => self.comms.own(),
             abi::COMM_NULL => {
                 return Err(Error::new(abi::ERR_COMM, "the communicator is MPI_COMM_NULL"));
             }

@@ -220,7 +220,7 @@ pub fn adopt() -> Result {
 pub struct Request {
     /// What is under way; a persistent request has nothing between its operations.
     active: RefCell<Option<Active>>,
-    starter: Option<Starter>,
+    starter: Option<Box<Starter>>,
     /// Whether it is a send that the program has cancelled.
     cancelled: Cell<bool>,
 }
@@ -239,7 +239,7 @@ impl Request {
 
     /// For operations that are started with `MPI_Start`.
     pub fn persistent(starter: Starter) -> Self {
-        let starter = Some(starter);
+        let starter = Some(Box::new(starter));
         Self { active: RefCell::new(None), starter, cancelled: Cell::new(false) }
     }
 

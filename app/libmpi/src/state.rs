@@ -3,7 +3,7 @@
 //! A rank's state is reached with [`mpi`]. It is used by one thread at a time: [`enter`] takes the library's lock, and whoever waits for
 //! the simulator gives it up.
 
-use std::cell::Cell;
+use std::cell::{Cell, LazyCell};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::attributes::Keyvals;
@@ -21,6 +21,9 @@ use crate::session::Session;
 use crate::table::Table;
 use crate::tools::Tools;
 
+/// What few programs use: made when it is first asked for, as a process may hold thousands of ranks.
+type Rare<T> = LazyCell<Box<T>>;
+
 /// A rank's state. Each module keeps what it needs in a field of its own, with interior mutability; nothing stays borrowed
 /// while a function of the program is called.
 #[derive(Debug, Default)]
@@ -34,11 +37,11 @@ pub struct Mpi {
     /// Communicators.
     pub comms: Comms,
     /// Keyvals of attributes.
-    pub keyvals: Keyvals,
+    pub keyvals: Rare<Keyvals>,
     /// Error handlers.
     pub errhandlers: Errhandlers,
     /// Error classes and codes that the program added.
-    pub codes: Codes,
+    pub codes: Rare<Codes>,
     /// Info objects.
     pub infos: Infos,
     /// Sessions.
@@ -52,7 +55,7 @@ pub struct Mpi {
     /// Operations.
     pub ops: Operations,
     /// Memory and buffers.
-    pub memory: Memory,
+    pub memory: Rare<Memory>,
     /// The way to the simulator.
     pub port: std::cell::OnceCell<port::Port>,
     /// What is wanted of a rank that is held, until it uses MPI: what it does before does not count.
@@ -74,7 +77,7 @@ pub struct Mpi {
     /// Operations whose requests were freed, but whose data has to be taken in.
     pub orphans: std::cell::RefCell<Vec<crate::request::Active>>,
     /// Files.
-    pub files: Files,
+    pub files: Rare<Files>,
     /// Messages that were probed.
     pub probed: crate::p2p::Probed,
     /// Windows.
@@ -82,7 +85,7 @@ pub struct Mpi {
     /// Blocks whose time is sampled.
     pub blocks: crate::extra::Blocks,
     /// Memory that all ranks share.
-    pub folded: crate::extra::Folded,
+    pub folded: Rare<crate::extra::Folded>,
     /// Messages that were probed for one receive.
     pub messages: Table<crate::p2p::Message>,
 }

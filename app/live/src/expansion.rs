@@ -1,6 +1,7 @@
 //! Collectives as messages.
 
 use std::num::NonZeroU32;
+use std::sync::Arc;
 
 use port::{Amount, Class};
 use schedule::{Edge, Kind, Op};
@@ -19,6 +20,14 @@ const KEPT: usize = 128;
 pub struct Expansion {
     /// What it is the expansion of, but for number and contents.
     part: port::Collective,
+    plan: Arc<Plan>,
+    /// To whom, or from whom, the messages are, by step.
+    peers: Box<[u32]>,
+}
+
+/// What is the same for many ranks of a collective: all but their peers. [`Shared::plan`] keeps it once for those that have it.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub struct Plan {
     steps: Box<[Step]>,
     /// What waits for the steps: numbers of steps.
     next: Box<[u32]>,
@@ -26,27 +35,22 @@ pub struct Expansion {
     ends: Box<[u32]>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 struct Step {
-    kind: Kind,
-    peer: u32,
     /// Bytes, or picoseconds.
     size: u64,
-    /// The how manieth message of its two ranks.
-    number: u32,
     /// For how many others it waits.
     missing: u32,
-    /// Where its part of [`Expansion::next`] ends.
+    /// Where its part of [`Plan::next`] ends.
     end: u32,
+    /// The how manieth message of its two ranks, as [`Shared::tag_of_collective`] tells them apart.
+    number: u16,
+    kind: Kind,
     blocking: bool,
 }
 
 impl Expansion {
-    fn new(
-        part: port::Collective,
-        known: &Communicator,
-        expand: &dyn collective::Expand,
-    ) -> Result<Self, String> {
+    fn new(part: port::Collective, known: &Communicator, rules: &Rules) -> Result<Self, String> {
         let what = Collective {
             class: translated(part.class),
             ranks: known.local.len(),
@@ -59,9 +63,15 @@ impl Expansion {
             receives: amount(&part.receives),
             neighbours: known.neighbours.as_ref(),
         };
-        let mut recording = Recording { steps: Vec::new(), after: Vec::new(), known, message: 0 };
-        expand.expand(&what, &mut recording)?;
-        let Recording { mut steps, mut after, .. } = recording;
+        let mut recording = Recording {
+            steps: Vec::new(),
+            peers: Vec::new(),
+            after: Vec::new(),
+            known,
+            message: 0,
+        };
+        rules.expand.expand(&what, &mut recording)?;
+        let Recording { mut steps, peers, mut after, .. } = recording;
         after.sort_unstable();
         let mut next = after.iter().peekable();
         let (mut end, mut ends) = (0, Vec::new());
@@ -76,7 +86,9 @@ impl Expansion {
             }
         }
         let next = after.iter().map(|(_, next)| *next).collect();
-        Ok(Self { part, steps: steps.into(), next, ends: ends.into() })
+        let plan = Plan { steps: steps.into(), next, ends: ends.into() };
+        let plan = if plan.is_kept() { rules.shared.plan(plan) } else { Arc::new(plan) };
+        Ok(Self { part, plan, peers: peers.into() })
     }
 
     /// Whether a collective means the same messages.
@@ -92,12 +104,12 @@ impl Expansion {
         let first = rank.graph.next();
         let ticket = Some(rank.tickets.next());
         let mut start = 0;
-        for step in &self.steps {
+        for (step, &peer) in self.plan.steps.iter().zip(&self.peers) {
             let tag = match step.kind {
                 Kind::Calc => 0,
                 _ => Shared::tag_of_collective(number, step.number),
             };
-            let Step { kind, peer, size, .. } = *step;
+            let Step { kind, size, .. } = *step;
             let op = rank.graph.add(Op { kind, peer, tag, size, cpu: 0, nic: 0 }, ticket);
             if step.blocking {
                 rank.graph.mark(op, BLOCKING);
@@ -106,24 +118,31 @@ impl Expansion {
                 rank.call.starts.push(op);
             }
             rank.graph.expect(op, step.missing);
-            for next in self.next.get(start..step.end as usize).unwrap_or_default() {
+            for next in self.plan.next.get(start..step.end as usize).unwrap_or_default() {
                 rank.graph.follow(op, first.wrapping_add(*next), Edge::Done);
             }
             start = step.end as usize;
         }
-        let ends: Ops = self.ends.iter().map(|step| first.wrapping_add(*step)).collect();
+        let ends: Ops = self.plan.ends.iter().map(|step| first.wrapping_add(*step)).collect();
         rank.call.ends.extend_from_slice(&ends);
         ends
+    }
+}
+
+impl Plan {
+    fn is_kept(&self) -> bool {
+        self.steps.len() <= KEPT
     }
 }
 
 /// Keeps the messages of a collective.
 struct Recording<'a> {
     steps: Vec<Step>,
+    peers: Vec<u32>,
     /// Steps, and others that wait for them.
     after: Vec<(u32, u32)>,
     known: &'a Communicator,
-    message: u32,
+    message: u16,
 }
 
 impl Recording<'_> {
@@ -140,7 +159,8 @@ impl Recording<'_> {
         let (me, number) = (self.steps.len() as u32, self.message);
         self.after.extend(after.iter().map(|before| (*before, me)));
         let missing = after.len() as u32;
-        self.steps.push(Step { kind, peer, size, number, missing, end: 0, blocking: false });
+        self.steps.push(Step { kind, size, number, missing, end: 0, blocking: false });
+        self.peers.push(peer);
         me
     }
 }
@@ -165,7 +185,7 @@ impl Sink for Recording<'_> {
     }
 
     fn number(&mut self, number: u32) {
-        self.message = number;
+        self.message = Shared::message_of_collective(number);
     }
 }
 
@@ -177,7 +197,7 @@ impl Rank {
         let known = &*self.known(context).ok_or("it uses an unknown communicator")?;
         let expansion = match kept {
             Some(kept) => kept,
-            None => Box::new(Expansion::new(part.clone(), known, rules.expand)?),
+            None => Box::new(Expansion::new(part.clone(), known, rules)?),
         };
         // Both groups of an intercommunicator contribute to one list: the group of the lower ranks first.
         let members = known.local.len() + known.remote.len();
@@ -189,7 +209,7 @@ impl Rank {
             rules.shared.contribute((context, number), members, mine, &rules.memory)?;
         self.call.is_collective = true;
         let ends = expansion.post(self, number);
-        if expansion.steps.len() <= KEPT {
+        if expansion.plan.is_kept() {
             self.expansion = Some(expansion);
         }
         let ticket = self.tickets.next();
@@ -239,5 +259,29 @@ const fn translated(class: Class) -> table::Class {
         Class::WinCreate => C::WinCreate,
         Class::WinFree => C::WinFree,
         Class::Fence => C::Fence,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(size: u64) -> Plan {
+        let step = Step { size, missing: 0, end: 0, number: 0, kind: Kind::Send, blocking: false };
+        Plan { steps: [step].into(), next: [].into(), ends: [0].into() }
+    }
+
+    /// Those who have the same plan share it, and one that nobody has any more does not stay among many others.
+    #[test]
+    fn shared_plans() {
+        let memory = port::Memory::private(1).expect("memory");
+        let shared = Shared::new(memory, 1);
+        let (mine, yours) = (shared.plan(plan(8)), shared.plan(plan(8)));
+        assert!(Arc::ptr_eq(&mine, &yours));
+        let left = Arc::downgrade(&shared.plan(plan(9)));
+        let others: Vec<_> = (10..1000).map(|size| shared.plan(plan(size))).collect();
+        assert!(left.upgrade().is_none());
+        assert!(Arc::ptr_eq(&mine, &shared.plan(plan(8))));
+        assert_eq!(others.iter().filter(|other| ***other == plan(500)).count(), 1);
     }
 }

@@ -46,10 +46,34 @@ pub struct Communicator {
     pub neighbours: Option<Neighbours>,
 }
 
+/// The operations with which one of the program is done: most often one.
+#[derive(Debug)]
+pub enum Ends {
+    One(u32),
+    Others(Box<Ops>),
+}
+
+impl Ends {
+    fn new(ends: &[u32]) -> Self {
+        if let &[end] = ends { Self::One(end) } else { Self::Others(Box::new(ends.into())) }
+    }
+}
+
+impl std::ops::Deref for Ends {
+    type Target = [u32];
+
+    fn deref(&self) -> &[u32] {
+        match self {
+            Self::One(end) => std::slice::from_ref(end),
+            Self::Others(ends) => ends,
+        }
+    }
+}
+
 /// An operation of the program: a send, a receive, a collective.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Ticketed {
-    pub ends: Ops,
+    pub ends: Ends,
     /// Ends that are not done.
     missing: u32,
     /// Of a collective, what its messages are told by.
@@ -108,14 +132,14 @@ pub struct Rank {
     /// Tickets whose completions it has yet to hear of, unless it forgets them before.
     pub completed: Vec<u32>,
     pub tickets: Numbered<Ticketed>,
-    /// The next of them.
-    next: Ticket,
     pub number: u32,
-    pub finished: bool,
-    /// Those that it has told of, if it has of any.
-    communicators: Option<Box<FxHashMap<u32, Communicator>>>,
     /// How many ranks the program began with: those of the world.
     ranks: u32,
+    pub finished: bool,
+    /// It has no process yet that takes part.
+    pub dormant: bool,
+    /// Those that it has told of, if it has of any.
+    communicators: Option<Box<FxHashMap<u32, Communicator>>>,
     /// The last collective, as messages.
     pub expansion: Option<Box<Expansion>>,
     pub call: Call,
@@ -132,8 +156,6 @@ pub struct Rank {
     pub now: u64,
     /// The function that it is in.
     pub inside: String,
-    /// It has no process yet that takes part.
-    pub dormant: bool,
     /// Where the message is that made it a rank.
     pub birth: Place,
 }
@@ -156,7 +178,6 @@ impl Rank {
             number: rank,
             graph: Graph::default(),
             tickets: Numbered::default(),
-            next: 0,
             communicators: None,
             ranks,
             expansion: None,
@@ -199,7 +220,7 @@ impl Rank {
                 let op = self.message(Kind::Recv, from, key, room);
                 self.ticket(&[op]);
                 if probes {
-                    let ticket = self.next - 1;
+                    let ticket = self.tickets.next().wrapping_sub(1);
                     self.probes.push(Probe { ticket, receive: op, unanswered: None });
                 }
                 if at_once {
@@ -227,8 +248,8 @@ impl Rank {
                 return Ok(Want::Now(u64::from(self.withdraw(*ticket, &rules.shared))));
             }
             Command::Leave(ticket) => {
-                let known = self.tickets.get(*ticket as u32);
-                for end in known.iter().flat_map(|known| &known.ends) {
+                let known = self.tickets.get(*ticket);
+                for end in known.iter().flat_map(|known| known.ends.iter()) {
                     self.graph.mark(*end, LEFT);
                 }
             }
@@ -272,7 +293,7 @@ impl Rank {
             | Command::Called(_) => false,
             Command::Receive { at_once, .. } => !at_once,
             Command::Forget(ticket) => {
-                self.tickets.get(*ticket as u32).is_some_and(|known| !known.completion.void)
+                self.tickets.get(*ticket).is_some_and(|known| !known.completion.void)
             }
             _ => true,
         }
@@ -357,21 +378,17 @@ impl Rank {
 
     /// The next operation of the program has these ends.
     pub fn ticket(&mut self, ends: &[u32]) {
-        let ticket = self.next;
-        self.next += 1;
+        let ticket = self.tickets.next();
         for end in ends {
             self.graph.pin(*end);
             self.graph.mark(*end, END);
         }
         let completion = Completion { ticket, ..Completion::default() };
         let missing = ends.len() as u32;
-        let number =
-            self.tickets.push(Ticketed { ends: Ops::new(), missing, collective: None, completion });
-        if let Some(known) = self.tickets.get_mut(number) {
-            known.ends.extend_from_slice(ends);
-        }
+        let ended = Ends::new(ends);
+        self.tickets.push(Ticketed { ends: ended, missing, collective: None, completion });
         if ends.is_empty() {
-            self.completed.push(number);
+            self.completed.push(ticket);
         }
     }
 
@@ -413,7 +430,7 @@ impl Rank {
     /// A receive has met a message.
     pub fn met(&mut self, index: u32, source: u32, bytes: u64, envelope: Envelope) {
         let Some(known) = self.ticketed(index) else { return };
-        let Envelope { tag, contents, .. } = envelope;
+        let Envelope::Message { tag, contents, .. } = envelope else { return };
         known.completion = Completion { source, tag, bytes, contents, ..known.completion };
     }
 
@@ -434,14 +451,14 @@ impl Rank {
     }
 
     fn forget(&mut self, ticket: Ticket, rules: &Rules) -> Result<(), String> {
-        let Some(known) = self.tickets.get(ticket as u32) else { return Ok(()) };
-        for end in &known.ends {
+        let Some(known) = self.tickets.get(ticket) else { return Ok(()) };
+        for end in known.ends.iter() {
             self.graph.unpin(*end);
         }
         if let Some(collective) = known.collective {
             rules.shared.over(collective.get() - 1);
         }
-        self.tickets.drop(ticket as u32);
+        self.tickets.drop(ticket);
         let Some(place) = self.probes.iter().position(|probe| probe.ticket == ticket) else {
             return Ok(());
         };
@@ -538,12 +555,12 @@ impl Rank {
 
     /// A call that waits for earlier operations.
     fn wait(&mut self, all: bool, tickets: &[Ticket], rules: &Rules) -> Result<(), String> {
-        let known = tickets.iter().filter_map(|ticket| self.tickets.get(*ticket as u32));
+        let known = tickets.iter().filter_map(|ticket| self.tickets.get(*ticket));
         if all {
             self.call.waits = known.flat_map(|known| known.ends.iter().copied()).collect();
             return self.called(Shape::Blocking, rules);
         }
-        let lists: Vec<Ops> = known.map(|known| known.ends.clone()).collect();
+        let lists: Vec<Ops> = known.map(|known| Ops::from(&*known.ends)).collect();
         let first = self.calc(0);
         self.graph.mark(first, ANY);
         for ends in lists {
@@ -565,8 +582,7 @@ impl Rank {
 
     /// A receive is withdrawn, at the time at which the rank has come to that.
     fn cancel(&mut self, ticket: Ticket, rules: &Rules) -> Result<(), String> {
-        let Some(end) =
-            self.tickets.get(ticket as u32).and_then(|known| known.ends.first()).copied()
+        let Some(end) = self.tickets.get(ticket).and_then(|known| known.ends.first()).copied()
         else {
             return Ok(());
         };

@@ -15,7 +15,7 @@ const ADDED: u32 = 12;
 /// So many others wait for an operation, usually.
 const FEW: usize = 2;
 /// Room for operations at first.
-const ROOM: usize = 16;
+const ROOM: usize = 24;
 
 /// Something that an operation is or has.
 pub type Flags = u16;
@@ -31,8 +31,10 @@ pub const END: Flags = 1 << 3;
 pub const MET: Flags = 1 << 4;
 /// Of a receive: the program will not wait for it.
 pub const LEFT: Flags = 1 << 14;
+/// The program will still speak of it.
+const PINNED: Flags = 1 << 15;
 const THERE: Flags = 1 << 5;
-/// It begins with computation, [`Work::before`], which is not done.
+/// It begins with computation, which is not done.
 const COMPUTES: Flags = 1 << 6;
 const DONE: Flags = 1 << 7;
 /// A receive is withdrawn when it starts; more than [`FEW`] wait for it.
@@ -47,8 +49,11 @@ const ALL: Flags = (1 << FEW) - 1;
 /// No operation of the program.
 const NONE: u32 = u32::MAX;
 
+/// In [`Work::before`]: the time is in [`Rare::long`].
+const LONG: u32 = u32::MAX;
+
 /// What changes of an operation.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Node {
     /// From when on it may start, as far as is known; once it is done, when that was.
@@ -57,8 +62,7 @@ struct Node {
     after: [u32; FEW],
     /// For how many it still waits.
     missing: u32,
-    /// Who will still speak of it.
-    pins: u16,
+    kind: Kind,
     flags: Flags,
 }
 
@@ -66,13 +70,12 @@ struct Node {
 #[derive(Clone, Copy, Debug)]
 struct Work {
     size: u64,
-    /// The computation that it begins with.
-    before: u64,
+    /// The computation that it begins with, in picoseconds.
+    before: u32,
     peer: u32,
     tag: u32,
     /// The operation of the program that it is part of.
     ticket: u32,
-    kind: Kind,
 }
 
 /// What few ranks need.
@@ -84,14 +87,17 @@ struct Rare {
     more: FxHashMap<u32, Vec<(u32, Edge)>>,
     /// The receives that are withdrawn when an operation starts.
     cancels: FxHashMap<u32, u32>,
+    /// The computations before operations that last longer than their place can tell.
+    long: FxHashMap<u32, u64>,
 }
 
 /// Operations by number. Numbers ascend modulo 2^32 in the order in which operations become known, which decides between
 /// those that could start at the same time.
 #[derive(Debug, Default)]
 pub struct Graph {
-    /// The oldest operation in the ring and the next one, which has the place of its number modulo the ring's length, a power of two.
+    /// The oldest operation in the ring, its place, and the next operation.
     first: u32,
+    begin: u32,
     next: u32,
     nodes: Vec<Node>,
     works: Vec<Work>,
@@ -105,6 +111,9 @@ pub struct Graph {
 }
 
 impl Node {
+    const NONE: Self =
+        Self { at: host::START, after: [0; FEW], missing: 0, kind: Kind::Calc, flags: 0 };
+
     /// [`Stamp::join`] in place: as it is carried out most, nothing is moved that stays the same.
     #[inline]
     fn wait_until(&mut self, other: &Stamp) {
@@ -128,7 +137,14 @@ impl Node {
 impl Graph {
     fn place(&self, index: u32) -> Option<usize> {
         let here = index.wrapping_sub(self.first) < self.next.wrapping_sub(self.first);
-        here.then(|| index as usize & self.nodes.len().wrapping_sub(1))
+        here.then(|| self.behind(index.wrapping_sub(self.first)))
+    }
+
+    /// The place of an operation that became known so many after the oldest.
+    #[inline]
+    fn behind(&self, offset: u32) -> usize {
+        let place = self.begin as usize + offset as usize;
+        if place < self.nodes.len() { place } else { place - self.nodes.len() }
     }
 
     fn node(&self, index: u32) -> Option<&Node> {
@@ -172,26 +188,36 @@ impl Graph {
 
     /// It does nothing, but others wait for it as before.
     pub fn void(&mut self, index: u32) {
+        if let Some(node) = self.node_mut(index) {
+            node.kind = Kind::Calc;
+        }
         if let Some(work) = self.work_mut(index) {
-            (work.kind, work.size) = (Kind::Calc, 0);
+            work.size = 0;
         }
     }
 
     /// What an operation does now.
     #[inline]
     pub fn op(&self, index: u32) -> Option<Op> {
-        let Work { kind, peer, tag, size, before, .. } = *self.work(index)?;
-        if self.is(index, COMPUTES) {
-            return Some(Op { kind: Kind::Calc, peer: 0, tag: 0, size: before, cpu: 0, nic: 0 });
+        let Work { peer, tag, size, before, .. } = *self.work(index)?;
+        let node = self.node(index)?;
+        if !node.has(COMPUTES) {
+            return Some(Op { kind: node.kind, peer, tag, size, cpu: 0, nic: 0 });
         }
-        Some(Op { kind, peer, tag, size, cpu: 0, nic: 0 })
+        let long = || self.rare.as_ref()?.long.get(&index).copied();
+        let size = if before == LONG { long()? } else { before.into() };
+        Some(Op { kind: Kind::Calc, peer: 0, tag: 0, size, cpu: 0, nic: 0 })
     }
 
     /// An operation, which has not been posted, begins with computation.
     pub fn compute_before(&mut self, index: u32, time: u64) {
         self.mark(index, COMPUTES);
+        let before = u32::try_from(time).unwrap_or(LONG);
+        if before == LONG {
+            self.rare.get_or_insert_default().long.insert(index, time);
+        }
         if let Some(work) = self.work_mut(index) {
-            work.before = time;
+            work.before = before;
         }
     }
 
@@ -203,6 +229,11 @@ impl Graph {
         node.flags &= !COMPUTES;
         node.at = *at;
         self.ready.push(index);
+        if self.work(index).is_some_and(|work| work.before == LONG)
+            && let Some(rare) = &mut self.rare
+        {
+            rare.long.remove(&index);
+        }
         true
     }
 
@@ -244,8 +275,8 @@ impl Graph {
 
     /// Operations will be added soon: asks for their room.
     pub fn room_soon(&self) {
-        let last = self.nodes.len().wrapping_sub(1);
-        for place in (0..ADDED).map(|offset| self.next.wrapping_add(offset) as usize & last) {
+        let last = self.next.wrapping_sub(self.first);
+        for place in (last..last + ADDED).map(|offset| self.behind(offset)) {
             self.nodes.get(place).into_iter().for_each(kernel::prefetch);
             self.works.get(place).into_iter().for_each(kernel::prefetch);
         }
@@ -262,11 +293,11 @@ impl Graph {
             self.make_room();
         }
         let index = self.next;
-        let place = index as usize & self.nodes.len().wrapping_sub(1);
+        let place = self.behind(index.wrapping_sub(self.first));
         let Op { kind, peer, tag, size, .. } = op;
         if let (Some(node), Some(work)) = (self.nodes.get_mut(place), self.works.get_mut(place)) {
-            *node = Node { flags: THERE, ..Node::default() };
-            *work = Work { size, before: 0, peer, tag, ticket: ticket.unwrap_or(NONE), kind };
+            *node = Node { kind, flags: THERE, ..Node::NONE };
+            *work = Work { size, before: 0, peer, tag, ticket: ticket.unwrap_or(NONE) };
         }
         self.next = index.wrapping_add(1);
         self.count += 1;
@@ -281,26 +312,20 @@ impl Graph {
             && let Some(place) = self.place(index)
             && let (Some(node), Some(work)) = (self.nodes.get_mut(place), self.works.get(place))
         {
-            let old = (std::mem::take(node), *work);
+            let old = (std::mem::replace(node, Node::NONE), *work);
             self.rare.get_or_insert_default().old.insert(index, old);
             self.count -= 1;
             return self.advance();
         }
-        let (nodes, works) = (std::mem::take(&mut self.nodes), std::mem::take(&mut self.works));
-        let longer = (2 * length).max(ROOM);
-        let nothing = Work { size: 0, before: 0, peer: 0, tag: 0, ticket: NONE, kind: Kind::Calc };
-        self.nodes = vec![Node::default(); longer];
-        self.works = vec![nothing; longer];
-        for offset in 0..length {
-            let index = index.wrapping_add(offset as u32) as usize;
-            let (old, new) = (index & (length - 1), index & (longer - 1));
-            if let (Some(from), Some(to)) = (nodes.get(old), self.nodes.get_mut(new)) {
-                *to = *from;
-            }
-            if let (Some(from), Some(to)) = (works.get(old), self.works.get_mut(new)) {
-                *to = *from;
-            }
-        }
+        let longer = (length + length / 2).max(ROOM);
+        let nothing = Work { size: 0, before: 0, peer: 0, tag: 0, ticket: NONE };
+        self.nodes.rotate_left(self.begin as usize);
+        self.works.rotate_left(self.begin as usize);
+        self.begin = 0;
+        self.nodes.reserve_exact(longer - length);
+        self.works.reserve_exact(longer - length);
+        self.nodes.resize(longer, Node::NONE);
+        self.works.resize(longer, nothing);
     }
 
     /// When an operation starts, a receive is withdrawn.
@@ -403,7 +428,7 @@ impl Graph {
         }
         let (after, met) = (node.after, node.met(edge));
         node.flags &= !(met * AFTER);
-        let Node { flags, pins, .. } = *node;
+        let flags = node.flags;
         for (place, next) in after.into_iter().enumerate() {
             if met >> place & 1 == 1 {
                 self.meet(next, at);
@@ -416,7 +441,7 @@ impl Graph {
             return None;
         }
         let ticket = if flags & END == 0 { None } else { self.ticket(index) };
-        if pins == 0 {
+        if flags & PINNED == 0 {
             self.remove(index);
         }
         ticket
@@ -453,23 +478,21 @@ impl Graph {
         }
     }
 
-    /// Somebody will still speak of an operation.
+    /// The program will still speak of an operation.
     pub fn pin(&mut self, index: u32) {
-        if let Some(node) = self.node_mut(index) {
-            node.pins += 1;
-        }
+        self.mark(index, PINNED);
     }
 
-    /// Whether somebody will.
+    /// Whether it will.
     pub fn is_pinned(&self, index: u32) -> bool {
-        self.node(index).is_some_and(|node| node.pins > 0)
+        self.is(index, PINNED)
     }
 
-    /// Nobody will, as far as this one is concerned.
+    /// It will not.
     pub fn unpin(&mut self, index: u32) {
         let Some(node) = self.node_mut(index) else { return };
-        node.pins = node.pins.saturating_sub(1);
-        if node.pins == 0 && node.has(DONE) {
+        node.flags &= !PINNED;
+        if node.has(DONE) {
             self.remove(index);
         }
     }
@@ -494,6 +517,7 @@ impl Graph {
     fn advance(&mut self) {
         while self.first != self.next && !self.is(self.first, THERE) {
             self.first = self.first.wrapping_add(1);
+            self.begin = self.behind(1) as u32;
         }
     }
 

@@ -83,7 +83,7 @@ impl Rank {
     /// What such a look takes in first of the operations that it is about: a receive that is not done, but whose message `is_there`.
     pub fn tested(&self, index: u32, is_there: &dyn Fn(u32) -> bool) -> Option<u32> {
         let Look { taken, tickets, .. } = self.look.as_deref().filter(|look| look.op == index)?;
-        let mut known = tickets.iter().filter_map(|ticket| self.tickets.get(*ticket as u32));
+        let mut known = tickets.iter().filter_map(|ticket| self.tickets.get(*ticket));
         let open =
             |known: &Ticketed| known.ends.iter().copied().find(|end| !self.graph.is_done(*end));
         let has_come = |known: &&Ticketed| {

@@ -3,7 +3,7 @@
 use port::{Command, Ticket};
 use schedule::{Edge, Kind, Op};
 
-use crate::frame::{Rank, Rules};
+use crate::frame::{Ops, Rank, Rules};
 use crate::graph::MET;
 use crate::shared::{Envelope, REQUEST, Shared};
 
@@ -21,8 +21,9 @@ impl Rank {
             Some(answer) => self.ticket(&[op, answer]),
             None => self.ticket(&[op]),
         }
-        let (tag, wanted) = (tag.tag.unwrap_or(0), answer.map(|_| 0));
-        rules.shared.send(self.number, op, Envelope { tag, contents, answer: wanted });
+        let tag = tag.tag.unwrap_or(0);
+        let envelope = Envelope::Message { tag, contents, answer: answer.is_some() };
+        rules.shared.send(self.number, op, envelope);
         for end in std::iter::once(op).chain(answer) {
             self.call.starts.push(end);
             self.call.ends.push(end);
@@ -32,7 +33,7 @@ impl Rank {
 
     /// A send is withdrawn, if nothing of it has begun.
     pub fn withdraw(&mut self, ticket: Ticket, shared: &Shared) -> bool {
-        let ends = self.tickets.get(ticket as u32).map(|known| known.ends.clone());
+        let ends = self.tickets.get(ticket).map(|known| Ops::from(&*known.ends));
         let ends = ends.unwrap_or_default();
         let withdrawn = !ends.is_empty() && ends.iter().all(|end| self.graph.is_held(*end));
         for end in ends.iter().filter(|_| withdrawn) {
@@ -47,7 +48,7 @@ impl Rank {
         let send = self.message(Kind::Send, to, REQUEST, bytes);
         let receive = self.message(Kind::Recv, to, Shared::tag_of_answer(send), answer);
         self.ticket(&[receive]);
-        shared.send(self.number, send, Envelope { tag: 0, contents: 0, answer: Some(answer) });
+        shared.send(self.number, send, Envelope::Request { answer });
         self.call.starts.extend_from_slice(&[send, receive]);
         self.call.ends.push(receive);
     }

@@ -1,15 +1,16 @@
 //! What the simulator knows across ranks.
 
 use std::collections::BTreeSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use port::arena::{Arena, Full};
 use port::hosts::Hosts;
 use port::start::Started;
 use port::{Class, Memory, Place, Rule, Samples};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::Ended;
+use crate::expansion::Plan;
 
 /// What takes time besides computation and messages, in picoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,13 +25,24 @@ pub struct Costs {
     pub start: u64,
 }
 
-/// What a message is called by its receiver.
+/// What a receiver learns of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Envelope {
-    pub tag: u32,
-    pub contents: Place,
-    /// Bytes of the answer that its sender waits for, if it does.
-    pub answer: Option<u64>,
+pub enum Envelope {
+    /// One that the program receives; whether its sender waits for an answer.
+    Message { tag: u32, contents: Place, answer: bool },
+    /// A request that no program receives, and bytes of the answer.
+    Request { answer: u64 },
+}
+
+impl Envelope {
+    /// Bytes of the answer that the sender waits for, if it does.
+    pub const fn answer(self) -> Option<u64> {
+        match self {
+            Self::Message { answer: true, .. } => Some(0),
+            Self::Message { .. } => None,
+            Self::Request { answer } => Some(answer),
+        }
+    }
 }
 
 /// Tags of messages have so many bits, of which the highest one is that of collectives.
@@ -42,6 +54,8 @@ pub const FIRST_CONTEXT: u32 = 2;
 const ALONE: u32 = 1;
 /// Collectives at a time.
 const COLLECTIVES: usize = 1 << 18;
+/// So many plans of collectives are kept in any case.
+const FEW_PLANS: usize = 64;
 /// Any tag of a context.
 const WILD: u32 = (1 << TAG_BITS) - 1;
 /// Tags below this stand for themselves.
@@ -60,6 +74,7 @@ pub struct Shared {
     boards: Mutex<Boards>,
     contexts: Mutex<Contexts>,
     tags: Mutex<FxHashMap<u32, u32>>,
+    plans: Mutex<Plans>,
     /// What blocks of the program took, in all ranks.
     samples: Mutex<FxHashMap<u64, Samples>>,
     ended: Mutex<Option<Ended>>,
@@ -114,6 +129,14 @@ struct Board {
     missing: u32,
     /// A place in [`Boards::under_way`].
     number: u32,
+}
+
+/// Plans of collectives.
+#[derive(Debug, Default)]
+struct Plans {
+    known: FxHashSet<Arc<Plan>>,
+    /// If there are so many, those are forgotten that nobody has any more.
+    most: usize,
 }
 
 #[derive(Debug, Default)]
@@ -179,6 +202,7 @@ impl Shared {
                 ..Contexts::default()
             }),
             tags: Mutex::default(),
+            plans: Mutex::default(),
             samples: Mutex::default(),
             ended: Mutex::default(),
         }
@@ -225,14 +249,34 @@ impl Shared {
         Ok((slot % CONTEXTS) << TAG_BITS | low)
     }
 
+    /// A plan of a collective, shared with all who have the same one.
+    pub fn plan(&self, plan: Plan) -> Arc<Plan> {
+        let mut plans = lock(&self.plans);
+        if let Some(known) = plans.known.get(&plan) {
+            return Arc::clone(known);
+        }
+        if plans.known.len() >= plans.most {
+            plans.known.retain(|plan| Arc::strong_count(plan) > 1);
+            plans.most = (2 * plans.known.len()).max(FEW_PLANS);
+        }
+        let plan = Arc::new(plan);
+        plans.known.insert(Arc::clone(&plan));
+        plan
+    }
+
     /// The tag of the answer to a message: answers need not come in the order of what they answer.
     pub const fn tag_of_answer(send: u32) -> u32 {
         REQUEST | (1 + send % (WILD - 1))
     }
 
     /// The tag of a collective's message: 1, 13 bits of the collective, 0, 5 more of it, 12 of the message.
-    pub const fn tag_of_collective(number: u32, message: u32) -> u32 {
-        HIDDEN | (number / 32 % CONTEXTS) << TAG_BITS | (number % 32) << 12 | (message % 4096)
+    pub const fn tag_of_collective(number: u32, message: u16) -> u32 {
+        HIDDEN | (number / 32 % CONTEXTS) << TAG_BITS | (number % 32) << 12 | message as u32
+    }
+
+    /// What is in such a tag of the how manieth message of its two ranks.
+    pub const fn message_of_collective(number: u32) -> u16 {
+        (number % 4096) as u16
     }
 
     /// Whether a tag is that of a collective's message.

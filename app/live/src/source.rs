@@ -13,7 +13,7 @@ use traces::collective::Expand;
 use crate::computation::Computation;
 use crate::frame::{Rank, Rules, Want};
 use crate::graph::{AT_ONCE, BLOCKING};
-use crate::shared::{BIRTH, Costs, REQUEST, Shared};
+use crate::shared::{BIRTH, Costs, Envelope, REQUEST, Shared};
 use crate::spawn::Dormant;
 use crate::{Ended, Holder};
 
@@ -353,11 +353,13 @@ impl<H: Holder + ?Sized> Source for &Live<'_, H> {
             return;
         }
         if let Some(envelope) = self.rules.shared.receive(sender, send) {
-            if tag == Some(BIRTH) {
-                state.rank.birth = envelope.contents;
+            if tag == Some(BIRTH)
+                && let Envelope::Message { contents, .. } = envelope
+            {
+                state.rank.birth = contents;
             }
             state.rank.met(receive, sender, bytes, envelope);
-            let Some(bytes) = envelope.answer else { return };
+            let Some(bytes) = envelope.answer() else { return };
             let mut probes = state.rank.probes.iter_mut();
             if let Some(probe) = probes.find(|probe| probe.receive == receive) {
                 probe.unanswered = Some((sender, send, bytes));

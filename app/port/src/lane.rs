@@ -18,7 +18,7 @@ const MORE: u32 = 1 << 31;
 /// Words that the reply takes before the completions.
 const HEAD: usize = 3;
 /// Words of a completion.
-const EACH: usize = 6;
+const EACH: usize = 5;
 
 /// In the word of the exit code: there is one.
 const END: u64 = 1 << 32;
@@ -188,8 +188,8 @@ impl Reply {
         words.extend([self.now, self.value, end]);
         for done in completions {
             let who = u64::from(done.source) << 32 | u64::from(done.tag);
-            let void = u64::from(done.void);
-            words.extend([done.ticket, done.time, who, done.bytes, done.contents, void]);
+            let which = u64::from(done.void) << 32 | u64::from(done.ticket);
+            words.extend([which, done.time, who, done.bytes, done.contents]);
         }
     }
 
@@ -198,9 +198,10 @@ impl Reply {
         let Some((&[now, value, end], rest)) = words.split_first_chunk::<HEAD>() else {
             return Self::default();
         };
-        let completion = |&[ticket, time, who, bytes, contents, void]: &[u64; EACH]| {
+        let completion = |&[which, time, who, bytes, contents]: &[u64; EACH]| {
+            let (ticket, void) = (which as u32, which >> 32 != 0);
             let (source, tag) = ((who >> 32) as u32, who as u32);
-            Completion { ticket, time, source, tag, bytes, contents, void: void != 0 }
+            Completion { ticket, time, source, tag, bytes, contents, void }
         };
         rest.as_chunks::<EACH>().0.iter().map(completion).for_each(each);
         let asks_place = end & ASKS_PLACE != 0;

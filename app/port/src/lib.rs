@@ -41,8 +41,9 @@ pub const ANY: u32 = u32::MAX;
 /// The tag of the message that makes a rank of a process that was started for it: it tells the process who it is.
 pub const BIRTH: u32 = 1 << 31;
 
-/// Names a send, a receive, something remote or a collective of a rank: they are counted from 0 in the order of their commands.
-pub type Ticket = u64;
+/// Names a send, a receive, something remote or a collective of a rank: they are counted from 0, modulo 2^32, in the order of their
+/// commands.
+pub type Ticket = u32;
 
 /// A place in the memory of all ranks: bytes from its start. 0 is none.
 pub type Place = u64;

@@ -18,7 +18,7 @@ pub struct Numbered<T> {
 }
 
 /// The length of a ring at first.
-const ROOM: usize = 4;
+const ROOM: usize = 8;
 
 impl<T> Default for Numbered<T> {
     fn default() -> Self {
@@ -136,8 +136,8 @@ impl<T> Numbered<T> {
 mod tests {
     use super::*;
 
-    /// Numbers go on, whatever is taken out, and room is used again: of a thousand things, of which two are there at a time, four
-    /// have had room at most.
+    /// Numbers go on, whatever is taken out, and room is used again: of a thousand things, of which two are there at a time, no more
+    /// than a few have had room.
     #[test]
     fn numbers() {
         let mut all = Numbered::default();
@@ -150,7 +150,7 @@ mod tests {
         }
         assert_eq!((all.get(997), all.get(998), all.get(999)), (None, Some(&998), Some(&999)));
         assert_eq!(all.get(1000), None);
-        assert_eq!(all.ring.len(), 4);
+        assert_eq!(all.ring.len(), ROOM);
         assert_eq!(all.next(), 1000);
     }
 
@@ -177,7 +177,7 @@ mod tests {
             all.remove(number.max(1));
         }
         assert_eq!((all.get(0), all.get(1), all.get(99)), (Some(&0), None, None));
-        assert_eq!((all.ring.len(), all.next()), (4, 100));
+        assert_eq!((all.ring.len(), all.next()), (ROOM, 100));
         assert_eq!(all.get_mut(0), Some(&mut 0));
         assert_eq!((all.remove(0), all.remove(0)), (Some(0), None));
         assert_eq!((all.push(7), all.push(8)), (100, 101));

@@ -55,7 +55,6 @@ pub struct Port {
     desk: Desk,
     /// By ticket, what has become of operations.
     done: RefCell<Numbered<Option<Completion>>>,
-    tickets: Cell<Ticket>,
     now: Cell<u64>,
     ahead: Cell<(u32, u64)>,
     switch: Box<dyn Switch>,
@@ -83,7 +82,6 @@ impl Port {
             ranks,
             desk,
             done: RefCell::default(),
-            tickets: Cell::new(0),
             now: Cell::new(0),
             ahead: Cell::new((0, 0)),
             switch,
@@ -157,10 +155,7 @@ impl Port {
         let (calls, ahead) = self.ahead.get();
         self.ahead.set((calls, ahead.saturating_add(bytes)));
         self.say(command);
-        self.done.borrow_mut().push(None);
-        let ticket = self.tickets.get();
-        self.tickets.set(ticket + 1);
-        ticket
+        self.done.borrow_mut().push(None)
     }
 
     /// A call is over; it may be that the others go on before this returns.
@@ -175,33 +170,33 @@ impl Port {
 
     /// Waits for operations to be done: for all, or for the first.
     pub fn wait(&self, all: bool, tickets: &[Ticket]) {
-        self.turn(&Command::Wait { all, tickets: tickets.to_vec() });
+        self.turn(Command::Wait { all, tickets: tickets.to_vec() });
     }
 
     /// Looks whether operations are done, and takes in what costs time to take in.
     pub fn test(&self, taken: Taken, tickets: &[Ticket]) {
-        self.turn(&Command::Test { taken, tickets: tickets.to_vec() });
+        self.turn(Command::Test { taken, tickets: tickets.to_vec() });
     }
 
     /// Finds out how things stand.
     pub fn poll(&self, what: Poll) -> u64 {
-        self.turn(&Command::Poll(what));
+        self.turn(Command::Poll(what));
         self.now.get()
     }
 
     /// A number: the same for all who ask with the same key, now or later. No time passes.
     pub fn context(&self, key: &[u64]) -> u32 {
-        self.turn(&Command::Context(key.to_vec())) as u32
+        self.turn(Command::Context(key.to_vec())) as u32
     }
 
     /// Withdraws a send that has not begun; tells whether that was so. No time passes.
     pub fn withdraw(&self, ticket: Ticket) -> bool {
-        self.turn(&Command::Withdraw(ticket)) != 0
+        self.turn(Command::Withdraw(ticket)) != 0
     }
 
     /// Has processes started; gives the ranks that they are, or why there are none. No time passes.
     pub fn start_processes(&self, what: &[Start]) -> Started {
-        let place = self.turn(&Command::Start(Start::encode(what)));
+        let place = self.turn(Command::Start(Start::encode(what)));
         if place == 0 {
             return Err("there is no memory for an answer".to_owned());
         }
@@ -223,14 +218,14 @@ impl Port {
 
     /// What a block of the program took on average in all ranks, in nanoseconds, if there are enough of them. No time passes.
     pub fn sample(&self, block: u64, rule: Rule) -> Option<u64> {
-        Some(self.turn(&Command::Sample { block, rule })).filter(|mean| *mean != u64::MAX)
+        Some(self.turn(Command::Sample { block, rule })).filter(|mean| *mean != u64::MAX)
     }
 
     /// What has become of an operation, if it is done by now. It stays known until it is forgotten.
     #[inline]
     pub fn done(&self, ticket: Ticket) -> Option<Completion> {
         let done = self.done.borrow();
-        let done = done.get(ticket as u32)?.as_ref()?;
+        let done = done.get(ticket)?.as_ref()?;
         (done.time <= self.now.get()).then_some(*done)
     }
 
@@ -238,20 +233,19 @@ impl Port {
     #[inline]
     pub fn is_done(&self, ticket: Ticket) -> bool {
         let done = self.done.borrow();
-        let done = done.get(ticket as u32).and_then(Option::as_ref);
+        let done = done.get(ticket).and_then(Option::as_ref);
         done.is_some_and(|done| done.time <= self.now.get())
     }
 
     /// Whether an operation is under way: it is neither done nor forgotten.
     pub fn is_open(&self, ticket: Ticket) -> bool {
         let done = self.done.borrow();
-        done.get(ticket as u32)
-            .is_some_and(|done| done.is_none_or(|done| done.time > self.now.get()))
+        done.get(ticket).is_some_and(|done| done.is_none_or(|done| done.time > self.now.get()))
     }
 
     /// An operation will not be asked for again.
     pub fn forget(&self, ticket: Ticket) {
-        self.done.borrow_mut().drop(ticket as u32);
+        self.done.borrow_mut().drop(ticket);
         self.say(&Command::Forget(ticket));
     }
 
@@ -262,7 +256,7 @@ impl Port {
 
     /// The rank is done.
     pub fn exit(&self) {
-        self.leave(&Command::Exit);
+        self.leave(Command::Exit);
     }
 
     /// Whether it was said that the rank is done.
@@ -279,29 +273,31 @@ impl Port {
 
     /// The rank ends all, with an exit code.
     pub fn abort(&self, code: i32) {
-        self.leave(&Command::Abort(code));
+        self.leave(Command::Abort(code));
     }
 
-    fn leave(&self, goodbye: &Command) {
+    fn leave(&self, goodbye: Command) {
         self.turn(goodbye);
         self.left.set(true);
     }
 
     /// Gives the simulator what was said and, behind it, what the rank wants, and waits for its answer; gives the number in it.
-    fn turn(&self, want: &Command) -> u64 {
+    fn turn(&self, want: Command) -> u64 {
         let [name, known] = self.inside.get();
         if name != known {
             self.inside.set([name, name]);
             self.say(&Command::In(name.to_owned()));
         }
-        self.say(want);
+        self.say(&want);
+        // Thousands of ranks may wait at a time.
+        drop(want);
         if self.left.get() {
             return 0;
         }
         self.ahead.set((0, 0));
         // Of what was forgotten, nobody wants to know.
         let done = |done: Completion| {
-            if let Some(known) = self.done.borrow_mut().get_mut(done.ticket as u32) {
+            if let Some(known) = self.done.borrow_mut().get_mut(done.ticket) {
                 *known = Some(done);
             }
         };

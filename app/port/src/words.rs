@@ -112,17 +112,17 @@ impl Encoder {
             Command::Called(shape) => self.words.extend([5, *shape as u64]),
             Command::Wait { all, tickets } => {
                 self.words.extend([6, u64::from(*all)]);
-                self.list(tickets.iter().copied());
+                self.list(tickets.iter().copied().map(u64::from));
             }
             Command::Test { taken, tickets } => {
                 self.words.extend([21, *taken as u64]);
-                self.list(tickets.iter().copied());
+                self.list(tickets.iter().copied().map(u64::from));
             }
             Command::Poll(poll) => self.words.extend([7, *poll as u64]),
-            Command::Cancel(ticket) => self.words.extend([8, *ticket]),
-            Command::Withdraw(ticket) => self.words.extend([19, *ticket]),
-            Command::Leave(ticket) => self.words.extend([22, *ticket]),
-            Command::Forget(ticket) => self.words.extend([9, *ticket]),
+            Command::Cancel(ticket) => self.words.extend([8, u64::from(*ticket)]),
+            Command::Withdraw(ticket) => self.words.extend([19, u64::from(*ticket)]),
+            Command::Leave(ticket) => self.words.extend([22, u64::from(*ticket)]),
+            Command::Forget(ticket) => self.words.extend([9, u64::from(*ticket)]),
             Command::Communicator { context, me, local, remote, neighbours } => {
                 self.words.extend([10, u64::from(*context), u64::from(*me)]);
                 self.members(local);
@@ -196,6 +196,10 @@ impl<'a> Decoder<'a> {
         Some(list)
     }
 
+    fn smalls<L: FromIterator<u32>>(&mut self) -> Option<L> {
+        self.list()?.iter().map(|word| u32::try_from(*word).ok()).collect()
+    }
+
     fn bytes(&mut self) -> Option<Vec<u8>> {
         let length = usize::try_from(self.word()?).ok()?;
         let mut bytes: Vec<u8> = self.list()?.iter().flat_map(|word| word.to_le_bytes()).collect();
@@ -208,8 +212,7 @@ impl<'a> Decoder<'a> {
             let (first, stride, count) = (self.small()?, self.small()?, self.small()?);
             return Some(Members::Range { first, stride, count });
         }
-        let ranks = self.list()?.iter().map(|rank| u32::try_from(*rank).ok());
-        Some(Members::List(ranks.collect::<Option<_>>()?))
+        self.smalls().map(Members::List)
     }
 
     fn amount(&mut self) -> Option<Amount> {
@@ -295,7 +298,7 @@ impl Decoder<'_> {
                 0 => Command::Called(Shape::Blocking),
                 _ => Command::Called(Shape::Posted),
             },
-            6 => Command::Wait { all: self.word()? != 0, tickets: self.list()?.to_vec() },
+            6 => Command::Wait { all: self.word()? != 0, tickets: self.smalls()? },
             7 => Command::Poll(match self.word()? {
                 0 => Poll::Probe,
                 1 => Poll::Time,
@@ -309,12 +312,12 @@ impl Decoder<'_> {
                     1 => Taken::First,
                     _ => Taken::Each,
                 };
-                Command::Test { taken, tickets: self.list()?.to_vec() }
+                Command::Test { taken, tickets: self.smalls()? }
             }
-            8 => Command::Cancel(self.word()?),
-            19 => Command::Withdraw(self.word()?),
-            22 => Command::Leave(self.word()?),
-            9 => Command::Forget(self.word()?),
+            8 => Command::Cancel(self.small()?),
+            19 => Command::Withdraw(self.small()?),
+            22 => Command::Leave(self.small()?),
+            9 => Command::Forget(self.small()?),
             10 => self.communicator()?,
             11 => Command::Release(self.small()?, self.small()?),
             12 => Command::Context(self.list()?.to_vec()),

@@ -51,6 +51,8 @@ struct Fifo<T> {
 
 /// Entries per piece.
 const PIECE: usize = 48;
+/// Entries for which there is room at first: most queues of many ranks have no more at a time.
+const FIRST: usize = 2;
 
 impl<T> Fifo<T> {
     const fn new() -> Self {
@@ -77,6 +79,9 @@ impl<T> Fifo<T> {
     fn push_back(&mut self, entry: T) {
         let last = self.rest.as_mut().and_then(|rest| rest.back_mut()).unwrap_or(&mut self.first);
         if last.len() < PIECE {
+            if last.capacity() == 0 {
+                last.reserve_exact(FIRST);
+            }
             last.push_back(entry);
         } else {
             let mut piece = VecDeque::with_capacity(PIECE);

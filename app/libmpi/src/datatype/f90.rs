@@ -108,7 +108,7 @@ fn of_basic(contents: Contents, handle: Handle) -> Result<Handle> {
 fn permanent(contents: Contents, shape: Shape, element: Option<Element>) -> Handle {
     let types = &mpi().types;
     let same = |known: &&Rc<Datatype>| {
-        let known = &known.contents;
+        let known = known.contents();
         let of_same = known
             .types
             .iter()

@@ -63,7 +63,19 @@ pub struct Contents {
     pub types: Vec<Rc<Datatype>>,
 }
 
-/// A datatype.
+impl Contents {
+    /// Of a predefined datatype.
+    const NAMED: &Self = &Self {
+        combiner: abi::COMBINER_NAMED,
+        large: false,
+        integers: Vec::new(),
+        addresses: Vec::new(),
+        counts: Vec::new(),
+        types: Vec::new(),
+    };
+}
+
+/// A datatype. Ranks have the predefined ones that they use, so these are kept small.
 #[derive(Debug)]
 pub struct Datatype {
     handle: Cell<Handle>,
@@ -74,8 +86,10 @@ pub struct Datatype {
     committed: Cell<bool>,
     /// Made by the library for the program, which must not free it.
     permanent: bool,
-    name: RefCell<Box<[u8]>>,
-    contents: Contents,
+    /// Which the program gave.
+    name: RefCell<Option<Box<[u8]>>>,
+    /// Of one that is not predefined.
+    contents: Option<Box<Contents>>,
     /// What the program attached.
     pub attributes: Attributes,
 }
@@ -89,8 +103,8 @@ impl Annotated for Datatype {
 /// A rank's datatypes.
 #[derive(Debug, Default)]
 pub struct Types {
-    /// Those asked for yet, by handle minus [`abi::DATATYPE_NULL`].
-    predefined: RefCell<Vec<Option<Rc<Datatype>>>>,
+    /// Those asked for yet: few.
+    predefined: RefCell<Vec<Rc<Datatype>>>,
     derived: Table<Datatype>,
     /// Those that functions give for the same arguments again, by combiner and arguments.
     permanent: RefCell<Vec<Rc<Datatype>>>,
@@ -99,6 +113,10 @@ pub struct Types {
 impl Datatype {
     /// A new datatype that a constructor made.
     fn new(shape: Shape, contents: Contents) -> Self {
+        Self { contents: Some(Box::new(contents)), ..Self::plain(shape) }
+    }
+
+    fn plain(shape: Shape) -> Self {
         Self {
             handle: Cell::new(abi::DATATYPE_NULL),
             shape,
@@ -108,15 +126,14 @@ impl Datatype {
             committed: Cell::new(false),
             permanent: false,
             name: RefCell::default(),
-            contents,
+            contents: None,
             attributes: Attributes::default(),
         }
     }
 
     /// A predefined datatype, by its handle.
     pub fn named(handle: Handle) -> Option<Self> {
-        let (name, kind) = basic::predefined(handle)?;
-        let contents = Contents { combiner: abi::COMBINER_NAMED, ..Contents::default() };
+        let (_, kind) = basic::predefined(handle)?;
         let (shape, element) = match kind {
             Predefined::One(basic) => (Shape::basic(basic), Some(Element::One(basic))),
             Predefined::Pair(value, index) => pair(value, index).ok()?,
@@ -128,8 +145,7 @@ impl Datatype {
             element,
             committed: Cell::new(true),
             permanent: true,
-            name: RefCell::new(name.as_bytes().into()),
-            ..Self::new(shape, contents)
+            ..Self::plain(shape)
         })
     }
 
@@ -141,6 +157,18 @@ impl Datatype {
             committed: self.committed.clone(),
             ..Self::new(self.shape.clone(), contents)
         }
+    }
+
+    /// What the program called it, or the standard.
+    fn name(&self) -> Box<[u8]> {
+        let named =
+            || basic::predefined(self.handle()).map_or("", |(name, _)| name).as_bytes().into();
+        self.name.borrow().clone().unwrap_or_else(named)
+    }
+
+    /// How it was made.
+    pub fn contents(&self) -> &Contents {
+        self.contents.as_deref().unwrap_or(Contents::NAMED)
     }
 
     /// The handle under which a program's functions may be shown it; the datatype may have been freed since.
@@ -193,7 +221,7 @@ impl Datatype {
         if self.element.is_some() {
             return matches!(self.element, Some(Element::Pair(..))).then_some(self);
         }
-        let mut all = self.contents.types.iter().map(Self::pair);
+        let mut all = self.contents().types.iter().map(Self::pair);
         let first = all.next()??;
         all.all(|other| other.is_some_and(|other| other.element == first.element)).then_some(first)
     }
@@ -408,16 +436,12 @@ impl Types {
         if handle >= FIRST {
             return self.derived.get(handle);
         }
-        let place = handle.checked_sub(abi::DATATYPE_NULL)?;
-        if let Some(Some(known)) = self.predefined.borrow().get(place) {
+        if let Some(known) = self.predefined.borrow().iter().find(|known| known.handle() == handle)
+        {
             return Some(Rc::clone(known));
         }
         let made = Rc::new(Datatype::named(handle)?);
-        let mut predefined = self.predefined.borrow_mut();
-        if predefined.len() <= place {
-            predefined.resize(place + 1, None);
-        }
-        *predefined.get_mut(place)? = Some(Rc::clone(&made));
+        self.predefined.borrow_mut().push(Rc::clone(&made));
         Some(made)
     }
 

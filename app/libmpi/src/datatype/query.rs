@@ -44,7 +44,7 @@ mpi_functions! {
 
     fn Type_get_envelope(datatype: Handle, integers: Out<c_int>, addresses: Out<c_int>, types: Out<c_int>, combiner: Out<c_int>) {
         let datatype = mpi().datatype(datatype)?;
-        let contents = &datatype.contents;
+        let contents = datatype.contents();
         check!(!contents.large, ERR_TYPE, "the datatype was made with large counts");
         integers.set(contents.integers.len() as c_int)?;
         addresses.set(contents.addresses.len() as c_int)?;
@@ -54,7 +54,7 @@ mpi_functions! {
 
     fn Type_get_envelope_c(datatype: Handle, integers: Out<i64>, addresses: Out<i64>, counts: Out<i64>, types: Out<i64>, combiner: Out<c_int>) {
         let datatype = mpi().datatype(datatype)?;
-        let contents = &datatype.contents;
+        let contents = datatype.contents();
         integers.set(contents.integers.len() as i64)?;
         addresses.set(contents.addresses.len() as i64)?;
         counts.set(contents.counts.len() as i64)?;
@@ -82,7 +82,7 @@ mpi_functions! {
         let known = match datatype {
             // Its name can be asked, though nothing else.
             abi::DATATYPE_NULL => b"MPI_DATATYPE_NULL".as_slice().into(),
-            _ => mpi().datatype(datatype)?.name.borrow().clone(),
+            _ => mpi().datatype(datatype)?.name(),
         };
         let written = name.set_bytes(&known, abi::MAX_OBJECT_NAME as usize)?;
         length.set(written as c_int)
@@ -94,7 +94,7 @@ mpi_functions! {
             return Err(Error::new(abi::ERR_ARG, "the name is a null pointer"));
         };
         given.truncate(abi::MAX_OBJECT_NAME as usize - 1);
-        *datatype.name.borrow_mut() = given.into();
+        *datatype.name.borrow_mut() = Some(given.into());
         Ok(())
     }
 }
@@ -106,7 +106,7 @@ type Places = (Out<c_int>, Out<isize>, Option<Out<i64>>, Out<Handle>);
 /// are predefined.
 fn contents(handle: Handle, room: (i64, i64, i64, i64), places: Places) -> Result {
     let datatype = mpi().datatype(handle)?;
-    let contents = &datatype.contents;
+    let contents = datatype.contents();
     check!(
         contents.combiner != abi::COMBINER_NAMED,
         ERR_TYPE,

@@ -4,8 +4,8 @@ use std::rc::Rc;
 
 use super::basic::Basic;
 use super::map::{Map, Piece};
-use super::{Contents, Datatype, Element};
-use crate::abi::{self, Handle};
+use super::{Datatype, Element};
+use crate::abi::Handle;
 use crate::error::Result;
 
 /// What becomes of places in bytes: a numerator and a denominator.
@@ -43,7 +43,7 @@ impl Datatype {
         if let Some(Element::One(basic)) = self.element {
             return vec![(basic, self.handle())];
         }
-        self.contents.types.iter().flat_map(|of| of.basics()).collect()
+        self.contents().types.iter().flat_map(|of| of.basics()).collect()
     }
 
     /// A handle by which the program is told of this datatype, and which it frees unless it is predefined.
@@ -51,8 +51,7 @@ impl Datatype {
         if self.permanent {
             return self.handle();
         }
-        let Contents { combiner, .. } = self.contents;
-        debug_assert!(combiner != abi::COMBINER_NAMED, "named datatypes are permanent");
-        crate::mpi().types.add(self.duplicate(self.contents.clone()))
+        debug_assert!(self.contents.is_some(), "named datatypes are permanent");
+        crate::mpi().types.add(self.duplicate(self.contents().clone()))
     }
 }

@@ -36,8 +36,9 @@ mpi_functions! {
     fn Finalize() {
         let environment = &mpi().environment;
         check!(environment.phase.get() == Phase::Initialised, ERR_OTHER, "MPI was not initialised by MPI_Init");
-        let own = mpi().comm(abi::COMM_SELF)?;
-        own.attributes.clear(abi::COMM_SELF)?;
+        if let Some(own) = mpi().comms.known_own() {
+            own.attributes.clear(abi::COMM_SELF)?;
+        }
         let world = mpi().comm(abi::COMM_WORLD)?;
         world.attributes.clear(abi::COMM_WORLD)?;
         mpi().comms.end();

@@ -53,18 +53,24 @@ fn one_that_stays() {
     assert_eq!(graph.op(stays), None);
 }
 
-/// One that begins with computation is posted twice; what waits for it hears of the second end.
+/// One that begins with computation, short or long, is posted twice; what waits for it hears of the second end.
 #[test]
 fn begins_with_computation() {
+    for time in [0, 9, u64::from(LONG) - 1, LONG.into(), u64::from(LONG) + 1, u64::MAX] {
+        begins_with(time);
+    }
+}
+
+fn begins_with(time: u64) {
     let mut graph = Graph::default();
     let send = Op { kind: Kind::Send, peer: 3, tag: 4, ..OP };
     let (first, next) = (graph.add(send, None), graph.add(OP, None));
-    graph.compute_before(first, 9);
+    graph.compute_before(first, time);
     graph.depend(next, first, Edge::Done);
     graph.seal();
     let mut posted = Vec::new();
     graph.post(|index, op, at| posted.push((index, op, *at)));
-    assert_eq!(posted, [(first, Op { size: 9, ..OP }, host::START)]);
+    assert_eq!(posted, [(first, Op { size: time, ..OP }, host::START)]);
     assert!(graph.is_held(first));
     let later = Stamp { time: Time::from_ps(9), ..host::START };
     assert!(graph.computed(first, &later));
@@ -74,6 +80,7 @@ fn begins_with_computation() {
     assert_eq!(graph.missing(next), 1);
     graph.reached(first, Edge::Done, &later);
     assert_eq!(ready(&mut graph), [next]);
+    assert!(graph.rare.is_none_or(|rare| rare.long.is_empty()));
 }
 
 /// The ring grows when all that is in it stays.
