@@ -506,7 +506,8 @@ impl Rank {
         if starts.is_empty() && waits.is_empty() {
             return Ok(());
         }
-        if let (Shape::Blocking, [start]) = (shape, starts.as_slice()) {
+        // Of a collective, its algorithm says which are.
+        if let (Shape::Blocking, [start], false) = (shape, starts.as_slice(), is_collective) {
             self.graph.mark(*start, BLOCKING);
         }
         let several = is_collective || ends.len() > 1 || !waits.is_empty();

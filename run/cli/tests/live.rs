@@ -105,6 +105,8 @@ fn a_live_run_and_its_replay() {
         let (off, constant) =
             ("--compute-time off", "--compute-time constant --constant-time 10us");
         let overheads = "--network flow --topology star:hosts=4 --set flow.or=0B:400ns";
+        let of_sends =
+            "--network flow --topology star:hosts=4 --set flow.or=0B:400ns --set flow.os=0B:300ns";
         for (name, ranks, compute, network) in [
             ("pingpong", 2, off, ""),
             ("halo", 4, off, ""),
@@ -120,6 +122,12 @@ fn a_live_run_and_its_replay() {
             ("locks", 5, off, ""),
             ("locks", 4, off, "--network infiniband --topology star:hosts=4"),
             ("locks", 3, off, overheads),
+            ("epochs", 4, off, ""),
+            ("epochs", 4, off, "--network infiniband --topology star:hosts=4"),
+            ("epochs", 4, off, "--network flow --topology star:hosts=4"),
+            ("epochs", 4, off, overheads),
+            ("epochs", 3, off, of_sends),
+            ("groups", 4, off, of_sends),
         ] {
             let program = library.compile(name);
             let time = |ended: Ended| {

@@ -2,6 +2,7 @@
 
 use mpi::{Store, Tags};
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use units::Time;
 
 use crate::path::Stamp;
@@ -81,6 +82,8 @@ pub struct Mailbox {
     pub open: Vec<Open>,
     /// By operation, how many of the requests that it waits for are open.
     waited: FxHashMap<u32, u32>,
+    /// How many messages of receives have arrived.
+    arrivals: u64,
 }
 
 /// A receive, or a send that is no detached one, that is not done.
@@ -93,6 +96,8 @@ pub struct Open {
     pub in_order: bool,
     /// Of a receive, its message, once it has arrived.
     pub message: Option<u32>,
+    /// The how manieth it was to arrive.
+    arrival: u64,
 }
 
 impl Mailbox {
@@ -117,7 +122,7 @@ impl Mailbox {
         for successor in &successors {
             *self.waited.entry(*successor).or_default() += 1;
         }
-        self.open.push(Open { index, successors, in_order, message: None });
+        self.open.push(Open { index, successors, in_order, message: None, arrival: 0 });
     }
 
     /// A request is done.
@@ -134,8 +139,9 @@ impl Mailbox {
 
     /// The message of a receive has arrived.
     pub fn arrived(&mut self, index: u32, message: u32) {
+        self.arrivals += 1;
         if let Some(open) = self.open.iter_mut().find(|open| open.index == index) {
-            open.message = Some(message);
+            (open.message, open.arrival) = (Some(message), self.arrivals);
         }
     }
 
@@ -144,9 +150,10 @@ impl Mailbox {
         self.open.iter().find(|open| open.index == index)?.message
     }
 
-    /// The first posted receive whose overhead is due: its message has arrived, and the rank has come to an operation
-    /// that waits for nothing but open requests, this one among them. `MPI_Waitall` takes what is there; others wait for one after
-    /// the other.
+    /// The receive whose overhead is due first. One is due if its message has arrived, and the rank has come to an operation
+    /// that waits for nothing but open requests, this one among them. Of those for which the same waits, the first posted comes first: `MPI_Waitall`
+    /// takes what is there; others wait for one after the other. Of those that have nothing to do with each other, as the
+    /// requests of several ranks, the first whose message has arrived.
     /// `missing` tells for how much an operation waits, `wanted` of a receive for which none does whether it is due.
     pub fn due(
         &self,
@@ -156,7 +163,7 @@ impl Mailbox {
         let reached = |successor: &u32| self.waited.get(successor) == Some(&missing(*successor));
         // One that waited for the first of several waits no more.
         let waits = |successor: &u32| missing(*successor) > 0;
-        self.open.iter().enumerate().find_map(|(place, open)| {
+        let due = self.open.iter().enumerate().filter_map(|(place, open)| {
             let message = open.message?;
             let before = |early: &Open| early.in_order && early.successors == open.successors;
             if open.in_order && self.open[..place].iter().any(before) {
@@ -164,7 +171,17 @@ impl Mailbox {
             }
             let due = open.successors.iter().any(reached)
                 || !open.successors.iter().any(waits) && wanted(open.index);
-            due.then_some((open.index, message))
-        })
+            due.then_some((open, message))
+        });
+        // Of each group, the first arrival, and who was posted first.
+        let mut groups: SmallVec<[(u64, &Open, u32); 4]> = SmallVec::new();
+        for (open, message) in due {
+            match groups.iter_mut().find(|(_, first, _)| first.successors == open.successors) {
+                Some((arrival, ..)) => *arrival = open.arrival.min(*arrival),
+                None => groups.push((open.arrival, open, message)),
+            }
+        }
+        let first = groups.into_iter().min_by_key(|(arrival, ..)| *arrival);
+        first.map(|(_, open, message)| (open.index, message))
     }
 }

@@ -160,6 +160,7 @@ impl Compiler<'_> {
         self.now.leave = leave;
         self.now.starts.clear();
         self.now.ends.clear();
+        self.now.waits.clear();
         self.now.first = self.out.draft.len();
     }
 

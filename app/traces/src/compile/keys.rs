@@ -28,10 +28,10 @@ pub enum Purpose {
     Collective(i64),
     /// One of several messages between two ranks in a collective: that, and which.
     Step(i64, u32),
-    /// A one-sided operation, on its way to the target.
-    Remote,
+    /// A one-sided operation, on its way to the target: the how manieth of the rank.
+    Remote(u32),
     /// The answer of the target.
-    Answer,
+    Answer(u32),
     /// The answer to a synchronous send: the how manieth of the rank.
     Met(u32),
     /// The beginning of an epoch of a window: from `MPI_Win_post` to `MPI_Win_start`.
@@ -103,6 +103,9 @@ impl<'a> Keys<'a> {
             Purpose::Collective(number) => Purpose::Collective(number % 1024),
             // Two ranks are never so many collectives apart that messages of two with one number meet.
             Purpose::Step(number, step) => Purpose::Step(number % 16, step),
+            // One may overtake another: what belongs together is told by number.
+            Purpose::Remote(number) => Purpose::Remote(number % 4096),
+            Purpose::Answer(number) => Purpose::Answer(number % 4096),
             other => other,
         };
         *self.known.entry((communicator, purpose)).or_insert_with_key(|key| {

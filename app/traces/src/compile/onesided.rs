@@ -102,6 +102,7 @@ pub fn compile(
         Class::WinFree | Class::Fence => {
             let id = arguments.number();
             answers(compiler, id, None, false)?;
+            waited(compiler);
             let communicator = exposure(compiler, id)?.communicator;
             synchronise(compiler, communicator, stream)?;
             shape = Shape::Collective;
@@ -117,6 +118,7 @@ pub fn compile(
         Class::Complete => {
             let id = arguments.number();
             answers(compiler, id, None, false)?;
+            waited(compiler);
             let group = std::mem::take(&mut exposure(compiler, id)?.started);
             notify(compiler, id, &group, (true, Purpose::Completed))?;
             shape = Shape::Collective;
@@ -158,14 +160,16 @@ pub fn compile(
         Class::Unlock => {
             let (target, id) = (arguments.number(), arguments.number());
             flush(compiler, id, Some(target), (false, stream))?;
-            shape = unlock(compiler, id, target..target + 1)?;
+            waited(compiler);
+            unlock(compiler, id, target..target + 1)?;
         }
         Class::UnlockAll => {
             let id = arguments.number();
             flush(compiler, id, None, (false, stream))?;
+            waited(compiler);
             let communicator = exposure(compiler, id)?.communicator;
             let ranks = compiler.communicator(stream, communicator)?.local.len();
-            shape = unlock(compiler, id, 0..ranks.into())?;
+            unlock(compiler, id, 0..ranks.into())?;
         }
         _ => {
             access(compiler, class, arguments, stream)?;
@@ -233,6 +237,7 @@ fn lock(
     if *window != Window::All || *mode != Mode::Gaps || !stream.is_simulated() {
         return Ok(());
     }
+    compiler.passes();
     let (enter, leave) = (compiler.now.enter, compiler.now.leave);
     let &mut Exposure { communicator, number, .. } = exposure(compiler, id)?;
     for target in targets {
@@ -247,9 +252,12 @@ fn lock(
     Ok(())
 }
 
-/// Gives locks back, and tells those who waited for them.
-fn unlock(compiler: &mut Compiler, id: i64, targets: Range<i64>) -> Result<Shape, String> {
+/// Gives locks back, and tells those who waited for them, of one target after the other.
+fn unlock(compiler: &mut Compiler, id: i64, targets: Range<i64>) -> Result<(), String> {
     let leave = compiler.now.leave;
+    if !exposure(compiler, id)?.held.is_empty() {
+        compiler.passes();
+    }
     for target in targets {
         let Some(which) = exposure(compiler, id)?.held.remove(&target) else { continue };
         if let Some(held) = compiler.out.held.get_mut(which) {
@@ -258,10 +266,10 @@ fn unlock(compiler: &mut Compiler, id: i64, targets: Range<i64>) -> Result<Shape
         if let Some(grants) = compiler.grants {
             let to = grants.to(compiler.rank, which);
             notify(compiler, id, to, (true, |window| Purpose::Granted(window, target)))?;
+            compiler.frame_part(Shape::Blocking);
         }
     }
-    let tells = !compiler.now.starts.is_empty();
-    Ok(if tells { Shape::Collective } else { Shape::Completion })
+    Ok(())
 }
 
 /// The call waits for the answers of a target, or of all; if it is `local`, for those that bring data.
@@ -282,6 +290,13 @@ fn answers(
     });
     compiler.now.waits.extend(waits);
     Ok(())
+}
+
+/// What the call does next, it does when it has waited for the answers.
+fn waited(compiler: &mut Compiler) {
+    if compiler.options.mode == Mode::Gaps && !compiler.now.waits.is_empty() {
+        compiler.frame_part(Shape::Completion);
+    }
 }
 
 /// The call waits for the answers of a target, or of all. In a simulated run it is at times a look, if there is nothing to wait for.
@@ -392,12 +407,15 @@ fn access(
     if to == compiler.out.place {
         return Ok(());
     }
-    let send = compiler.send(to, communicator, Purpose::Remote, there);
-    let answer = compiler.receive(to, communicator, Purpose::Answer, back);
+    let number = compiler.accesses;
+    compiler.accesses = number.wrapping_add(1);
+    let (request, reply) = (Purpose::Remote(number), Purpose::Answer(number));
+    let send = compiler.send(to, communicator, request, there);
+    let answer = compiler.receive(to, communicator, reply, back);
     compiler.now.starts.extend([send, answer]);
     compiler.now.ends.push(answer);
     let (tag, answer_tag) =
-        (compiler.tag(communicator, Purpose::Remote), compiler.tag(communicator, Purpose::Answer));
+        (compiler.tag(communicator, request), compiler.tag(communicator, reply));
     if compiler.inside {
         compiler.out.remote.push(Remote {
             target: to,

@@ -153,6 +153,8 @@ pub struct Compiler<'a> {
     pub finalized: bool,
     /// Tests and probes in a row of a simulated run.
     pub looks: u64,
+    /// One-sided operations so far.
+    pub accesses: u32,
     /// Operations of requests whose completion the trace does not tell: the next call waits for them.
     pub late: Vec<u32>,
     /// Arrays of requests, and how many of each calls have completed without saying which.
@@ -280,6 +282,7 @@ impl<'a> Compiler<'a> {
             inside: !matches!(options.window, Window::Collectives(1.., _) | Window::Times(1.., _)),
             finalized: false,
             looks: 0,
+            accesses: 0,
             late: Vec::new(),
             blind: Vec::new(),
             freed: Vec::new(),
