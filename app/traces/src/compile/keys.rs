@@ -14,6 +14,8 @@ use crate::record::{ANY, WORLD};
 const PLAIN: i64 = 1_000_000;
 /// Collectives of the world count modulo this; no more are under way between two ranks.
 const COLLECTIVES: i64 = 1 << 22;
+/// One-sided operations of a rank count modulo this; no more of those between two ranks are under way.
+const ACCESSES: u32 = 1 << 16;
 /// Numbers that were given as they came have this bit.
 const EARLY: u32 = 1 << 31;
 /// From here on tags are numbered in the end.
@@ -52,6 +54,13 @@ type Key = (i64, Purpose);
 pub struct Numbers(Mutex<FxHashMap<Key, u32>>);
 
 impl Numbers {
+    /// What has a number keeps it.
+    fn number(&self, key: Key) -> u32 {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let next = EARLY | all.len() as u32;
+        *all.entry(key).or_insert(next)
+    }
+
     /// The tag in the schedule for each tag that [`Keys`] gave; `None` if they are the same. It does not depend on
     /// which rank came first.
     pub fn tags(self) -> Option<impl Fn(u32) -> u32> {
@@ -103,15 +112,16 @@ impl<'a> Keys<'a> {
             Purpose::Collective(number) => Purpose::Collective(number % 1024),
             // Two ranks are never so many collectives apart that messages of two with one number meet.
             Purpose::Step(number, step) => Purpose::Step(number % 16, step),
-            // One may overtake another: what belongs together is told by number.
-            Purpose::Remote(number) => Purpose::Remote(number % 4096),
-            Purpose::Answer(number) => Purpose::Answer(number % 4096),
+            // One may overtake another: what belongs together is told by number. There are too many to note those that a rank has used.
+            Purpose::Remote(number) => {
+                return self.all.number((communicator, Purpose::Remote(number % ACCESSES)));
+            }
+            Purpose::Answer(number) => {
+                return self.all.number((communicator, Purpose::Answer(number % ACCESSES)));
+            }
             other => other,
         };
-        *self.known.entry((communicator, purpose)).or_insert_with_key(|key| {
-            let mut all = self.all.0.lock().unwrap_or_else(PoisonError::into_inner);
-            let next = EARLY | all.len() as u32;
-            *all.entry(*key).or_insert(next)
-        })
+        let key = (communicator, purpose);
+        *self.known.entry(key).or_insert_with_key(|key| self.all.number(*key))
     }
 }
