@@ -171,7 +171,13 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Model for Watched<'_, S
     }
 
     fn order(&self) -> Option<Vec<u32>> {
-        self.engine.network.order()
+        let mut order = self.engine.network.order()?;
+        if self.engine.source.keeps_order() {
+            let hosts = self.engine.hosts;
+            let places = order.iter_mut().filter(|process| **process < hosts);
+            places.zip(0..).for_each(|(place, host)| *place = host);
+        }
+        Some(order)
     }
 
     /// The network's; and where messages alone travel, the overhead before one enters.

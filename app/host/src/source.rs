@@ -141,6 +141,11 @@ pub trait Source: Sync {
         false
     }
 
+    /// Whether ranks of several threads may ask for those on hosts with lower numbers to run before them.
+    fn keeps_order(&self) -> bool {
+        false
+    }
+
     /// Whether a receive that no operation waits for, as far as is known, is to be taken in.
     fn wants(&self, state: &Self::State, index: u32) -> bool {
         let _ = (state, index);

@@ -126,6 +126,7 @@ impl Word {
 pub fn settle() {
     if let Ok(port) = mpi().port() {
         port.poll(Poll::Nothing);
+        port.order();
     }
 }
 

@@ -179,6 +179,7 @@ impl World {
             | Command::Sampled { .. }
             | Command::Sleep(_)
             | Command::Leave(_)
+            | Command::Order
             | Command::Test { .. }
             | Command::Poll(_)
             | Command::Communicator { .. }

@@ -307,6 +307,7 @@ pub fn look(port: &Port, tickets: &[Ticket]) {
         pause();
     }
     port.test(Taken::All, tickets);
+    port.order();
 }
 
 /// Whether a wait of this thread is that of the whole rank.

@@ -269,6 +269,10 @@ impl Rank {
             Command::Sample { block, rule } => {
                 return Ok(Want::Now(rules.shared.enough(*block, *rule)));
             }
+            Command::Order => {
+                kernel::wait_for_those_before();
+                return Ok(Want::Now(0));
+            }
             Command::Sampled { block, nanoseconds } => rules.shared.sampled(*block, *nanoseconds),
             Command::In(name) => self.inside = std::mem::take(name),
             Command::Exit => {
@@ -280,23 +284,6 @@ impl Rank {
             }
         }
         Ok(Want::Now(u64::MAX))
-    }
-
-    /// Whether a program that says this does more than look again for what has not come.
-    fn gets_on(&self, command: &Command) -> bool {
-        match command {
-            Command::Compute(_)
-            | Command::Poll(_)
-            | Command::Test { .. }
-            | Command::Leave(_)
-            | Command::In(_)
-            | Command::Called(_) => false,
-            Command::Receive { at_once, .. } => !at_once,
-            Command::Forget(ticket) => {
-                self.tickets.get(*ticket).is_some_and(|known| !known.completion.void)
-            }
-            _ => true,
-        }
     }
 
     pub fn slot(&self, context: u32) -> Result<u32, String> {

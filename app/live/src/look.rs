@@ -1,6 +1,6 @@
 //! Looks of a rank at how things stand.
 
-use port::{Poll, Taken, Ticket};
+use port::{Command, Poll, Taken, Ticket};
 use schedule::Edge;
 
 use crate::frame::{Rank, Rules, Ticketed};
@@ -73,6 +73,24 @@ impl Rank {
         self.hang(before, Edge::Done);
         self.graph.seal();
         Ok(before)
+    }
+
+    /// Whether a program that says this does more than look again for what has not come.
+    pub fn gets_on(&self, command: &Command) -> bool {
+        match command {
+            Command::Compute(_)
+            | Command::Poll(_)
+            | Command::Test { .. }
+            | Command::Leave(_)
+            | Command::In(_)
+            | Command::Order
+            | Command::Called(_) => false,
+            Command::Receive { at_once, .. } => !at_once,
+            Command::Forget(ticket) => {
+                self.tickets.get(*ticket).is_some_and(|known| !known.completion.void)
+            }
+            _ => true,
+        }
     }
 
     /// Whether an operation is a look for what may have come.

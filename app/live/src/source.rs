@@ -413,6 +413,11 @@ impl<H: Holder + ?Sized> Source for &Live<'_, H> {
         true
     }
 
+    /// See [`port::Command::Order`].
+    fn keeps_order(&self) -> bool {
+        true
+    }
+
     fn wants(&self, state: &State, index: u32) -> bool {
         state.rank.wants(index)
     }

@@ -298,6 +298,9 @@ pub enum Command {
         /// When there are enough.
         rule: Rule,
     },
+    /// It looks at or changes what ranks share from here on: it goes on when ranks that come before it have run, where several compute
+    /// at once. No time passes.
+    Order,
     /// A block took so many nanoseconds.
     Sampled {
         /// The block's number.

@@ -41,6 +41,9 @@ const MAPPED: Place = 192;
 /// Where it stands whether a program was refused.
 const REFUSED: Place = 256;
 
+/// Where it stands whether several ranks compute at once.
+const AT_ONCE: Place = 320;
+
 /// Where things are in the memory of so many ranks: a page of its own, a lane for each rank, and what is taken as it is needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
@@ -256,6 +259,16 @@ impl Memory {
     /// Whether that has happened.
     pub fn has_refused(&self) -> bool {
         self.word(REFUSED).load(Ordering::Relaxed) != 0
+    }
+
+    /// From now on, several ranks may compute at once.
+    pub fn compute_at_once(&self) {
+        self.word(AT_ONCE).store(1, Ordering::Relaxed);
+    }
+
+    /// Whether they may.
+    pub fn computes_at_once(&self) -> bool {
+        self.word(AT_ONCE).load(Ordering::Relaxed) != 0
     }
 
     /// Where things are.

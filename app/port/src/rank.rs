@@ -189,6 +189,14 @@ impl Port {
         self.turn(Command::Context(key.to_vec())) as u32
     }
 
+    /// To be called before the rank looks at or changes what ranks share: if several compute at once, they do so in the order in which they
+    /// would run one at a time. No time passes.
+    pub fn order(&self) {
+        if self.memory().computes_at_once() {
+            self.turn(Command::Order);
+        }
+    }
+
     /// Withdraws a send that has not begun; tells whether that was so. No time passes.
     pub fn withdraw(&self, ticket: Ticket) -> bool {
         self.turn(Command::Withdraw(ticket)) != 0

@@ -143,6 +143,7 @@ impl Encoder {
             Command::In(name) => self.bytes(13, name.as_bytes()),
             Command::Start(what) => self.bytes(18, what),
             Command::Exit => self.words.push(14),
+            Command::Order => self.words.push(23),
             Command::Abort(code) => self.words.extend([20, u64::from(code.cast_unsigned())]),
             Command::Sample { block, rule } => {
                 let precision = rule.precision.to_bits();
@@ -323,6 +324,7 @@ impl Decoder<'_> {
             12 => Command::Context(self.list()?.to_vec()),
             13 => Command::In(String::from_utf8_lossy(&self.bytes()?).into_owned()),
             14 => Command::Exit,
+            23 => Command::Order,
             20 => Command::Abort((self.word()? as u32).cast_signed()),
             15 => Command::Remote { to: self.small()?, bytes: self.word()?, answer: self.word()? },
             16 => {

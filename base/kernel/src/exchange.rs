@@ -3,8 +3,9 @@
 //! Everything a worker learns of the others passes through here, in one collective step per window.
 //! Workers on other machines would need the same three things: messages, two minima, a flag.
 
+use std::cell::{Cell, OnceCell};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use units::Time;
 
@@ -189,12 +190,50 @@ struct Lane<M> {
 /// t - 2. To tell that, they had read all of turn t - 4; what was told since they may be reading.
 const SETS: usize = 4;
 
+/// Where workers tell and hear how far they are.
+struct Meeting {
+    boards: [Vec<Board>; SETS],
+    bell: Bell,
+}
+
+impl Meeting {
+    fn wait_for(&self, board: &Board, turn: usize) {
+        self.bell.wait(|| board.tells_of(turn));
+    }
+}
+
+/// A worker at work, known to its thread.
+struct AtWork {
+    meeting: Arc<Meeting>,
+    me: usize,
+    turn: Cell<usize>,
+}
+
+thread_local! {
+    /// The worker that the thread is, if there are several.
+    static AT_WORK: OnceCell<AtWork> = const { OnceCell::new() };
+}
+
+/// For a process that runs: returns when all that stand before it in the order of processes have run in this window. If all who look
+/// at or change what processes have in common ask for it first, they do so in one order, however many workers there are; with no order of
+/// the model's own ([`crate::Model::order`]) or one that leaves these processes in the order of their numbers, it is the order of one worker.
+pub fn wait_for_those_before() {
+    AT_WORK.with(|at_work| {
+        let Some(AtWork { meeting, me, turn }) = at_work.get() else { return };
+        // Who tells of the next turn has run in this one.
+        let next = turn.get() + 1;
+        meeting.boards[next % SETS]
+            .iter()
+            .take(*me)
+            .for_each(|board| meeting.wait_for(board, next));
+    });
+}
+
 /// The meeting point of all workers.
 pub struct Exchange<M> {
     workers: usize,
-    boards: [Vec<Board>; SETS],
+    meeting: Arc<Meeting>,
     lanes: [Vec<Mutex<Lane<M>>>; SETS],
-    bell: Bell,
 }
 
 impl<M: Wire> Exchange<M> {
@@ -204,9 +243,11 @@ impl<M: Wire> Exchange<M> {
         let lanes = || (0..workers * workers).map(|_| Mutex::new(lane())).collect();
         Self {
             workers,
-            boards: std::array::from_fn(|_| boards()),
+            meeting: Arc::new(Meeting {
+                boards: std::array::from_fn(|_| boards()),
+                bell: Bell::new(),
+            }),
             lanes: std::array::from_fn(|_| lanes()),
-            bell: Bell::new(),
         }
     }
 
@@ -230,11 +271,16 @@ impl<M: Wire> Exchange<M> {
         if self.workers == 1 {
             return mine;
         }
-        self.boards[turn % SETS][me].tell(turn, mine);
-        self.bell.ring();
+        let Meeting { boards, bell } = &*self.meeting;
+        AT_WORK.with(|at_work| {
+            let begin = || AtWork { meeting: self.meeting.clone(), me, turn: Cell::default() };
+            at_work.get_or_init(begin).turn.set(turn);
+        });
+        boards[turn % SETS][me].tell(turn, mine);
+        bell.ring();
         let Some(turn) = turn.checked_sub(lag) else { return Notice::START };
-        self.boards[turn % SETS].iter().fold(Notice::NONE, |all, board| {
-            self.bell.wait(|| board.tells_of(turn));
+        boards[turn % SETS].iter().fold(Notice::NONE, |all, board| {
+            self.meeting.wait_for(board, turn);
             all.join(board.notice())
         })
     }

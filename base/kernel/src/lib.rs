@@ -18,7 +18,7 @@ mod random;
 mod shares;
 
 pub use event::{AHEAD, Event, Model, Next, Wire};
-pub use exchange::Transport;
+pub use exchange::{Transport, wait_for_those_before};
 pub use executor::{Config, Finished, Overflow, execute};
 pub use mail::Outbox;
 pub use memory::{prefetch, with_room};

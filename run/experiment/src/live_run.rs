@@ -241,6 +241,9 @@ pub(crate) fn with<T>(
         started.map_err(|error| Failure::Input(format!("error: {}", reason(&error))))?;
     let live =
         Live::new(&*holder, (ranks, room.more), &chosen, costs(configuration, flow), computation);
+    if configuration.count("run.threads") != Some(1) && !holder.memory().layout().is_private() {
+        holder.memory().compute_at_once();
+    }
     if let Some(hosts) = hosts {
         live.place_on(&hosts).map_err(|full| Failure::Input(format!("error: hosts: {full}")))?;
     }

@@ -162,18 +162,22 @@ impl<'a> Board<'a> {
         self.contribution(self.peers + rank)
     }
 
-    /// What one of the members has worked out for all, or does now.
+    /// What one of the members has worked out for all, or does now. If several do at once, it is that of the first who is done.
     pub fn shared(&self, work: impl FnOnce() -> Result<Vec<u8>>) -> Result<&'a [u8]> {
         let word = self.port.memory().word(self.place + 8);
-        let known = word.load(Ordering::Acquire);
-        if known != 0 {
-            let length = self.port.memory().word(known).load(Ordering::Relaxed);
-            return Ok(p2p::bytes(self.port, known + HEAD, length));
+        let mut known = word.load(Ordering::Acquire);
+        if known == 0 {
+            let made = Contribution::of(&work()?)?.place();
+            known = match word.compare_exchange(0, made, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => made,
+                Err(first) => {
+                    self.port.give_back(made);
+                    first
+                }
+            };
         }
-        let made = Contribution::of(&work()?)?.place();
-        word.store(made, Ordering::Release);
-        let length = self.port.memory().word(made).load(Ordering::Relaxed);
-        Ok(p2p::bytes(self.port, made + HEAD, length))
+        let length = self.port.memory().word(known).load(Ordering::Relaxed);
+        Ok(p2p::bytes(self.port, known + HEAD, length))
     }
 
     /// This rank has read what it wants.

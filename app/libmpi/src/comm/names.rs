@@ -1,5 +1,5 @@
-//! Names of ports (MPI 4.1, section 11.9.4), in a list in the memory that all ranks share. One rank runs at a time, so that nobody else changes
-//! the list while this one reads it.
+//! Names of ports (MPI 4.1, section 11.9.4), in a list in the memory that all ranks share. Ranks look at
+//! it and change it in one order (`Port::order`), so that nobody else changes the list while this one reads it.
 
 use std::ffi::c_char;
 use std::sync::atomic::Ordering;

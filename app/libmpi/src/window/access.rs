@@ -51,6 +51,7 @@ impl There {
             window.check_attached(self.displacement, &data)?;
         }
         let part = exposed.part(self.displacement, data)?;
+        mpi().port()?.order();
         Ok(Some(Found { window, target, part, datatype }))
     }
 

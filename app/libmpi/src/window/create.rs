@@ -103,6 +103,7 @@ impl Parts {
         collective::finish(comm, ticket, |board: &Board| {
             let told = (0..comm.size()).map(|rank| board.local(rank).map(Told::decode));
             let told: Vec<_> = told.collect::<Result<_>>()?;
+            port.order();
             let shared = board.shared(|| {
                 let locks = p2p::block(Locks::bytes(comm.size()))?;
                 Locks::new(locks, comm.size()).clear(port);

@@ -10,7 +10,7 @@ use super::epoch::Access;
 use super::{ALL, Which, Window};
 use crate::abi::{self, Handle};
 use crate::error::{Error, Result};
-use crate::{check, mpi, mpi_functions, threads};
+use crate::{agree, check, mpi, mpi_functions, threads};
 
 impl Window {
     /// Takes the locks of some targets, and waits for those that are not free.
@@ -18,6 +18,7 @@ impl Window {
         let port = mpi().port()?;
         // Others may have asked before, or not yet given it back.
         port.poll(Poll::Turn);
+        port.order();
         let (mut places, mut tickets) = (Vec::new(), Vec::new());
         for target in targets {
             if let Some(place) = self.locks.take(target, self.comm.rank(), alone)? {
@@ -39,7 +40,9 @@ impl Window {
 
     /// Gives back the locks of some targets.
     fn unlock(&self, mut targets: Range<u32>) -> Result {
-        mpi().port()?.poll(Poll::Turn);
+        let port = mpi().port()?;
+        port.poll(Poll::Turn);
+        port.order();
         targets.try_for_each(|target| self.give_back(target))
     }
 
@@ -51,7 +54,7 @@ impl Window {
     /// Waits until accesses are complete.
     fn flush(&self, which: Which) -> Result {
         if self.complete(which)? {
-            mpi().port()?.poll(Poll::Nothing);
+            agree::settle();
             return Ok(());
         }
         self.idle()

@@ -4,6 +4,7 @@
 mod aside;
 mod edges;
 mod oracle;
+mod order;
 mod toy;
 
 use kernel::{Config, Transport, execute};

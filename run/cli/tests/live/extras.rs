@@ -289,6 +289,24 @@ fn ranks_at_the_same_time() {
     }
 }
 
+/// Whoever computes at the same time, ranks take locks, tickets and places in a file from each other in the same order.
+#[test]
+fn order_of_ranks_at_the_same_time() {
+    let program = compiled("order");
+    for network in ["", "--network infiniband --topology torus:dims=3x3"] {
+        let folder = Folder::new("order");
+        let file = folder.path("file");
+        let run = |jobs| {
+            let options = format!("-q -n 9 --compute-time off {network} --jobs {jobs}");
+            right(mpirun(&options, &program, &file.to_string_lossy()), &options)
+        };
+        let one = run(1);
+        for jobs in [2, 3, 5] {
+            assert_eq!(run(jobs), one, "{jobs} {network}");
+        }
+    }
+}
+
 /// A second, a quarter and 5 us of sleep take that, by every clock.
 #[test]
 fn simulated_clocks() {
