@@ -170,6 +170,7 @@ impl World {
                 let next = FIRST_CONTEXT + self.contexts.len() as u32;
                 self.reply.value = (*self.contexts.entry(key).or_insert(next)).into();
             }
+            Command::Computed => self.reply.value = self.began.elapsed().as_nanos() as u64 * 1000,
             // All blocks run.
             Command::Sample { .. } => self.reply.value = u64::MAX,
             // Nothing that happens elsewhere, and time passes by itself; nothing is started.

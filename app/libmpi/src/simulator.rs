@@ -210,19 +210,19 @@ pub extern "C" fn heddle_now() -> u64 {
     threads::alongside(|| mpi().port.get().map_or(0, |port| port.poll(Poll::Nothing)))
 }
 
-/// The same where a call begins: what was computed since the last one has passed.
+/// The same where a call begins: when what was computed since the last one has passed.
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_computed() -> u64 {
-    look(Poll::Moment)
+    look(Port::computed)
 }
 
 /// Simulated time in picoseconds, with all that was computed until now; 0 for who is no rank.
-pub fn look(what: Poll) -> u64 {
+pub fn look(now: impl Fn(&Port) -> u64) -> u64 {
     threads::alongside(|| {
         let mpi = mpi();
         let Some(port) = mpi.port.get() else { return 0 };
         computed(mpi);
-        let now = port.poll(what);
+        let now = now(port);
         leave(mpi);
         now
     })

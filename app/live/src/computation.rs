@@ -79,12 +79,6 @@ impl Computed {
         self.fixed = self.fixed.saturating_add(picoseconds);
     }
 
-    /// Whether the region has something that is to be taken.
-    pub fn has_some(&self, rules: &Computation) -> bool {
-        let is_measured = matches!(rules.regions, Regions::Measured);
-        self.fixed > 0 || if is_measured { self.measured > 0 } else { !self.begun }
-    }
-
     /// What has come together, in picoseconds; with `ends`, the region ends here. Fails with a reason if nothing says how long it is.
     pub fn take(&mut self, rules: &Computation, rank: u32, ends: bool) -> Result<u64, String> {
         let measured = std::mem::take(&mut self.measured);

@@ -210,7 +210,12 @@ impl Rank {
                 }
                 self.computed.measured(time);
             }
-            &mut Command::Sleep(time) => self.computed.fixed(time),
+            &mut Command::Sleep(time) => {
+                if time > 1000 * BUSY {
+                    self.looks = 0;
+                }
+                self.computed.fixed(time);
+            }
             Command::Send { .. } => self.send(command, rules)?,
             &mut Command::Remote { to, bytes, answer } => {
                 self.remote(to, bytes, answer, &rules.shared);
@@ -268,6 +273,11 @@ impl Rank {
             }
             Command::Sample { block, rule } => {
                 return Ok(Want::Now(rules.shared.enough(*block, *rule)));
+            }
+            Command::Computed => {
+                let computed = self.computed.take(&rules.computation, self.number, false)?;
+                self.computed.fixed(computed);
+                return Ok(Want::Now(self.now.saturating_add(computed)));
             }
             Command::Order => {
                 kernel::wait_for_those_before();
@@ -476,7 +486,7 @@ impl Rank {
     }
 
     /// An operation waits for the last call.
-    fn follow_chain(&mut self, index: u32) {
+    pub fn follow_chain(&mut self, index: u32) {
         match self.chain {
             Some(Link { reached: Some(stamp), .. }) => self.graph.since(index, &stamp),
             Some(Link { op, edge, .. }) => self.graph.depend(index, op, edge),
@@ -566,18 +576,5 @@ impl Rank {
         }
         self.call.waits.push(first);
         self.called(Shape::Blocking, rules)
-    }
-
-    /// A receive is withdrawn, at the time at which the rank has come to that.
-    fn cancel(&mut self, ticket: Ticket, rules: &Rules) -> Result<(), String> {
-        let Some(end) = self.tickets.get(ticket).and_then(|known| known.ends.first()).copied()
-        else {
-            return Ok(());
-        };
-        let before = self.before(rules, true)?;
-        self.graph.cancel(before, end);
-        self.hang(before, Edge::Done);
-        self.graph.seal();
-        Ok(())
     }
 }

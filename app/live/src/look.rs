@@ -2,6 +2,7 @@
 
 use port::{Command, Poll, Taken, Ticket};
 use schedule::Edge;
+use traces::LOOKS_APART;
 
 use crate::frame::{Rank, Rules, Ticketed};
 use crate::graph::LEFT;
@@ -23,17 +24,18 @@ impl Rank {
     /// A look that names no operation.
     pub fn poll(&mut self, poll: Poll, rules: &Rules) -> Result<(), String> {
         match poll {
-            Poll::Moment if self.computed.has_some(&rules.computation) => {
-                self.passes(rules, false).map(drop)
+            Poll::Turn => {
+                self.ahead(false, rules)?;
+                self.moment(0);
+                Ok(())
             }
-            Poll::Turn => self.passes(rules, false).map(drop),
-            Poll::Nothing | Poll::Moment => Ok(()),
+            Poll::Nothing => Ok(()),
             Poll::Probe => self.look(rules.costs.probe, (Taken::All, Vec::new()), rules),
             Poll::Time => {
                 self.looks = self.looks.saturating_add(1);
                 let times = self.looks.saturating_sub(FREE_LOOKS).max(1);
                 self.computed.fixed(rules.costs.clock.saturating_mul(times));
-                self.passes(rules, true).map(drop)
+                self.passes(true, rules)
             }
         }
     }
@@ -48,17 +50,19 @@ impl Rank {
         self.look(rules.costs.test, (taken, tickets), rules)
     }
 
-    /// A look for what may have come, which costs more the more often that is done in a row.
+    /// A look for what may have come, which costs more the more often that is done in a row: with little computation in between.
     fn look(
         &mut self,
         cost: u64,
         (taken, tickets): (Taken, Vec<Ticket>),
         rules: &Rules,
     ) -> Result<(), String> {
+        if self.ahead(false, rules)? >= cost.saturating_mul(LOOKS_APART) {
+            self.polls = 0;
+        }
         self.polls = self.polls.saturating_add(1);
         self.looks = 0;
-        self.computed.fixed(cost.saturating_mul(self.polls));
-        let op = self.passes(rules, false)?;
+        let op = self.moment(cost.saturating_mul(self.polls));
         let look = Look { op, taken, tickets };
         match &mut self.look {
             Some(last) => **last = look,
@@ -68,21 +72,60 @@ impl Rank {
     }
 
     /// The computation so far passes before the next call.
-    fn passes(&mut self, rules: &Rules, ends: bool) -> Result<u32, String> {
+    fn passes(&mut self, ends: bool, rules: &Rules) -> Result<(), String> {
         let before = self.before(rules, ends)?;
         self.hang(before, Edge::Done);
         self.graph.seal();
-        Ok(before)
+        Ok(())
+    }
+
+    /// The computation so far; tells how long it takes, in picoseconds. It is carried out ahead of what happens meanwhile: what comes behind it
+    /// begins when that has happened. Of what could begin at its end, what was caused later comes later: for that, another operation.
+    fn ahead(&mut self, ends: bool, rules: &Rules) -> Result<u64, String> {
+        let computed = self.computed.take(&rules.computation, self.number, ends)?;
+        if computed > 0 {
+            self.by_itself(computed);
+            self.by_itself(0);
+        }
+        Ok(computed)
+    }
+
+    /// What takes so long, behind [`Rank::ahead`]. The next call waits for it.
+    fn moment(&mut self, cost: u64) -> u32 {
+        let moment = self.by_itself(cost);
+        self.graph.seal();
+        moment
+    }
+
+    fn by_itself(&mut self, time: u64) -> u32 {
+        let op = self.calc(time);
+        self.follow_chain(op);
+        self.hang(op, Edge::Done);
+        op
+    }
+
+    /// A receive is withdrawn, at the time at which the rank has come to that.
+    pub fn cancel(&mut self, ticket: Ticket, rules: &Rules) -> Result<(), String> {
+        let Some(end) = self.tickets.get(ticket).and_then(|known| known.ends.first()).copied()
+        else {
+            return Ok(());
+        };
+        self.ahead(true, rules)?;
+        let moment = self.moment(0);
+        self.graph.cancel(moment, end);
+        Ok(())
     }
 
     /// Whether a program that says this does more than look again for what has not come.
     pub fn gets_on(&self, command: &Command) -> bool {
         match command {
             Command::Compute(_)
+            | Command::Sleep(_)
             | Command::Poll(_)
             | Command::Test { .. }
             | Command::Leave(_)
             | Command::In(_)
+            | Command::Computed
             | Command::Order
             | Command::Called(_) => false,
             Command::Receive { at_once, .. } => !at_once,

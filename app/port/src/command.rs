@@ -29,10 +29,8 @@ pub enum Poll {
     Time,
     /// Nothing: how things stand.
     Nothing,
-    /// Nothing: a turn of its own, when all that is earlier in simulated time has happened.
+    /// Nothing: a turn of its own, when what was computed has passed and all that is earlier in simulated time has happened.
     Turn,
-    /// What time it is, of a tool that watches the program: what was computed counts, and the look costs nothing.
-    Moment,
 }
 
 /// Of several operations that a rank looks at, which it takes if they are done.
@@ -265,6 +263,9 @@ pub enum Command {
     },
     /// It asks how things stand.
     Poll(Poll),
+    /// A tool that watches the program asks what time it will be when what was computed has passed, if nothing comes between; the rank's time
+    /// does not change by that.
+    Computed,
     /// A receive is to be withdrawn if no message has met it.
     Cancel(Ticket),
     /// A send is to be withdrawn if it has not begun; the answer is whether it was.

@@ -184,6 +184,11 @@ impl Port {
         self.now.get()
     }
 
+    /// The time when what was computed will have passed, if nothing comes between, in picoseconds. No time passes.
+    pub fn computed(&self) -> u64 {
+        self.turn(Command::Computed).max(self.now.get())
+    }
+
     /// A number: the same for all who ask with the same key, now or later. No time passes.
     pub fn context(&self, key: &[u64]) -> u32 {
         self.turn(Command::Context(key.to_vec())) as u32

@@ -144,6 +144,7 @@ impl Encoder {
             Command::Start(what) => self.bytes(18, what),
             Command::Exit => self.words.push(14),
             Command::Order => self.words.push(23),
+            Command::Computed => self.words.push(24),
             Command::Abort(code) => self.words.extend([20, u64::from(code.cast_unsigned())]),
             Command::Sample { block, rule } => {
                 let precision = rule.precision.to_bits();
@@ -304,7 +305,6 @@ impl Decoder<'_> {
                 0 => Poll::Probe,
                 1 => Poll::Time,
                 3 => Poll::Turn,
-                4 => Poll::Moment,
                 _ => Poll::Nothing,
             }),
             21 => {
@@ -325,6 +325,7 @@ impl Decoder<'_> {
             13 => Command::In(String::from_utf8_lossy(&self.bytes()?).into_owned()),
             14 => Command::Exit,
             23 => Command::Order,
+            24 => Command::Computed,
             20 => Command::Abort((self.word()? as u32).cast_signed()),
             15 => Command::Remote { to: self.small()?, bytes: self.word()?, answer: self.word()? },
             16 => {

@@ -64,7 +64,7 @@ struct call {
 /* The clock of a rank of `heddle mpirun`, in picoseconds of simulated time; NULL in a real run. Without the library of heddle in the process
  * the name is nowhere, and this is NULL. */
 extern uint64_t heddle_now(void) __attribute__((weak, visibility("default")));
-/* The same when a call begins: what the program has computed since the last one has passed. */
+/* The same when a call begins: when what the program has computed since the last one will have passed. */
 extern uint64_t heddle_computed(void) __attribute__((weak, visibility("default")));
 
 /* Nanoseconds; in simulated time, picoseconds. */
@@ -90,6 +90,9 @@ static inline bool enter(struct call *call)
 static inline void leave(struct call *call)
 {
     call->leave = now();
+    /* Calls that do nothing do not wait for what was computed before them; it passes before the next one that does. */
+    if (call->leave < call->enter)
+        call->leave = call->enter;
 }
 
 void lock_slowly(void);

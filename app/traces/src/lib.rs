@@ -11,4 +11,4 @@ pub mod record;
 pub mod source;
 pub mod text;
 
-pub use compile::{Compiled, Error, Mark, compile};
+pub use compile::{Compiled, Error, LOOKS_APART, Mark, compile};

@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::op::{Builtin, Operation};
 use crate::p2p::{self, Data};
 use crate::request::Active;
-use crate::{both_forms, check, mpi, mpi_functions};
+use crate::{agree, both_forms, check, mpi, mpi_functions};
 
 /// What an access names at its target.
 struct There {
@@ -51,7 +51,11 @@ impl There {
             window.check_attached(self.displacement, &data)?;
         }
         let part = exposed.part(self.displacement, data)?;
-        mpi().port()?.order();
+        if window.epoch.borrow().is_passive() {
+            agree::settle();
+        } else {
+            mpi().port()?.order();
+        }
         Ok(Some(Found { window, target, part, datatype }))
     }
 

@@ -115,6 +115,11 @@ impl Epoch {
         if fits { Ok(()) } else { out_of_order("no epoch is open for this rank") }
     }
 
+    /// Whether the targets of accesses take no part in them: they, and others, may look at any time for what these have done.
+    pub const fn is_passive(&self) -> bool {
+        matches!(self.access, Access::Locks(_) | Access::All(_))
+    }
+
     /// A target is locked: it must not be so already.
     pub fn lock(&mut self, target: u32) -> Result {
         match &self.access {

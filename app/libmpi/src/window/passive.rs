@@ -17,8 +17,7 @@ impl Window {
     fn lock(&self, targets: Range<u32>, alone: bool) -> Result {
         let port = mpi().port()?;
         // Others may have asked before, or not yet given it back.
-        port.poll(Poll::Turn);
-        port.order();
+        agree::settle();
         let (mut places, mut tickets) = (Vec::new(), Vec::new());
         for target in targets {
             if let Some(place) = self.locks.take(target, self.comm.rank(), alone)? {
@@ -40,9 +39,7 @@ impl Window {
 
     /// Gives back the locks of some targets.
     fn unlock(&self, mut targets: Range<u32>) -> Result {
-        let port = mpi().port()?;
-        port.poll(Poll::Turn);
-        port.order();
+        agree::settle();
         targets.try_for_each(|target| self.give_back(target))
     }
 
@@ -54,7 +51,9 @@ impl Window {
     /// Waits until accesses are complete.
     fn flush(&self, which: Which) -> Result {
         if self.complete(which)? {
-            agree::settle();
+            let port = mpi().port()?;
+            port.poll(Poll::Nothing);
+            port.order();
             return Ok(());
         }
         self.idle()

@@ -242,19 +242,50 @@ impl Compiler<'_> {
 
     /// The computation so far, by itself; the rest of the call comes behind it.
     pub fn passes(&mut self) -> u32 {
-        let (thread, gap) = (self.now.thread, self.gap());
-        if let Some(chain) = self.threads.get_mut(thread) {
-            chain.clock = self.now.enter;
-        }
+        let gap = self.computed();
         if !self.inside {
             return NONE;
         }
-        self.now.behind = self.calc(gap);
+        self.by_itself(gap);
+        self.now.behind
+    }
+
+    /// What takes so long, and begins when the computation before the call has passed: by itself, so that what comes meanwhile comes before it.
+    /// The rest of the call comes behind it.
+    pub fn moment(&mut self, gap: u64, cost: u64) {
+        if !self.inside {
+            return;
+        }
+        if gap > 0 {
+            self.by_itself(gap);
+            // Of what could begin now, what was caused while it computed comes first.
+            self.by_itself(0);
+        }
+        self.by_itself(cost);
+    }
+
+    /// The same for what takes no time.
+    pub fn turn(&mut self) {
+        let gap = self.computed();
+        self.moment(gap, 0);
+    }
+
+    /// The computation before the call, which is taken.
+    pub fn computed(&mut self) -> u64 {
+        let gap = self.gap();
+        if let Some(chain) = self.threads.get_mut(self.now.thread) {
+            chain.clock = self.now.enter;
+        }
+        gap
+    }
+
+    /// So much time, behind the last call.
+    fn by_itself(&mut self, time: u64) {
+        self.now.behind = self.calc(time);
         self.chain();
-        if let Some(chain) = self.threads.get_mut(thread) {
+        if let Some(chain) = self.threads.get_mut(self.now.thread) {
             chain.last = Some((self.now.behind, Edge::Done));
         }
-        self.now.behind
     }
 
     /// Leaves the place of an answer to a message that was received before, if it may have one.

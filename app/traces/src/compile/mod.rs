@@ -22,6 +22,8 @@ mod send;
 mod synchronous;
 mod unlisted;
 
+pub use look::LOOKS_APART;
+
 use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;

@@ -237,7 +237,7 @@ fn lock(
     if *window != Window::All || *mode != Mode::Gaps || !stream.is_simulated() {
         return Ok(());
     }
-    compiler.passes();
+    compiler.turn();
     let (enter, leave) = (compiler.now.enter, compiler.now.leave);
     let &mut Exposure { communicator, number, .. } = exposure(compiler, id)?;
     for target in targets {
@@ -256,7 +256,7 @@ fn lock(
 fn unlock(compiler: &mut Compiler, id: i64, targets: Range<i64>) -> Result<(), String> {
     let leave = compiler.now.leave;
     if !exposure(compiler, id)?.held.is_empty() {
-        compiler.passes();
+        compiler.turn();
     }
     for target in targets {
         let Some(which) = exposure(compiler, id)?.held.remove(&target) else { continue };
@@ -403,6 +403,10 @@ fn access(
     let Some(to) = compiler.peer(known, target)?.filter(|_| target != PROC_NULL) else {
         return Ok(());
     };
+    if exposure(compiler, id)?.held.contains_key(&target) {
+        // Others may look at what it does at any time.
+        compiler.turn();
+    }
     // Its own memory takes no message.
     if to == compiler.out.place {
         return Ok(());

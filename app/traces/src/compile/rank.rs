@@ -379,7 +379,7 @@ impl<'a> Compiler<'a> {
             Class::Local => return Ok(()),
             Class::Init => {
                 let early = if self.clock.is_some() { record.leave } else { 0 };
-                let carry = early + self.cost(Class::Init, stream);
+                let carry = early + self.cost(Class::Init, false);
                 self.threads = vec![Chain { clock: record.leave, carry, ..Chain::default() }];
                 self.window(record, None);
                 return Ok(());

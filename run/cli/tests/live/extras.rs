@@ -307,6 +307,28 @@ fn order_of_ranks_at_the_same_time() {
     }
 }
 
+/// What ranks look at and change, they do when their time has come, and not when their code runs: at which others are as far.
+#[test]
+fn moments_of_ranks() {
+    let program = compiled("moments");
+    let folder = Folder::new("moments");
+    let file = folder.path("file");
+    let square = "--topology torus:dims=2x2";
+    for how in [
+        "",
+        "--in-process",
+        "--jobs 3",
+        &format!("--network infiniband {square}"),
+        &format!("--network infiniband {square} --in-process"),
+        &format!("--network flow {square}"),
+        &format!("--network flow {square} --set flow.or=0B:400ns"),
+    ] {
+        let options = format!("-q -n 4 --compute-time off --host-clock simulated {how}");
+        let said = right(mpirun(&options, &program, &file.to_string_lossy()), &options);
+        assert_eq!(said, "", "{how}");
+    }
+}
+
 /// A second, a quarter and 5 us of sleep take that, by every clock.
 #[test]
 fn simulated_clocks() {
