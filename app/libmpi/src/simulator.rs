@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::state::{Mpi, mpi};
 use crate::{place, threads};
 
-/// The environment variable that says what computation counts: `measured` or `off`.
+/// The environment variable that says what computation counts: `measured`, or `constant` if only how often.
 const COMPUTE: &str = "HEDDLE_COMPUTE";
 
 /// The environment variable that says whether messages have contents: `off` if not.
@@ -32,6 +32,8 @@ const LAUNCHER: &str = "a rank is one process: if it is started by the launcher 
 pub struct Manner {
     /// They measure their computation.
     measures: bool,
+    /// They say when they compute, though not for how long.
+    counts: bool,
     /// Messages have no contents.
     hollow: bool,
 }
@@ -40,11 +42,13 @@ impl Manner {
     /// What these variables say.
     pub fn new(variable: impl Fn(&str) -> Option<OsString>) -> Self {
         let says = |name, what: &str| variable(name).is_some_and(|said| said == what);
-        Self { measures: says(COMPUTE, "measured"), hollow: says(PAYLOAD, "off") }
+        let (measures, counts) = (says(COMPUTE, "measured"), says(COMPUTE, "constant"));
+        Self { measures, counts, hollow: says(PAYLOAD, "off") }
     }
 
     fn adopt(self, rank: &Mpi) {
         rank.measured.set(self.measures.then(clock));
+        rank.counted.set(self.counts);
         rank.hollow.set(self.hollow);
     }
 }
@@ -240,6 +244,9 @@ pub fn enter(mpi: &Mpi, name: &'static str) {
 pub fn computed(mpi: &Mpi) {
     if threads::allowed() && mpi.measured.get().is_some() {
         BEGAN.set(Some(read(ClockId::ThreadCPUTime)));
+    }
+    if let (true, Some(port)) = (mpi.counted.get(), mpi.port.get()) {
+        port.say(&Command::Compute(0));
     }
     meanwhile(mpi);
 }

@@ -62,6 +62,8 @@ pub struct Mpi {
     pub manner: Cell<Option<crate::simulator::Manner>>,
     /// The processor time at which the last call ended, if computation counts.
     pub measured: Cell<Option<u64>>,
+    /// Whether it counts how often the rank computes.
+    pub counted: Cell<bool>,
     /// Messages and collectives have no contents: the program's buffers are left alone.
     pub hollow: Cell<bool>,
     /// Whether there is no simulator.

@@ -63,6 +63,8 @@ pub struct Computed {
     before: u64,
     /// Regions so far.
     regions: usize,
+    /// Whether the rank has said that it computes in the present region.
+    computes: bool,
     /// Whether what the present region takes has been taken.
     begun: bool,
     kept: Vec<u64>,
@@ -71,6 +73,7 @@ pub struct Computed {
 impl Computed {
     /// The rank computed for so many nanoseconds of its processor.
     pub const fn measured(&mut self, nanoseconds: u64) {
+        self.computes = true;
         self.measured = self.measured.saturating_add(nanoseconds);
     }
 
@@ -88,6 +91,8 @@ impl Computed {
                 rules.scaled(measured)
             }
             Regions::Constant(_) | Regions::Listed(_) if self.begun => 0,
+            // What the library does in parts is one call.
+            Regions::Constant(_) if !self.computes => 0,
             Regions::Constant(time) => *time,
             Regions::Listed(lists) => {
                 let listed = lists.get(rank as usize).and_then(|list| list.get(self.regions));
@@ -99,8 +104,10 @@ impl Computed {
                 })?)
             }
         };
-        self.begun = !ends;
+        let takes = self.computes || !matches!(rules.regions, Regions::Constant(_));
+        self.begun = !ends && (self.begun || takes);
         if ends {
+            self.computes = false;
             self.regions += 1;
             let before = std::mem::take(&mut self.before);
             if rules.kept.is_some() {
@@ -164,9 +171,18 @@ mod tests {
         for other in [&[3][..], &[3, 5, 1]] {
             assert!(listed(other).is_err_and(|why| why.contains("another path")), "{other:?}");
         }
-        assert_eq!(
-            ran(&Computation::new(Regions::Constant(40), 9.0, 1, false)),
-            Ok(vec![40, 0, 47])
-        );
+        let constant = Computation::new(Regions::Constant(40), 9.0, 1, false);
+        assert_eq!(ran(&constant), Ok(vec![40, 0, 47]));
+        // A call in several parts computes once before the first.
+        let mut computed = Computed::default();
+        let mut take = |ends, computes| {
+            if computes {
+                computed.measured(0);
+            }
+            computed.take(&constant, 0, ends)
+        };
+        let parts = [(true, true), (false, false), (true, false), (false, true), (true, true)];
+        let took = parts.map(|(ends, computes)| take(ends, computes));
+        assert_eq!(took, [40, 0, 0, 40, 0].map(Ok));
     }
 }
