@@ -217,7 +217,7 @@ pub const KEYS: &[Key] = &[
     key("live.scale", Kind::Factor, Value("1"), None,
         "By how much computation takes longer than measured; with 0.5 it is twice as fast."),
     key("live.poll", Kind::Time, Value("100 ns"), None,
-        "What a call that only looks costs (`MPI_Test`, `MPI_Iprobe` and their kin); of several in a row the n-th costs n times as \
+        "What a call that only looks costs (`MPI_Test`, `MPI_Iprobe` and their kin); of several in a row (with less computation between them than ten times that) the n-th costs n times as \
          much, so that time goes on for a program that polls. Over flows, `smpi/test` and `smpi/iprobe` say it, if they are set. \
          Looks in the replay of a live run cost the same."),
     key("live.clock", Kind::Time, Value("10 ns"), None,

@@ -250,7 +250,15 @@ fn sendrecv(
     let [a, b, c] = datatype(received);
     let half = [into, 1, a, b, c, from, from_tag, status.source, status.tag, status.bytes];
     let half = Record { values: half.to_vec(), ..Record::default() };
-    receive(compiler, &mut half.arguments(), Some(id), stream, immediate)
+    let sent = compiler.now.ends.clone();
+    let open = receive(compiler, &mut half.arguments(), Some(id), stream, immediate)?;
+    if let ([send], false) = (sent.as_slice(), immediate)
+        && compiler.now.ends == sent
+    {
+        // With nobody to receive from, it is a send.
+        compiler.blocking(*send);
+    }
+    Ok(open)
 }
 
 /// A call receives the message that is in hand.
