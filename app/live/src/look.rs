@@ -79,8 +79,9 @@ impl Rank {
         Ok(())
     }
 
-    /// The computation so far; tells how long it takes, in picoseconds. It is carried out ahead of what happens meanwhile: what comes behind it
-    /// begins when that has happened. Of what could begin at its end, what was caused later comes later: for that, another operation.
+    /// The computation so far; tells how long it takes, in picoseconds. An operation's end is known at its start, before what happens elsewhere
+    /// meanwhile; so what must come behind that as well is an operation of its own. And one without length stands between them: of what could
+    /// begin at one moment, what was caused first comes first, and that is what came while the rank computed.
     fn ahead(&mut self, ends: bool, rules: &Rules) -> Result<u64, String> {
         let computed = self.computed.take(&rules.computation, self.number, ends)?;
         if computed > 0 {
