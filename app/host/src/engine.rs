@@ -429,6 +429,9 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
             // It stays where it was written, here and above: a copy would wait for that.
             if !class.of_messages() {
                 let Some(task) = &queues.pop_task(&self.rank.clocks) else { return Time::MAX };
+                if N::DIRECT && self.awaits_turn(task, class) {
+                    return at;
+                }
                 self.perform(task, at, class);
                 continue;
             }
@@ -441,6 +444,19 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
             }
         }
         Time::MAX
+    }
+
+    /// Puts back what has to come in the order of all ranks, once: when it is next, it has a window of its own.
+    fn awaits_turn(&mut self, task: &Task, class: Class) -> bool {
+        let (Class::Compute { .. }, Work::One(index, _)) = (class, task.work) else { return false };
+        if !self.engine.source.is_turn(&self.rank.source, index) {
+            return false;
+        }
+        self.rank.turn = !self.rank.turn;
+        if self.rank.turn {
+            self.queues().push(class, || Entry::Task(*task));
+        }
+        self.rank.turn
     }
 
     fn perform(&mut self, task: &Task, at: Time, class: Class) {

@@ -25,6 +25,8 @@ pub struct Rank<S> {
     /// Messages to other processes so far.
     pub sequence: u32,
     pub received_messages: u32,
+    /// Whether its next operation is a [`crate::Source::is_turn`], which waits for those of others that come before it.
+    pub turn: bool,
     pub sent_bytes: u64,
     pub received_bytes: u64,
     pub busy: Time,
@@ -129,15 +131,16 @@ impl<S> Rank<S> {
             batches: 0,
             sequence: 0,
             received_messages: 0,
+            turn: false,
             sent_bytes: 0,
             received_bytes: 0,
             busy: Time::ZERO,
         }
     }
 
-    /// Whether a message has arrived whose sender may be released without delay.
+    /// Whether a message has arrived whose sender may be released without delay, or what happens next has to come in the order of all ranks.
     pub fn urgent(&self) -> bool {
-        self.matching.as_ref().is_some_and(|matching| matching.urgent > 0)
+        self.turn || self.matching.as_ref().is_some_and(|matching| matching.urgent > 0)
     }
 
     /// Messages of the program that it has sent.

@@ -152,6 +152,13 @@ pub trait Source: Sync {
         true
     }
 
+    /// Whether a rank looks at or changes what all share when a computation is done: of such computations, none is carried out before
+    /// one of another rank that begins earlier.
+    fn is_turn(&self, state: &Self::State, index: u32) -> bool {
+        let _ = (state, index);
+        false
+    }
+
     /// Whether a computation is a look for what may have come (`MPI_Test`, `MPI_Iprobe`).
     fn is_look(&self, state: &Self::State, index: u32) -> bool {
         let _ = (state, index);

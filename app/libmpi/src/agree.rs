@@ -125,7 +125,7 @@ impl Word {
 /// Lets the other ranks do what they do before this moment of simulated time: when what this one computed so far has passed.
 pub fn settle() {
     if let Ok(port) = mpi().port() {
-        port.poll(Poll::Turn);
+        mpi().moment.set(port.poll(Poll::Turn));
         port.order();
     }
 }
@@ -241,7 +241,7 @@ pub fn done() -> Handle {
 
 /// Simulated time, in picoseconds.
 pub fn now() -> u64 {
-    simulator::look(|port| port.poll(Poll::Time))
+    simulator::look(|port| simulator::time(mpi(), port))
 }
 
 /// Ends all ranks of the program.

@@ -220,6 +220,30 @@ pub extern "C" fn heddle_computed() -> u64 {
     look(Port::computed)
 }
 
+/// When the rank last looked at or changed what ranks share, in picoseconds; 0 if it has not since this was last asked.
+#[unsafe(no_mangle)]
+pub extern "C" fn heddle_moment() -> u64 {
+    mpi().moment.take()
+}
+
+/// Is told of a look at the clock: when it began and ended, in picoseconds.
+pub type Told = extern "C" fn(u64, u64);
+
+/// Looks at the clock are told from now on: as they take their turn with what else the rank does, a replay of what is recorded needs them.
+#[unsafe(no_mangle)]
+pub extern "C" fn heddle_tell_looks(told: Told) {
+    mpi().told.set(Some(told));
+}
+
+/// A look at the clock, in picoseconds.
+pub fn time(mpi: &Mpi, port: &Port) -> u64 {
+    let Some(told) = mpi.told.get() else { return port.poll(Poll::Time) };
+    let begin = port.computed();
+    let end = port.poll(Poll::Time);
+    told(begin, end);
+    end
+}
+
 /// Simulated time in picoseconds, with all that was computed until now; 0 for who is no rank.
 pub fn look(now: impl Fn(&Port) -> u64) -> u64 {
     threads::alongside(|| {

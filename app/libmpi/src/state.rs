@@ -62,6 +62,10 @@ pub struct Mpi {
     pub manner: Cell<Option<crate::simulator::Manner>>,
     /// The processor time at which the last call ended, if computation counts.
     pub measured: Cell<Option<u64>>,
+    /// When the rank last looked at or changed what ranks share, in picoseconds; 0 once that has been asked for.
+    pub moment: Cell<u64>,
+    /// Who is told of looks at the clock.
+    pub told: Cell<Option<crate::simulator::Told>>,
     /// Whether it counts how often the rank computes.
     pub counted: Cell<bool>,
     /// Messages and collectives have no contents: the program's buffers are left alone.

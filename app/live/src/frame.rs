@@ -12,6 +12,7 @@ use port::{Command, Completion, Members, Memory, Numbered, Place, Shape, Ticket}
 use rustc_hash::FxHashMap;
 use schedule::{Edge, Kind, Op};
 use smallvec::SmallVec;
+use traces::BUSY;
 use traces::collective::Expand;
 use traces::definitions::Neighbours;
 
@@ -20,9 +21,6 @@ use crate::expansion::Expansion;
 use crate::graph::{ANY, AT_ONCE, BLOCKING, END, Graph, LEFT};
 use crate::look::Look;
 use crate::shared::{BIRTH, Costs, Envelope, FIRST_CONTEXT, Shared};
-
-/// A rank that computes longer, in nanoseconds, does not only look at the clock.
-const BUSY: u64 = 10_000;
 
 pub type Ops = SmallVec<[u32; 4]>;
 
@@ -148,6 +146,8 @@ pub struct Rank {
     pub computed: Computed,
     /// Its last look for what may have come.
     pub look: Option<Box<Look>>,
+    /// Its last look at what ranks share.
+    pub turn: Option<u32>,
     /// Polls in a row.
     pub polls: u64,
     /// Looks at the clock in a row, between which it computed next to nothing.
@@ -184,6 +184,7 @@ impl Rank {
             call: Call::default(),
             probes: Vec::new(),
             look: None,
+            turn: None,
             chain: None,
             computed: Computed::default(),
             polls: 0,
@@ -205,13 +206,13 @@ impl Rank {
         }
         match command {
             &mut Command::Compute(time) => {
-                if time > BUSY {
+                if time > BUSY / 1000 {
                     self.looks = 0;
                 }
                 self.computed.measured(time);
             }
             &mut Command::Sleep(time) => {
-                if time > 1000 * BUSY {
+                if time > BUSY {
                     self.looks = 0;
                 }
                 self.computed.fixed(time);

@@ -2,13 +2,10 @@
 
 use port::{Command, Poll, Taken, Ticket};
 use schedule::Edge;
-use traces::LOOKS_APART;
+use traces::{LOOKS_APART, look_at_clock};
 
 use crate::frame::{Rank, Rules, Ticketed};
 use crate::graph::LEFT;
-
-/// So many looks at the clock in a row cost the same.
-const FREE_LOOKS: u64 = 100;
 
 /// A look for what may have come.
 #[derive(Debug)]
@@ -26,15 +23,14 @@ impl Rank {
         match poll {
             Poll::Turn => {
                 self.ahead(false, rules)?;
-                self.moment(0);
+                self.turn = Some(self.moment(0));
                 Ok(())
             }
             Poll::Nothing => Ok(()),
             Poll::Probe => self.look(rules.costs.probe, (Taken::All, Vec::new()), rules),
             Poll::Time => {
                 self.looks = self.looks.saturating_add(1);
-                let times = self.looks.saturating_sub(FREE_LOOKS).max(1);
-                self.computed.fixed(rules.costs.clock.saturating_mul(times));
+                self.computed.fixed(look_at_clock(rules.costs.clock, self.looks));
                 self.passes(true, rules)
             }
         }

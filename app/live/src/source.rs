@@ -422,6 +422,10 @@ impl<H: Holder + ?Sized> Source for &Live<'_, H> {
         state.rank.wants(index)
     }
 
+    fn is_turn(&self, state: &State, index: u32) -> bool {
+        state.rank.turn == Some(index)
+    }
+
     fn is_look(&self, state: &State, index: u32) -> bool {
         state.rank.is_look(index)
     }

@@ -58,7 +58,8 @@ extern __thread bool inside __attribute__((tls_model("initial-exec")));
 extern __thread unsigned thread_number __attribute__((tls_model("initial-exec")));
 
 struct call {
-    uint64_t enter, leave;
+    /* In a simulated run also when it looked at or changed what ranks share; 0 if it did not. */
+    uint64_t enter, leave, moment;
 };
 
 /* The clock of a rank of `heddle mpirun`, in picoseconds of simulated time; NULL in a real run. Without the library of heddle in the process
@@ -66,6 +67,10 @@ struct call {
 extern uint64_t heddle_now(void) __attribute__((weak, visibility("default")));
 /* The same when a call begins: when what the program has computed since the last one will have passed. */
 extern uint64_t heddle_computed(void) __attribute__((weak, visibility("default")));
+/* When the call that ends looked at or changed what ranks share, such as locks of windows; 0 if it did not. */
+extern uint64_t heddle_moment(void) __attribute__((weak, visibility("default")));
+/* Looks at the clock are told from now on: when they began, as calls do, and ended. */
+extern void heddle_tell_looks(void (*)(uint64_t, uint64_t)) __attribute__((weak, visibility("default")));
 
 /* Nanoseconds; in simulated time, picoseconds. */
 static inline uint64_t now(void)
@@ -93,6 +98,7 @@ static inline void leave(struct call *call)
     /* Calls that do nothing do not wait for what was computed before them; it passes before the next one that does. */
     if (call->leave < call->enter)
         call->leave = call->enter;
+    call->moment = heddle_moment ? heddle_moment() : 0;
 }
 
 void lock_slowly(void);
@@ -123,6 +129,8 @@ out_t trace_define(unsigned kind, size_t most);
 void trace_defined(out_t out);
 /* The call of a function outside the table of calls, or of one that failed. */
 void trace_unlisted(unsigned function, const struct call *call, bool failed);
+/* A look at the clock of a simulated run. */
+void trace_look(uint64_t begin, uint64_t end);
 /* Writes what is buffered as a block. */
 void trace_flush(void);
 /* Writes the index and closes the file. */

@@ -199,7 +199,7 @@ void trace_open(int rank, int size, uint64_t start, uint64_t wall)
         return;
     }
     compressor = ZSTD_createCCtx();
-    named = calloc(2 * FUNCTION_COUNT, 1);
+    named = calloc(2 * (FUNCTION_COUNT + 1), 1);
     unlink(tail_path);
     size_t header = write_header(rank, size, start, wall);
     if (!compressor || !named || header == 0 || !map_tail(BLOCK_BYTES + ROOM)) {
@@ -215,6 +215,8 @@ void trace_open(int rank, int size, uint64_t start, uint64_t wall)
     memcpy(tail->magic, "HEDDLETL", 8);
     slot->offset = header;
     recording = true;
+    if (heddle_tell_looks)
+        heddle_tell_looks(trace_look);
 }
 
 /* Tells the compiler, and the kernel's view of the mapping, that what was written stands. */
@@ -299,6 +301,10 @@ out_t trace_begin(unsigned number, const struct call *call, size_t most)
         trace_defined(put(out, thread_number));
         block_thread = thread_number;
     }
+    if (call->moment && call->moment >= call->enter) {
+        out_t out = trace_define(6, 16);
+        trace_defined(put(out, call->moment - call->enter));
+    }
     uint64_t from = call->enter - trace_start;
     body = buffer + slot->used;
     out_t out = put(body, number);
@@ -360,6 +366,18 @@ void trace_unlisted(unsigned function, const struct call *call, bool failed)
         named[index] = 1;
     }
     trace_end(trace_begin(FIRST_UNLISTED + index, call, FIXED_BYTES));
+}
+
+void trace_look(uint64_t begin, uint64_t end)
+{
+    struct call call = {.enter = begin, .leave = end < begin ? begin : end};
+    if (!recording || inside)
+        return;
+    inside = true;
+    lock();
+    trace_unlisted(FUNCTION_COUNT, &call, false);
+    unlock();
+    inside = false;
 }
 
 void trace_close(void)

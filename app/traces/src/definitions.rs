@@ -94,6 +94,9 @@ pub struct Definitions {
     pub names: FxHashMap<u32, String>,
     /// Measurements of the clock, in the order of time.
     pub offsets: Vec<Offset>,
+    /// When the last call that was read looked at or changed what ranks share, such as locks of windows, if it did and the run was
+    /// simulated: picoseconds since it was entered.
+    pub moment: Option<u64>,
 }
 
 impl Definitions {

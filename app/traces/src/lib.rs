@@ -11,4 +11,4 @@ pub mod record;
 pub mod source;
 pub mod text;
 
-pub use compile::{Compiled, Error, LOOKS_APART, Mark, compile};
+pub use compile::{BUSY, Compiled, Error, LOOKS_APART, Mark, compile, look_at_clock};

@@ -127,6 +127,8 @@ pub struct CallCosts {
     pub iprobe: u64,
     /// `MPI_Init`.
     pub init: u64,
+    /// `MPI_Wtime`, in simulated runs.
+    pub clock: u64,
 }
 
 /// Everything that can be chosen.

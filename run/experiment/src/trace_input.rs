@@ -295,10 +295,15 @@ pub(crate) fn compile(
     if let Some(flow) = flow {
         options.scale.ranks = scale(flow, &traces, &options)?;
         let Calls { test, iprobe, init, .. } = flow.items.calls;
-        options.calls = CallCosts { test: test.ps(), iprobe: iprobe.ps(), init: init.ps() };
+        options.calls = CallCosts {
+            test: test.ps(),
+            iprobe: iprobe.ps(),
+            init: init.ps(),
+            ..CallCosts::default()
+        };
     }
-    let Costs { test, probe, .. } = live_run::costs(configuration, flow);
-    options.simulated_calls = CallCosts { test, iprobe: probe, ..options.calls };
+    let Costs { test, probe, clock, .. } = live_run::costs(configuration, flow);
+    options.simulated_calls = CallCosts { test, iprobe: probe, clock, ..options.calls };
     traces::compile(&traces, &options).map_err(|error| Failure::Input(error.to_string()))
 }
 

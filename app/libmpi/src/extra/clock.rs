@@ -3,9 +3,9 @@
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use port::{Command, Poll, Port};
+use port::{Command, Port};
 
-use crate::simulator::{computed, leave};
+use crate::simulator::{computed, leave, time};
 use crate::state::{Mpi, known};
 use crate::threads;
 
@@ -49,7 +49,7 @@ pub extern "C" fn heddle_clock(picoseconds: &mut u64) -> c_int {
         None => mpi.port.get().map_or(0, Port::time),
         Some(port) => inside(mpi, || {
             computed(mpi);
-            let now = port.poll(Poll::Time);
+            let now = time(mpi, port);
             leave(mpi);
             now
         }),

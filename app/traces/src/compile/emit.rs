@@ -114,7 +114,7 @@ impl Compiler<'_> {
         if self.now.starts.is_empty() && self.now.waits.is_empty() {
             return self.pause();
         }
-        self.looks = 0;
+        (self.looks, self.times) = (0, 0);
         let gap = self.gap();
         if let Some(chain) = self.threads.get_mut(thread) {
             chain.clock = self.now.leave;
@@ -243,10 +243,15 @@ impl Compiler<'_> {
     /// The computation so far, by itself; the rest of the call comes behind it.
     pub fn passes(&mut self) -> u32 {
         let gap = self.computed();
+        self.ends(gap)
+    }
+
+    /// What takes so long, by itself.
+    pub fn ends(&mut self, time: u64) -> u32 {
         if !self.inside {
             return NONE;
         }
-        self.by_itself(gap);
+        self.by_itself(time);
         self.now.behind
     }
 

@@ -17,8 +17,8 @@ pub type Lock = (i64, i64, i64);
 pub struct Held {
     pub lock: Lock,
     pub alone: bool,
-    /// When the call that asked for it began and returned, and when the one that gave it back returned, in picoseconds.
-    pub enter: u64,
+    /// When it was asked for, when the call that did so returned, and when it was given back, in picoseconds.
+    pub asked: u64,
     pub leave: u64,
     pub until: u64,
 }
@@ -79,10 +79,10 @@ pub fn grants(runs: &mut [Run], ranks: u32) -> Option<Grants> {
     for (leave, rank, number, one) in all {
         let holders = locks.entry(one.lock).or_default();
         holders.add(one, rank, number);
-        let before = holders.before.filter(|(until, ..)| leave > one.enter && *until > one.enter);
+        let before = holders.before.filter(|(until, ..)| leave > one.asked && *until >= one.asked);
         if let Some((_, other, its)) = before {
             grants.from.insert((rank, number), other.into());
-            told.entry((other, its)).or_default().push((one.enter, rank));
+            told.entry((other, its)).or_default().push((one.asked, rank));
         }
     }
     for (giver, mut takers) in told {

@@ -8,7 +8,34 @@ use crate::source::Stream;
 /// Looks are not in a row if the rank computes so many times what one costs between them.
 pub const LOOKS_APART: u64 = 10;
 
+/// So many looks at the clock in a row cost the same.
+pub const FREE_LOOKS: u64 = 100;
+/// A rank that computes longer, in picoseconds, does not only look at the clock.
+pub const BUSY: u64 = 10_000_000;
+
+/// What the n-th look at the clock in a row costs, if the first costs `cost`.
+pub fn look_at_clock(cost: u64, looks: u64) -> u64 {
+    cost.saturating_mul(looks.saturating_sub(FREE_LOOKS).max(1))
+}
+
 impl Compiler<'_> {
+    /// A look at the clock of a simulated run: it ends the computation so far.
+    pub fn look_at_clock(&mut self) {
+        if self.options.mode != Mode::Gaps {
+            return;
+        }
+        let gap = self.computed();
+        if gap > BUSY {
+            self.times = 0;
+        }
+        self.times += 1;
+        let cost = look_at_clock(self.options.simulated_calls.clock, self.times);
+        self.ends(gap + cost);
+        if let Some(chain) = self.threads.get_mut(self.now.thread) {
+            chain.clock = self.now.leave;
+        }
+    }
+
     /// What a call costs besides what it waits for.
     pub fn cost(&self, class: Class, simulated: bool) -> u64 {
         let options = self.options;
@@ -49,6 +76,7 @@ impl Compiler<'_> {
             }
             return;
         }
+        self.times = 0;
         let gap = self.computed();
         if gap >= cost.saturating_mul(LOOKS_APART) {
             self.looks = 0;

@@ -22,7 +22,7 @@ mod send;
 mod synchronous;
 mod unlisted;
 
-pub use look::LOOKS_APART;
+pub use look::{BUSY, LOOKS_APART, look_at_clock};
 
 use std::collections::BTreeMap;
 use std::io;

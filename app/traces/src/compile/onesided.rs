@@ -16,7 +16,7 @@ use super::completion::missed;
 use super::emit::Shape;
 use super::keys::Purpose;
 use super::locks::Held;
-use super::rank::{Compiler, Ranked, Remote};
+use super::rank::{Compiler, Current, Ranked, Remote};
 use crate::format::table::Class;
 use crate::options::{Mode, Options, Window};
 use crate::record::{Arguments, PROC_NULL};
@@ -161,7 +161,7 @@ pub fn compile(
             let (target, id) = (arguments.number(), arguments.number());
             flush(compiler, id, Some(target), (false, stream))?;
             waited(compiler);
-            unlock(compiler, id, target..target + 1)?;
+            unlock(compiler, id, target..target + 1, stream)?;
         }
         Class::UnlockAll => {
             let id = arguments.number();
@@ -169,7 +169,7 @@ pub fn compile(
             waited(compiler);
             let communicator = exposure(compiler, id)?.communicator;
             let ranks = compiler.communicator(stream, communicator)?.local.len();
-            unlock(compiler, id, 0..ranks.into())?;
+            unlock(compiler, id, 0..ranks.into(), stream)?;
         }
         _ => {
             access(compiler, class, arguments, stream)?;
@@ -238,12 +238,13 @@ fn lock(
         return Ok(());
     }
     compiler.turn();
-    let (enter, leave) = (compiler.now.enter, compiler.now.leave);
+    let asked = compiler.now.enter + stream.definitions().moment.unwrap_or(0);
+    let leave = compiler.now.leave;
     let &mut Exposure { communicator, number, .. } = exposure(compiler, id)?;
     for target in targets {
         let lock = (communicator, number, target);
         let which = compiler.out.held.len();
-        compiler.out.held.push(Held { lock, alone, enter, leave, until: u64::MAX });
+        compiler.out.held.push(Held { lock, alone, asked, leave, until: u64::MAX });
         exposure(compiler, id)?.held.insert(target, which);
         if let Some(from) = compiler.grants.and_then(|grants| grants.from(compiler.rank, which)) {
             notify(compiler, id, &[from], (false, |window| Purpose::Granted(window, target)))?;
@@ -253,15 +254,21 @@ fn lock(
 }
 
 /// Gives locks back, and tells those who waited for them, of one target after the other.
-fn unlock(compiler: &mut Compiler, id: i64, targets: Range<i64>) -> Result<(), String> {
-    let leave = compiler.now.leave;
+fn unlock(
+    compiler: &mut Compiler,
+    id: i64,
+    targets: Range<i64>,
+    stream: &Stream,
+) -> Result<(), String> {
+    let Current { enter, leave, .. } = compiler.now;
+    let until = stream.definitions().moment.map_or(leave, |moment| enter + moment);
     if !exposure(compiler, id)?.held.is_empty() {
         compiler.turn();
     }
     for target in targets {
         let Some(which) = exposure(compiler, id)?.held.remove(&target) else { continue };
         if let Some(held) = compiler.out.held.get_mut(which) {
-            held.until = leave;
+            held.until = until;
         }
         if let Some(grants) = compiler.grants {
             let to = grants.to(compiler.rank, which);

@@ -153,6 +153,8 @@ pub struct Compiler<'a> {
     pub finalized: bool,
     /// Tests and probes in a row of a simulated run.
     pub looks: u64,
+    /// Looks at the clock in a row, likewise.
+    pub times: u64,
     /// One-sided operations so far.
     pub accesses: u32,
     /// Operations of requests whose completion the trace does not tell: the next call waits for them.
@@ -282,6 +284,7 @@ impl<'a> Compiler<'a> {
             inside: !matches!(options.window, Window::Collectives(1.., _) | Window::Times(1.., _)),
             finalized: false,
             looks: 0,
+            times: 0,
             accesses: 0,
             late: Vec::new(),
             blind: Vec::new(),
@@ -360,7 +363,11 @@ impl<'a> Compiler<'a> {
         let verdict = verdict.or_insert_with(|| super::unlisted::verdict(stream.name(record.id)));
         match *verdict {
             Verdict::Local => {}
-            Verdict::Look if !stream.is_simulated() => {}
+            Verdict::Look | Verdict::Clock if !stream.is_simulated() => {}
+            Verdict::Clock => {
+                self.begin(record);
+                self.look_at_clock();
+            }
             Verdict::Look => {
                 self.begin(record);
                 self.look(Class::WinTest, stream);

@@ -9,6 +9,8 @@ pub enum Verdict {
     Local,
     /// It is a look at what others have done.
     Look,
+    /// It is a look at the clock.
+    Clock,
     /// As if it were; the text says what is lost.
     Lossy(&'static str),
     /// It communicates, and the trace does not say how.
@@ -30,6 +32,9 @@ pub fn verdict(name: &str) -> Verdict {
     }
     if plain.starts_with("File_") {
         return Verdict::Lossy("calls of MPI-IO count as computation");
+    }
+    if plain == "Wtime" {
+        return Verdict::Clock;
     }
     if plain == "Win_sync" {
         return Verdict::Look;

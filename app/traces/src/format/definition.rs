@@ -13,6 +13,8 @@ pub const NEIGHBOURS: u32 = 3;
 pub const CLOCK: u32 = 4;
 /// The thread that made the calls that follow.
 pub const THREAD: u32 = 5;
+/// Of a simulated run, when the call that follows looked at or changed what ranks share: how long after it was entered.
+pub const MOMENT: u32 = 6;
 /// The first number of a call.
 pub const CALLS: u32 = 16;
 /// Most ranks of a group that is read.
@@ -83,6 +85,7 @@ fn take_list(bytes: &mut &[u8]) -> Option<Vec<i64>> {
 pub enum Effect {
     Nothing,
     Thread(u32),
+    Moment(u64),
 }
 
 /// Takes in a definition. `None` if it is damaged. One that is not known is passed over.
@@ -120,6 +123,7 @@ pub fn apply(
             let nanoseconds = varint::take_signed(bytes)?;
             definitions.offsets.push(Offset { at, nanoseconds });
         }
+        MOMENT => return Some(Effect::Moment(varint::take(bytes)?.checked_mul(unit)?)),
         THREAD => return Some(Effect::Thread(u32::try_from(varint::take(bytes)?).ok()?)),
         _ => {}
     }

@@ -40,6 +40,8 @@ pub struct Reader<R> {
     /// When the last call of the block returned, and the thread of the next, in the file's unit.
     last: u64,
     thread: u32,
+    /// Of the next call, as [`Definitions::moment`].
+    moment: Option<u64>,
     /// Where the block and the next one start in the file.
     block_start: u64,
     next_block: u64,
@@ -73,6 +75,7 @@ impl<R: Read> Reader<R> {
             at: 0,
             last: 0,
             thread: 0,
+            moment: None,
             block_start: 0,
             next_block: length as u64,
             torn: None,
@@ -190,8 +193,10 @@ impl<R: Read> Reader<R> {
             let length = usize::try_from(varint::take(&mut bytes)?).ok()?;
             let (body, rest) = bytes.split_at_checked(length)?;
             let (rank, unit) = ((self.header.rank, self.header.ranks), self.header.unit.ps());
-            if let Effect::Thread(thread) = apply(id, body, rank, unit, &mut self.definitions)? {
-                self.thread = thread;
+            match apply(id, body, rank, unit, &mut self.definitions)? {
+                Effect::Nothing => {}
+                Effect::Thread(thread) => self.thread = thread,
+                Effect::Moment(moment) => self.moment = Some(moment),
             }
             self.at = self.block.len() - rest.len();
             return Some(false);
@@ -212,6 +217,7 @@ impl<R: Read> Reader<R> {
             None if id < UNLISTED => return None,
             None => {}
         }
+        self.definitions.moment = self.moment.take();
         self.last = leave;
         self.at += start.len() - bytes.len();
         Some(true)
