@@ -160,8 +160,8 @@ pub trait Source: Sync {
     }
 
     /// Whether a computation is a look for what may have come (`MPI_Test`, `MPI_Iprobe`).
-    fn is_look(&self, state: &Self::State, index: u32) -> bool {
-        let _ = (state, index);
+    fn is_look(&self, state: &Self::State, rank: u32, index: u32) -> bool {
+        let _ = (state, rank, index);
         false
     }
 
@@ -449,6 +449,10 @@ impl<P: Program> Source for Scheduled<'_, P> {
 
     fn is_sleep(&self, rank: u32, index: u32) -> bool {
         self.program.is_sleep(rank, index)
+    }
+
+    fn is_look(&self, _: &Progress, rank: u32, index: u32) -> bool {
+        self.program.is_look(rank, index)
     }
 
     fn is_in_order(&self, _: &Progress, rank: u32, index: u32) -> bool {

@@ -426,7 +426,7 @@ impl<H: Holder + ?Sized> Source for &Live<'_, H> {
         state.rank.turn == Some(index)
     }
 
-    fn is_look(&self, state: &State, index: u32) -> bool {
+    fn is_look(&self, state: &State, _: u32, index: u32) -> bool {
         state.rank.is_look(index)
     }
 

@@ -154,6 +154,12 @@ pub trait Program: Sync {
         false
     }
 
+    /// Whether a computation is a look for what may have come (`MPI_Test`, `MPI_Iprobe`): a rank takes in then what others ask of it.
+    fn is_look(&self, rank: u32, index: u32) -> bool {
+        let _ = (rank, index);
+        false
+    }
+
     /// The operation will be asked for soon: a chance to prefetch it. It need not exist. In stage 1
     /// what stage 0 asked for has arrived.
     fn soon(&self, rank: u32, index: u32, stage: usize) {

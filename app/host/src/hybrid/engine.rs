@@ -11,7 +11,7 @@ use units::Time;
 use super::mailbox::{Flow, Mailbox, Message, Messages};
 use super::order::Order;
 use super::protocol::{Protocol, Protocols};
-use super::rank::{Cpu, Doing, Rank, Ready, add};
+use super::rank::{Cpu, Doing, Order as Start, Rank, Ready, add};
 use crate::path::{Clock, Stamp};
 use crate::source::{START, Source, Work};
 use crate::{Activity, Error, Outcome, RankTotals, Record, Settings};
@@ -73,6 +73,7 @@ pub fn simulate_flow<P: Work, R: Routes, W: Probe<Load>, B: Probe<Record>>(
         totals: RankTotals::default(),
         last: Clock::default(),
         sequence: 0,
+        batches: 0,
         queued: false,
     };
     let mut engine = Engine {
@@ -199,7 +200,7 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
     /// A receive whose overhead belongs to a look whether it is done, or is due at that time.
     fn tested(&self, rank: u32, cpu: u8, index: u32) -> Option<(u32, u32)> {
         let Rank { source, mailbox, .. } = &self.ranks[rank as usize];
-        if mailbox.open.is_empty() || !self.source.is_look(source, index) {
+        if mailbox.open.is_empty() || !self.source.is_look(source, rank, index) {
             return None;
         }
         self.due(rank, cpu).or_else(|| {
@@ -211,7 +212,7 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
 
     /// Starts an operation.
     fn start(&mut self, rank: u32, cpu: u8, ready: &Ready) -> Result<(), Error> {
-        let &Ready { order: (posted, index), op, path } = ready;
+        let &Ready { order: Start { at: posted, index, .. }, op, path } = ready;
         self.events += 1;
         let clock = &mut self.ranks[rank as usize].cpus[usize::from(cpu)].clock;
         if posted >= clock.free {
@@ -573,10 +574,11 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
 
     /// Tells the source what has started or is done.
     fn reached(&mut self, rank: u32, event: (u32, Edge), stamp: &Stamp) {
-        let Rank { source, cpus, mailbox, last, .. } = &mut self.ranks[rank as usize];
+        let Rank { source, cpus, mailbox, last, batches, .. } = &mut self.ranks[rank as usize];
+        *batches = batches.wrapping_add(1);
         *last = Clock { free: self.now, path: stamp.path };
         self.source.reached(source, rank, event, stamp, |index, op, stamp| {
-            add(cpus, index, op, stamp);
+            add(cpus, *batches, (index, op), stamp);
         });
         if self.source.grows() && !self.free_receives {
             mailbox.renew(|index| successors(&self.source, source, rank, index));

@@ -19,6 +19,8 @@ pub struct Rank<S> {
     /// When its last operation so far was done, and how that came about.
     pub last: Clock,
     pub sequence: u32,
+    /// Postings so far.
+    pub batches: u32,
     /// Whether it waits to be looked at.
     pub queued: bool,
 }
@@ -31,10 +33,21 @@ pub struct Cpu {
     pub clock: Clock,
 }
 
+/// The order in which operations start: of those that could at one moment, what was caused first comes first, as where hosts have models of
+/// their own ([`crate::queues::Order`]); then what was posted first. It does not depend on the numbers of operations, which a live run
+/// gives in another order than a schedule.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Order {
+    /// Since when it may start.
+    pub at: Time,
+    cause: Time,
+    batch: u32,
+    pub index: u32,
+}
+
 /// An operation that may start.
 pub struct Ready {
-    /// When that was so, and its place in the program: the order in which operations start.
-    pub order: (Time, u32),
+    pub order: Order,
     pub op: Op,
     pub path: Path,
 }
@@ -70,11 +83,12 @@ pub struct Doing {
 
 impl<S> Rank<S> {
     pub fn ready(&mut self, index: u32, op: Op, stamp: &Stamp) {
-        add(&mut self.cpus, index, op, stamp);
+        add(&mut self.cpus, self.batches, (index, op), stamp);
     }
 }
 
-pub fn add(cpus: &mut [Cpu], index: u32, op: Op, stamp: &Stamp) {
-    let cpu = &mut cpus[usize::from(op.cpu)];
-    cpu.ready.push(Reverse(Ready { order: (stamp.time, index), op, path: stamp.path }));
+/// Adds what was posted in a batch.
+pub fn add(cpus: &mut [Cpu], batch: u32, (index, op): (u32, Op), stamp: &Stamp) {
+    let order = Order { at: stamp.time, cause: stamp.cause, batch, index };
+    cpus[usize::from(op.cpu)].ready.push(Reverse(Ready { order, op, path: stamp.path }));
 }

@@ -24,8 +24,10 @@ pub struct Image {
     /// By rank, the operations that are known to be blocking ([`Program::is_blocking`]), in order; all others are not. No part of the
     /// binary form.
     blocking: Option<Box<[Vec<u32>]>>,
-    /// By rank, the computations that are sleep ([`Program::is_sleep`]), in order. No part of the binary form either.
+    /// By rank, the computations that are sleep ([`Program::is_sleep`]), and those that are looks ([`Program::is_look`]), in order. No part
+    /// of the binary form either.
     sleeps: Vec<Vec<u32>>,
+    looks: Vec<Vec<u32>>,
 }
 
 /// Where a rank's operations lie.
@@ -58,7 +60,7 @@ impl Image {
 
     pub(super) fn validated(bytes: Bytes) -> Result<Self, BinaryError> {
         let (ranks, waits) = validate(&bytes)?;
-        Ok(Self { bytes, ranks, waits, blocking: None, sleeps: Vec::new() })
+        Ok(Self { bytes, ranks, waits, blocking: None, sleeps: Vec::new(), looks: Vec::new() })
     }
 
     /// Takes bytes that this crate wrote.
@@ -75,8 +77,14 @@ impl Image {
         };
         let ranks = (0..count).map(|rank| blob(rank).unwrap_or_default()).collect();
         let waits = Waits::default();
-        let mut image =
-            Self { bytes: Bytes::Owned(bytes), ranks, waits, blocking: None, sleeps: Vec::new() };
+        let mut image = Self {
+            bytes: Bytes::Owned(bytes),
+            ranks,
+            waits,
+            blocking: None,
+            sleeps: Vec::new(),
+            looks: Vec::new(),
+        };
         let mut waits = Waits::default();
         for blob in &image.ranks {
             let nodes = (0..blob.ops).filter_map(|op| image.node(*blob, op));
@@ -88,7 +96,7 @@ impl Image {
 
     /// Takes bytes that this crate wrote, and what is known of them.
     pub(super) const fn assembled(bytes: Bytes, ranks: Vec<Blob>, waits: Waits) -> Self {
-        Self { bytes, ranks, waits, blocking: None, sleeps: Vec::new() }
+        Self { bytes, ranks, waits, blocking: None, sleeps: Vec::new(), looks: Vec::new() }
     }
 
     /// Says by rank which operations are blocking ([`Program::is_blocking`]), in ascending order; all others then are not.
@@ -99,6 +107,11 @@ impl Image {
     /// Says by rank which computations are sleep ([`Program::is_sleep`]), in ascending order.
     pub fn set_sleeps(&mut self, sleeps: Vec<Vec<u32>>) {
         self.sleeps = sleeps;
+    }
+
+    /// Says by rank which computations are looks ([`Program::is_look`]), in ascending order.
+    pub fn set_looks(&mut self, looks: Vec<Vec<u32>>) {
+        self.looks = looks;
     }
 
     /// The binary form.
@@ -189,6 +202,11 @@ impl Program for Image {
     fn is_sleep(&self, rank: u32, index: u32) -> bool {
         let sleeps = self.sleeps.get(rank as usize);
         sleeps.is_some_and(|sleeps| sleeps.binary_search(&index).is_ok())
+    }
+
+    fn is_look(&self, rank: u32, index: u32) -> bool {
+        let looks = self.looks.get(rank as usize);
+        looks.is_some_and(|looks| looks.binary_search(&index).is_ok())
     }
 
     fn has_start_edges(&self) -> bool {

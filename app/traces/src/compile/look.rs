@@ -83,5 +83,8 @@ impl Compiler<'_> {
         }
         self.looks += 1;
         self.moment(gap, cost.saturating_mul(self.looks));
+        if self.options.blocking && self.inside {
+            self.out.looks.push(self.now.behind);
+        }
     }
 }

@@ -204,6 +204,7 @@ fn joined(
     let marks = by_place(&mut ranked, room(options.marks), |rank| &mut rank.marks);
     let blocking = by_place(&mut ranked, room(options.blocking), |rank| &mut rank.blocking);
     let sleeps = by_place(&mut ranked, room(options.blocking), |rank| &mut rank.sleeps);
+    let looks = by_place(&mut ranked, room(options.blocking), |rank| &mut rank.looks);
     let tag = numbers.tags();
     let tag = tag.as_ref().map(|tag| tag as &dyn Fn(u32) -> u32);
     ranked.sort_by_key(|rank| rank.place);
@@ -213,6 +214,7 @@ fn joined(
     if options.blocking {
         image.set_blocking(blocking);
         image.set_sleeps(sleeps);
+        image.set_looks(looks);
     }
     Ok((image, marks))
 }

@@ -60,6 +60,8 @@ pub struct Ranked {
     pub blocking: Vec<u32>,
     /// Computations that are sleep, if that was asked for too.
     pub sleeps: Vec<u32>,
+    /// Computations that are looks of a simulated run for what has come.
+    pub looks: Vec<u32>,
     pub errors: Vec<String>,
     pub warnings: Vec<String>,
     /// What happened how often that is worth a warning.
@@ -256,6 +258,7 @@ impl<'a> Compiler<'a> {
             marks: Vec::new(),
             blocking: Vec::new(),
             sleeps: Vec::new(),
+            looks: Vec::new(),
             errors: Vec::new(),
             warnings: Vec::new(),
             counts: BTreeMap::new(),
