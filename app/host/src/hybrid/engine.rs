@@ -336,8 +336,12 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
     ) -> Result<(), Error> {
         let &Doing { index, op, since, .. } = doing;
         if let Some((receive, message)) = self.tested(rank, cpu, index) {
-            // It is over when nothing is left to be taken in.
-            self.ranks[rank as usize].ready(index, Op { size: 0, ..op }, stamp);
+            // It is over when nothing is left to be taken in. What is taken in may be answered before.
+            let size = self.messages.at(message).size;
+            let cost = self.protocol(rank).receive.cost(size);
+            let after = self.now.checked_add(cost).ok_or(Error::Overflow { at: self.now })?;
+            let stamp = Stamp { time: after, cause: after, ..*stamp };
+            self.ranks[rank as usize].ready(index, Op { size: 0, ..op }, &stamp);
             return self.receive(rank, cpu, receive, message);
         }
         if B::LISTENS {
