@@ -197,17 +197,19 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
         (self.op(rank, due.0).cpu == cpu).then_some(due)
     }
 
-    /// A receive whose overhead belongs to a look whether it is done, or is due at that time.
-    fn tested(&self, rank: u32, cpu: u8, index: u32) -> Option<(u32, u32)> {
+    /// The next receive that a look takes in: those that are due, then those that it asks for; `asks` once it is at these.
+    fn tested(&self, (rank, cpu): (u32, u8), index: u32, asks: &mut bool) -> Option<(u32, u32)> {
         let Rank { source, mailbox, .. } = &self.ranks[rank as usize];
         if mailbox.open.is_empty() || !self.source.is_look(source, rank, index) {
             return None;
         }
-        self.due(rank, cpu).or_else(|| {
-            let is_there = |index| mailbox.message(index).is_some();
-            let receive = self.source.tested(source, index, &is_there)?;
-            Some((receive, mailbox.message(receive)?))
-        })
+        if !*asks && let Some(due) = self.due(rank, cpu) {
+            return Some(due);
+        }
+        *asks = true;
+        let is_there = |index| mailbox.message(index).is_some();
+        let receive = self.source.tested(source, index, &is_there)?;
+        Some((receive, mailbox.message(receive)?))
     }
 
     /// Starts an operation.
@@ -335,13 +337,16 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
         stamp: &Stamp,
     ) -> Result<(), Error> {
         let &Doing { index, op, since, .. } = doing;
-        if let Some((receive, message)) = self.tested(rank, cpu, index) {
+        // Where it stands, a look that goes on keeps in its tag, as computations have none.
+        let mut asks = op.tag != 0;
+        if let Some((receive, message)) = self.tested((rank, cpu), index, &mut asks) {
             // It is over when nothing is left to be taken in. What is taken in may be answered before.
             let size = self.messages.at(message).size;
             let cost = self.protocol(rank).receive.cost(size);
             let after = self.now.checked_add(cost).ok_or(Error::Overflow { at: self.now })?;
             let stamp = Stamp { time: after, cause: after, ..*stamp };
-            self.ranks[rank as usize].ready(index, Op { size: 0, ..op }, &stamp);
+            let rest = Op { size: 0, tag: asks.into(), ..op };
+            self.ranks[rank as usize].ready(index, rest, &stamp);
             return self.receive(rank, cpu, receive, message);
         }
         if B::LISTENS {
