@@ -477,6 +477,8 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
         let Message { source, destination, send, sequence, size, flow, .. } = *message;
         let state = &mut self.ranks[destination as usize].source;
         self.source.matched(state, receive, (source, send), size);
+        self.renew(destination);
+        let message = self.messages.at(number);
         if size > room && !self.source.fits() {
             let (rank, sender) = (destination, source);
             return Err(Error::Truncated { rank, receive, sender, size, room });
@@ -583,16 +585,22 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
 
     /// Tells the source what has started or is done.
     fn reached(&mut self, rank: u32, event: (u32, Edge), stamp: &Stamp) {
-        let Rank { source, cpus, mailbox, last, batches, .. } = &mut self.ranks[rank as usize];
+        let Rank { source, cpus, last, batches, .. } = &mut self.ranks[rank as usize];
         *batches = batches.wrapping_add(1);
         *last = Clock { free: self.now, path: stamp.path };
         self.source.reached(source, rank, event, stamp, |index, op, stamp| {
             add(cpus, *batches, (index, op), stamp);
         });
+        self.renew(rank);
+        self.activate(rank);
+    }
+
+    /// More may wait for a rank's requests than before.
+    fn renew(&mut self, rank: u32) {
         if self.source.grows() && !self.free_receives {
+            let Rank { source, mailbox, .. } = &mut self.ranks[rank as usize];
             mailbox.renew(|index| successors(&self.source, source, rank, index));
         }
-        self.activate(rank);
     }
 }
 
