@@ -93,7 +93,7 @@ pub struct Turn<'t, S: Source, N: Network, B> {
     pub engine: &'t Engine<'t, S, N>,
     pub id: u32,
     pub rank: &'t mut Rank<S::State>,
-    pub end: &'t mut End<N::Interface>,
+    pub end: &'t mut End<N>,
     /// What waits; `None` if nothing does.
     pub queues: Option<Box<Queues>>,
     pub crew: &'t mut Crew<B>,
@@ -102,7 +102,7 @@ pub struct Turn<'t, S: Source, N: Network, B> {
 
 /// A host with one rank or several, or a device of the network with the number of its next signal.
 pub enum Process<S: Source, N: Network> {
-    Rank(Rank<S::State>, End<N::Interface>),
+    Rank(Rank<S::State>, End<N>),
     Host(Box<Host<S, N>>),
     Device(N::Device, u32),
 }
@@ -429,7 +429,7 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
             // It stays where it was written, here and above: a copy would wait for that.
             if !class.of_messages() {
                 let Some(task) = &queues.pop_task(&self.rank.clocks) else { return Time::MAX };
-                if N::DIRECT && self.awaits_turn(task, class) {
+                if self.awaits_turn(task, class) {
                     return at;
                 }
                 self.perform(task, at, class);
@@ -453,6 +453,7 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
             return false;
         }
         self.rank.turn = !self.rank.turn;
+        self.end.turn(self.rank.turn);
         if self.rank.turn {
             self.queues().push(class, || Entry::Task(*task));
         }

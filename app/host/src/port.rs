@@ -24,34 +24,62 @@ type Inbox<'a, N> = std::iter::Peekable<std::slice::Iter<'a, Letter<N>>>;
 type Out<N> = Outbox<Mail<Message, <N as Network>::Signal>>;
 
 /// A host's end of the network.
-pub struct End<I> {
-    pub interface: I,
+pub struct End<N: Network> {
+    pub interface: N::Interface,
     /// For a network that is not direct.
-    dock: Option<Box<Dock>>,
+    dock: Option<Box<Dock<N>>>,
 }
 
 /// What ranks need to know of a network that is not direct.
-#[derive(Default)]
-struct Dock {
+struct Dock<N: Network> {
     port: Port<Message>,
     /// When the next thing happens at the ranks, or earlier.
     due: Time,
     /// What is to reach the only rank, in order of time.
     arrivals: VecDeque<Event<Message>>,
-    /// Messages by abstract rendezvous from other hosts that have not met their receive.
+    /// Messages by abstract rendezvous from other hosts that have not met their receive, and ranks that wait for their turn
+    /// ([`Source::is_turn`]).
     urgent: u32,
+    /// A rank has to wait for its turn since the window began, and all that comes behind with it.
+    held: bool,
+    /// What has come that is behind it, in order of time.
+    kept: Vec<Letter<N>>,
     /// Whether several ranks use it.
     shared: bool,
 }
 
-impl<I> End<I> {
+impl<N: Network> End<N> {
     /// That of a host; `shared` if it has several ranks, or none.
-    pub fn new<N: Network<Interface = I>>(network: &N, host: u32, shared: bool) -> Self {
-        let dock = (!N::DIRECT).then(|| Box::new(Dock { shared, ..Dock::default() }));
+    pub fn new(network: &N, host: u32, shared: bool) -> Self {
+        let dock = || Dock {
+            port: Port::default(),
+            due: Time::ZERO,
+            arrivals: VecDeque::new(),
+            urgent: 0,
+            held: false,
+            kept: Vec::new(),
+            shared,
+        };
+        let dock = (!N::DIRECT).then(|| Box::new(dock()));
         Self { interface: network.interface(host), dock }
     }
 
-    /// Whether a message has come over the network whose sender may be released without delay.
+    /// A rank waits for its turn, or has it.
+    pub fn turn(&mut self, waits: bool) {
+        let Some(dock) = &mut self.dock else { return };
+        if waits {
+            (dock.urgent, dock.held) = (dock.urgent + 1, true);
+        } else {
+            dock.urgent = dock.urgent.saturating_sub(1);
+        }
+    }
+
+    /// Whether a rank has to wait for its turn.
+    pub fn holds(&self) -> bool {
+        self.dock.as_ref().is_some_and(|dock| dock.held)
+    }
+
+    /// Whether a message has come over the network whose sender may be released without delay, or a rank waits for its turn.
     pub fn urgent(&self) -> bool {
         self.dock.as_ref().is_some_and(|dock| dock.urgent > 0)
     }
@@ -74,14 +102,12 @@ impl<I> End<I> {
     }
 
     /// Another host tells of a message.
-    pub fn told<S, N: Network<Interface = I>>(
+    pub fn told<S: Source>(
         &mut self,
         engine: &Engine<'_, S, N>,
         event: &Letter<N>,
         message: Message,
-    ) where
-        S: Source,
-    {
+    ) {
         let entry = event.time.saturating_sub(engine.network.lookahead());
         if let Some(dock) = &mut self.dock {
             dock.urgent += u32::from(message.urgent());
@@ -91,8 +117,8 @@ impl<I> End<I> {
     }
 
     /// When something is next at the host's end of the network.
-    fn next<N: Network<Interface = I>>(&self, network: &N) -> (Time, Due) {
-        let next = |dock: &Dock| dock.port.next(network, &self.interface);
+    fn next(&self, network: &N) -> (Time, Due) {
+        let next = |dock: &Dock<N>| dock.port.next(network, &self.interface);
         self.dock.as_deref().map_or((Time::MAX, Due::Interface), next)
     }
 }
@@ -282,9 +308,23 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
     }
 }
 
-/// Handles everything before `until`, at the ranks and at their end of the network; returns when the
-/// next thing happens. Ranks that have nothing to do are not looked at.
+/// Handles everything before `until`, or before a rank has to wait for its turn, at the ranks and at their end of the network; returns when
+/// the next thing happens. Ranks that have nothing to do are not looked at.
 pub fn work_with_port<S: Source, N: Network, B: Probe<Record<N::Record>>>(
+    ranks: &mut impl Ranks<S, N, B>,
+    until: Time,
+    inbox: &[Letter<N>],
+) -> Time {
+    let kept = ranks.end().end.dock.as_mut().map(|dock| std::mem::take(&mut dock.kept));
+    let Some(mut kept) = kept.filter(|kept| !kept.is_empty()) else {
+        return work_off(ranks, until, inbox);
+    };
+    // It came in an earlier window.
+    kept.extend_from_slice(inbox);
+    work_off(ranks, until, &kept)
+}
+
+fn work_off<S: Source, N: Network, B: Probe<Record<N::Record>>>(
     ranks: &mut impl Ranks<S, N, B>,
     until: Time,
     inbox: &[Letter<N>],
@@ -297,12 +337,22 @@ pub fn work_with_port<S: Source, N: Network, B: Probe<Record<N::Record>>>(
         let now = heard.min(own);
         if turn.end.is_due(now.min(until)) {
             let due = ranks.work(now.min(until));
-            ranks.end().end.set_due(due);
+            let end = ranks.end().end;
+            end.set_due(due);
+            if let Some(dock) = &mut end.dock
+                && std::mem::take(&mut dock.held)
+            {
+                dock.kept.extend(inbox.copied());
+                return due;
+            }
             // What the ranks have done may have made an injection come first.
             continue;
         }
         if now >= until {
-            return turn.end.due().min(own);
+            if let Some(dock) = &mut turn.end.dock {
+                dock.kept.extend(inbox.copied());
+            }
+            return turn.end.due().min(now);
         }
         turn.instant(now, &mut inbox);
         if !turn.crew.arrived.is_empty() {
@@ -320,7 +370,7 @@ pub struct EndTurn<'t, S: Source, N: Network, B> {
     pub engine: &'t Engine<'t, S, N>,
     pub out: &'t mut Out<N>,
     pub host: u32,
-    pub end: &'t mut End<N::Interface>,
+    pub end: &'t mut End<N>,
 }
 
 impl<S: Source, N: Network, B: Probe<Record<N::Record>>> EndTurn<'_, S, N, B> {

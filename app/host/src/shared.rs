@@ -20,7 +20,7 @@ use crate::source::Source;
 
 /// A host and its ranks, by slot.
 pub struct Host<S: Source, N: Network> {
-    pub end: End<N::Interface>,
+    pub end: End<N>,
     seats: Vec<Seat<S>>,
     started: bool,
 }
@@ -116,6 +116,9 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Ranks<S, N, B> for Host
                 }
             }
             self.land();
+            if self.host.end.holds() {
+                return at;
+            }
         }
     }
 

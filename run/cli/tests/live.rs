@@ -105,6 +105,7 @@ fn a_live_run_and_its_replay() {
         let (off, constant) =
             ("--compute-time off", "--compute-time constant --constant-time 10us");
         let overheads = "--network flow --topology star:hosts=4 --set flow.or=0B:400ns";
+        let asleep = "--compute-time off --host-clock simulated";
         let of_sends =
             "--network flow --topology star:hosts=4 --set flow.or=0B:400ns --set flow.os=0B:300ns";
         for (name, ranks, compute, network) in [
@@ -133,6 +134,10 @@ fn a_live_run_and_its_replay() {
             ("epochs", 4, constant, "--network infiniband --topology star:hosts=4"),
             ("epochs", 3, off, of_sends),
             ("groups", 4, off, of_sends),
+            ("mixed", 4, asleep, ""),
+            ("mixed", 4, asleep, "--network infiniband --topology star:hosts=4"),
+            ("mixed", 4, asleep, "--network flow --topology star:hosts=4"),
+            ("mixed", 3, asleep, of_sends),
         ] {
             let program = library.compile(name);
             let time = |ended: Ended| {
