@@ -114,11 +114,13 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Ranks<S, N, B> for Host
                         turn.work(after);
                     });
                 }
+                if self.host.end.holds() {
+                    // Those behind it come behind what it does then.
+                    self.land();
+                    return at;
+                }
             }
             self.land();
-            if self.host.end.holds() {
-                return at;
-            }
         }
     }
 

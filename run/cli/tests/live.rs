@@ -138,6 +138,12 @@ fn a_live_run_and_its_replay() {
             ("mixed", 4, asleep, "--network infiniband --topology star:hosts=4"),
             ("mixed", 4, asleep, "--network flow --topology star:hosts=4"),
             ("mixed", 3, asleep, of_sends),
+            (
+                "mixed",
+                7,
+                asleep,
+                "--network infiniband --topology star:hosts=4 --set placement.per-host=2",
+            ),
         ] {
             let program = library.compile(name);
             let time = |ended: Ended| {
