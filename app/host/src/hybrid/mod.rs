@@ -10,6 +10,7 @@
 
 mod engine;
 mod finish;
+mod looks;
 mod mailbox;
 mod order;
 mod protocol;

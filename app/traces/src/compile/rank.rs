@@ -9,7 +9,6 @@ use schedule::{Edge, Kind, Op};
 use smallvec::SmallVec;
 
 use super::align::Steps;
-use super::completion::missed;
 use super::keys::{Keys, Numbers};
 use super::locks::{Grants, Held};
 use super::onesided::Exposure;
@@ -175,7 +174,7 @@ pub struct Compiler<'a> {
     /// Who tells whom that a lock is there, when that is known.
     pub grants: Option<&'a Grants>,
     /// What was found of functions outside the table.
-    unlisted: FxHashMap<u32, Verdict>,
+    pub unlisted: FxHashMap<u32, Verdict>,
     pub now: Current,
 }
 
@@ -360,31 +359,9 @@ impl<'a> Compiler<'a> {
         *self.out.counts.entry(what).or_default() += 1;
     }
 
-    /// A function outside the table of calls.
-    fn unlisted(&mut self, record: &Record, stream: &Stream) -> Result<(), String> {
-        let verdict = self.unlisted.entry(record.id);
-        let verdict = verdict.or_insert_with(|| super::unlisted::verdict(stream.name(record.id)));
-        match *verdict {
-            Verdict::Local => {}
-            Verdict::Look | Verdict::Clock if !stream.is_simulated() => {}
-            Verdict::Clock => {
-                self.begin(record);
-                self.look_at_clock();
-            }
-            Verdict::Look => {
-                self.begin(record);
-                self.look(Class::WinTest, stream);
-                missed(self);
-            }
-            Verdict::Refused(reason) => return Err(reason.to_owned()),
-            Verdict::Lossy(what) => self.count(what),
-        }
-        Ok(())
-    }
-
     fn call(&mut self, record: &Record, stream: &Stream) -> Result<(), String> {
         self.between(record, stream)?;
-        let Some(call) = record.call() else { return self.unlisted(record, stream) };
+        let Some(call) = record.call() else { return self.follow_unlisted(record, stream) };
         match call.class {
             Class::Local => return Ok(()),
             Class::Init => {
@@ -470,7 +447,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// Looks at the next call.
-    fn begin(&mut self, record: &Record) {
+    pub fn begin(&mut self, record: &Record) {
         let thread = record.thread as usize;
         if thread >= self.threads.len() {
             let first = self.threads.first().copied().unwrap_or_default();

@@ -1,6 +1,10 @@
 //! Functions outside the table of calls: which of them a schedule may leave out.
 
+use super::completion::missed;
+use super::rank::Compiler;
 use crate::format::table::{Class, Table};
+use crate::record::Record;
+use crate::source::Stream;
 
 /// What is to be done about such a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +19,30 @@ pub enum Verdict {
     Lossy(&'static str),
     /// It communicates, and the trace does not say how.
     Refused(&'static str),
+}
+
+impl Compiler<'_> {
+    /// A function outside the table of calls.
+    pub fn follow_unlisted(&mut self, record: &Record, stream: &Stream) -> Result<(), String> {
+        let known = self.unlisted.entry(record.id);
+        let found = known.or_insert_with(|| verdict(stream.name(record.id)));
+        match *found {
+            Verdict::Local => {}
+            Verdict::Look | Verdict::Clock if !stream.is_simulated() => {}
+            Verdict::Clock => {
+                self.begin(record);
+                self.look_at_clock();
+            }
+            Verdict::Look => {
+                self.begin(record);
+                self.look(Class::WinTest, stream);
+                missed(self);
+            }
+            Verdict::Refused(reason) => return Err(reason.to_owned()),
+            Verdict::Lossy(what) => self.count(what),
+        }
+        Ok(())
+    }
 }
 
 /// Looks at a function's name. What recorders append to the names of calls that failed counts too.

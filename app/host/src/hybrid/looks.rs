@@ -1,0 +1,43 @@
+//! Which receives a rank takes in next.
+
+use flow::{Load, Routes};
+use kernel::Probe;
+
+use super::engine::Engine;
+use super::rank::Rank;
+use crate::Record;
+use crate::source::Source;
+
+impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W, B> {
+    /// A receive of this CPU whose overhead is due.
+    pub fn due(&self, rank: u32, cpu: u8) -> Option<(u32, u32)> {
+        let state = &self.ranks[rank as usize];
+        if state.mailbox.open.is_empty() {
+            return None;
+        }
+        let missing = |index| self.source.missing(&state.source, rank, index);
+        let wanted = |index| self.source.wants(&state.source, index);
+        let due = state.mailbox.due(missing, wanted)?;
+        (self.op(rank, due.0).cpu == cpu).then_some(due)
+    }
+
+    /// The next receive that a look takes in: those that are due, then those that it asks for; `asks` once it is at these.
+    pub fn tested(
+        &self,
+        (rank, cpu): (u32, u8),
+        index: u32,
+        asks: &mut bool,
+    ) -> Option<(u32, u32)> {
+        let Rank { source, mailbox, .. } = &self.ranks[rank as usize];
+        if mailbox.open.is_empty() || !self.source.is_look(source, rank, index) {
+            return None;
+        }
+        if !*asks && let Some(due) = self.due(rank, cpu) {
+            return Some(due);
+        }
+        *asks = true;
+        let is_there = |index| mailbox.message(index).is_some();
+        let receive = self.source.tested(source, index, &is_there)?;
+        Some((receive, mailbox.message(receive)?))
+    }
+}
