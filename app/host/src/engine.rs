@@ -61,6 +61,8 @@ pub struct Crew<B> {
     /// Operations and messages; and what the network's processes said to each other.
     pub events: u64,
     pub signals: u64,
+    /// Whether a rank has waited for its turn ([`Source::is_turn`]).
+    pub turns: bool,
     /// How many of both the meter knows.
     reported: (u64, u64),
     /// The first error, by time and rank.
@@ -79,6 +81,7 @@ impl<B> Crew<B> {
             charges: None,
             events: 0,
             signals: 0,
+            turns: false,
             reported: (0, 0),
             error: None,
         }
@@ -454,6 +457,7 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
         }
         self.rank.turn = !self.rank.turn;
         self.end.turn(self.rank.turn);
+        self.crew.turns = true;
         if self.rank.turn {
             self.queues().push(class, || Entry::Task(*task));
         }

@@ -232,18 +232,24 @@ pub fn critical_path(rank: u32, end: Clock) -> CriticalPath {
     }
 }
 
-fn remarks<M: Model>(
-    model: &M,
-    finished: &Finished<M>,
+fn remarks<S: Source, N: Network, B: Probe<Record<N::Record>>>(
+    model: &Watched<'_, S, N, B>,
+    finished: &Finished<Watched<'_, S, N, B>>,
     settings: &Settings,
     unreceived: u64,
 ) -> Vec<String> {
     let mut remarks = Vec::new();
+    let turns = finished.workers.iter().any(|crew| crew.turns);
+    let reason = match (settings.rendezvous, turns) {
+        (_, true) => Some("locks and the like in order of time"),
+        (Rendezvous::Abstract, false) => Some("abstract rendezvous"),
+        _ => None,
+    };
     if model.lookahead() == Time::ZERO {
         remarks.push("no lookahead (L + o = 0): simulated in delta rounds".to_owned());
-    } else if settings.rendezvous == Rendezvous::Abstract && finished.instants > 0 {
+    } else if let Some(reason) = reason.filter(|_| finished.instants > 0) {
         remarks.push(format!(
-            "abstract rendezvous: {} of {} windows were delta rounds of one instant",
+            "{reason}: {} of {} windows were delta rounds of one instant",
             finished.instants, finished.windows
         ));
     }
