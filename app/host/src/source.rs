@@ -176,6 +176,12 @@ pub trait Source: Sync {
         None
     }
 
+    /// Whether the first of those that an operation waits for is enough.
+    fn is_any(&self, state: &Self::State, index: u32) -> bool {
+        let _ = (state, index);
+        false
+    }
+
     /// Calls `each` with every operation that waits for the end of another, as far as is known.
     fn dependents(&self, state: &Self::State, rank: u32, index: u32, each: &mut dyn FnMut(u32));
 

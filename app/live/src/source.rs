@@ -12,7 +12,7 @@ use traces::collective::Expand;
 
 use crate::computation::Computation;
 use crate::frame::{Rank, Rules, Want};
-use crate::graph::{AT_ONCE, BLOCKING};
+use crate::graph::{ANY, AT_ONCE, BLOCKING};
 use crate::shared::{BIRTH, Costs, Envelope, REQUEST, Shared};
 use crate::spawn::Dormant;
 use crate::{Ended, Holder};
@@ -428,6 +428,10 @@ impl<H: Holder + ?Sized> Source for &Live<'_, H> {
 
     fn is_look(&self, state: &State, _: u32, index: u32) -> bool {
         state.rank.is_look(index)
+    }
+
+    fn is_any(&self, state: &State, index: u32) -> bool {
+        state.rank.graph.is(index, ANY)
     }
 
     fn tested(&self, state: &State, index: u32, is_there: &dyn Fn(u32) -> bool) -> Option<u32> {

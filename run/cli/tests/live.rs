@@ -188,6 +188,19 @@ fn a_live_run_and_its_replay() {
     }
 }
 
+/// A receive is taken in by a call that waits for it or for something else, which may never come without that; over flows, where
+/// that costs the rank something, too.
+#[test]
+fn first_of_several() {
+    let program = compiled("first_of_several");
+    for network in ["", "--network flow --topology star:hosts=4 --set flow.or=0B:400ns"] {
+        for how in ["", "--in-process"] {
+            let ended = mpirun(&format!("-q -n 3 {how} {network}"), &program, "");
+            assert_eq!((ended.code, ended.stdout.as_str(), ended.stderr.as_str()), (0, "0\n", ""));
+        }
+    }
+}
+
 /// Whatever a rank does wrong is said, with its number, and ends all of them.
 #[test]
 fn ranks_that_go_wrong() {

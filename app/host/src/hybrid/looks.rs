@@ -16,8 +16,9 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
             return None;
         }
         let missing = |index| self.source.missing(&state.source, rank, index);
+        let is_any = |index| self.source.is_any(&state.source, index);
         let wanted = |index| self.source.wants(&state.source, index);
-        let due = state.mailbox.due(missing, wanted)?;
+        let due = state.mailbox.due(missing, is_any, wanted)?;
         (self.op(rank, due.0).cpu == cpu).then_some(due)
     }
 

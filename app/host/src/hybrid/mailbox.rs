@@ -151,18 +151,22 @@ impl Mailbox {
     }
 
     /// The receive whose overhead is due first. One is due if its message has arrived, and the rank has come to an operation
-    /// that waits for nothing but open requests, this one among them. Of those for which the same waits, the first posted comes first: `MPI_Waitall`
+    /// that waits for nothing but open requests, this one among them, or for any of several. Of those for which the same waits, the first posted comes first: `MPI_Waitall`
     /// takes what is there; others wait for one after the other. Of those that have nothing to do with each other, as the
     /// requests of several ranks, the first whose message has arrived.
-    /// `missing` tells for how much an operation waits, `wanted` of a receive for which none does whether it is due.
+    /// `missing` tells for how much an operation waits, `is_any` whether any of that is enough, `wanted` of a receive for which none does whether it is due.
     pub fn due(
         &self,
         missing: impl Fn(u32) -> u32,
+        is_any: impl Fn(u32) -> bool,
         wanted: impl Fn(u32) -> bool,
     ) -> Option<(u32, u32)> {
-        let reached = |successor: &u32| self.waited.get(successor) == Some(&missing(*successor));
         // One that waited for the first of several waits no more.
         let waits = |successor: &u32| missing(*successor) > 0;
+        let reached = |successor: &u32| {
+            let open = self.waited.get(successor).copied();
+            open == Some(missing(*successor)) || is_any(*successor) && waits(successor)
+        };
         let due = self.open.iter().enumerate().filter_map(|(place, open)| {
             let message = open.message?;
             let before = |early: &Open| early.in_order && early.successors == open.successors;
