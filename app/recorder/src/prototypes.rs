@@ -4,8 +4,9 @@
 //!
 //! Not in the table, and so not recorded: the conversions between C and Fortran handles, which the
 //! Fortran bindings call within each call; `MPI_Wtime`, `MPI_Wtick` and the address arithmetic, which
-//! do nothing but compute; the tool interface (`MPI_T_`); the functions that MPI-3.0 removed, all
-//! of them local; and sessions.
+//! do nothing but compute (looks at the clock of a simulated run are written all the same, by
+//! `trace_look`); the tool interface (`MPI_T_`); the functions that MPI-3.0 removed, all of them local;
+//! and sessions.
 
 use std::collections::BTreeMap;
 
