@@ -9,7 +9,7 @@ use crate::source::Stream;
 pub const LOOKS_APART: u64 = 10;
 
 /// So many looks at the clock in a row cost the same.
-pub const FREE_LOOKS: u64 = 100;
+const FREE_LOOKS: u64 = 100;
 /// A rank that computes longer, in picoseconds, does not only look at the clock.
 pub const BUSY: u64 = 10_000_000;
 
@@ -30,7 +30,7 @@ impl Compiler<'_> {
         }
         self.times += 1;
         let cost = look_at_clock(self.options.simulated_calls.clock, self.times);
-        self.ends(gap + cost);
+        self.ends(gap.saturating_add(cost));
         if let Some(chain) = self.threads.get_mut(self.now.thread) {
             chain.clock = self.now.leave;
         }

@@ -238,7 +238,8 @@ fn lock(
         return Ok(());
     }
     compiler.turn();
-    let asked = compiler.now.enter + stream.definitions().moment.unwrap_or(0);
+    let moment = stream.definitions().moment.unwrap_or(0);
+    let asked = compiler.now.enter.saturating_add(moment);
     let leave = compiler.now.leave;
     let &mut Exposure { communicator, number, .. } = exposure(compiler, id)?;
     for target in targets {
@@ -261,7 +262,7 @@ fn unlock(
     stream: &Stream,
 ) -> Result<(), String> {
     let Current { enter, leave, .. } = compiler.now;
-    let until = stream.definitions().moment.map_or(leave, |moment| enter + moment);
+    let until = stream.definitions().moment.map_or(leave, |moment| enter.saturating_add(moment));
     if !exposure(compiler, id)?.held.is_empty() {
         compiler.turn();
     }
