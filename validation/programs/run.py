@@ -4,7 +4,8 @@
     validation/programs/run.py HEDDLE [NAME...]
 
 The programs are those of Debian (apt-get install lammps hpcc iqtree phyml scalapack-mpi-test netpipe-openmpi netpipe-mpich2 bagel
-gromacs quantum-espresso quantum-espresso-data mumps-test python3-petsc4py python3-h5py-mpi libcoarrays-openmpi-dev);
+gromacs quantum-espresso quantum-espresso-data mumps-test python3-petsc4py python3-h5py-mpi libcoarrays-openmpi-dev nwchem-openmpi
+nwchem-mpich cp2k mpb-mpi);
 one that is not installed is skipped with a message. What a program computes is compared with what it computes under the MPI library that
 it was linked with, where that can run it, and otherwise with what it says of its own checks.
 """
@@ -138,6 +139,41 @@ K_POINTS automatic
 2 2 2 0 0 0
 """
 SILICON_ATOM = pathlib.Path("/usr/share/doc/quantum-espresso/examples/EPW/sic/pp/Si.pz-vbc.UPF.gz")
+
+# Hartree-Fock with gradient, density functional and perturbation theory; through Global Arrays, which has locks, windows and messages.
+MOLECULE = """start h2o
+geometry units angstroms
+ O 0 0 0.119
+ H 0 0.763 -0.477
+ H 0 -0.763 -0.477
+end
+basis
+ * library 6-31g*
+end
+scf
+ thresh 1e-8
+end
+task scf gradient
+dft
+ xc b3lyp
+end
+task dft energy
+mp2
+ freeze core
+end
+task mp2 energy
+"""
+
+CARBON = pathlib.Path("/usr/share/doc/cp2k/examples/C.inp")
+
+# Bands of a lattice of rods.
+RODS = """(set! num-bands 4)
+(set! k-points (list (vector3 0 0 0) (vector3 0.5 0 0) (vector3 0.5 0.5 0)))
+(set! geometry (list (make cylinder (center 0 0 0) (radius 0.2) (height infinity) (material (make dielectric (epsilon 12))))))
+(set! geometry-lattice (make lattice (size 1 1 no-size)))
+(set! resolution 32)
+(run-te)
+"""
 
 POISSON = """import glob, sys
 sys.path += glob.glob("/usr/lib/petscdir/petsc*/*-real/lib/python3/dist-packages")
@@ -317,6 +353,28 @@ def programs():
             {"si.in": SILICON, "Si.UPF": silicon_atom()},
             reference=openmpi,
         ),
+        program(
+            "nwchem (openmpi)",
+            ["nwchem.openmpi", "h2o.nw"],
+            found(r"Total (?:SCF|DFT|MP2) energy[ =]+(-\d+\.\d{7})", 4),
+            {"h2o.nw": MOLECULE},
+            reference=openmpi,
+        ),
+        # Under its own MPI, it ends with an error; the numbers are those of the other.
+        program(
+            "nwchem (mpich)",
+            ["nwchem.mpich", "h2o.nw"],
+            found(r"Total (?:SCF|DFT|MP2) energy[ =]+-76\.(?:0098407|4089509|1992438)", 4),
+            {"h2o.nw": MOLECULE},
+        ),
+        program(
+            "cp2k",
+            ["cp2k.psmp", "C.inp"],
+            found(r"ENERGY\|.*?(-\d+\.\d{9})", 1),
+            {"C.inp": CARBON.read_bytes() if CARBON.exists() else b""},
+            reference=openmpi,
+        ),
+        program("mpb", ["mpb-mpi", "p.ctl"], found(r"(?m)^tefreqs:, \d,.*", 3), {"p.ctl": RODS}, ranks=4, reference=openmpi),
         program("petsc", [PYTHON, "solve.py"], found(r"solved .*", 5), {"solve.py": POISSON}, reference=openmpi),
         program("hdf5", [PYTHON, "tables.py"], found(r"(?m)^right$", 4), {"tables.py": TABLES}, ranks=4),
         program(

@@ -169,3 +169,27 @@ fn patterns() {
         assert!(chapter.contains(&format!("`{name}`")), "{name}");
     }
 }
+
+/// What the Makefile runs and builds is there: not all of its targets are tested elsewhere.
+#[test]
+fn makefile() {
+    let text = fs::read_to_string(root().join("Makefile")).expect("the Makefile");
+    let recipes = text.lines().filter(|line| line.starts_with('\t'));
+    let words: Vec<&str> = recipes.flat_map(str::split_whitespace).collect();
+    let folders = ["benches/", "examples/", "fuzz/", "validation/"];
+    let files = words.iter().filter(|word| folders.iter().any(|folder| word.starts_with(folder)));
+    let mut found = 0;
+    for file in files.filter(|file| **file != "fuzz/target") {
+        found += 1;
+        assert!(root().join(file).is_file(), "{file}");
+    }
+    for words in words.windows(4) {
+        let ["--package", krate, "--example", example] = words else { continue };
+        let path = format!("{}/examples/{example}.rs", krate.trim_start_matches("heddle-"));
+        // The folder of a crate is in that of its floor.
+        let mut floors = ["app", "base", "net", "run"].iter();
+        assert!(floors.any(|floor| root().join(floor).join(&path).is_file()), "{path}");
+        found += 1;
+    }
+    assert!(found >= 12, "{found}");
+}
