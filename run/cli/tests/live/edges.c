@@ -86,12 +86,78 @@ static void representation(void) {
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
 }
 
+/* A keyval that was freed is none. While attributes of it remain, it may be freed again, as functions that delete them do. */
+static void freed_keyval(void) {
+    int key, again, found;
+    void *value;
+    MPI_Comm comm;
+    MPI_Comm_dup(WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &key, NULL);
+    MPI_Comm_set_attr(comm, key, &key);
+    again = key;
+    CHECK(MPI_Comm_free_keyval(&key) == MPI_SUCCESS && key == MPI_KEYVAL_INVALID);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(WORLD, MPI_ERRORS_RETURN);
+    CHECK(class(MPI_Comm_free_keyval(&key)) == MPI_ERR_KEYVAL);
+    CHECK(class(MPI_Comm_set_attr(comm, again, &found)) == MPI_ERR_KEYVAL);
+    CHECK(class(MPI_Comm_get_attr(comm, key, &value, &found)) == MPI_ERR_KEYVAL);
+    key = again;
+    CHECK(MPI_Comm_free_keyval(&key) == MPI_SUCCESS && key == MPI_KEYVAL_INVALID);
+    MPI_Comm_free(&comm);
+    CHECK(class(MPI_Comm_free_keyval(&again)) == MPI_ERR_KEYVAL);
+    MPI_Comm_set_errhandler(WORLD, MPI_ERRORS_ARE_FATAL);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
+}
+
+/* Accesses of no data, which need no buffer and change nothing, also at nobody. */
+static void no_data(void) {
+    int value = 7, got = 9;
+    MPI_Win win;
+    MPI_Request request;
+    MPI_Win_create(&value, sizeof value, sizeof value, MPI_INFO_NULL, WORLD, &win);
+    MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+    int next = (rank + 1) % ranks;
+    MPI_Win_lock_all(0, win);
+    CHECK(MPI_Accumulate(NULL, 0, MPI_INT, next, 0, 0, MPI_INT, MPI_SUM, win) == MPI_SUCCESS);
+    CHECK(MPI_Get_accumulate(NULL, 0, MPI_INT, NULL, 0, MPI_INT, next, 0, 0, MPI_INT, MPI_SUM, win) == MPI_SUCCESS);
+    CHECK(MPI_Put(NULL, 0, MPI_INT, next, 0, 0, MPI_INT, win) == MPI_SUCCESS);
+    CHECK(MPI_Get(NULL, 0, MPI_INT, next, 0, 0, MPI_INT, win) == MPI_SUCCESS);
+    CHECK(MPI_Raccumulate(NULL, 0, MPI_INT, next, 0, 0, MPI_INT, MPI_REPLACE, win, &request) == MPI_SUCCESS);
+    CHECK(MPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+    CHECK(MPI_Accumulate(&got, 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, MPI_SUM, win) == MPI_SUCCESS);
+    CHECK(MPI_Fetch_and_op(&got, &got, MPI_INT, MPI_PROC_NULL, 0, MPI_SUM, win) == MPI_SUCCESS);
+    MPI_Win_unlock_all(win);
+    MPI_Barrier(WORLD);
+    CHECK(value == 7 && got == 9);
+    MPI_Win_free(&win);
+}
+
+/* Names of process sets are the same in any case (MPI 4.1, section 11.3.2). */
+static void process_sets(void) {
+    const char *names[] = {"mpi://WORLD", "mpi://world", "MPI://World", "mpi://SELF", "Mpi://self"};
+    MPI_Session session;
+    CHECK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session) == MPI_SUCCESS);
+    for (int i = 0; i < 5; i++) {
+        MPI_Group group = MPI_GROUP_NULL;
+        int members = 0;
+        CHECK(MPI_Group_from_session_pset(session, names[i], &group) == MPI_SUCCESS);
+        MPI_Group_size(group, &members);
+        CHECK(members == (i < 3 ? ranks : 1));
+        MPI_Group_free(&group);
+    }
+    MPI_Session_finalize(&session);
+}
+
 int main(int argc, char **argv) {
     begin(&argc, &argv);
     nobody();
     one_way();
     steps();
     representation();
+    freed_keyval();
+    no_data();
+    process_sets();
     MPI_Finalize();
     return 0;
 }

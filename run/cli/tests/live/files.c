@@ -83,6 +83,20 @@ int main(int argc, char **argv) {
     OK(MPI_File_close(&f));
     CHECK(is(MPI_File_delete(name, MPI_INFO_NULL), MPI_ERR_NO_SUCH_FILE));
     MPI_Type_free(&t); MPI_Type_free(&v);
+    /* sequential: no accesses at offsets, and a view starts where the shared pointer is */
+    OK(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_WRONLY | MPI_MODE_CREATE | MPI_MODE_SEQUENTIAL, MPI_INFO_NULL, &f));
+    OK(MPI_File_get_byte_offset(f, 5, &o)); CHECK(o == 5);
+    CHECK(is(MPI_File_get_position(f, &o), MPI_ERR_UNSUPPORTED_OPERATION));
+    CHECK(is(MPI_File_write_at(f, 0, buf, 1, MPI_INT, &s), MPI_ERR_UNSUPPORTED_OPERATION));
+    OK(MPI_File_write_ordered(f, buf, 1, MPI_INT, &s));
+    OK(MPI_File_set_view(f, MPI_DISPLACEMENT_CURRENT, MPI_INT, MPI_INT, "native", MPI_INFO_NULL));
+    OK(MPI_File_get_view(f, &o, &e, &ft, rep)); CHECK(o == 4 * size);
+    OK(MPI_File_write_ordered(f, buf + 1, 1, MPI_INT, &s)); OK(MPI_File_close(&f));
+    OK(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_RDONLY | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &f));
+    CHECK(is(MPI_File_set_view(f, MPI_DISPLACEMENT_CURRENT, MPI_INT, MPI_INT, "native", MPI_INFO_NULL), MPI_ERR_ARG));
+    OK(MPI_File_read_at_all(f, 0, got, 2 * size, MPI_INT, &s)); MPI_Get_count(&s, MPI_INT, &n); CHECK(n == 2 * size);
+    for (i = 0; i < 2 * size; i++) CHECK(got[i] == i % size * 100 + i / size);
+    OK(MPI_File_close(&f));
     MPI_Allreduce(&bad, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
         MPI_Finalize(); return all != 0;
 }
