@@ -182,84 +182,6 @@ static void too_long(void) {
     MPI_Comm_free(&own);
 }
 
-/* A probe has found that it is too long; the request is made all the same, and its end tells. */
-static void too_long_after_probe(void) {
-    int out[4] = {1, 2, 3, 4}, in[2] = {0};
-    MPI_Request sends[3], receive = MPI_REQUEST_NULL;
-    MPI_Message message;
-    MPI_Status status;
-    MPI_Comm own;
-    MPI_Comm_dup(MPI_COMM_SELF, &own);
-    MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
-    for (int tag = 0; tag < 3; tag++)
-        MPI_Isend(out, 4, MPI_INT, 0, tag, own, &sends[tag]);
-    MPI_Probe(0, 0, own, &status);
-    CHECK(MPI_Irecv(in, 2, MPI_INT, 0, 0, own, &receive) == MPI_SUCCESS && receive != MPI_REQUEST_NULL);
-    CHECK(class_of(MPI_Wait(&receive, &status)) == MPI_ERR_TRUNCATE && receive == MPI_REQUEST_NULL);
-    CHECK(status.MPI_SOURCE == 0 && status.MPI_TAG == 0 && in[1] == 2);
-    MPI_Mprobe(0, 1, own, &message, &status);
-    CHECK(MPI_Imrecv(in, 2, MPI_INT, &message, &receive) == MPI_SUCCESS && receive != MPI_REQUEST_NULL);
-    CHECK(class_of(MPI_Wait(&receive, &status)) == MPI_ERR_TRUNCATE && status.MPI_TAG == 1);
-    MPI_Recv_init(in, 2, MPI_INT, 0, 2, own, &receive);
-    MPI_Probe(0, 2, own, &status);
-    CHECK(MPI_Startall(1, &receive) == MPI_SUCCESS);
-    CHECK(class_of(MPI_Wait(&receive, &status)) == MPI_ERR_TRUNCATE && status.MPI_TAG == 2);
-    MPI_Request_free(&receive);
-    MPI_Waitall(3, sends, MPI_STATUSES_IGNORE);
-    /* Calls that return when it is there tell themselves. */
-    MPI_Isend(out, 4, MPI_INT, 0, 3, own, &sends[0]);
-    MPI_Probe(0, 3, own, &status);
-    CHECK(class_of(MPI_Recv(in, 2, MPI_INT, 0, 3, own, &status)) == MPI_ERR_TRUNCATE);
-    MPI_Isend(out, 4, MPI_INT, 0, 4, own, &sends[1]);
-    MPI_Mprobe(0, 4, own, &message, &status);
-    CHECK(class_of(MPI_Mrecv(in, 2, MPI_INT, &message, &status)) == MPI_ERR_TRUNCATE);
-    MPI_Waitall(2, sends, MPI_STATUSES_IGNORE);
-#if MPI_VERSION >= 4
-    MPI_Isend(out, 4, MPI_INT, 0, 5, own, &sends[0]);
-    MPI_Probe(0, 5, own, &status);
-    CHECK(MPI_Isendrecv(out, 1, MPI_INT, 0, 6, in, 2, MPI_INT, 0, 5, own, &receive) == MPI_SUCCESS);
-    CHECK(class_of(MPI_Wait(&receive, &status)) == MPI_ERR_TRUNCATE && status.MPI_TAG == 5);
-    MPI_Recv(in, 1, MPI_INT, 0, 6, own, MPI_STATUS_IGNORE);
-    MPI_Wait(&sends[0], MPI_STATUS_IGNORE);
-#endif
-    MPI_Comm_free(&own);
-}
-
-static int heard_elsewhere;
-
-static void hear_elsewhere(MPI_Comm *comm, int *code, ...) {
-    (void)comm;
-    (void)code;
-    heard_elsewhere++;
-}
-
-/* The handler of a communicator that was freed hears of it, and not that of another which the program knows by the same handle now. */
-static void too_long_in_a_freed_one(void) {
-    int out[4] = {1, 2, 3, 4}, in[2] = {0};
-    MPI_Request send, receive;
-    MPI_Comm own, others[8];
-    MPI_Errhandler handler, other;
-    MPI_Comm_create_errhandler(hear, &handler);
-    MPI_Comm_create_errhandler(hear_elsewhere, &other);
-    MPI_Comm_dup(MPI_COMM_SELF, &own);
-    MPI_Comm_set_errhandler(own, handler);
-    MPI_Irecv(in, 2, MPI_INT, 0, 1, own, &receive);
-    MPI_Isend(out, 4, MPI_INT, 0, 1, own, &send);
-    MPI_Comm_free(&own);
-    for (int i = 0; i < 8; i++) {
-        MPI_Comm_dup(MPI_COMM_SELF, &others[i]);
-        MPI_Comm_set_errhandler(others[i], other);
-    }
-    heard = 0;
-    CHECK(class_of(MPI_Wait(&receive, MPI_STATUS_IGNORE)) == MPI_ERR_TRUNCATE);
-    CHECK(heard == MPI_ERR_TRUNCATE && heard_elsewhere == 0);
-    MPI_Wait(&send, MPI_STATUS_IGNORE);
-    for (int i = 0; i < 8; i++)
-        MPI_Comm_free(&others[i]);
-    MPI_Errhandler_free(&handler);
-    MPI_Errhandler_free(&other);
-}
-
 static void withdrawn(void) {
     int value = 0, flag = 0;
     MPI_Request request;
@@ -329,8 +251,6 @@ int main(int argc, char **argv) {
     several();
     one_fails();
     too_long();
-    too_long_after_probe();
-    too_long_in_a_freed_one();
     withdrawn();
     made_up();
     MPI_Finalize();
