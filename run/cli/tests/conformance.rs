@@ -110,7 +110,7 @@ fn other_implementations_agree() {
             let status = compiler.args(["-pthread", "-o"]).arg(&made).arg(source).status();
             assert!(status.is_ok_and(|status| status.success()), "{library} {name}");
             let mut run = Command::new("timeout");
-            run.arg("100").arg(format!("mpirun.{library}"));
+            run.arg("600").arg(format!("mpirun.{library}"));
             if library == "openmpi" {
                 run.args(["--allow-run-as-root", "--oversubscribe"]);
             }
