@@ -152,6 +152,9 @@ fn what_is_missing() {
             &format!("HEDDLE_MPI=$PWD/none $HEDDLE mpirun {how} $PROGRAM"),
         );
         assert!(ran.code == 1 && ran.stderr.contains("/none is not the folder"), "{ran:?}");
+        let script = format!("HEDDLE_MPI=${{HEDDLE_MPI%/lib}} $HEDDLE mpirun {how} $PROGRAM");
+        let ran = shell(&folder, &program, &script);
+        assert!(ran.code == 1 && ran.stderr.ends_with("help: its folder `lib` is\n"), "{ran:?}");
         let ran = shell(
             &folder,
             &compiled("manners"),

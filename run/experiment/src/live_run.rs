@@ -130,8 +130,10 @@ pub fn libraries() -> Result<PathBuf, Failure> {
             return Ok(folder);
         }
         let name = folder.display();
+        let within = folder.join("lib").join(CORE).is_file();
+        let help = if within { "\n  help: its folder `lib` is" } else { "" };
         return Err(Failure::Input(format!(
-            "error: {FOLDER}: {name} is not the folder of the libraries of MPI: there is no {CORE} in it"
+            "error: {FOLDER}: {name} is not the folder of the libraries of MPI: there is no {CORE} in it{help}"
         )));
     }
     let beside = || Some(env::current_exe().ok()?.canonicalize().ok()?.parent()?.join("mpi/lib"));
