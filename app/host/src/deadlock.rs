@@ -5,10 +5,12 @@ use units::Time;
 
 use crate::rank::Matching;
 use crate::source::Source;
-use crate::{Deadlock, PendingOp};
+use crate::{Deadlock, PendingOp, Place};
 
 /// Most operations that are listed.
 const LISTED: usize = 1_000;
+/// Most of one live rank, which may wait for very many in one call.
+const LISTED_OF_LIVE: usize = 8;
 
 /// What is learned, rank after rank, of those that are not finished.
 #[derive(Default)]
@@ -47,8 +49,12 @@ impl Stuck {
         started.sort_unstable();
         let pending = &mut self.deadlock.pending;
         let room = LISTED.saturating_sub(pending.len());
-        if let Some(place) = source.waits_in(state) {
-            self.deadlock.places.push((rank, place));
+        if let Some(call) = source.waits_in(state) {
+            let operations = started.len();
+            started.truncate(LISTED_OF_LIVE);
+            let messages = started.iter().filter_map(|index| source.message(state, *index));
+            let messages = messages.collect();
+            self.deadlock.places.push(Place { rank, call, operations, messages });
         }
         if started.is_empty()
             && room > 0

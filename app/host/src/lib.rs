@@ -33,7 +33,9 @@ pub use hybrid::{Piece, Pieces, Protocol, Protocols, seconds, simulate_flow};
 pub use kernel::Transport;
 pub use loggopsim::simulate_loggopsim;
 pub use noise::{Duration, Noise};
-pub use outcome::{Activity, CriticalPath, Deadlock, Outcome, PendingOp, RankTotals, Record};
+pub use outcome::{
+    Activity, CriticalPath, Deadlock, Message, Outcome, PendingOp, Place, RankTotals, Record,
+};
 pub use path::{Path, Stamp};
 pub use settings::{Meter, Rendezvous, Settings};
 pub use simulate::{Error, simulate, simulate_over};

@@ -1,6 +1,7 @@
 //! What a run yields: totals per rank, the critical path, a deadlock, and records for probes.
 
 use network::Never;
+use schedule::Op;
 use units::Time;
 
 /// What one rank did.
@@ -50,6 +51,30 @@ pub struct PendingOp {
     pub started: bool,
 }
 
+/// Where a live rank waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Which rank.
+    pub rank: u32,
+    /// The function that it is in, and where in the program that is, if it is known.
+    pub call: String,
+    /// How many operations of it cannot finish, of which only the first ones are listed.
+    pub operations: usize,
+    /// Those of the listed ones that are messages of the program.
+    pub messages: Vec<Message>,
+}
+
+/// A message of a live program that cannot finish.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// The operation's index.
+    pub index: u32,
+    /// Kind, peer, tag and size as the program has them.
+    pub op: Op,
+    /// Whether it is the send of a blocking call before the one that the rank is in: a rank runs on until it needs the simulator.
+    pub earlier: bool,
+}
+
 /// Ranks that can never finish.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Deadlock {
@@ -60,8 +85,8 @@ pub struct Deadlock {
     /// The stuck ranks' operations that started but cannot finish, or, for a rank with none of
     /// those, the first that waits; ordered by rank and index; at most a thousand.
     pub pending: Vec<PendingOp>,
-    /// Where live ranks wait: the function that each is in.
-    pub places: Vec<(u32, String)>,
+    /// Where live ranks wait.
+    pub places: Vec<Place>,
     /// Ranks of which each waits for the next, the last for the first; empty if there is none.
     pub cycle: Vec<u32>,
 }

@@ -6,7 +6,7 @@ use schedule::{Edge, Follow, Op, Program, Run};
 use units::Time;
 
 use crate::path::Stamp;
-use crate::{Error, Outcome, Record, Settings};
+use crate::{Error, Message, Outcome, Record, Settings};
 
 /// What supplies a rank's operations. Whatever it is, it hears of starts and ends and answers with
 /// operations that may start from some moment on; nothing below assumes that it knows more than
@@ -188,6 +188,12 @@ pub trait Source: Sync {
     /// Where a rank that is not finished waits, in words, if it can tell.
     fn waits_in(&self, state: &Self::State) -> Option<String> {
         let _ = state;
+        None
+    }
+
+    /// The message of a live program that an operation is, if it is one.
+    fn message(&self, state: &Self::State, index: u32) -> Option<Message> {
+        let _ = (state, index);
         None
     }
 }

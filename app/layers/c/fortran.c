@@ -13,8 +13,8 @@ PUBLIC MPI_Fint MPIR_F08_MPI_STATUS_IGNORE_OBJ[5], MPIR_F08_MPI_STATUSES_IGNORE_
 PUBLIC MPI_Fint F08(errcodes_ignore), F08(unweighted), F08(weights_empty);
 PUBLIC char F08(argv_null), F08(argvs_null);
 #else
-PUBLIC MPI_Fint mpi_fortran_bottom_, mpi_fortran_in_place_, mpi_fortran_unweighted_,
-    mpi_fortran_weights_empty_, mpi_fortran_errcodes_ignore_,
+PUBLIC MPI_Fint mpi_fortran_bottom_, mpi_fortran_in_place_, mpi_fortran_buffer_automatic_,
+    mpi_fortran_unweighted_, mpi_fortran_weights_empty_, mpi_fortran_errcodes_ignore_,
     mpi_fortran_status_ignore_[sizeof(MPI_Status) / sizeof(MPI_Fint)],
     mpi_fortran_statuses_ignore_[sizeof(MPI_Status) / sizeof(MPI_Fint)];
 PUBLIC char mpi_fortran_argv_null_, mpi_fortran_argvs_null_;

@@ -34,6 +34,8 @@ extern MPI_Fint F08(errcodes_ignore), F08(unweighted), F08(weights_empty);
 extern char F08(argv_null), F08(argvs_null);
 #define IS_BOTTOM(p) ((p) == (void *)&mpipriv1_.bottom || (p) == (void *)&MPIR_F08_MPI_BOTTOM)
 #define IS_IN_PLACE(p) ((p) == (void *)&mpipriv1_.in_place || (p) == (void *)&MPIR_F08_MPI_IN_PLACE)
+/* MPICH 4.0 has no such buffers. */
+#define IS_BUFFER_AUTOMATIC(p) ((void)(p), false)
 #define IS_STATUS_IGNORE(p) \
     ((p) == mpipriv1_.status_ignore || (p) == MPIR_F08_MPI_STATUS_IGNORE_OBJ)
 #define IS_STATUSES_IGNORE(p) \
@@ -51,12 +53,13 @@ UNUSED int keyval_f(MPI_Fint keyval)
     return predefined && keyval % 2 == 0 ? keyval - 1 : keyval;
 }
 #else
-extern MPI_Fint mpi_fortran_bottom_, mpi_fortran_in_place_, mpi_fortran_unweighted_,
-    mpi_fortran_weights_empty_, mpi_fortran_errcodes_ignore_, mpi_fortran_status_ignore_[],
-    mpi_fortran_statuses_ignore_[];
+extern MPI_Fint mpi_fortran_bottom_, mpi_fortran_in_place_, mpi_fortran_buffer_automatic_,
+    mpi_fortran_unweighted_, mpi_fortran_weights_empty_, mpi_fortran_errcodes_ignore_,
+    mpi_fortran_status_ignore_[], mpi_fortran_statuses_ignore_[];
 extern char mpi_fortran_argv_null_, mpi_fortran_argvs_null_;
 #define IS_BOTTOM(p) ((p) == (void *)&mpi_fortran_bottom_)
 #define IS_IN_PLACE(p) ((p) == (void *)&mpi_fortran_in_place_)
+#define IS_BUFFER_AUTOMATIC(p) ((p) == (void *)&mpi_fortran_buffer_automatic_)
 #define IS_STATUS_IGNORE(p) ((p) == mpi_fortran_status_ignore_)
 #define IS_STATUSES_IGNORE(p) ((p) == mpi_fortran_statuses_ignore_)
 #define IS_ERRCODES_IGNORE(p) ((p) == &mpi_fortran_errcodes_ignore_)
@@ -71,9 +74,15 @@ UNUSED int keyval_f(MPI_Fint keyval)
 }
 #endif
 
+/* As it is in C in all interfaces. */
+#define BUFFER_AUTOMATIC ((void *)2)
+
 UNUSED void *buffer_f(void *buffer)
 {
-    return IS_BOTTOM(buffer) ? NULL : IS_IN_PLACE(buffer) ? THEIR_IN_PLACE : buffer;
+    return IS_BOTTOM(buffer)             ? NULL
+           : IS_IN_PLACE(buffer)         ? THEIR_IN_PLACE
+           : IS_BUFFER_AUTOMATIC(buffer) ? BUFFER_AUTOMATIC
+                                         : buffer;
 }
 
 UNUSED MPI_Status *status_f(MPI_Fint *status)

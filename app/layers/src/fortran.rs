@@ -301,7 +301,8 @@ fn aliases(out: &mut String, function: &Function, signature: &str, interface: In
     for name in [format!("p{lower}__"), format!("p{lower}"), format!("P{upper}")] {
         alias(&name);
     }
-    if interface != Interface::Mpich {
+    if interface == Interface::OpenMpi || (interface == Interface::Standard && !detaches(function))
+    {
         alias(&format!("{lower}_f08_"));
         alias(&format!("p{lower}_f08_"));
     }
@@ -309,6 +310,11 @@ fn aliases(out: &mut String, function: &Function, signature: &str, interface: In
         alias(&format!("{lower}_cptr_"));
         alias(&format!("p{lower}_cptr_"));
     }
+}
+
+/// Whether a function gives back a buffer, which only `mpi_f08` has a type for: `type(c_ptr)` (MPI 4.1, section 3.6.1).
+fn detaches(function: &Function) -> bool {
+    function.argument("buffer_addr").is_some()
 }
 
 fn gives(function: &Function) -> &'static str {
@@ -395,6 +401,13 @@ fn definition(out: &mut String, function: &Function, name: &str, descriptors: bo
     for passed in all.iter().filter(|passed| !passed.before.is_empty()) {
         let _ = write!(out, "    {}", passed.before);
     }
+    if detaches(function) && name.contains("_f08") {
+        let into = all.iter_mut().find(|passed| passed.pass == "&c_buffer_addr");
+        let into = into.map(|passed| &mut passed.after);
+        into.into_iter().for_each(|after| {
+            *after = "if (!code)\n        *(void **)buffer_addr = c_buffer_addr;\n".to_owned();
+        });
+    }
     let arguments: Vec<&str> = all.iter().map(|passed| passed.pass.as_str()).collect();
     let call = format!("P{}({})", function.name, arguments.join(", "));
     if !code {
@@ -447,6 +460,11 @@ pub fn source(interface: Interface) -> String {
         aliases(&mut out, function, &signature, interface);
         if interface == Interface::Mpich {
             mpich_f08(&mut out, function);
+        }
+        if interface == Interface::Standard && detaches(function) {
+            let own = format!("{}_f08_", function.name.to_lowercase());
+            let signature = definition(&mut out, function, &format!("p{own}"), false);
+            let _ = writeln!(out, "NAME(p{own}, void, {own}, ({signature}))");
         }
     }
     out

@@ -14,10 +14,8 @@ const END: &str = "
 /* Fortran's numbers for handles, which are those of the standard interface. */
 extern MPI_Fint *MPI_F_STATUS_IGNORE;
 extern MPI_Fint *MPI_F_STATUSES_IGNORE;
-int MPI_Status_c2f(const MPI_Status *c_status, MPI_Fint *f_status);
-int MPI_Status_f2c(const MPI_Fint *f_status, MPI_Status *c_status);
-int PMPI_Status_c2f(const MPI_Status *c_status, MPI_Fint *f_status);
-int PMPI_Status_f2c(const MPI_Fint *f_status, MPI_Status *c_status);
+extern MPI_F08_status *MPI_F08_STATUS_IGNORE;
+extern MPI_F08_status *MPI_F08_STATUSES_IGNORE;
 
 int MPI_Pcontrol(const int level, ...);
 int PMPI_Pcontrol(const int level, ...);
@@ -73,6 +71,24 @@ fn numbers(out: &mut String) {
     }
 }
 
+/// What turns a status into that of another language: names, and what it takes and gives.
+const STATUSES: &[(&str, &str, &str)] = &[
+    ("c2f", "MPI_Status *c_status", "MPI_Fint *f_status"),
+    ("f2c", "MPI_Fint *f_status", "MPI_Status *c_status"),
+    ("c2f08", "MPI_Status *c_status", "MPI_F08_status *f08_status"),
+    ("f082c", "MPI_F08_status *f08_status", "MPI_Status *c_status"),
+    ("f082f", "MPI_F08_status *f08_status", "MPI_Fint *f_status"),
+    ("f2f08", "MPI_Fint *f_status", "MPI_F08_status *f08_status"),
+];
+
+fn statuses(out: &mut String) {
+    for (name, from, to) in STATUSES {
+        for prefix in ["", "P"] {
+            let _ = writeln!(out, "int {prefix}MPI_Status_{name}(const {from}, {to});");
+        }
+    }
+}
+
 fn prototype(out: &mut String, function: &Function) {
     let gives = wrappers::result(function);
     let parameters = wrappers::parameters(function, Interface::Standard);
@@ -112,5 +128,6 @@ pub fn text() -> String {
         prototype(&mut out, function);
     }
     numbers(&mut out);
+    statuses(&mut out);
     out + END
 }

@@ -16,6 +16,7 @@ use crate::table::{self, Argument, Flow, Function};
 const SENTINELS: &[(&str, &str, &str)] = &[
     ("MPI_BOTTOM", "integer", "mpi_fortran_bottom"),
     ("MPI_IN_PLACE", "integer", "mpi_fortran_in_place"),
+    ("MPI_BUFFER_AUTOMATIC", "integer", "mpi_fortran_buffer_automatic"),
     ("MPI_UNWEIGHTED(1)", "integer", "mpi_fortran_unweighted"),
     ("MPI_WEIGHTS_EMPTY(1)", "integer", "mpi_fortran_weights_empty"),
     ("MPI_ERRCODES_IGNORE(1)", "integer", "mpi_fortran_errcodes_ignore"),
@@ -87,9 +88,6 @@ const OLD: &[&str] = &[
     "MPI_Type_extent",
     "MPI_Type_lb",
     "MPI_Type_ub",
-    "MPI_Status_set_error",
-    "MPI_Status_set_source",
-    "MPI_Status_set_tag",
 ];
 
 /// The handle of types that the standard interface does not have.
@@ -487,7 +485,7 @@ fn callbacks() -> String {
 pub fn mpi_f08() -> String {
     let mut out = String::from(
         "! The standard interface of MPI 5.0, as heddle serves it.\nmodule mpi_f08\n\
-         use, intrinsic :: iso_c_binding, only: c_ptr, c_char\nimplicit none\n",
+         use, intrinsic :: iso_c_binding, only: c_ptr, c_char\nimplicit none\nprivate :: c_ptr, c_char\n",
     );
     out += &types();
     out += &constants_of_f08();

@@ -32,7 +32,7 @@ pub const MET: Flags = 1 << 4;
 /// Of a receive: the program will not wait for it.
 pub const LEFT: Flags = 1 << 14;
 /// The program will still speak of it.
-const PINNED: Flags = 1 << 15;
+pub const PINNED: Flags = 1 << 15;
 const THERE: Flags = 1 << 5;
 /// It begins with computation, which is not done.
 const COMPUTES: Flags = 1 << 6;

@@ -279,6 +279,18 @@ impl Shared {
         (number % 4096) as u16
     }
 
+    /// The program's tag, or [`schedule::ANY`], in the tag of a message of its own; `None` as well where it does not stand for itself.
+    pub const fn tag_of_program(tag: u32) -> Option<u32> {
+        if tag & HIDDEN != 0 || tag >= REQUEST {
+            return None;
+        }
+        match tag & WILD {
+            WILD => Some(schedule::ANY),
+            plain if plain < PLAIN => Some(plain),
+            _ => None,
+        }
+    }
+
     /// Whether a tag is that of a collective's message.
     pub const fn is_of_collective(tag: u32) -> bool {
         tag & HIDDEN != 0 && tag & PLAIN == 0

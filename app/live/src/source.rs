@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use host::{Source, Stamp, Work};
+use host::{Message, Source, Stamp, Work};
 use port::arena::Full;
 use port::hosts::Hosts;
 use port::{Command, Decoder, Reply, SIMULATORS_TURN};
@@ -12,7 +12,7 @@ use traces::collective::Expand;
 
 use crate::computation::Computation;
 use crate::frame::{Rank, Rules, Want};
-use crate::graph::{ANY, AT_ONCE, BLOCKING};
+use crate::graph::{ANY, AT_ONCE, BLOCKING, Graph, PINNED};
 use crate::shared::{BIRTH, Costs, Envelope, REQUEST, Shared};
 use crate::spawn::Dormant;
 use crate::{Ended, Holder};
@@ -341,6 +341,15 @@ impl<H: Holder + ?Sized> Source for &Live<'_, H> {
     fn waits_in(&self, state: &State) -> Option<String> {
         let rank = &*state.rank;
         (!rank.finished).then(|| self.place(rank).unwrap_or_else(|| rank.inside.clone()))
+    }
+
+    fn message(&self, state: &State, index: u32) -> Option<Message> {
+        let op = state.rank.graph.op(index).filter(|op| op.kind != schedule::Kind::Calc)?;
+        let tag = Shared::tag_of_program(op.tag)?;
+        let is_send = op.kind == schedule::Kind::Send;
+        let was_left = |graph: &Graph| graph.is(index, BLOCKING) && !graph.is(index, PINNED);
+        let earlier = is_send && was_left(&state.rank.graph) && !state.rank.hangs_on(index);
+        Some(Message { index, op: Op { tag, ..op }, earlier })
     }
 
     fn tags(&self) -> mpi::Tags {

@@ -1,6 +1,6 @@
 //! The figures of a run that come out the same every time.
 
-use host::{Outcome, PendingOp};
+use host::{Outcome, PendingOp, Place};
 use schedule::{Kind, Op};
 use serde::Serialize;
 use units::Time;
@@ -69,7 +69,7 @@ pub struct Pending {
     pub rank: u32,
     /// Its index in the rank's program.
     pub index: u32,
-    /// `send`, `recv` or `calc`.
+    /// `send`, `recv` or `calc`; `call` for what is no message of a live program.
     pub kind: &'static str,
     /// The other rank, -1 for any; `None` for computation.
     pub peer: Option<i64>,
@@ -85,21 +85,27 @@ pub struct Pending {
     /// The statement on that line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
+    /// For a live rank, which `text` then tells about: for how many operations it waits, of which the first are listed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub operations: Option<u64>,
+    /// For a live rank: whether this is the send of a blocking call before that in `text`.
+    #[serde(skip_serializing_if = "no")]
+    pub earlier: bool,
 }
 
 impl Pending {
-    /// Describes the operation for which a live rank waits in a call.
-    pub fn of_call(pending: &PendingOp, call: &str) -> Self {
+    /// Describes an operation for which a live rank waits.
+    pub fn of_call(pending: &PendingOp, place: Option<&Place>) -> Self {
+        let calc = Op { kind: Kind::Calc, peer: 0, tag: 0, size: 0, cpu: 0, nic: 0 };
+        let message = place.iter().flat_map(|place| &place.messages);
+        let message = message.copied().find(|message| message.index == pending.index);
+        let about = Self::new(pending, &message.map_or(calc, |message| message.op));
         Self {
-            rank: pending.rank,
-            index: pending.index,
-            kind: "call",
-            peer: None,
-            tag: None,
-            size: 0,
-            started: pending.started,
-            line: None,
-            text: Some(call.to_owned()),
+            kind: if message.is_some() { about.kind } else { "call" },
+            earlier: message.is_some_and(|message| message.earlier),
+            text: place.map(|place| place.call.clone()),
+            operations: place.map(|place| place.operations as u64),
+            ..about
         }
     }
 
@@ -120,6 +126,8 @@ impl Pending {
             started: pending.started,
             line: None,
             text: None,
+            operations: None,
+            earlier: false,
         }
     }
 }
@@ -150,6 +158,11 @@ impl Summary {
             remarks: outcome.remarks.clone(),
         }
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
+const fn no(is: &bool) -> bool {
+    !*is
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]

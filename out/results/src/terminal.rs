@@ -110,10 +110,15 @@ fn render_deadlock(text: &mut String, deadlock: &DeadlockSummary, ranks: u64) ->
     let stuck = deadlock.ranks;
     let all = plural(ranks, "rank");
     writeln!(text, "deadlock at {at}: {stuck} of {all} can never finish")?;
-    for pending in deadlock.pending.iter().take(SHOWN) {
+    // Of a live rank, the first line tells how many operations it waits for.
+    let same = |one: &Pending, other: &Pending| {
+        one.rank == other.rank && one.operations.is_some() && other.operations.is_some()
+    };
+    let lines: Vec<_> = deadlock.pending.chunk_by(same).filter_map(<[_]>::first).collect();
+    for pending in lines.iter().take(SHOWN) {
         render_pending(text, pending)?;
     }
-    let further = deadlock.pending.len().saturating_sub(SHOWN);
+    let further = lines.len().saturating_sub(SHOWN);
     if further > 0 {
         writeln!(text, "  and {}", plural(further as u64, "further operation"))?;
     }
@@ -132,11 +137,47 @@ fn render_deadlock(text: &mut String, deadlock: &DeadlockSummary, ranks: u64) ->
 
 /// One line such as `  rank 3 waits in recv of 10 B from rank 1, tag 7 (line 12: l1: recv 10b from 1 tag 7)`.
 fn render_pending(text: &mut String, pending: &Pending) -> std::fmt::Result {
-    if let ("call", Some(name)) = (pending.kind, &pending.text) {
-        return writeln!(text, "  rank {} waits in {name}", pending.rank);
+    if let (Some(operations), Some(call)) = (pending.operations, &pending.text) {
+        return render_call(text, pending, operations, call);
     }
     let state = if pending.started { "waits in" } else { "has not started" };
     write!(text, "  rank {} {state} {}", pending.rank, pending.kind)?;
+    render_envelope(text, pending)?;
+    match (pending.line, &pending.text) {
+        (Some(line), Some(source)) => write!(text, " (line {line}: {})", source.trim())?,
+        (Some(line), None) => write!(text, " (line {line})")?,
+        (None, _) => write!(text, " (operation {})", pending.index)?,
+    }
+    writeln!(text)
+}
+
+/// Where a live rank waits, such as `  rank 3 waits in MPI_Waitall at ring.c:12 for 2 operations, the first recv of 10 B from rank 1, tag 7`.
+fn render_call(
+    text: &mut String,
+    pending: &Pending,
+    operations: u64,
+    call: &str,
+) -> std::fmt::Result {
+    write!(text, "  rank {} waits in ", pending.rank)?;
+    if pending.earlier {
+        write!(text, "a blocking {}", pending.kind)?;
+        render_envelope(text, pending)?;
+        return writeln!(text, ", before {call}");
+    }
+    write!(text, "{call}")?;
+    if operations > 1 {
+        write!(text, " for {operations} operations")?;
+    }
+    if pending.peer.is_some() {
+        let which = if operations > 1 { ", the first" } else { " for" };
+        write!(text, "{which} {}", pending.kind)?;
+        render_envelope(text, pending)?;
+    }
+    writeln!(text)
+}
+
+/// Size, peer and tag of a message.
+fn render_envelope(text: &mut String, pending: &Pending) -> std::fmt::Result {
     let any = |value: i64, name: &str| match value {
         -1 => format!("any {name}"),
         value => format!("{name} {value}"),
@@ -149,10 +190,5 @@ fn render_pending(text: &mut String, pending: &Pending) -> std::fmt::Result {
     if let Some(tag) = pending.tag {
         write!(text, ", {}", any(tag, "tag"))?;
     }
-    match (pending.line, &pending.text) {
-        (Some(line), Some(source)) => write!(text, " (line {line}: {})", source.trim())?,
-        (Some(line), None) => write!(text, " (line {line})")?,
-        (None, _) => write!(text, " (operation {})", pending.index)?,
-    }
-    writeln!(text)
+    Ok(())
 }

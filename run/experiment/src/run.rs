@@ -228,8 +228,7 @@ fn live(
     let stuck = simulated.outcome.deadlock.as_ref();
     let places = stuck.map_or_else(Vec::new, |stuck| stuck.places.clone());
     let mut report = finish(plan, start, directory, simulated, None, |op| {
-        let place = places.iter().find(|(rank, _)| *rank == op.rank);
-        Pending::of_call(op, place.map_or("", |(_, name)| name.as_str()))
+        Pending::of_call(op, places.iter().find(|place| place.rank == op.rank))
     })?;
     (report.code, report.unprinted) = (code, unprinted);
     if strangers > 0 {

@@ -64,8 +64,9 @@ impl Stacks {
         let all = port::share().and_then(|share| usize::try_from(share).ok());
         let share = all.unwrap_or(STACKS).min(STACKS) / ranks.max(1) as usize;
         let each = share.min(most).max(STACK).next_multiple_of(PAGE);
+        let executable = if is_code() { libc::PROT_EXEC } else { 0 };
         let (protection, flags) = (
-            libc::PROT_READ | libc::PROT_WRITE,
+            libc::PROT_READ | libc::PROT_WRITE | executable,
             libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
         );
         let length = ranks as usize * each;
@@ -106,6 +107,31 @@ impl Stacks {
         };
         Ok(Part { base: pointer(end)?, limit: pointer(start + GUARD)? })
     }
+}
+
+/// Whether the program or one of its libraries asks for stacks that can be executed: so compilers call nested functions of C and internal
+/// procedures of Fortran that are handed on. What says nothing of stacks asks for it as well.
+fn is_code() -> bool {
+    unsafe extern "C" fn asks(
+        object: *mut libc::dl_phdr_info,
+        _: usize,
+        found: *mut c_void,
+    ) -> c_int {
+        // SAFETY: the loader hands over a description of an object and its program headers.
+        let headers = unsafe {
+            let object = &*object;
+            std::slice::from_raw_parts(object.dlpi_phdr, usize::from(object.dlpi_phnum))
+        };
+        let stack = headers.iter().find(|header| header.p_type == libc::PT_GNU_STACK);
+        let asks = stack.is_none_or(|header| header.p_flags & libc::PF_X != 0);
+        // SAFETY: what was handed to the loader below.
+        unsafe { *found.cast::<bool>() |= asks };
+        0
+    }
+    let mut found = false;
+    // SAFETY: a function of this type, and what it writes to.
+    unsafe { libc::dl_iterate_phdr(Some(asks), (&raw mut found).cast()) };
+    found
 }
 
 /// Whether a rank's stack is full, if what is at an address cannot be touched.

@@ -88,8 +88,22 @@ impl Reduction {
     }
 }
 
-fn all<'b>(board: &'b Board, ranks: u32) -> impl DoubleEndedIterator<Item = Result<&'b [u8]>> {
-    (0..ranks).map(|rank| board.peer(rank))
+/// What the first ranks contribute, which must be as long for all (MPI 4.1, section 6.9.1).
+fn all<'b>(
+    board: &'b Board,
+    ranks: u32,
+    bytes: u64,
+) -> impl DoubleEndedIterator<Item = Result<&'b [u8]>> {
+    (0..ranks).map(move |rank| {
+        let part = board.peer(rank)?;
+        check!(
+            part.len() as u64 == bytes,
+            ERR_TRUNCATE,
+            "rank {rank} gives {} bytes to a reduction to which this rank gives {bytes}",
+            part.len()
+        );
+        Ok(part)
+    })
 }
 
 pub fn reduce(
@@ -122,7 +136,7 @@ pub fn reduce(
         let (into, reduction, ranks) = (into.clone(), reduction.clone(), comm.peers().size());
         begin(&comm, &call, amounts, contribution, move |board| {
             if let Some(into) = into.filter(|_| role == Role::Root) {
-                into.unpack(&reduction.combine(all(board, ranks), into.count)?);
+                into.unpack(&reduction.combine(all(board, ranks, bytes), into.count)?);
             }
             Ok(())
         })
@@ -139,7 +153,7 @@ pub fn allreduce(from: Data, into: Data, op: Handle, comm: Handle) -> Result<Sta
         let (into, reduction, ranks) = (into.clone(), reduction.clone(), comm.peers().size());
         let is_inter = comm.is_inter();
         begin(&comm, &reduction.call(Class::Allreduce), amounts, contribution, move |board| {
-            let work = || reduction.combine(all(board, ranks), into.count);
+            let work = || reduction.combine(all(board, ranks, bytes), into.count);
             // Each of two groups gets the other's result.
             if is_inter {
                 into.unpack(&work()?);
@@ -163,7 +177,7 @@ pub fn scan(class: Class, from: Data, into: Data, op: Handle, comm: Handle) -> R
         let (into, reduction) = (into.clone(), reduction.clone());
         begin(&comm, &reduction.call(class), amounts, contribution, move |board| {
             if ranks > 0 {
-                into.unpack(&reduction.combine(all(board, ranks), into.count)?);
+                into.unpack(&reduction.combine(all(board, ranks, bytes), into.count)?);
             }
             Ok(())
         })
@@ -183,7 +197,8 @@ pub fn reduce_scatter(
     check_counts(&comm, &counts)?;
     Ok(Box::new(move || {
         let size = from.datatype.size();
-        let contribution = Contribution::new(from.bytes(), |room| from.pack(room))?;
+        let bytes = from.bytes();
+        let contribution = Contribution::new(bytes, |room| from.pack(room))?;
         let mine = counts.get(comm.rank as usize).copied().unwrap_or(0);
         let amounts = match class {
             Class::ReduceScatter => {
@@ -196,7 +211,8 @@ pub fn reduce_scatter(
         let end = start + (mine * size) as usize;
         let (into, reduction, ranks) = (into.clone(), reduction.clone(), comm.peers().size());
         begin(&comm, &reduction.call(class), amounts, contribution, move |board| {
-            let parts = all(board, ranks).map(|part| Ok(part?.get(start..end).unwrap_or_default()));
+            let parts = all(board, ranks, bytes);
+            let parts = parts.map(|part| Ok(part?.get(start..end).unwrap_or_default()));
             into.unpack(&reduction.combine(parts, mine)?);
             Ok(())
         })

@@ -139,8 +139,11 @@ fn spawn(
     // The others hear of a failure, too, or they would wait for ever.
     let code = mine.as_ref().map_or_else(|error| error.code.cast_unsigned(), |_| 0);
     let told = [code, wanted].into_iter().chain(mine.iter().flatten().copied());
-    let all = agree::exchange(&local, &bytes(told))?;
-    let said = numbers(all.get(root as usize).map(Vec::as_slice).unwrap_or_default());
+    let mut told = bytes(told);
+    told.extend(mine.as_ref().err().map_or("", |error| &error.text).bytes());
+    let all = agree::exchange(&local, &told)?;
+    let all = all.get(root as usize).map(Vec::as_slice).unwrap_or_default();
+    let said = numbers(all);
     let Some((&[code, wanted], rest)) = said.split_first_chunk() else {
         return Err(Error::new(abi::ERR_INTERN, "the root does not say what it started"));
     };
@@ -149,9 +152,14 @@ fn spawn(
         mpi().comms.codes.set(wanted.cast_signed());
     }
     mine?;
-    let Some((bridge, ranks)) = rest.split_first() else {
-        return Err(Error::new(code.cast_signed(), "the root could not start the processes"));
+    let failed = || {
+        let why = String::from_utf8_lossy(all.get(8..).unwrap_or_default());
+        Error::new(code.cast_signed(), format!("root {root} could not start the processes: {why}"))
     };
+    if code != 0 {
+        return Err(failed());
+    }
+    let (bridge, ranks) = rest.split_first().ok_or_else(failed)?;
     let remote = Group::of(ranks.to_vec());
     let handle = child(&local, *bridge, local.local.clone(), Some(remote));
     agree::meet(&*mpi().comm(handle)?)?;
