@@ -119,6 +119,8 @@ fn read(clock: ClockId) -> u64 {
 thread_local! {
     /// The processor time of this thread when its call began, where other threads may compute until it ends.
     static BEGAN: Cell<Option<u64>> = const { Cell::new(None) };
+    /// The same when a tool that records the program began to work, or the library was left since; none if there is none at work.
+    static TOOL: Cell<Option<u64>> = const { Cell::new(None) };
 }
 
 /// What a process is when it has connected with the simulator.
@@ -214,10 +216,42 @@ pub extern "C" fn heddle_now() -> u64 {
     threads::alongside(|| mpi().port.get().map_or(0, |port| port.poll(Poll::Nothing)))
 }
 
-/// The same where a call begins: when what was computed since the last one has passed.
+/// The same where a call begins: when what was computed since the last one has passed. From here on a tool is at work.
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_computed() -> u64 {
-    look(Port::computed)
+    let now = look(Port::computed);
+    heddle_records();
+    now
+}
+
+/// A tool that records the program is at work on this thread, until [`heddle_recorded`]: what it does is no computation.
+#[unsafe(no_mangle)]
+pub extern "C" fn heddle_records() {
+    threads::alongside(|| {
+        if mpi().measured.get().is_some() {
+            TOOL.set(Some(own_clock()));
+        }
+    });
+}
+
+/// The tool has recorded the call.
+#[unsafe(no_mangle)]
+pub extern "C" fn heddle_recorded() {
+    threads::alongside(|| leave_out_tool(mpi()));
+    TOOL.set(None);
+}
+
+/// The processor time of this thread, where others may compute as well.
+fn own_clock() -> u64 {
+    if threads::allowed() { read(ClockId::ThreadCPUTime) } else { 0 }
+}
+
+/// What the tool at work did is no computation; what other threads did meanwhile is. Gives whether there is one.
+fn leave_out_tool(mpi: &Mpi) -> bool {
+    let (Some(began), Some(last)) = (TOOL.get(), mpi.measured.get()) else { return false };
+    let now = if threads::allowed() { last + own_clock().saturating_sub(began) } else { clock() };
+    mpi.measured.set(Some(now));
+    true
 }
 
 /// When the rank last looked at or changed what ranks share, in picoseconds; 0 if it has not since this was last asked.
@@ -266,13 +300,17 @@ pub fn enter(mpi: &Mpi, name: &'static str) {
 
 /// What the rank computed since the last call is told.
 pub fn computed(mpi: &Mpi) {
+    let told = leave_out_tool(mpi) && !threads::allowed();
     if threads::allowed() && mpi.measured.get().is_some() {
         BEGAN.set(Some(read(ClockId::ThreadCPUTime)));
     }
     if let (true, Some(port)) = (mpi.counted.get(), mpi.port.get()) {
         port.say(&Command::Compute(0));
     }
-    meanwhile(mpi);
+    // What came before is told already.
+    if !told {
+        meanwhile(mpi);
+    }
 }
 
 /// What threads computed while this one waits in a call is told.
@@ -296,6 +334,9 @@ pub fn leave(mpi: &Mpi) {
         Some(began) => last + read(ClockId::ThreadCPUTime).saturating_sub(began),
         None => clock(),
     }));
+    if TOOL.get().is_some() {
+        TOOL.set(Some(own_clock()));
+    }
 }
 
 /// Writes out what the program has written in C and Fortran, which stays in buffers where it does not go to a terminal.

@@ -83,6 +83,8 @@ static bool can_record(void)
 static void started(unsigned number, struct call *call, uint64_t wall)
 {
     int rank, size, level;
+    if (heddle_records)
+        heddle_records();
     if (!can_record())
         return;
     PMPI_Query_thread(&level);
@@ -120,7 +122,8 @@ PUBLIC int MPI_Init(int *argc, char ***argv)
     int result = REAL(MPI_Init)(argc, argv);
     if (!outer && result == MPI_SUCCESS)
         started(C_MPI_Init, &call, wall);
-    inside = outer;
+    if (!outer)
+        done();
     return result;
 }
 ALIAS(MPI_Init)
@@ -136,7 +139,8 @@ PUBLIC int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
     int result = REAL(MPI_Init_thread)(argc, argv, required, provided);
     if (!outer && result == MPI_SUCCESS)
         started(C_MPI_Init_thread, &call, wall);
-    inside = outer;
+    if (!outer)
+        done();
     return result;
 }
 ALIAS(MPI_Init_thread)
@@ -154,7 +158,7 @@ PUBLIC int MPI_Finalize(void)
     recording = false;
     trace_close();
     unlock();
-    inside = false;
+    done();
     return result;
 }
 ALIAS(MPI_Finalize)
@@ -184,7 +188,7 @@ PUBLIC int MPI_Pcontrol(const int level, ...)
         lock();
         trace_end(put_signed(trace_begin(C_MPI_Pcontrol, &call, FIXED_BYTES), level));
         unlock();
-        inside = false;
+        done();
     }
     return MPI_SUCCESS;
 }
@@ -248,10 +252,10 @@ PUBLIC int MPI_Wait(MPI_Request *request, MPI_Status *status)
     MPI_Status own;
     if (!recording || inside)
         return REAL(MPI_Wait)(request, status);
+    enter(&call);
     lock();
     struct request known = request_of(request);
     unlock();
-    enter(&call);
     status = status == MPI_STATUS_IGNORE ? &own : status;
     int result = REAL(MPI_Wait)(request, status);
     leave(&call);
@@ -260,7 +264,7 @@ PUBLIC int MPI_Wait(MPI_Request *request, MPI_Status *status)
     trace_end(put_completed(out, status, known.receive && result == MPI_SUCCESS));
     request_settled(known, request);
     unlock();
-    inside = false;
+    done();
     return result;
 }
 ALIAS(MPI_Wait)
@@ -271,10 +275,10 @@ PUBLIC int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
     MPI_Status own;
     if (!recording || inside)
         return REAL(MPI_Test)(request, flag, status);
+    enter(&call);
     lock();
     struct request known = request_of(request);
     unlock();
-    enter(&call);
     status = status == MPI_STATUS_IGNORE ? &own : status;
     int result = REAL(MPI_Test)(request, flag, status);
     leave(&call);
@@ -285,7 +289,7 @@ PUBLIC int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
     trace_end(put_completed(out, status, complete && known.receive));
     request_settled(known, request);
     unlock();
-    inside = false;
+    done();
     return result;
 }
 ALIAS(MPI_Test)
@@ -302,8 +306,8 @@ PUBLIC int MPI_Waitany(int count, MPI_Request handles[], int *index, MPI_Status 
     MPI_Status own;
     if (!recording || inside)
         return REAL(MPI_Waitany)(count, handles, index, status);
-    prepare(count, handles);
     enter(&call);
+    prepare(count, handles);
     status = status == MPI_STATUS_IGNORE ? &own : status;
     int result = REAL(MPI_Waitany)(count, handles, index, status);
     leave(&call);
@@ -313,7 +317,7 @@ PUBLIC int MPI_Waitany(int count, MPI_Request handles[], int *index, MPI_Status 
     trace_end(put_completed(put_index(out, found), status, received(found, count)));
     settle(count, handles);
     unlock();
-    inside = false;
+    done();
     return result;
 }
 ALIAS(MPI_Waitany)
@@ -324,8 +328,8 @@ PUBLIC int MPI_Testany(int count, MPI_Request handles[], int *index, int *flag, 
     MPI_Status own;
     if (!recording || inside)
         return REAL(MPI_Testany)(count, handles, index, flag, status);
-    prepare(count, handles);
     enter(&call);
+    prepare(count, handles);
     status = status == MPI_STATUS_IGNORE ? &own : status;
     int result = REAL(MPI_Testany)(count, handles, index, flag, status);
     leave(&call);
@@ -337,7 +341,7 @@ PUBLIC int MPI_Testany(int count, MPI_Request handles[], int *index, int *flag, 
     trace_end(put_completed(out, status, received(found, count)));
     settle(count, handles);
     unlock();
-    inside = false;
+    done();
     return result;
 }
 ALIAS(MPI_Testany)
@@ -359,8 +363,8 @@ PUBLIC int MPI_Waitall(int count, MPI_Request handles[], MPI_Status *statuses)
     struct call call;
     if (!recording || inside)
         return REAL(MPI_Waitall)(count, handles, statuses);
-    prepare(count, handles);
     enter(&call);
+    prepare(count, handles);
     statuses = statuses == MPI_STATUSES_IGNORE ? scratch.statuses : statuses;
     int result = REAL(MPI_Waitall)(count, handles, statuses);
     leave(&call);
@@ -369,7 +373,7 @@ PUBLIC int MPI_Waitall(int count, MPI_Request handles[], MPI_Status *statuses)
     trace_end(put_statuses(out, count, statuses, result));
     settle(count, handles);
     unlock();
-    inside = false;
+    done();
     return result;
 }
 ALIAS(MPI_Waitall)
@@ -379,8 +383,8 @@ PUBLIC int MPI_Testall(int count, MPI_Request handles[], int *flag, MPI_Status *
     struct call call;
     if (!recording || inside)
         return REAL(MPI_Testall)(count, handles, flag, statuses);
-    prepare(count, handles);
     enter(&call);
+    prepare(count, handles);
     statuses = statuses == MPI_STATUSES_IGNORE ? scratch.statuses : statuses;
     int result = REAL(MPI_Testall)(count, handles, flag, statuses);
     leave(&call);
@@ -391,7 +395,7 @@ PUBLIC int MPI_Testall(int count, MPI_Request handles[], int *flag, MPI_Status *
     trace_end(put_statuses(out, complete ? count : 0, statuses, result));
     settle(count, handles);
     unlock();
-    inside = false;
+    done();
     return result;
 }
 ALIAS(MPI_Testall)
@@ -403,8 +407,8 @@ static int some(unsigned number, some_function *real, int count, MPI_Request *ha
                 int *indices, MPI_Status *statuses)
 {
     struct call call;
-    prepare(count, handles);
     enter(&call);
+    prepare(count, handles);
     statuses = statuses == MPI_STATUSES_IGNORE ? scratch.statuses : statuses;
     int result = real(count, handles, ended, indices, statuses);
     leave(&call);
@@ -420,7 +424,7 @@ static int some(unsigned number, some_function *real, int count, MPI_Request *ha
     trace_end(out);
     settle(count, handles);
     unlock();
-    inside = false;
+    done();
     return result;
 }
 
@@ -447,17 +451,17 @@ typedef int one_function(MPI_Request *);
 static int one(unsigned number, one_function *real, MPI_Request *request)
 {
     struct call call;
+    enter(&call);
     lock();
     struct request known = request_of(request);
     unlock();
-    enter(&call);
     int result = real(request);
     leave(&call);
     lock();
     trace_end(put(trace_begin(number, &call, FIXED_BYTES), known.number));
     request_settled(known, request);
     unlock();
-    inside = false;
+    done();
     return result;
 }
 
@@ -490,15 +494,15 @@ PUBLIC int MPI_Startall(int count, MPI_Request handles[])
     struct call call;
     if (!recording || inside)
         return REAL(MPI_Startall)(count, handles);
-    prepare(count, handles);
     enter(&call);
+    prepare(count, handles);
     int result = REAL(MPI_Startall)(count, handles);
     leave(&call);
     lock();
     trace_end(put_requests(trace_begin(C_MPI_Startall, &call, bytes_for(count)), count));
     settle(count, handles);
     unlock();
-    inside = false;
+    done();
     return result;
 }
 ALIAS(MPI_Startall)

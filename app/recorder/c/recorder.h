@@ -67,6 +67,10 @@ struct call {
 extern uint64_t heddle_now(void) __attribute__((weak, visibility("default")));
 /* The same when a call begins: when what the program has computed since the last one will have passed. */
 extern uint64_t heddle_computed(void) __attribute__((weak, visibility("default")));
+/* Recording begins, as it does with heddle_computed: what this thread does is no computation of the program. */
+extern void heddle_records(void) __attribute__((weak, visibility("default")));
+/* The call is written down: what the program does next is its own. */
+extern void heddle_recorded(void) __attribute__((weak, visibility("default")));
 /* When the call that ends looked at or changed what ranks share, such as locks of windows; 0 if it did not. */
 extern uint64_t heddle_moment(void) __attribute__((weak, visibility("default")));
 /* Looks at the clock are told from now on: when they began, as calls do, and ended. */
@@ -99,6 +103,14 @@ static inline void leave(struct call *call)
     if (call->leave < call->enter)
         call->leave = call->enter;
     call->moment = heddle_moment ? heddle_moment() : 0;
+}
+
+/* The call is over, and with it what recording it takes, which is no computation of the program. */
+static inline void done(void)
+{
+    if (heddle_recorded)
+        heddle_recorded();
+    inside = false;
 }
 
 void lock_slowly(void);

@@ -125,10 +125,8 @@ fn wrapper(out: &mut String, prototype: &Prototype) {
             let _ = writeln!(out, "        trace_unlisted(F_{name}, &call, false);");
         }
     }
-    let _ = write!(
-        out,
-        "    }}\n    unlock();\n    inside = false;\n    return result;\n}}\nALIAS({name})\n"
-    );
+    let _ =
+        write!(out, "    }}\n    unlock();\n    done();\n    return result;\n}}\nALIAS({name})\n");
 }
 
 /// How a call is written down: from which arguments, and when they matter.
