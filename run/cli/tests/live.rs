@@ -196,6 +196,18 @@ fn a_live_run_and_its_replay() {
     }
 }
 
+/// The code that a program ends with is its own, whatever its library of MPI calls an error.
+#[test]
+fn exit_codes_of_programs_of_other_libraries() {
+    for library in programs::libraries() {
+        let program = library.compile("code");
+        for code in ["7", "42", "100", "255"] {
+            let ended = mpirun("-n 1", &program, code);
+            assert_eq!(ended.code.to_string(), code, "{}: {}", library.kind, ended.stderr);
+        }
+    }
+}
+
 /// A receive is taken in by a call that waits for it or for something else, which may never come without that; over flows, where
 /// that costs the rank something, too.
 #[test]
@@ -220,7 +232,20 @@ fn ranks_that_go_wrong() {
         ("exit", 1, "rank 1 at ", "it exited without MPI_Finalize"),
         ("long", 15, "MPI_Recv", "a message of 16 bytes where there is room for 8"),
         ("rank", 6, "MPI_Send", "rank 9 of a communicator of 3 ranks"),
-        ("wait", 3, "deadlock", "MPI_Recv"),
+        ("wait", 3, "rank 1 waits in MPI_Recv", "for recv of 8 B from rank 0, tag 5\n"),
+        (
+            "sends",
+            3,
+            "rank 1 waits in a blocking send of 1048576 B to rank 2, tag 4, before MPI_Recv",
+            "0 -> 1 -> 2 -> 0",
+        ),
+        (
+            "many",
+            3,
+            "rank 2 waits in MPI_Waitall",
+            "30 operations, the first recv of 4 B from rank 1, tag 1\n",
+        ),
+        ("counts", 15, "MPI_Allreduce", " bytes to a reduction to which this rank gives "),
         ("early", 1, "MPI_Barrier", "was called before MPI_Init"),
         ("late", 1, "MPI_Barrier", "was called after MPI_Finalize"),
         ("short", 15, "MPI_Bcast", "a message of 16 bytes where there is room for 8"),

@@ -229,8 +229,28 @@ static void process_sets(void) {
     MPI_Session_finalize(&session);
 }
 
+/* The communicator of the request that failed hears of it, also if it was waited for with others. */
+static void too_long_among_several(void) {
+    MPI_Comm copy;
+    MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    MPI_Status statuses[2];
+    int data[4] = {0}, class;
+    MPI_Comm_dup(WORLD, &copy);
+    MPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(WORLD, MPI_ERRORS_ARE_FATAL);
+    MPI_Irecv(data, 1, MPI_INT, (rank + ranks - 1) % ranks, 0, copy, requests);
+    MPI_Send(data, 4, MPI_INT, (rank + 1) % ranks, 0, copy);
+    MPI_Error_class(MPI_Waitall(2, requests, statuses), &class);
+    CHECK(class == MPI_ERR_IN_STATUS);
+    MPI_Error_class(statuses[0].MPI_ERROR, &class);
+    CHECK(class == MPI_ERR_TRUNCATE);
+    MPI_Comm_set_errhandler(WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_free(&copy);
+}
+
 int main(int argc, char **argv) {
     begin(&argc, &argv);
+    too_long_among_several();
     nobody();
     one_way();
     steps();

@@ -27,6 +27,7 @@ fn programs_in_other_languages_verify_themselves() {
         ("texts.f90", "fort", "gfortran"),
         ("both_modules.f90", "fort", "gfortran"),
         ("named.f90", "fort", "gfortran"),
+        ("newer.f90", "fort", "gfortran"),
     ];
     verify("languages", &programs);
 }

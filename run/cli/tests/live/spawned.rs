@@ -22,6 +22,10 @@ fn children_that_go_wrong() {
         assert_eq!(ended.code, code, "{word}: {said}");
         assert!(said.contains(what) && said.contains(how), "{word}: {said}");
     }
+    // Whichever rank hears of it first says why.
+    let ended = mpirun("-n 3", &compiled("nowhere"), "");
+    assert_eq!(ended.code, 53, "{}", ended.stderr);
+    assert!(ended.stderr.contains("./nowhere: No such file"), "{}", ended.stderr);
     // They end by themselves, though the thread of the simulator that had them started has ended before.
     let ended = mpirun("-q -n 2 --jobs 2", &program, "late");
     assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));

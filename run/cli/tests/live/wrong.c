@@ -12,6 +12,19 @@ int main(int argc, char **argv) {
     if (!strcmp(argv[1], "alone")) MPI_Recv(data, 2, MPI_INT, rank, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     if (!strcmp(argv[1], "short")) MPI_Bcast(data, rank == 0 ? 4 : 2, MPI_INT, 0, MPI_COMM_WORLD);
     if (!strcmp(argv[1], "root")) MPI_Bcast(data, 4, MPI_INT, rank == 2, MPI_COMM_WORLD);
+    if (!strcmp(argv[1], "counts"))
+        MPI_Allreduce(MPI_IN_PLACE, data, rank == 2 ? 2 : 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (!strcmp(argv[1], "sends")) {
+        char *large = calloc(1 << 20, 1);
+        MPI_Send(large, 1 << 20, MPI_CHAR, (rank + 1) % 3, 4, MPI_COMM_WORLD);
+        MPI_Recv(large, 1 << 20, MPI_CHAR, (rank + 2) % 3, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        free(large);
+    }
+    if (!strcmp(argv[1], "many")) {
+        MPI_Request requests[30];
+        for (int i = 0; i < 30; i++) MPI_Irecv(data, 1, MPI_INT, (rank + 2) % 3, i + 1, MPI_COMM_WORLD, &requests[i]);
+        MPI_Waitall(30, requests, MPI_STATUSES_IGNORE);
+    }
     if (rank == 1) {
         double reals[2];
         printf("why");
