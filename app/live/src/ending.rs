@@ -23,6 +23,18 @@ pub fn described(status: ExitStatus) -> String {
     }
 }
 
+/// What is to be said of ranks that exited with these codes, of which 0 is well, where nothing else tells of them.
+pub fn exited(codes: impl Iterator<Item = (u32, i32)>) -> Option<String> {
+    let mut failed = codes.filter(|(_, code)| *code != 0);
+    let (rank, code) = failed.next()?;
+    let others = match failed.count() {
+        0 => String::new(),
+        1 => ", and another rank with an error as well".to_owned(),
+        others => format!(", and {others} other ranks with errors as well"),
+    };
+    Some(format!("error: rank {rank} exited with code {code}{others}"))
+}
+
 /// A signal, by its number and what it says (signal(7)).
 pub fn called(signal: i32) -> String {
     let name = match signal {

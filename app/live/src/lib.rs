@@ -26,6 +26,7 @@ mod together;
 
 pub use computation::{Computation, Regions};
 pub use descendants::{adopt, stop};
+pub use ending::exited;
 pub use held::{Ended, Holder, Lost, Make};
 pub use port::hosts::Hosts;
 pub use processes::{Launch, Printing, Processes, Room};

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use port::{ENVIRONMENT, Memory, RANKS_TURN, SIMULATORS_TURN, Use};
 use rustix::thread::futex;
 
-use crate::ending::{called, described, exit_code, interrupted};
+use crate::ending::{called, described, exit_code, exited, interrupted};
 use crate::identity::Identity;
 use crate::starter::Starter;
 use crate::tagged::{Stream, Tagged};
@@ -241,6 +241,14 @@ impl Processes {
         lock(self.ranks.get(rank as usize)?).as_mut()?.child.try_wait().ok().flatten()
     }
 
+    /// The exit codes of ranks that have left MPI and ended.
+    fn left(&self) -> impl Iterator<Item = (u32, i32)> {
+        let is_over =
+            |rank: &u32| self.memory.lane(*rank).is_some_and(|lane| lane.usage() == Use::Before);
+        let over = (0..self.ranks.len() as u32).filter(is_over);
+        over.filter_map(|rank| Some((rank, self.status(rank)?.code()?)))
+    }
+
     /// What a rank's process has computed so far, with those that it has started and waited for (proc(5), `stat`).
     fn computed(&self, rank: u32) -> Option<Duration> {
         let number = lock(self.ranks.get(rank as usize)?).as_ref()?.child.id();
@@ -352,6 +360,7 @@ impl Holder for Processes {
 
     fn end(&mut self, at_once: bool) -> i32 {
         if at_once {
+            say(self.left());
             Self::kill(&self.ranks);
             self.finish_printing();
             descendants::end_all();
@@ -366,6 +375,8 @@ impl Holder for Processes {
                 eprintln!("error: rank {rank} was ended by {} after MPI_Finalize", called(signal));
             }
         }
+        let codes = failed.iter().filter_map(|(rank, status)| Some((*rank, status.code()?)));
+        say(codes);
         // A shell may have forgotten that a program of it was none.
         let forgotten = i32::from(self.memory.has_refused());
         failed.first().map_or(forgotten, |(_, status)| exit_code(*status))
@@ -381,6 +392,12 @@ impl Holder for Processes {
         {
             let _ = futex::wake(&lane.turn, futex::Flags::empty(), 1);
         }
+    }
+}
+
+fn say(codes: impl Iterator<Item = (u32, i32)>) {
+    if let Some(said) = exited(codes) {
+        eprintln!("{said}");
     }
 }
 

@@ -227,6 +227,7 @@ fn ranks_that_go_wrong() {
     let program = compiled("wrong");
     let cases = [
         ("abort", 7, "rank 1 at ", "MPI_Abort with code 7"),
+        ("returns", 3, "error: rank 1 exited with code 3", ", and another rank"),
         ("minus", 255, "rank 1 at ", "MPI_Abort with code -1"),
         ("zero", 0, "rank 1 at ", "MPI_Abort with code 0"),
         ("exit", 1, "rank 1 at ", "it exited without MPI_Finalize"),

@@ -436,9 +436,16 @@ impl Holder for Ranks {
                 );
             }
         }
-        let mut codes = self.all.get_mut().iter().filter_map(|rank| rank.ended);
-        let failed = codes.find(|code| *code != 0);
-        if at_once { 1 } else { failed.unwrap_or(0) }
+        let ended: Vec<_> = self.all.get_mut().iter().map(|own| own.ended).collect();
+        let codes = (0..).zip(ended).filter_map(|(rank, code)| Some((rank, code?)));
+        // Of others, their ends have been told.
+        let has_left = |(rank, _): &(u32, c_int)| !at_once || self.usage(*rank) == Use::Before;
+        let codes: Vec<_> = codes.filter(has_left).collect();
+        if let Some(said) = live::exited(codes.iter().copied()) {
+            eprintln!("{said}");
+        }
+        let failed = codes.iter().find(|(_, code)| *code != 0);
+        if at_once { 1 } else { failed.map_or(0, |(_, code)| *code) }
     }
 }
 
