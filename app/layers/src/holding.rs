@@ -71,6 +71,8 @@ pub enum Obstacle {
     Interpreter,
     /// The library that holds the ranks cannot be put before one that is linked statically.
     Static,
+    /// It runs with the rights of another user or group, and the system loads no library before such a program.
+    Rights,
     /// The address sanitizer guards what is between variables, of which ranks have copies.
     Sanitizer,
     /// It can fork, or become another program: all ranks would.
@@ -113,7 +115,7 @@ pub enum Obstacle {
 impl Obstacle {
     /// Whether it cannot work at all; the others only show that it may not.
     pub fn is_certain(&self) -> bool {
-        matches!(self, Self::Interpreter | Self::Static | Self::Sanitizer)
+        matches!(self, Self::Interpreter | Self::Static | Self::Rights | Self::Sanitizer)
     }
 
     /// Whether the program gets to know of it when it runs, by what MPI answers.
@@ -129,6 +131,9 @@ impl fmt::Display for Obstacle {
                 f.write_str("it is an interpreter, which keeps what it runs in its libraries")
             }
             Self::Static => f.write_str("it is linked statically"),
+            Self::Rights => f.write_str(
+                "it runs with the rights of another user or group (setuid, setgid), for which the system loads no library before it",
+            ),
             Self::Sanitizer => f.write_str(
                 "it is compiled with -fsanitize=address, which guards what lies between variables",
             ),
@@ -186,6 +191,22 @@ fn is_interpreter(path: &Path) -> bool {
     INTERPRETERS.contains(&plain)
 }
 
+/// Whether whoever runs a program, runs it as another user or group.
+#[cfg(unix)]
+fn changes_rights(program: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let (Ok(of), Ok(own)) = (program.metadata(), Path::new("/proc/self").metadata()) else {
+        return false;
+    };
+    let is_set = |bit: u32| of.mode() & bit != 0;
+    (is_set(0o4000) && of.uid() != own.uid()) || (is_set(0o2000) && of.gid() != own.gid())
+}
+
+#[cfg(not(unix))]
+fn changes_rights(_: &Path) -> bool {
+    false
+}
+
 /// What speaks against it: of the executable and the libraries that use MPI, of which the executable comes first.
 pub(crate) fn obstacles(users: &[(PathBuf, Elf)]) -> Vec<Obstacle> {
     let mut found = Vec::new();
@@ -195,6 +216,9 @@ pub(crate) fn obstacles(users: &[(PathBuf, Elf)]) -> Vec<Obstacle> {
         } else if place == 0 && is_interpreter(file) {
             found.push(Obstacle::Interpreter);
             return found;
+        }
+        if place == 0 && changes_rights(file) {
+            found.push(Obstacle::Rights);
         }
         // The library for that is linked to the executable, or part of it.
         if elf.imports.iter().chain(&elf.exports).any(|name| name == "__asan_init") {

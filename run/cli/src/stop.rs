@@ -30,7 +30,8 @@ pub fn watch(end: fn()) {
     let Ok(mut signals) = signal_hook::iterator::Signals::new(signals()) else {
         return;
     };
-    std::thread::spawn(move || {
+    // Where the system has no room for a thread, neither.
+    let _ = std::thread::Builder::new().spawn(move || {
         if let Some(signal) = signals.forever().next() {
             end();
             let mut held = results::hold();
