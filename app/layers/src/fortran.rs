@@ -401,12 +401,9 @@ fn definition(out: &mut String, function: &Function, name: &str, descriptors: bo
     for passed in all.iter().filter(|passed| !passed.before.is_empty()) {
         let _ = write!(out, "    {}", passed.before);
     }
-    if detaches(function) && name.contains("_f08") {
-        let into = all.iter_mut().find(|passed| passed.pass == "&c_buffer_addr");
-        let into = into.map(|passed| &mut passed.after);
-        into.into_iter().for_each(|after| {
-            *after = "if (!code)\n        *(void **)buffer_addr = c_buffer_addr;\n".to_owned();
-        });
+    let back = all.iter_mut().find(|passed| passed.pass == "&c_buffer_addr");
+    if let Some(passed) = back.filter(|_| name.contains("_f08")) {
+        passed.after = "if (!code)\n        *(void **)buffer_addr = c_buffer_addr;\n".into();
     }
     let arguments: Vec<&str> = all.iter().map(|passed| passed.pass.as_str()).collect();
     let call = format!("P{}({})", function.name, arguments.join(", "));

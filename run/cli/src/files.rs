@@ -88,7 +88,11 @@ pub fn convert(arguments: &Convert) -> Result<(), Ending> {
     if let Some(compiled) = experiment::compiled_traces(&request)? {
         compiled.warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));
         let form = form_of(&arguments.output).unwrap_or(Form::Text);
-        return write(&compiled.image, &arguments.output, form);
+        write(&compiled.image, &arguments.output, form)?;
+        complain(
+            "note: its unit of time is the picosecond: heddle run --set workload.time-unit=ps",
+        );
+        return Ok(());
     }
     if !arguments.set.is_empty() {
         let message = "error: --set says how traces become a schedule; the input is no traces";
@@ -115,8 +119,7 @@ fn rewrite(arguments: &Convert, form: TraceFormat) -> Result<(), Ending> {
     let request = Request {
         subject: Some(arguments.input.clone()),
         set: arguments.set.clone(),
-        flags: Vec::new(),
-        machine: None,
+        ..Request::default()
     };
     let name = folder.display().to_string();
     let partial = partial(folder);

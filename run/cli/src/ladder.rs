@@ -30,6 +30,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Ending> {
         machine: arguments.machine.clone(),
         set: arguments.set.clone(),
         flags: arguments.flags.0.clone(),
+        ..Request::default()
     };
     let shown = io::stderr().is_terminal();
     let next = |name: &str| {

@@ -172,9 +172,11 @@ fn request(arguments: &Mpirun) -> Result<Request, Ending> {
     // What some flags mean depends on the workload, which therefore comes first.
     let mut flags = vec![("workload.source", workload(arguments)?)];
     flags.extend(arguments.flags.0.iter().cloned());
-    flags.extend(placement::keys(arguments)?);
+    let placed = placement::keys(arguments)?;
+    let said = placed.iter().map(|(key, _, said)| (*key, said.clone())).collect();
+    flags.extend(placed.into_iter().map(|(key, value, _)| (key, value)));
     let (machine, set) = (arguments.machine.clone(), arguments.set.clone());
-    Ok(Request { subject: None, machine, set, flags })
+    Ok(Request { subject: None, machine, set, flags, said })
 }
 
 fn carry_out(arguments: &Mpirun, make: Option<Make>) -> Result<u8, Ending> {

@@ -20,6 +20,7 @@ pub fn run(arguments: &Run) -> Result<(), Ending> {
         machine: arguments.machine.clone(),
         set: arguments.set.clone(),
         flags: arguments.flags.0.clone(),
+        ..Request::default()
     };
     let configuration = Configuration::read(&request)?;
     if arguments.print_config {

@@ -44,6 +44,8 @@ pub struct Request {
     pub set: Vec<String>,
     /// Settings by flags: the key's name and the text of its value.
     pub flags: Vec<(&'static str, String)>,
+    /// By the name of a key, the words of the command line that set it, where they are not those of its own flag.
+    pub said: Vec<(&'static str, String)>,
 }
 
 /// A value with its origin.
@@ -91,7 +93,8 @@ impl Configuration {
             reader.set(argument);
         }
         for (name, text) in &request.flags {
-            reader.flag(name, text);
+            let said = request.said.iter().find(|(key, _)| key == name);
+            reader.flag(name, text, said.map(|(_, said)| said.as_str()));
         }
         reader.finish()
     }
@@ -448,11 +451,12 @@ impl Reader {
         self.diagnostics.push(mistake);
     }
 
-    fn flag(&mut self, name: &'static str, text: &str) {
+    fn flag(&mut self, name: &'static str, text: &str, said: Option<&str>) {
         let calls = self.configuration.is_traces() || self.configuration.is_program();
         let name = keys::of_flag(name, calls);
         let flag = keys::find(name).and_then(|index| KEYS[index].flag);
         let shown = match flag {
+            _ if said.is_some() => said.unwrap_or_default().to_owned(),
             Some(flag) if flag.value.is_empty() => format!("--{}", flag.long),
             Some(flag) => format!("--{} {text}", flag.long),
             None => text.to_owned(),

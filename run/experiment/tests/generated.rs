@@ -70,7 +70,6 @@ fn the_table_is_sound() {
 #[test]
 fn what_is_printed_can_be_read() {
     let request = Request {
-        machine: None,
         subject: Some("pattern:halo2d".to_owned()),
         set: [
             "workload.grid=4x2",
@@ -81,6 +80,7 @@ fn what_is_printed_can_be_read() {
         .map(str::to_owned)
         .to_vec(),
         flags: vec![("output.tables", "messages,ranks,messages".to_owned())],
+        ..Request::default()
     };
     let first = Configuration::read(&request).expect("no mistakes");
     let second = Configuration::from_text("e.toml", &first.to_string()).expect("no mistakes");

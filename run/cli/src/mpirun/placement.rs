@@ -9,25 +9,26 @@ use crate::{
     exit::{Ending, Exit},
 };
 
-/// Keys of the experiment, with the texts of their values.
-type Keys = Vec<(&'static str, String)>;
+/// Keys of the experiment, with the texts of their values and what the command line says.
+type Keys = Vec<(&'static str, String, String)>;
 
 /// The keys that the options say.
 pub fn keys(arguments: &Mpirun) -> Result<Keys, Ending> {
     let mut keys = Keys::new();
     if let Some(file) = &arguments.rankfile {
-        keys.push(("placement.kind", "file".to_owned()));
-        keys.push(("placement.file", file.clone()));
+        let said = format!("--rankfile {file}");
+        keys.push(("placement.kind", "file".to_owned(), said.clone()));
+        keys.push(("placement.file", file.clone(), said));
     }
-    let hosts = match &arguments.hostfile {
-        Some(path) => listed(path)?,
-        None => arguments.host.join(","),
+    let (hosts, said) = match &arguments.hostfile {
+        Some(path) => (listed(path)?, format!("--hostfile {}", path.display())),
+        None => (arguments.host.join(","), format!("--host {}", arguments.host.join(","))),
     };
     if !hosts.is_empty() {
-        keys.push(("placement.hosts", hosts));
+        keys.push(("placement.hosts", hosts, said));
     }
     if let Some(most) = arguments.per_host {
-        keys.push(("placement.per-host", most.to_string()));
+        keys.push(("placement.per-host", most.to_string(), format!("--per-host {most}")));
     }
     if let Some(how) = &arguments.map_by {
         keys.extend(mapped(how).map_err(|message| Ending::new(Exit::Usage, message))?);
@@ -37,7 +38,8 @@ pub fn keys(arguments: &Mpirun) -> Result<Keys, Ending> {
 
 /// What `--map-by` says. Cores of each rank (`:PE=2`) have no meaning here, and are refused.
 fn mapped(how: &str) -> Result<Keys, String> {
-    let kind = |kind: &str| Ok(vec![("placement.kind", kind.to_owned())]);
+    let said = || format!("--map-by {how}");
+    let kind = |kind: &str| Ok(vec![("placement.kind", kind.to_owned(), said())]);
     match how {
         "slot" | "core" | "hwthread" | "socket" | "numa" => return kind("linear"),
         "node" => return kind("round-robin"),
@@ -56,8 +58,8 @@ fn mapped(how: &str) -> Result<Keys, String> {
     }
     if let ["ppr", count, "node"] = parts.as_slice() {
         return Ok(vec![
-            ("placement.kind", "linear".to_owned()),
-            ("placement.per-host", (*count).to_owned()),
+            ("placement.kind", "linear".to_owned(), said()),
+            ("placement.per-host", (*count).to_owned(), said()),
         ]);
     }
     let known = ["slot", "core", "node", "ppr:1:node"];
@@ -81,7 +83,7 @@ fn listed(path: &Path) -> Result<String, Ending> {
         let mut host = host.to_owned();
         for word in words {
             match word.split_once('=') {
-                Some(("slots", slots)) => host = format!("{host}:{slots}"),
+                Some(("slots", slots)) if !slots.is_empty() => host = format!("{host}:{slots}"),
                 // The most that it takes beyond its slots, and how a host of real machines is reached.
                 Some(("max_slots" | "max-slots" | "user" | "ifhn" | "binding", _)) => {}
                 _ => {
@@ -105,10 +107,12 @@ mod tests {
 
     #[test]
     fn ways_to_map() {
-        let linear = ("placement.kind", "linear".to_owned());
-        assert_eq!(mapped("core").as_ref(), Ok(&vec![linear.clone()]));
-        assert_eq!(mapped("node"), Ok(vec![("placement.kind", "round-robin".to_owned())]));
-        assert_eq!(mapped("ppr:4:node"), Ok(vec![linear, ("placement.per-host", "4".to_owned())]));
+        let key = |key, value: &str, how| (key, value.to_owned(), format!("--map-by {how}"));
+        assert_eq!(mapped("core"), Ok(vec![key("placement.kind", "linear", "core")]));
+        assert_eq!(mapped("node"), Ok(vec![key("placement.kind", "round-robin", "node")]));
+        let [kind, most] = ["placement.kind", "placement.per-host"];
+        let several = vec![key(kind, "linear", "ppr:4:node"), key(most, "4", "ppr:4:node")];
+        assert_eq!(mapped("ppr:4:node"), Ok(several));
         let refused = "cores of ranks are not modelled, found `PE=2`\n  help: --map-by ppr:4:node;";
         assert!(mapped("ppr:4:node:PE=2").is_err_and(|message| message.contains(refused)));
         assert!(mapped("node:pe=2").is_err_and(|message| message.contains("--map-by node;")));
