@@ -223,6 +223,7 @@ fn first_of_several() {
 
 /// Whatever a rank does wrong is said, with its number, and ends all of them.
 #[test]
+// Long because it lists what goes wrong.
 fn ranks_that_go_wrong() {
     let program = compiled("wrong");
     let cases = [
