@@ -221,20 +221,24 @@ pub fn command(
     Ok(made)
 }
 
-/// Makes the folder ready: it is made if it is missing, and must hold nothing; with `force`, traces in it
-/// are removed. Gives its absolute path; `None` if it holds something.
+/// Makes the folder if it is missing; it must hold nothing but with `force`. Gives its absolute path; `None` if it holds something.
 pub fn prepare(folder: &Path, force: bool) -> io::Result<Option<PathBuf>> {
     fs::create_dir_all(folder)?;
+    if !force && fs::read_dir(folder)?.next().is_some() {
+        return Ok(None);
+    }
+    fs::canonicalize(folder).map(Some)
+}
+
+/// Removes the traces in a folder.
+pub fn clear(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
-        if !force {
-            return Ok(None);
-        }
         if trace(&path) || path.extension().is_some_and(|extension| extension == "tail") {
             fs::remove_file(path)?;
         }
     }
-    fs::canonicalize(folder).map(Some)
+    Ok(())
 }
 
 /// Whether a file is named as a trace.
@@ -297,7 +301,8 @@ mod tests {
         }
         assert_eq!(traces(&folder).expect("read"), 1);
         assert_eq!(prepare(&folder, false).expect("looked at"), None);
-        assert!(prepare(&folder, true).expect("emptied").is_some());
+        assert!(prepare(&folder, true).expect("forced").is_some());
+        clear(&folder).expect("emptied");
         assert_eq!(traces(&folder).expect("read"), 0);
         assert!(folder.join("notes.txt").exists());
         fs::remove_dir_all(&folder).expect("removed");

@@ -42,6 +42,7 @@ fn run(arguments: &Record) -> Result<ExitCode, Ending> {
         std::env::var_os(launch::FOLDER).filter(|folder| !folder.is_empty()).map(PathBuf::from);
     let mut command = launch::command(&arguments.command, &folder, mpi, libraries)
         .map_err(|error| input(&error))?;
+    launch::clear(&folder).map_err(fail)?;
     let status = supervise(&mut command).map_err(|error| {
         let name = command.get_program().to_string_lossy().into_owned();
         input(&format!("{name}: {}", experiment::reason(&error)))
@@ -71,8 +72,8 @@ fn collect(folder: &Path) -> Result<(), Ending> {
     Ok(())
 }
 
-/// Waits for a command through signals: Ctrl-C reaches the command by the terminal, and SIGTERM and SIGHUP are
-/// passed on, so that what it wrote can still be collected.
+/// Waits for a command through signals, which are passed on, so that what it wrote can still be collected; but Ctrl-C reaches the command
+/// by the terminal.
 #[cfg(unix)]
 fn supervise(command: &mut Command) -> std::io::Result<ExitStatus> {
     use signal_hook::{
@@ -84,14 +85,26 @@ fn supervise(command: &mut Command) -> std::io::Result<ExitStatus> {
     let id = child.id().to_string();
     std::thread::spawn(move || {
         for signal in signals.forever() {
-            if signal != SIGINT {
-                let name = if signal == SIGHUP { "-HUP" } else { "-TERM" };
-                // The shell's own command: the standard library can only kill.
-                let _ = Command::new("kill").args([name, &id]).status();
-            }
+            let name = match signal {
+                SIGINT if is_in_foreground() => continue,
+                SIGINT => "-INT",
+                SIGHUP => "-HUP",
+                _ => "-TERM",
+            };
+            // The shell's own command: the standard library can only kill.
+            let _ = Command::new("kill").args([name, &id]).status();
         }
     });
     child.wait()
+}
+
+/// Whether Ctrl-C of a terminal reaches this process and what it has started: whether its group is that of the terminal (proc(5), `stat`).
+#[cfg(unix)]
+fn is_in_foreground() -> bool {
+    let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let behind_name = text.rsplit_once(')').map_or("", |(_, rest)| rest);
+    let fields: Vec<&str> = behind_name.split_ascii_whitespace().collect();
+    fields.get(2).is_some_and(|group| fields.get(5) == Some(group))
 }
 
 #[cfg(not(unix))]

@@ -35,6 +35,10 @@ fn no_program() {
         assert_eq!(ended.code, 1);
         assert_eq!(ended.stderr, format!("error: {program}: there is no such program\n"));
     }
+    // What an earlier command has recorded is lost only to one that runs.
+    folder.write("traces/rank-0.hdl", "old");
+    assert_eq!(folder.heddle("record --force -o traces -- no-such-program").code, 1);
+    assert_eq!(folder.read("traces/rank-0.hdl"), b"old");
 }
 
 /// A tail that is none is named, and the folder stays as it is.

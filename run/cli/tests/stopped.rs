@@ -13,12 +13,13 @@ use common::Folder;
 
 /// Starts heddle, waits until `started`, sends it a signal, and returns its exit code.
 fn stop(folder: &Folder, arguments: &str, signal: &str, started: impl Fn() -> bool) -> Option<i32> {
-    // Whoever runs this test may ignore the end of a terminal.
-    let mut child = Command::new("env")
-        .args(["--default-signal=HUP", env!("CARGO_BIN_EXE_heddle")])
+    // Whoever runs this test may ignore the end of a terminal, or have one.
+    let mut child = Command::new("setsid")
+        .args(["env", "--default-signal=HUP", env!("CARGO_BIN_EXE_heddle")])
         .args(arguments.split_whitespace())
         .current_dir(folder.path("."))
         .env("HEDDLE_MPI", concat!(env!("CARGO_TARGET_TMPDIR"), "/live/mpi/lib"))
+        .env(recorder::launch::FOLDER, folder.path("."))
         .stdout(Stdio::null())
         .spawn()
         .expect("heddle starts");
@@ -76,6 +77,30 @@ fn a_run_into_a_new_folder() {
     let started = || folder.path("a/out").exists();
     assert_eq!(stop(&folder, &format!("run pattern:{LONG} -o a/out"), "INT", started), Some(130));
     assert!(folder.names(".").is_empty());
+}
+
+/// A signal that comes for the recorder alone ends what it records; Ctrl-C comes for both.
+#[test]
+fn a_recorded_program() {
+    let folder = Folder::new("stop-record");
+    folder.write("libheddle-record-mpich.so", "");
+    for (signal, code) in [("INT", 130), ("TERM", 143)] {
+        let line = "record --force -o traces --mpi mpich -- sleep 60";
+        // It is there before the program is, and a signal before that ends the recorder itself.
+        let ended = stop(&folder, line, signal, || sleeps(&folder));
+        assert_eq!(ended, Some(code), "{signal}");
+    }
+}
+
+/// Whether a program of this name with the folder as its own runs.
+fn sleeps(folder: &Folder) -> bool {
+    let own = folder.path(".").canonicalize().expect("a folder");
+    let mut processes = std::fs::read_dir("/proc").expect("processes").flatten();
+    processes.any(|process| {
+        let is = |name: &str| std::fs::read_to_string(process.path().join(name));
+        std::fs::read_link(process.path().join("cwd")).is_ok_and(|folder| folder == own)
+            && is("comm").is_ok_and(|name| name.trim() == "sleep")
+    })
 }
 
 /// A program that catches, ignores or blocks the signals does not keep a run from its end, however its ranks are held. What it was to write is

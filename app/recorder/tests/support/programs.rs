@@ -118,6 +118,7 @@ impl Mpi {
         let program = self.compile(name);
         let traces = self.folder.join(format!("mistaken-{}", self.suffix));
         let traces = launch::prepare(&traces, true).expect("writable").expect("forced");
+        launch::clear(&traces).expect("emptied");
         let output = self.under(Some(other.kind), &program, (2, &[]), &[], &traces);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         (output.status, said, launch::traces(&traces).expect("a folder"))
@@ -134,6 +135,7 @@ impl Mpi {
         let program = self.compile(name);
         let traces = self.folder.join(format!("traces-{}-{name}", self.suffix));
         let traces = launch::prepare(&traces, true).expect("writable").expect("forced");
+        launch::clear(&traces).expect("emptied");
         let output = self.under(None, &program, (ranks, arguments), variables, &traces);
         print!("{}", String::from_utf8_lossy(&output.stdout));
         tail::collect(&traces).expect("what is left is taken in");
