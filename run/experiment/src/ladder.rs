@@ -55,6 +55,10 @@ const LINKS: usize = 5;
 /// The name of the rung without a network, by which the others' computation is known.
 pub const NOTHING: &str = "no network";
 
+/// What is said of a program whose computation is measured for each model.
+const MEASURED: &str = "each model measures anew what the program computes, which differs from run to run; heddle mpirun -o FOLDER \
+                        --tables computation keeps it, and --set live.compute=replayed --set live.times=FOLDER/computation.csv takes it";
+
 /// Keys of `[loggops]` that make messages free.
 const FREE: [&str; 5] = ["L", "o", "g", "G", "O"];
 
@@ -125,8 +129,12 @@ fn climb(
 ) -> Result<Ladder, Failure> {
     let traces = matches!(configuration.workload(), Some(Workload::File(path))
         if traces::source::Traces::names(&path));
-    let outputs =
-        KEYS.iter().filter(|key| key.table() == "output" && configuration.is_said(key.name));
+    // A manifest tells what its own run has written.
+    let outputs = KEYS.iter().filter(|key| {
+        key.table() == "output"
+            && configuration.is_said(key.name)
+            && !configuration.is_from_manifest(key.name)
+    });
     let mistakes: Vec<_> = outputs
         .map(|key| {
             let message = format!("`{}` is not used by the ladder", key.name);
@@ -149,6 +157,9 @@ fn climb(
         let mut plan = Plan::new(configuration.for_model(&settings)?)?;
         if noise && plan.flow.is_some() {
             plan.warnings.push("[noise] has no part in the model flow".to_owned());
+        }
+        if configuration.is_program() && configuration.word("live.compute") == "measured" {
+            plan.warnings.push(MEASURED.to_owned());
         }
         plan.calls = traces;
         let report = run_again(&plan, input)?;

@@ -2,8 +2,9 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use crate::common::mpi::{compiled, mpirun_as_it_computes as mpirun};
+use crate::common::mpi::{compiled, mpi, mpirun_as_it_computes as mpirun};
 
 /// Messages take no time, and neither do looks for them.
 const FREE: &str = "--set loggops.L=0ns --set loggops.o=0ns --set loggops.g=0ns --set loggops.G=0ns/B --set loggops.O=0ns/B \
@@ -40,6 +41,27 @@ fn computation_shows_in_wtime() {
         let ended = mpirun(&format!("-q -n 3 {how}"), &program, "");
         assert_eq!((ended.code, ended.stderr.as_str()), (0, ""), "{how}");
     }
+}
+
+/// Models are compared by what a program computed once; that each measures it anew is said.
+#[test]
+fn ladders_of_live_programs() {
+    let program = compiled("regions");
+    let folder = folder("ladder");
+    let shown = folder.display();
+    let machine = "--network infiniband --topology star:hosts=4";
+    makespan(&format!("{machine} --force -o {shown} --tables ranks,computation"), &program);
+    let climb = |set: &[String]| {
+        let mut ladder = Command::new(env!("CARGO_BIN_EXE_heddle"));
+        ladder.arg("ladder").arg(folder.join("manifest.json")).args(set);
+        let output = ladder.env("HEDDLE_MPI", mpi().join("lib")).output().expect("heddle runs");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{said}");
+        said
+    };
+    assert!(climb(&[]).contains("warning: each model measures anew"));
+    let set = ["live.compute=replayed".to_owned(), format!("live.times={shown}/computation.csv")];
+    assert_eq!(climb(&set.map(|set| format!("--set={set}"))), "");
 }
 
 /// A table of what was measured gives the same time again, to the picosecond, however often and however ranks are held; on half as fast a
