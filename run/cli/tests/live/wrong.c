@@ -39,6 +39,7 @@ int main(int argc, char **argv) {
         if (!strcmp(argv[1], "long")) MPI_Recv(data, 2, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         if (!strcmp(argv[1], "wait")) MPI_Recv(data, 2, MPI_INT, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         if (!strcmp(argv[1], "late")) MPI_Barrier(MPI_COMM_WORLD);
+        if (!strcmp(argv[1], "returns")) MPI_Barrier(MPI_COMM_WORLD);
         if (!strcmp(argv[1], "last")) MPI_Barrier(MPI_COMM_WORLD);
         if (!strcmp(argv[1], "rank")) MPI_Send(data, 1, MPI_INT, 9, 0, MPI_COMM_WORLD);
     } else {
