@@ -51,6 +51,12 @@ impl Stuck {
         let room = LISTED.saturating_sub(pending.len());
         if let Some(call) = source.waits_in(state) {
             let operations = started.len();
+            // What it has not got past comes first.
+            let is_earlier =
+                |index: &u32| source.message(state, *index).is_some_and(|message| message.earlier);
+            if let Some(place) = started.iter().position(is_earlier) {
+                started[..=place].rotate_right(1);
+            }
             started.truncate(LISTED_OF_LIVE);
             let messages = started.iter().filter_map(|index| source.message(state, *index));
             let messages = messages.collect();

@@ -165,12 +165,12 @@ fn render_call(
         return writeln!(text, ", before {call}");
     }
     write!(text, "{call}")?;
-    if operations > 1 {
-        write!(text, " for {operations} operations")?;
-    }
+    // Those of a collective are none of the program's.
     if pending.peer.is_some() {
-        let which = if operations > 1 { ", the first" } else { " for" };
-        write!(text, "{which} {}", pending.kind)?;
+        match operations {
+            1 => write!(text, " for {}", pending.kind)?,
+            _ => write!(text, " for {operations} operations, the first {}", pending.kind)?,
+        }
         render_envelope(text, pending)?;
     }
     writeln!(text)

@@ -247,6 +247,7 @@ fn ranks_that_go_wrong() {
             "rank 2 waits in MPI_Waitall",
             "30 operations, the first recv of 4 B from rank 1, tag 1\n",
         ),
+        ("posted", 3, "rank 1 waits in a blocking send of 1048576 B to rank 2", "before MPI_Wait"),
         ("counts", 15, "MPI_Allreduce", " bytes to a reduction to which this rank gives "),
         ("early", 1, "MPI_Barrier", "was called before MPI_Init"),
         ("late", 1, "MPI_Barrier", "was called after MPI_Finalize"),

@@ -248,9 +248,29 @@ static void too_long_among_several(void) {
     MPI_Comm_free(&copy);
 }
 
+/* A status is the same in C, as integers of Fortran and in mpi_f08 (MPI 4.1, section 19.3.5). */
+static void statuses_of_languages(void) {
+    MPI_Status status, again;
+    MPI_F08_status modern;
+    MPI_Fint integers[MPI_F_STATUS_SIZE];
+    int count;
+    MPI_Send(&count, 1, MPI_INT, rank, 7, WORLD);
+    MPI_Recv(&count, 1, MPI_INT, rank, 7, WORLD, &status);
+    CHECK(MPI_Status_c2f08(&status, &modern) == MPI_SUCCESS);
+    CHECK(modern.MPI_SOURCE == rank && modern.MPI_TAG == 7);
+    CHECK(MPI_Status_f082f(&modern, integers) == MPI_SUCCESS);
+    CHECK(integers[MPI_F_SOURCE] == rank && integers[MPI_F_TAG] == 7);
+    CHECK(MPI_Status_f2f08(integers, &modern) == MPI_SUCCESS);
+    CHECK(MPI_Status_f082c(&modern, &again) == MPI_SUCCESS);
+    MPI_Get_count(&again, MPI_INT, &count);
+    CHECK(again.MPI_TAG == 7 && count == 1);
+    CHECK(MPI_F08_STATUS_IGNORE != MPI_F08_STATUSES_IGNORE);
+}
+
 int main(int argc, char **argv) {
     begin(&argc, &argv);
     too_long_among_several();
+    statuses_of_languages();
     nobody();
     one_way();
     steps();

@@ -1,5 +1,7 @@
 //! Ranks that share a process.
 
+use std::os::unix::fs::PermissionsExt as _;
+
 use crate::common::mpi::{compiled, mpirun};
 
 /// Each rank has a stack of its own, and finds it. Beyond the top of that of rank 1 is what guards the next.
@@ -17,6 +19,22 @@ fn stacks_of_ranks() {
         let full = ended.stderr.contains("its stack is full");
         assert_eq!(full, is_full, "{argument}: {}", ended.stderr);
     }
+}
+
+/// The system loads no library before a program that runs as somebody else, which would be alone without a word.
+#[test]
+fn rights_of_others() {
+    let program = compiled("basics");
+    let copy = program.with_extension("setuid");
+    std::fs::copy(&program, &copy).expect("a copy");
+    if std::os::unix::fs::chown(&copy, Some(65534), None).is_err() {
+        eprintln!("skipped: only root gives files away");
+        return;
+    }
+    std::fs::set_permissions(&copy, std::fs::Permissions::from_mode(0o4755)).expect("its own");
+    let ended = mpirun("-n 2 --in-process", &copy, "");
+    assert_eq!(ended.code, 1, "{}", ended.stderr);
+    assert!(ended.stderr.contains("the rights of another user"), "{}", ended.stderr);
 }
 
 /// The cores that a rank asks for are not another's.

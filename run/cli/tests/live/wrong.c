@@ -20,6 +20,13 @@ int main(int argc, char **argv) {
         MPI_Recv(large, 1 << 20, MPI_CHAR, (rank + 2) % 3, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         free(large);
     }
+    if (!strcmp(argv[1], "posted") && rank == 1) {
+        char *large = calloc(1 << 20, 1);
+        MPI_Request request;
+        MPI_Irecv(data, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, &request);
+        MPI_Send(large, 1 << 20, MPI_CHAR, 2, 4, MPI_COMM_WORLD);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
     if (!strcmp(argv[1], "many")) {
         MPI_Request requests[30];
         for (int i = 0; i < 30; i++) MPI_Irecv(data, 1, MPI_INT, (rank + 2) % 3, i + 1, MPI_COMM_WORLD, &requests[i]);
