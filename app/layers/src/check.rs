@@ -49,7 +49,7 @@ pub struct Report {
     pub imports: BTreeSet<String>,
     /// Functions of MPI among them that the library does not implement: calling one raises `MPI_ERR_UNSUPPORTED_OPERATION`.
     pub unimplemented: BTreeSet<String>,
-    /// Imported names that none of our libraries has: the program would not start, or fail at the call.
+    /// Names that it cannot do without (which it can if they are weak) and that none of our libraries has: the program would not start, or fail at the call.
     pub unresolved: BTreeSet<String>,
     /// Libraries that were found nowhere.
     pub absent: BTreeSet<String>,
@@ -180,6 +180,7 @@ pub fn check(program: &Path, libraries: &Path) -> Result<Report, Error> {
     let mut waiting = vec![executable.clone()];
     let mut seen = BTreeSet::new();
     let mut users: Vec<(PathBuf, Elf)> = Vec::new();
+    let mut required = BTreeSet::new();
     let system = system_folders();
     while let Some(path) = waiting.pop() {
         let elf = match read(&path) {
@@ -200,6 +201,9 @@ pub fn check(program: &Path, libraries: &Path) -> Result<Report, Error> {
         let names: Vec<&String> = elf.imports.iter().filter(|name| is_mpi(name)).collect();
         if !names.is_empty() {
             report.users.push(path.clone());
+            required.extend(
+                names.iter().filter(|name| !elf.weak.contains(**name)).map(|name| (*name).clone()),
+            );
             report.imports.extend(names.into_iter().cloned());
         } else if path != executable {
             continue;
@@ -207,7 +211,7 @@ pub fn check(program: &Path, libraries: &Path) -> Result<Report, Error> {
         users.push((path, elf));
     }
     report.obstacles = obstacles(&users);
-    compare(&mut report, libraries)?;
+    compare(&mut report, &required, libraries)?;
     Ok(report)
 }
 
@@ -237,8 +241,12 @@ pub fn missing_classes(program: &Path, libraries: &Path) -> BTreeSet<String> {
     missing
 }
 
-/// Compares what is imported with what our libraries have.
-fn compare(report: &mut Report, libraries: &Path) -> Result<(), Error> {
+/// Compares what is imported with what our libraries have, and what is `required` of it.
+fn compare(
+    report: &mut Report,
+    required: &BTreeSet<String>,
+    libraries: &Path,
+) -> Result<(), Error> {
     let implemented = read(&libraries.join(CORE))?.exports;
     let mut there = BTreeSet::new();
     for interface in &report.interfaces {
@@ -250,7 +258,7 @@ fn compare(report: &mut Report, libraries: &Path) -> Result<(), Error> {
     let by_name: BTreeMap<String, &Function> =
         all.iter().map(|function| (function.name.to_ascii_lowercase(), function)).collect();
     for name in &report.imports {
-        if !there.contains(name) {
+        if required.contains(name) && !there.contains(name) {
             report.unresolved.insert(name.clone());
         }
         let function = function_of(name, &by_name);

@@ -27,6 +27,8 @@ pub struct Elf {
     run_paths: Vec<String>,
     /// The names it imports.
     pub imports: Vec<String>,
+    /// Those among them that it can do without.
+    pub weak: BTreeSet<String>,
     /// The names it has for others.
     pub exports: BTreeSet<String>,
     /// The names it cannot start without: of functions that are found when they are first called, it can.
@@ -73,6 +75,9 @@ fn parse(data: &[u8]) -> Result<Elf, object::Error> {
     for symbol in file.dynamic_symbols() {
         let name = symbol.name()?.to_owned();
         if symbol.is_undefined() {
+            if symbol.is_weak() {
+                elf.weak.insert(name.clone());
+            }
             elf.imports.push(name);
         } else {
             elf.exports.insert(name);

@@ -162,7 +162,7 @@ impl fmt::Display for Obstacle {
 }
 
 /// The interpreter of a script, from its first line; `None` if it is none.
-pub(crate) fn script(path: &Path) -> Option<PathBuf> {
+pub fn script(path: &Path) -> Option<PathBuf> {
     let mut start = [0; 256];
     let length = File::open(path).ok()?.read(&mut start).ok()?;
     let text = String::from_utf8_lossy(start.get(..length)?).into_owned();

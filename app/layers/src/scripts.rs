@@ -13,13 +13,19 @@ const PKG_CONFIG: &str = include_str!("../scripts/mpi.pc");
 const C: &[&str] = &["mpi_abi"];
 const FORTRAN: &[&str] = &["mpi_abi_fort", "mpi_abi"];
 
-/// A compiler: the names it is found under, the variable that names it, what it is otherwise, its libraries.
+/// A compiler: the names it is found under, how the variables that name it end, what it is otherwise, its libraries.
 type Compiler = (&'static [&'static str], &'static str, &'static str, &'static [&'static str]);
 
 const COMPILERS: &[Compiler] = &[
-    (&["mpicc"], "HEDDLE_CC", "cc", C),
-    (&["mpicxx", "mpic++", "mpiCC"], "HEDDLE_CXX", "c++", C),
-    (&["mpifort", "mpif77", "mpif90"], "HEDDLE_FC", "gfortran", FORTRAN),
+    (&["mpicc"], "CC", "cc", C),
+    (&["mpicxx", "mpic++", "mpiCC"], "CXX", "c++", C),
+    (&["mpifort", "mpif77", "mpif90"], "FC", "gfortran", FORTRAN),
+];
+
+/// What files of pkg-config are called in different places, what they link, and with what Fortran is compiled.
+const DESCRIPTIONS: &[(&[&str], &[&str], &str)] = &[
+    (&["mpi", "mpi-c", "mpi-cxx", "mpich", "ompi", "ompi-c", "ompi-cxx"], C, ""),
+    (&["mpi-fort", "ompi-fort"], FORTRAN, " -fallow-argument-mismatch"),
 ];
 
 fn flags(libraries: &[&str]) -> String {
@@ -66,10 +72,11 @@ pub fn write(folder: &Path) -> io::Result<()> {
     for name in ["mpirun", "mpiexec"] {
         put(name, MPIRUN)?;
     }
-    for (name, libraries) in
-        [("mpi", C), ("mpi-c", C), ("mpi-cxx", C), ("mpi-fort", FORTRAN), ("mpich", C), ("ompi", C)]
-    {
-        fs::write(descriptions.join(name).with_extension("pc"), filled(PKG_CONFIG, libraries))?;
+    for (names, libraries, loose) in DESCRIPTIONS {
+        let text = filled(PKG_CONFIG, libraries).replace("@LOOSE@", loose);
+        for name in *names {
+            fs::write(descriptions.join(name).with_extension("pc"), &text)?;
+        }
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::{
     exit::EXIT_CODES,
-    flags::{AllFlags, PatternFlags},
+    flags::{AllFlags, LiveFlags, PatternFlags},
 };
 
 /// Predicts how a parallel program behaves on an interconnect.
@@ -65,7 +65,7 @@ Examples:
 #[command(after_help = format!("{RUN_EXAMPLES}\n\n{EXIT_CODES}"))]
 pub struct Run {
     /// A GOAL file, pattern:NAME, collective:NAME, traffic:NAME, traces (a folder, the beginning of their names or an
-    /// .index file), an experiment file (.toml) or a manifest (.json); - is a GOAL file on standard
+    /// .index file), an experiment file (.toml), a manifest (.json) or the folder that has one; - is a GOAL file on standard
     /// input
     pub source: String,
     /// A machine: an experiment file without a workload, which what follows overrides; or a platform of SimGrid
@@ -119,7 +119,8 @@ pub struct Mpirun {
         long = "np",
         visible_alias = "n",
         value_name = "RANKS",
-        default_value_t = 1
+        default_value_t = 1,
+        value_parser = clap::value_parser!(u32).range(1..1 << 24)
     )]
     pub ranks: u32,
     /// A machine: an experiment file without a workload, or a platform of SimGrid
@@ -143,12 +144,8 @@ pub struct Mpirun {
     #[arg(long, value_name = "N", help_heading = "Placement")]
     pub per_host: Option<u32>,
     /// Put [1,RANK]<stdout>: or [1,RANK]<stderr>: before each line that the program prints
-    #[arg(long, conflicts_with = "in_process")]
-    pub tag_output: bool,
-    /// Hold all ranks in one process: for tens of thousands of them. The program must not fork, and the ranks share what is the
-    /// process's: files, directory, environment
     #[arg(long)]
-    pub in_process: bool,
+    pub tag_output: bool,
     /// Where the program runs
     #[arg(long = "wdir", value_name = "FOLDER")]
     pub directory: Option<String>,
@@ -172,7 +169,7 @@ pub struct Mpirun {
     #[arg(long)]
     pub print_config: bool,
     #[command(flatten)]
-    pub flags: AllFlags,
+    pub flags: LiveFlags,
     /// The program and its arguments; a colon comes before a further program with options -n, -wdir and -x of its own
     #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM")]
     pub command: Vec<OsString>,

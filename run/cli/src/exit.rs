@@ -38,7 +38,7 @@ Exit codes:
 /// An end that is not a success.
 #[derive(Debug)]
 pub struct Ending {
-    exit: Exit,
+    exit: u8,
     /// What to say on standard error.
     message: Option<String>,
 }
@@ -46,12 +46,12 @@ pub struct Ending {
 impl Ending {
     /// Says something on standard error.
     pub fn new(exit: Exit, message: impl Display) -> Self {
-        Self { exit, message: Some(message.to_string()) }
+        Self { exit: exit as u8, message: Some(message.to_string()) }
     }
 
     /// Says nothing more.
     pub const fn silent(exit: Exit) -> Self {
-        Self { exit, message: None }
+        Self { exit: exit as u8, message: None }
     }
 
     /// Says what there is to say and gives the exit code.
@@ -64,7 +64,7 @@ impl Ending {
         if let Some(message) = self.message {
             complain(&message);
         }
-        self.exit as u8
+        self.exit
     }
 }
 
@@ -77,14 +77,12 @@ impl From<Exit> for ExitCode {
 impl From<Failure> for Ending {
     fn from(failure: Failure) -> Self {
         let exit = match &failure {
-            Failure::Mistakes(mistakes) if mistakes.are_usage() => Exit::Usage,
-            Failure::Mistakes(_)
-            | Failure::Input(_)
-            | Failure::Simulation(_)
-            | Failure::Ended(_) => Exit::Input,
-            Failure::Output(_) => Exit::Output,
+            Failure::Ended(ending) => byte_of(ending.code),
+            Failure::Mistakes(mistakes) if mistakes.are_usage() => Exit::Usage as u8,
+            Failure::Mistakes(_) | Failure::Input(_) | Failure::Simulation(_) => Exit::Input as u8,
+            Failure::Output(_) => Exit::Output as u8,
         };
-        Self::new(exit, failure)
+        Self { exit, message: Some(failure.to_string()) }
     }
 }
 
@@ -92,6 +90,12 @@ impl From<experiment::Mistakes> for Ending {
     fn from(mistakes: experiment::Mistakes) -> Self {
         Failure::Mistakes(mistakes).into()
     }
+}
+
+/// The exit code of a process that ends as one with this code: its last byte, but 0 only for 0.
+pub fn byte_of(code: i32) -> u8 {
+    let [last, ..] = code.to_le_bytes();
+    if last == 0 && code != 0 { Exit::Input as u8 } else { last }
 }
 
 /// Writes to standard error; if that is closed, nobody reads it.

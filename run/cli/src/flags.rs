@@ -8,24 +8,41 @@ use experiment::{
     keys::{KEYS, Key},
 };
 
-/// Keys that were set by flags, with the texts of their values, in the order of the table.
+/// Keys that were set by flags, with the texts of their values, in the order of the table. There are flags for those keys `OF` which
+/// this is.
 #[derive(Debug, Default)]
-pub struct Flags<const PATTERN_ONLY: bool>(pub Vec<(&'static str, String)>);
+pub struct Flags<const OF: char>(pub Vec<(&'static str, String)>);
 
 /// Flags for every key that has one.
-pub type AllFlags = Flags<false>;
+pub type AllFlags = Flags<EVERYTHING>;
 
 /// Flags for the keys that say what a pattern is.
-pub type PatternFlags = Flags<true>;
+pub type PatternFlags = Flags<PATTERNS>;
+
+/// Flags for the keys that live programs have.
+pub type LiveFlags = Flags<PROGRAMS>;
+
+const EVERYTHING: char = '*';
+const PATTERNS: char = 'p';
+const PROGRAMS: char = 'l';
 
 /// Keys besides those of `[workload]` that a pattern depends on.
 const PATTERN_KEYS: &[&str] = &["run.seed"];
 
-fn keys(pattern_only: bool) -> impl Iterator<Item = &'static Key> {
+/// Whether a key belongs to those that there are flags for.
+fn belongs(key: &Key, of: char) -> bool {
+    match of {
+        PATTERNS => key.table() == "workload" || PATTERN_KEYS.contains(&key.name),
+        PROGRAMS => experiment::is_of_programs(key.name),
+        _ => true,
+    }
+}
+
+/// The keys that there are flags for, one for each flag.
+fn keys(of: char) -> impl Iterator<Item = &'static Key> {
     KEYS.iter().filter(move |key| {
-        let pattern = key.table() == "workload" || PATTERN_KEYS.contains(&key.name);
-        let first = sharing(key).next().is_some_and(|first| first.name == key.name);
-        key.flag.is_some() && first && (pattern || !pattern_only)
+        let first = sharing(key).find(|other| belongs(other, of));
+        key.flag.is_some() && first.is_some_and(|first| first.name == key.name)
     })
 }
 
@@ -35,7 +52,7 @@ fn sharing(key: &'static Key) -> impl Iterator<Item = &'static Key> {
     KEYS.iter().filter(move |other| long(other) == long(key))
 }
 
-impl<const PATTERN_ONLY: bool> FromArgMatches for Flags<PATTERN_ONLY> {
+impl<const OF: char> FromArgMatches for Flags<OF> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
         let text = |key: &Key| {
             let given =
@@ -52,7 +69,7 @@ impl<const PATTERN_ONLY: bool> FromArgMatches for Flags<PATTERN_ONLY> {
                 _ => matches.get_one::<String>(key.name).cloned(),
             }
         };
-        Ok(Self(keys(PATTERN_ONLY).filter_map(|key| Some((key.name, text(key)?))).collect()))
+        Ok(Self(keys(OF).filter_map(|key| Some((key.name, text(key)?))).collect()))
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
@@ -61,9 +78,9 @@ impl<const PATTERN_ONLY: bool> FromArgMatches for Flags<PATTERN_ONLY> {
     }
 }
 
-impl<const PATTERN_ONLY: bool> Args for Flags<PATTERN_ONLY> {
+impl<const OF: char> Args for Flags<OF> {
     fn augment_args(command: Command) -> Command {
-        keys(PATTERN_ONLY).fold(command, |command, key| command.args(argument(key)))
+        keys(OF).fold(command, |command, key| command.args(argument(key, OF)))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -71,9 +88,10 @@ impl<const PATTERN_ONLY: bool> Args for Flags<PATTERN_ONLY> {
     }
 }
 
-fn argument(key: &'static Key) -> Option<Arg> {
+fn argument(key: &'static Key, of: char) -> Option<Arg> {
     let flag = key.flag?;
     let heading = match key.table() {
+        "workload" | "traces" | "traces.algorithms" if of == PROGRAMS => "Collectives",
         "workload" => "Pattern",
         "traces" | "traces.algorithms" => "Traces",
         "output" => "Output",
@@ -87,7 +105,7 @@ fn argument(key: &'static Key) -> Option<Arg> {
     if let Some(value) = key.default_value().filter(|_| !flag.value.is_empty()) {
         doc.extend([" [default: ", &value.to_string().replace(['"', '[', ']'], ""), "]"]);
     }
-    for other in sharing(key).skip(1) {
+    for other in sharing(key).filter(|other| other.name != key.name && belongs(other, of)) {
         doc.extend([
             ". Of ",
             other.table(),

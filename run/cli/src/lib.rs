@@ -9,6 +9,7 @@ mod flags;
 mod ladder;
 mod mpirun;
 mod plot;
+mod program;
 mod record;
 mod simulate;
 mod stop;
@@ -22,7 +23,7 @@ use clap::Parser;
 use arguments::{Arguments, Command};
 use exit::{Ending, Exit};
 
-pub use mpirun::{ALLOCATOR, FROM, INSIDE, inside};
+pub use program::{ALLOCATOR, FROM, INSIDE, inside};
 pub use stop::write_to_the_limit;
 
 /// Carries out the command line.
@@ -42,13 +43,13 @@ pub fn main() -> ExitCode {
         Err(said) => return said_by_parser(&said),
     };
     let exit = match arguments.command {
-        Command::Run(arguments) => simulate::run(&arguments),
+        Command::Run(arguments) => return ended(simulate::run(&arguments, None)),
         Command::Check(arguments) => files::check(&arguments),
         Command::Gen(arguments) => files::generate(&arguments),
         Command::Convert(arguments) => files::convert(&arguments),
         Command::Cc(_) | Command::Cxx(_) | Command::Fort(_) => return Exit::Usage.into(),
         Command::Record(arguments) => return record::record(&arguments),
-        Command::Mpirun(arguments) => return mpirun::run(&arguments, None).into(),
+        Command::Mpirun(arguments) => return ended(mpirun::run(&arguments, None)),
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Ladder(arguments) => ladder::run(&arguments),
         Command::Topology(arguments) => topology::describe(&arguments),
@@ -62,6 +63,11 @@ pub fn main() -> ExitCode {
         Ok(()) => Exit::Success.into(),
         Err(failure) => failure.report(),
     }
+}
+
+/// The exit code of what gives one of its own.
+fn ended(code: Result<u8, Ending>) -> ExitCode {
+    code.unwrap_or_else(Ending::say).into()
 }
 
 /// A help text, the version, or what is wrong with the command line.

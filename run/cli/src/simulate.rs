@@ -5,16 +5,17 @@ use std::{
     io::{self, BufWriter, IsTerminal, Write},
 };
 
-use experiment::{Configuration, Plan, Report, Request};
+use experiment::{Configuration, Make, Plan, Report, Request};
 
 use crate::{
     arguments::{Format, Run},
     exit::{Ending, Exit, complain, print, written},
-    stop, traffic,
+    program, stop, traffic,
 };
 
-/// Simulates what is asked for and prints the summary.
-pub fn run(arguments: &Run) -> Result<(), Ending> {
+/// Simulates what is asked for and prints the summary. A live program is held by what `make` makes, or as the settings say, and the
+/// exit code is its own.
+pub fn run(arguments: &Run, make: Option<Make>) -> Result<u8, Ending> {
     let request = Request {
         subject: Some(arguments.source.clone()),
         machine: arguments.machine.clone(),
@@ -24,32 +25,38 @@ pub fn run(arguments: &Run) -> Result<(), Ending> {
     };
     let configuration = Configuration::read(&request)?;
     if arguments.print_config {
-        return print(&configuration.to_string());
+        return print(&configuration.to_string()).map(|()| Exit::Success as u8);
     }
     if configuration.is_traffic() {
-        return traffic::run(arguments, configuration);
+        return traffic::run(arguments, configuration).map(|()| Exit::Success as u8);
     }
+    program::begin(&configuration, make, arguments.quiet)?;
+    let live = configuration.is_program();
     let plan = Plan::new(configuration)?;
     if plan.gantt && arguments.format == Format::Json {
-        let message = "error: --gantt draws on the terminal, not in JSON\n  \
-                       help: leave out --format json, or set output.gantt = false";
-        return Err(Ending::new(Exit::Usage, message));
+        return Err(drawn_in_json());
     }
     plan.warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));
-    if plan.output.is_some() {
+    if live {
+        stop::watch(live::stop);
+    } else if plan.output.is_some() {
         stop::watch(|| {});
     }
-    let report = experiment::run(&plan)?;
+    let report = experiment::run_held(&plan, make)?;
     report.warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));
     if !arguments.quiet {
         let mut out = BufWriter::new(io::stdout().lock());
         let shown = show(arguments, plan.gantt, &report, &mut out).and_then(|()| out.flush());
         written(shown, "standard output")?;
     }
-    match report.summary.deadlock {
-        Some(_) => Err(Ending::silent(Exit::Deadlock)),
-        None => Ok(()),
-    }
+    Ok(program::code(&report))
+}
+
+/// What is said where a picture and JSON are to be printed.
+pub fn drawn_in_json() -> Ending {
+    let message = "error: --gantt draws on the terminal, not in JSON\n  \
+                   help: leave out --format json, or set output.gantt = false";
+    Ending::new(Exit::Usage, message)
 }
 
 fn show(arguments: &Run, gantt: bool, report: &Report, out: &mut impl Write) -> io::Result<()> {

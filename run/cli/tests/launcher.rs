@@ -202,6 +202,46 @@ fn files_that_are_too_large() {
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "XFSZ\n"), "{}", ran.stderr);
 }
 
+/// What is wrong is told in the words that were given.
+#[test]
+fn what_cannot_start() {
+    let folder = Folder::new("starts-not");
+    let program = compiled("pingpong");
+    folder.write("script", "#!/nowhere/python\n");
+    let start = "chmod +x script; cp $PROGRAM here; $HEDDLE mpirun";
+    for (line, code, said) in [
+        ("-n 2 ./script", 1, "./script: its interpreter /nowhere/python is missing"),
+        ("-n 2 here", 1, "here: there is no such program on PATH\n  help: ./here is"),
+        ("-n 2 nowhere", 1, "nowhere: No such file"),
+        ("-n 0 ./here", 2, "--np"),
+        ("-n 2 --jobs 0 ./here", 2, "--jobs 0: expected"),
+        ("-n 2 --size 4 ./here", 2, "unknown option --size"),
+        ("-n 2 --gantt --format json ./here", 2, "--gantt draws on the terminal"),
+    ] {
+        for how in WAYS {
+            let ran = shell(&folder, &program, &format!("{start} {how} {line}"));
+            assert!(ran.code == code && ran.stderr.contains(said), "{how} {line}: {ran:?}");
+        }
+    }
+    let tagged = format!("{start} -n 2 --in-process --tag-output ./here");
+    let ran = shell(&folder, &program, &tagged);
+    assert!(ran.code == 2 && ran.stderr.contains("cannot tell ranks apart"), "{ran:?}");
+    let ran = shell(
+        &folder,
+        &program,
+        &format!("{start} -q -n 2 --jobs 2 --network flow --topology torus:dims=2x2 ./here"),
+    );
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    for compiler in [
+        "mpicc -cc=nobody -show",
+        "env OMPI_CC=nobody mpicc -show",
+        "env MPICH_CC=nobody mpicc -show",
+    ] {
+        let ran = shell(&folder, &program, &format!("PATH=$HEDDLE_MPI/../bin:$PATH; {compiler}"));
+        assert!(ran.stdout.starts_with("nobody -I"), "{compiler}: {ran:?}");
+    }
+}
+
 /// `heddle record` is told that it cannot record ranks of one process.
 #[test]
 fn recorded_in_one_process() {

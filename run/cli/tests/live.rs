@@ -351,11 +351,10 @@ fn what_cannot_run() {
     assert_eq!(missing.code, 1);
     assert!(missing.stderr.contains("no-such-program"), "{}", missing.stderr);
     let none = mpirun("-n 0", Path::new("./program"), "");
-    assert!(
-        none.code != 0 && none.stderr.contains("expected a number of ranks"),
-        "{}",
-        none.stderr
-    );
+    assert!(none.code == 2 && none.stderr.contains("'0' for '--np"), "{}", none.stderr);
+    let none = mpirun("-n 2 ./program : -n 0", Path::new("./program"), "");
+    let said = "expected a number of ranks, found `0`";
+    assert!(none.code == 2 && none.stderr.contains(said), "{}", none.stderr);
     let two = mpirun("-n 2 --in-process ./a :", Path::new("./b"), "");
     assert!(two.code != 0 && two.stderr.contains("one program"), "{}", two.stderr);
 }

@@ -30,6 +30,25 @@ fn what_a_program_needs() {
     assert!(forks.stdout.contains("must not call fork"), "{}", forks.stdout);
 }
 
+/// A name that a program uses if it is there is no name that it misses.
+#[test]
+fn names_that_a_program_can_do_without() {
+    let folder = Folder::new("check-weak");
+    for (attribute, code) in [("__attribute__((weak))", 0), ("", 1)] {
+        let text = format!(
+            "#include <mpi.h>\nint MPI_None(void) {attribute};\nint start(void) {{ return MPI_None ? MPI_None() : MPI_Init(0, 0); }}\n"
+        );
+        folder.write("weak.c", &text);
+        let program = folder.path("weak");
+        let mut compiler = Command::new(mpi().join("bin/mpicc"));
+        compiler.args(["-shared", "-fPIC", "-o"]).arg(&program);
+        assert!(compiler.arg(folder.path("weak.c")).status().expect("mpicc runs").success());
+        let checked = mpirun("--check", &program, "");
+        assert_eq!(checked.code, code, "{}", checked.stdout);
+        assert_eq!(checked.stdout.contains("in none of the libraries: MPI_None"), code == 1);
+    }
+}
+
 /// Scripts, and programs that are linked statically or with the address sanitizer.
 #[test]
 fn what_one_process_cannot_hold() {

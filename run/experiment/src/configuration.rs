@@ -7,13 +7,14 @@ use std::{
     rc::Rc,
 };
 
+use live::Launch;
 use traces::source::Traces;
 use units::{Bytes, Time, TimePerByte};
 
 use crate::{
     diagnostic::{self, Diagnostic, Mistakes, Place, Source, reason},
     keys::{self, Fallback, KEYS, Key, TABLES},
-    machine, manifest,
+    live_run, machine, manifest,
     toml_file::{self, Assignment, PLATFORM},
     value::{Kind, Raw, Topology, Value, Workload},
 };
@@ -107,6 +108,16 @@ impl Configuration {
     /// Whether the workload is a live program.
     pub fn is_program(&self) -> bool {
         matches!(self.workload(), Some(Workload::Program(_)))
+    }
+
+    /// The programs of the workload; none if it is something else.
+    ///
+    /// # Errors
+    /// If the workload is no line of programs.
+    pub fn programs(&self) -> Result<Vec<Launch>, Mistakes> {
+        let Some(Workload::Program(text)) = self.workload() else { return Ok(Vec::new()) };
+        let wrong = |message| Mistakes(vec![self.mistake("workload.source", message)]);
+        live_run::programs(&text).map_err(wrong)
     }
 
     /// Whether the workload is traces.
@@ -256,7 +267,8 @@ impl Configuration {
         }
     }
 
-    pub(crate) fn switch(&self, name: &str) -> bool {
+    /// Whether a switch is on; one that is unknown is not.
+    pub fn switch(&self, name: &str) -> bool {
         matches!(self.get(name), Some((Value::Switch(true), _)))
     }
 
@@ -334,6 +346,10 @@ impl Reader {
         match extension {
             Some("toml") => self.experiment(subject),
             Some("json") => self.manifest(path, machine),
+            // The folder of an earlier run.
+            _ if path.join("manifest.json").is_file() => {
+                self.manifest(&path.join("manifest.json"), machine);
+            }
             _ => {
                 let place = Place::Argument(subject.to_owned());
                 if machine::is_xml(path) {

@@ -208,6 +208,9 @@ pub const KEYS: &[Key] = &[
     key("workload.reduce-cost", Kind::TimePerByte, Value("0 ns/B"), flag("reduce-cost", "RATE"),
         "Computation per byte that a collective combines; rounded to the time unit."),
 
+    key("live.in-process", Kind::Switch, Value("false"), flag("in-process", ""),
+        "Holds all ranks in one process: for tens of thousands of them. The program must not fork, and the ranks share what is the \
+         process's: files, directory, environment."),
     key("live.compute", Kind::Word(COMPUTE), Value("measured"), flag("compute-time", "HOW"),
         "How much time the program's own computation takes."),
     key("live.constant", Kind::Time, Unset("none"), flag("constant-time", "TIME"),

@@ -132,6 +132,7 @@ fn climb(
     // A manifest tells what its own run has written.
     let outputs = KEYS.iter().filter(|key| {
         key.table() == "output"
+            && key.name != "output.force"
             && configuration.is_said(key.name)
             && !configuration.is_from_manifest(key.name)
     });
@@ -148,18 +149,27 @@ fn climb(
     let noise = KEYS.iter().any(|key| key.table() == "noise" && configuration.is_said(key.name));
     let mut ladder = Ladder::default();
     let mut computed = Vec::new();
-    for Model { name, settings, missing } in models(configuration) {
+    let in_process = configuration.is_program() && configuration.switch("live.in-process");
+    for Model { name, mut settings, missing } in models(configuration) {
         if let Some(missing) = missing {
             ladder.missing.push((name, missing));
             continue;
         }
         next(name);
+        if in_process {
+            settings.push(("live.in-process", "false"));
+        }
         let mut plan = Plan::new(configuration.for_model(&settings)?)?;
         if noise && plan.flow.is_some() {
             plan.warnings.push("[noise] has no part in the model flow".to_owned());
         }
         if configuration.is_program() && configuration.word("live.compute") == "measured" {
             plan.warnings.push(MEASURED.to_owned());
+        }
+        if in_process {
+            plan.warnings.push(
+                "live.in-process has no effect: on a ladder, each rank is a process".to_owned(),
+            );
         }
         plan.calls = traces;
         let report = run_again(&plan, input)?;

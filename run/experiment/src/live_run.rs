@@ -5,10 +5,10 @@
 
 use std::{
     env, io,
-    path::{PathBuf, absolute},
+    path::{Path, PathBuf, absolute},
 };
 
-use layers::libraries::CORE;
+use layers::{holding, libraries::CORE};
 use live::{Costs, Holder, Hosts, Launch, Live, Make, Printing, Processes, Room};
 use traces::library::Library;
 use units::Time;
@@ -32,9 +32,27 @@ const COMPUTE: &str = "HEDDLE_COMPUTE";
 const PAYLOAD: &str = "HEDDLE_PAYLOAD";
 
 /// The programs that a workload names, behind `program:`.
-pub fn programs(text: &str) -> Result<Vec<Launch>, String> {
+pub(crate) fn programs(text: &str) -> Result<Vec<Launch>, String> {
     let words = shell_words::split(text).map_err(|error| format!("{error} in `{text}`"))?;
     words.split(|word| word == ":").map(program).collect()
+}
+
+/// The files of the programs of a workload, as far as they are there.
+pub(crate) fn executables(text: &str) -> Vec<PathBuf> {
+    let programs = programs(text).unwrap_or_default();
+    let mut files: Vec<_> = programs.iter().map(executable).filter(|file| file.is_file()).collect();
+    files.sort();
+    files.dedup();
+    files
+}
+
+/// The file that a program's name means where it is started.
+pub fn executable(launch: &Launch) -> PathBuf {
+    let found = holding::found(Path::new(&launch.program));
+    match &launch.directory {
+        Some(folder) => folder.join(found),
+        None => found,
+    }
 }
 
 /// How many ranks they begin with.

@@ -102,7 +102,10 @@ impl Manifest {
     /// run is.
     pub fn vouches_for(&self, file: &Path) -> io::Result<bool> {
         let folder = self.path.parent().unwrap_or(Path::new(""));
-        let same = |input: &&Input| folder.join(&input.path) == file;
+        // Executables may be named by other paths than those that stand here.
+        let plain = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let file = &plain(file);
+        let same = |input: &&Input| plain(&folder.join(&input.path)) == *file;
         match self.inputs.iter().find(same) {
             Some(input) => Ok(hash(file)? == input.sha256),
             None => Ok(true),

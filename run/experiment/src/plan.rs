@@ -153,19 +153,33 @@ impl Plan {
         let live = matches!(workload, registry::Workload::Programs(_));
         tables(&configuration, output.as_ref(), (traces, live), machine.is_some())?;
         let loggopsim = configuration.word("loggops.compat") == "loggopsim";
+        let in_process = live && configuration.switch("live.in-process");
         let alone = match (loggopsim, &flow) {
+            _ if in_process => Some("live.in-process = true"),
             (true, _) => Some("loggops.compat = \"loggopsim\""),
             (false, Some(_)) => Some("network.model = \"flow\""),
             (false, None) => None,
         };
+        // Of ranks that are processes, so many compute at a time.
+        let alone = alone.filter(|_| in_process || !live);
         if let Some(alone) = alone.filter(|_| configuration.count("run.threads") != Some(1)) {
             warnings.push(format!("run.threads has no effect: {alone} runs on one thread"));
+        }
+        if in_process && configuration.get("live.spawn").is_some() {
+            warnings.push(
+                "live.spawn has no effect: with live.in-process = true, no processes are started"
+                    .to_owned(),
+            );
         }
         warnings.extend(machine.iter_mut().flat_map(|machine| machine.warnings.drain(..)));
         warnings.extend(flow.iter_mut().flat_map(|flow| flow.warnings.drain(..)));
         let mut settings = settings(&configuration, noise);
         // Schedules made of traces count in picoseconds, and so do programs.
         settings.time_unit = if traces || live { Time::from_ps(1) } else { settings.time_unit };
+        if in_process {
+            // Ranks share the memory of the process: one runs at a time, and the simulator with it.
+            settings.threads = 1;
+        }
         let gantt = configuration.switch("output.gantt");
         Ok(Self {
             workload,
@@ -191,6 +205,16 @@ impl Plan {
     /// The settings that it was made from.
     pub const fn configuration(&self) -> &Configuration {
         &self.configuration
+    }
+}
+
+/// Whether a setting is one that live programs have.
+pub fn is_of_programs(name: &str) -> bool {
+    match name.split('.').next() {
+        Some("workload") => trace_input::SHARED_KEYS.contains(&name),
+        Some("traces") => !OTHER_TRACE_KEYS.iter().any(|other| name.starts_with(other)),
+        Some("traffic") => false,
+        _ => true,
     }
 }
 
@@ -471,6 +495,7 @@ pub(crate) fn inputs(configuration: &Configuration) -> Vec<PathBuf> {
             traces::source::Traces::find(&path).map_or_else(|_| Vec::new(), |traces| traces.files)
         }
         Some(Workload::File(path)) => vec![path],
+        Some(Workload::Program(line)) => live_run::executables(&line),
         _ => Vec::new(),
     };
     let topology = match configuration.topology() {

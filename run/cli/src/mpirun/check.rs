@@ -1,42 +1,35 @@
 //! `heddle mpirun --check`: what programs need, before they run.
 
-use std::{ffi::OsString, path::Path};
+use std::path::Path;
 
+use experiment::{Configuration, Launch, executable};
 use layers::{check, holding};
 use serde_json::{Value, json};
 
 use crate::{
-    arguments::{Format, Mpirun},
+    arguments::Format,
     exit::{Ending, Exit, print},
+    program,
 };
 
 /// Says what the programs need. Success means that all is there, and with `--in-process` that one process can hold the ranks.
-pub fn run(arguments: &Mpirun) -> Result<u8, Ending> {
+pub fn run(configuration: &Configuration, format: Option<Format>) -> Result<u8, Ending> {
     let folder = experiment::libraries().map_err(Ending::from)?;
     let mut reports = Vec::new();
-    for command in super::programs(arguments)? {
-        let report =
-            check::check(&executable(&command.program, command.directory.as_deref()), &folder);
+    for launch in configuration.programs()? {
+        let report = check::check(&executable(&launch), &folder);
         reports.push(report.map_err(|error| Ending::new(Exit::Input, format!("error: {error}")))?);
     }
-    if arguments.format == Some(Format::Json) {
+    if format == Some(Format::Json) {
         let all: Vec<Value> = reports.iter().map(as_json).collect();
         print(&format!("{:#}\n", Value::from(all)))?;
     } else {
         reports.iter().try_for_each(|report| print(&report.to_string()))?;
     }
-    let fits = !arguments.in_process || reports.iter().all(check::Report::fits_one_process);
+    let fits = !program::is_in_process(configuration)
+        || reports.iter().all(check::Report::fits_one_process);
     let good = fits && reports.iter().all(check::Report::is_complete);
     Ok(if good { Exit::Success } else { Exit::Input } as u8)
-}
-
-/// The file that a program's name means where it is started.
-fn executable(program: &OsString, directory: Option<&Path>) -> std::path::PathBuf {
-    let found = holding::found(Path::new(program));
-    match directory {
-        Some(folder) => folder.join(found),
-        None => found,
-    }
 }
 
 fn as_json(report: &check::Report) -> Value {
@@ -61,30 +54,44 @@ fn as_json(report: &check::Report) -> Value {
     })
 }
 
-/// Refuses programs that cannot start without what MPI-3.0 removed.
-pub fn can_start(arguments: &Mpirun) -> Result<(), Ending> {
+/// Refuses programs that cannot start, where it is not the system that says why: those that are looked for elsewhere than they are, those
+/// whose interpreter is missing, and those that need what MPI-3.0 removed.
+pub fn can_start(programs: &[Launch]) -> Result<(), Ending> {
+    let fail = |message: String| Ending::new(Exit::Input, format!("error: {message}"));
+    for launch in programs {
+        let (name, path) = (launch.program.display(), executable(launch));
+        let has_folder = launch.program.as_encoded_bytes().contains(&b'/');
+        // What is not on PATH keeps its name, which may be that of a file where it is to start.
+        let here = launch.directory.as_deref().unwrap_or(Path::new("")).join(&launch.program);
+        if !has_folder && path == here && path.is_file() {
+            return Err(fail(format!(
+                "{name}: there is no such program on PATH\n  help: ./{name} is the one of this folder"
+            )));
+        }
+        if let Some(interpreter) = holding::script(&path).filter(|file| !file.is_file()) {
+            let interpreter = interpreter.display();
+            return Err(fail(format!("{name}: its interpreter {interpreter} is missing")));
+        }
+    }
     // Without libraries, something else is said.
     let Ok(folder) = experiment::libraries() else { return Ok(()) };
-    for command in super::programs(arguments)? {
-        let program = executable(&command.program, command.directory.as_deref());
+    for launch in programs {
+        let program = executable(launch);
         let missing: Vec<_> = check::missing_classes(&program, &folder).into_iter().collect();
         if !missing.is_empty() {
-            return Err(Ending::new(
-                Exit::Input,
-                format!(
-                    "error: {} cannot start: it needs the C++ classes of MPI-2, which MPI-3.0 removed ({})",
-                    program.display(),
-                    missing.join(", ")
-                ),
-            ));
+            return Err(fail(format!(
+                "{} cannot start: it needs the C++ classes of MPI-2, which MPI-3.0 removed ({})",
+                program.display(),
+                missing.join(", ")
+            )));
         }
     }
     Ok(())
 }
 
 /// Refuses a program that one process cannot hold; gives what may go wrong with another.
-pub fn held(program: &OsString, directory: Option<&Path>) -> Result<Vec<String>, String> {
-    let program = executable(program, directory);
+pub fn held(launch: &Launch) -> Result<Vec<String>, String> {
+    let program = executable(launch);
     let obstacles = match holding::of_executable(&program) {
         // The system says what is wrong with it.
         Err(check::Error::File { .. }) => return Ok(Vec::new()),

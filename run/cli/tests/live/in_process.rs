@@ -1,8 +1,53 @@
 //! Ranks that share a process.
 
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::Command;
 
-use crate::common::mpi::{compiled, mpirun};
+use crate::common::mpi::{compiled, ended, mpi, mpirun};
+use crate::common::{Ended, Folder};
+
+/// Runs the folder of a run again.
+fn again(folder: &Path, more: &str) -> Ended {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_heddle"));
+    command.args(["run", "-q"]).arg(folder).args(more.split_whitespace());
+    ended(&command.env("HEDDLE_MPI", mpi().join("lib")).output().expect("heddle runs"))
+}
+
+/// A manifest says that ranks share a process, and they do so again: of a thread that a rank leaves behind, there is a warning only there.
+#[test]
+fn a_manifest_says_how_ranks_are_held() {
+    let (program, folder) = (compiled("own_threads"), Folder::new("held"));
+    let output = folder.path("run");
+    let first = mpirun(&format!("-q -n 3 --in-process -o {}", output.display()), &program, "late");
+    assert_eq!(first.code, 0, "{}", first.stderr);
+    for (more, is_warned) in [("", true), ("--set live.in-process=false", false)] {
+        let ran = again(&output, more);
+        let said = ran.stderr.contains("goes on while other ranks run");
+        assert_eq!((ran.code, said), (0, is_warned), "{more}: {}", ran.stderr);
+    }
+    let threads = again(&output, "--threads 2").stderr;
+    assert!(threads.contains("live.in-process = true runs on one thread"), "{threads}");
+}
+
+/// What ran is run again, or it is said that it has changed; and the exit code is the program's.
+#[test]
+fn a_manifest_runs_its_program() {
+    let (program, folder) = (compiled("manners"), Folder::new("ends"));
+    let copy = folder.path("program");
+    std::fs::copy(&program, &copy).expect("a copy");
+    for how in ["", "--in-process"] {
+        let output = folder.path(&format!("run{how}"));
+        let first = mpirun(&format!("-q -n 2 {how} -o {}", output.display()), &copy, "code");
+        assert_eq!((first.code, again(&output, "").code), (5, 5), "{how}: {}", first.stderr);
+    }
+    let mut bytes = std::fs::read(&program).expect("a program");
+    bytes.push(0);
+    std::fs::write(&copy, bytes).expect("written");
+    let refused = again(&folder.path("run"), "");
+    assert!(refused.stderr.contains("program has changed since"), "{}", refused.stderr);
+    assert_eq!((refused.code, again(&folder.path("run"), "--force").code), (1, 5));
+}
 
 /// Each rank has a stack of its own, and finds it. Beyond the top of that of rank 1 is what guards the next.
 #[test]
