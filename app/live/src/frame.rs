@@ -560,19 +560,23 @@ impl Rank {
             return self.called(Shape::Blocking, rules);
         }
         let lists: Vec<Ops> = known.map(|known| Ops::from(&*known.ends)).collect();
+        let is_over = |ends: &&Ops| ends.iter().all(|end| self.graph.is_done(*end));
+        if let Some(ends) = lists.iter().find(is_over) {
+            self.call.waits = ends.clone();
+            return self.called(Shape::Blocking, rules);
+        }
+        // The processor has no part in finding out which is first.
         let first = self.calc(0);
-        self.graph.mark(first, ANY);
+        self.graph.mark(first, ANY | AT_ONCE);
         for ends in lists {
             let end = if let [end] = ends.as_slice() {
                 *end
             } else {
                 let all = self.calc(0);
+                self.graph.mark(all, AT_ONCE);
                 ends.iter().for_each(|end| self.graph.depend(all, *end, Edge::Done));
                 all
             };
-            if self.graph.is_done(end) {
-                self.graph.met(first);
-            }
             self.graph.depend(first, end, Edge::Done);
         }
         self.call.waits.push(first);

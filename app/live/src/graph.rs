@@ -21,7 +21,7 @@ const ROOM: usize = 24;
 pub type Flags = u16;
 /// The first of those that it waits for is enough.
 pub const ANY: Flags = 1;
-/// Of a receive: it takes a message that is there, or none.
+/// Of a receive: it takes a message that is there, or none. Of a computation: it is done as soon as it is free, without the processor.
 pub const AT_ONCE: Flags = 1 << 1;
 /// Of a send: it is a blocking call. Of a receive: it is waited for in the order of posting.
 pub const BLOCKING: Flags = 1 << 2;
@@ -384,13 +384,6 @@ impl Graph {
         self.rare.get_or_insert_default().more.entry(index).or_default().push((next, edge));
     }
 
-    /// Of one that waits for the first of several: one of them is done already.
-    pub fn met(&mut self, index: u32) {
-        if let Some(node) = self.node_mut(index) {
-            node.missing = 0;
-        }
-    }
-
     /// What was added is complete.
     pub fn seal(&mut self) {
         while self.open != self.next {
@@ -473,7 +466,13 @@ impl Graph {
         }
         node.wait_until(at);
         node.missing = if node.has(ANY) { 0 } else { node.missing - 1 };
-        if node.missing == 0 {
+        if node.missing > 0 {
+            return;
+        }
+        if node.kind == Kind::Calc && node.has(AT_ONCE) {
+            let at = node.at;
+            self.reached(index, Edge::Done, &at);
+        } else {
             self.ready.push(index);
         }
     }

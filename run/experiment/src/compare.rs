@@ -140,7 +140,7 @@ fn visit_trace(traces: &Traces, rank: u32, each: &mut Each) -> Result<(), Failur
         let (enter, mut leave) = (since(record.enter), since(record.leave));
         match call.class {
             Class::Init => start = record.leave,
-            Class::Local | Class::Region | Class::Abort => {}
+            Class::Local | Class::WinSync | Class::Region | Class::Abort => {}
             _ => {
                 // The schedule ends here.
                 if call.class == Class::Finalize {

@@ -154,23 +154,7 @@ impl Plan {
         tables(&configuration, output.as_ref(), (traces, live), machine.is_some())?;
         let loggopsim = configuration.word("loggops.compat") == "loggopsim";
         let in_process = live && configuration.switch("live.in-process");
-        let alone = match (loggopsim, &flow) {
-            _ if in_process => Some("live.in-process = true"),
-            (true, _) => Some("loggops.compat = \"loggopsim\""),
-            (false, Some(_)) => Some("network.model = \"flow\""),
-            (false, None) => None,
-        };
-        // Of ranks that are processes, so many compute at a time.
-        let alone = alone.filter(|_| in_process || !live);
-        if let Some(alone) = alone.filter(|_| configuration.count("run.threads") != Some(1)) {
-            warnings.push(format!("run.threads has no effect: {alone} runs on one thread"));
-        }
-        if in_process && configuration.get("live.spawn").is_some() {
-            warnings.push(
-                "live.spawn has no effect: with live.in-process = true, no processes are started"
-                    .to_owned(),
-            );
-        }
+        warnings.extend(without_effect(&configuration, loggopsim, flow.is_some(), live));
         warnings.extend(machine.iter_mut().flat_map(|machine| machine.warnings.drain(..)));
         warnings.extend(flow.iter_mut().flat_map(|flow| flow.warnings.drain(..)));
         let mut settings = settings(&configuration, noise);
@@ -233,6 +217,34 @@ fn of_other_workloads(configuration: &Configuration) -> Result<(), Vec<Diagnosti
         mistakes.extend(live.err().into_iter().flatten());
     }
     if mistakes.is_empty() { Ok(()) } else { Err(mistakes) }
+}
+
+/// What has no effect on a run, with a reason.
+fn without_effect(
+    configuration: &Configuration,
+    loggopsim: bool,
+    flow: bool,
+    live: bool,
+) -> Vec<String> {
+    let in_process = live && configuration.switch("live.in-process");
+    let alone = match (in_process, loggopsim, flow) {
+        (true, ..) => Some("live.in-process = true"),
+        (_, true, _) => Some("loggops.compat = \"loggopsim\""),
+        // Of ranks that are processes, as many as there are threads compute at a time.
+        (_, _, true) if !live => Some("network.model = \"flow\""),
+        _ => None,
+    };
+    let mut warnings = Vec::new();
+    if let Some(alone) = alone.filter(|_| configuration.count("run.threads") != Some(1)) {
+        warnings.push(format!("run.threads has no effect: {alone} runs on one thread"));
+    }
+    if in_process && configuration.get("live.spawn").is_some() {
+        warnings.push(
+            "live.spawn has no effect: with live.in-process = true, no processes are started"
+                .to_owned(),
+        );
+    }
+    warnings
 }
 
 /// Refuses tables that the workload or the network does not have.

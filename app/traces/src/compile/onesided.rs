@@ -121,7 +121,7 @@ pub fn compile(
             waited(compiler);
             let group = std::mem::take(&mut exposure(compiler, id)?.started);
             notify(compiler, id, &group, (true, Purpose::Completed))?;
-            shape = Shape::Collective;
+            shape = Shape::Blocking;
         }
         Class::WinWait => shape = end_exposure(compiler, arguments.number())?,
         Class::WinTest => {

@@ -9,6 +9,7 @@ use schedule::{Edge, Kind, Op};
 use smallvec::SmallVec;
 
 use super::align::Steps;
+use super::completion::missed;
 use super::keys::{Keys, Numbers};
 use super::locks::{Grants, Held};
 use super::onesided::Exposure;
@@ -364,6 +365,15 @@ impl<'a> Compiler<'a> {
         let Some(call) = record.call() else { return self.follow_unlisted(record, stream) };
         match call.class {
             Class::Local => return Ok(()),
+            // The program may be waiting for others to change its memory.
+            Class::WinSync => {
+                if stream.is_simulated() {
+                    self.begin(record);
+                    self.look(Class::WinSync, stream);
+                    missed(self);
+                }
+                return Ok(());
+            }
             Class::Init => {
                 let early = if self.clock.is_some() { record.leave } else { 0 };
                 let carry = early + self.cost(Class::Init, false);

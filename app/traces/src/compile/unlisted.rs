@@ -1,6 +1,5 @@
 //! Functions outside the table of calls: which of them a schedule may leave out.
 
-use super::completion::missed;
 use super::rank::Compiler;
 use crate::format::table::{Class, Table};
 use crate::record::Record;
@@ -11,8 +10,6 @@ use crate::source::Stream;
 pub enum Verdict {
     /// It sends nothing and waits for no one: computation.
     Local,
-    /// It is a look at what others have done.
-    Look,
     /// It is a look at the clock.
     Clock,
     /// As if it were; the text says what is lost.
@@ -28,15 +25,10 @@ impl Compiler<'_> {
         let found = known.or_insert_with(|| verdict(stream.name(record.id)));
         match *found {
             Verdict::Local => {}
-            Verdict::Look | Verdict::Clock if !stream.is_simulated() => {}
+            Verdict::Clock if !stream.is_simulated() => {}
             Verdict::Clock => {
                 self.begin(record);
                 self.look_at_clock();
-            }
-            Verdict::Look => {
-                self.begin(record);
-                self.look(Class::WinTest, stream);
-                missed(self);
             }
             Verdict::Refused(reason) => return Err(reason.to_owned()),
             Verdict::Lossy(what) => self.count(what),
@@ -64,11 +56,10 @@ pub fn verdict(name: &str) -> Verdict {
     if plain == "Wtime" {
         return Verdict::Clock;
     }
-    if plain == "Win_sync" {
-        return Verdict::Look;
-    }
     match Table::get().by_name(&format!("MPI_{plain}")) {
-        Some(call) if !matches!(call.class, Class::Local | Class::BufferDetach) => {
+        Some(call)
+            if !matches!(call.class, Class::Local | Class::WinSync | Class::BufferDetach) =>
+        {
             Verdict::Refused("the trace does not have the arguments of this form of the call")
         }
         _ => Verdict::Local,

@@ -124,6 +124,7 @@ pub enum Class {
     Complete,
     WinWait,
     WinTest,
+    WinSync,
     Lock,
     LockAll,
     Unlock,
@@ -152,6 +153,7 @@ impl Class {
                 | Self::Iprobe
                 | Self::Improbe
                 | Self::WinTest
+                | Self::WinSync
         )
     }
 }
@@ -340,6 +342,7 @@ fn class(word: &str) -> Option<Class> {
         "complete" => Class::Complete,
         "win_wait" => Class::WinWait,
         "win_test" => Class::WinTest,
+        "win_sync" => Class::WinSync,
         "lock" => Class::Lock,
         "lock_all" => Class::LockAll,
         "unlock" => Class::Unlock,

@@ -54,7 +54,9 @@ impl<W: Write> IndependentWriter<W> {
         between: Option<Between>,
         definitions: &Definitions,
     ) -> io::Result<Result<(), String>> {
-        let Some(call) = record.call().filter(|call| call.class != Class::Local) else {
+        let Some(call) =
+            record.call().filter(|call| !matches!(call.class, Class::Local | Class::WinSync))
+        else {
             return Ok(Ok(()));
         };
         self.lines.clear();
