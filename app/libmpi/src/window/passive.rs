@@ -12,6 +12,10 @@ use crate::abi::{self, Handle};
 use crate::error::{Error, Result};
 use crate::{agree, check, mpi, mpi_functions, threads};
 
+/// The targets of which no lock is taken, as nobody else wants one (`MPI_MODE_NOCHECK`); what the rank does then, it does at the same
+/// moments.
+const NOBODY: Range<u32> = 0..0;
+
 impl Window {
     /// Takes the locks of some targets, and waits for those that are not free.
     fn lock(&self, targets: Range<u32>, alone: bool) -> Result {
@@ -103,9 +107,8 @@ mpi_functions! {
         let Some(target) = window.target(rank)? else { return Ok(()) };
         window.epoch.borrow_mut().lock(target)?;
         let held = assert & abi::MODE_NOCHECK == 0;
-        if held {
-            window.lock(target..target + 1, lock_type == abi::LOCK_EXCLUSIVE)?;
-        }
+        let targets = if held { target..target + 1 } else { NOBODY };
+        window.lock(targets, lock_type == abi::LOCK_EXCLUSIVE)?;
         window.epoch.borrow_mut().locked(target, held);
         Ok(())
     }
@@ -115,7 +118,7 @@ mpi_functions! {
         let Some(target) = window.target(rank)? else { return Ok(()) };
         let held = window.epoch.borrow_mut().unlock(target)?;
         window.flush(Which { target: Some(target), local: false })?;
-        if held { window.unlock(target..target + 1) } else { Ok(()) }
+        window.unlock(if held { target..target + 1 } else { NOBODY })
     }
 
     fn Win_lock_all(assert: c_int, win: Handle) about Win(win) {
@@ -123,9 +126,7 @@ mpi_functions! {
         check_assertion(assert)?;
         window.epoch.borrow_mut().begin()?;
         let held = assert & abi::MODE_NOCHECK == 0;
-        if held {
-            window.lock(0..window.comm.size(), false)?;
-        }
+        window.lock(if held { 0..window.comm.size() } else { NOBODY }, false)?;
         window.epoch.borrow_mut().access = Access::All(held);
         Ok(())
     }
@@ -137,7 +138,7 @@ mpi_functions! {
         };
         window.epoch.borrow_mut().access = Access::None;
         window.flush(ALL)?;
-        if held { window.unlock(0..window.comm.size()) } else { Ok(()) }
+        window.unlock(if held { 0..window.comm.size() } else { NOBODY })
     }
 
     fn Win_flush(rank: c_int, win: Handle) about Win(win) {
