@@ -125,7 +125,7 @@ struct Watch {
 }
 
 impl Watch {
-    fn start(memory: Memory, ranks: u32) -> Self {
+    fn start(memory: Memory, ranks: u32) -> io::Result<Self> {
         let (going, over) = mpsc::channel();
         let wake = move || {
             while over.recv_timeout(LOOK) == Err(mpsc::RecvTimeoutError::Timeout) {
@@ -135,7 +135,8 @@ impl Watch {
                 }
             }
         };
-        Self { thread: Some(thread::spawn(wake)), going: Some(going) }
+        let thread = thread::Builder::new().spawn(wake)?;
+        Ok(Self { thread: Some(thread), going: Some(going) })
     }
 }
 
@@ -165,12 +166,18 @@ impl Processes {
         let (memory, file) = Memory::new(first + more).map_err(|error| {
             let is_full = error.kind() == io::ErrorKind::OutOfMemory;
             let limit = if is_full { "" } else { ", perhaps for a limit (ulimit -f)" };
-            io::Error::new(error.kind(), format!("there is no memory for ranks{limit}: {error}"))
+            let help = if is_full && more > 0 {
+                "\n  help: --spawn-at-most 0, for a program that starts no others, needs less"
+            } else {
+                ""
+            };
+            let text = format!("there is no memory for ranks{limit}: {error}{help}");
+            io::Error::new(error.kind(), text)
         })?;
-        let watch = Watch::start(memory, first + more);
+        let watch = Watch::start(memory, first + more)?;
         let folded = port::fold::file()?;
         let ranks = (0..first + more).map(|_| Mutex::default()).collect();
-        let tagged = (printing == Printing::Tagged).then(Tagged::start);
+        let tagged = (printing == Printing::Tagged).then(Tagged::start).transpose()?;
         let started = Self {
             memory,
             _watch: watch,
@@ -180,7 +187,7 @@ impl Processes {
             first,
             universe,
             hosts,
-            starter: Starter::new(),
+            starter: Starter::new()?,
             ranks,
             tagged,
             unprinted: None,

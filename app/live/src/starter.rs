@@ -20,7 +20,11 @@ pub struct Starter {
 }
 
 impl Starter {
-    pub fn new() -> Self {
+    /// Begins.
+    ///
+    /// # Errors
+    /// If the system has no room for a thread.
+    pub fn new() -> io::Result<Self> {
         let (orders, taken) = mpsc::channel::<Order>();
         let work = move || {
             for (mut command, tell) in taken {
@@ -29,7 +33,8 @@ impl Starter {
                 let _ = tell.send(command.spawn());
             }
         };
-        Self { thread: Some(thread::spawn(work)), orders: Some(orders) }
+        let thread = thread::Builder::new().spawn(work)?;
+        Ok(Self { thread: Some(thread), orders: Some(orders) })
     }
 
     /// Starts a process, which ends when this goes.

@@ -94,10 +94,14 @@ pub struct Tagged {
 
 impl Tagged {
     /// Begins with it.
-    pub fn start() -> Self {
+    ///
+    /// # Errors
+    /// If the system has no room for a thread.
+    pub fn start() -> io::Result<Self> {
         let (ended, new) = (Arc::new(AtomicBool::new(false)), Arc::default());
         let (seen, taken) = (Arc::clone(&ended), Arc::clone(&new));
-        Self { ended, new, thread: Some(thread::spawn(move || pass_on(&taken, &seen))) }
+        let thread = thread::Builder::new().spawn(move || pass_on(&taken, &seen))?;
+        Ok(Self { ended, new, thread: Some(thread) })
     }
 
     /// These are to be passed on, too.

@@ -14,7 +14,7 @@
 //!
 //! One worker runs the same program as several: there is no other executor.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use units::Time;
 
@@ -68,25 +68,40 @@ pub fn execute<M: Model>(
     let apart = apart(model, &shares, workers, config.transport);
     let layout = Layout { workers, shares, transport: config.transport, apart };
     let crews: Vec<M::Worker> = (0..workers).map(|_| worker()).collect();
+    let work = |(me, crew)| work(model, &layout, &exchange, me, crew);
     let done = if workers == 1 {
-        crews.into_iter().map(|crew| work(model, &layout, &exchange, 0, crew)).collect()
+        Some(crews.into_iter().enumerate().map(work).collect())
     } else {
-        std::thread::scope(|scope| {
-            let threads: Vec<_> = crews
-                .into_iter()
-                .enumerate()
-                .map(|(me, crew)| {
-                    let (layout, exchange) = (&layout, &exchange);
-                    scope.spawn(move || work(model, layout, exchange, me, crew))
-                })
-                .collect();
-            threads
-                .into_iter()
-                .map(|thread| thread.join().unwrap_or_else(|e| std::panic::resume_unwind(e)))
-                .collect::<Vec<_>>()
-        })
+        in_threads(crews.into_iter().enumerate(), work)
     };
-    finish(done, &layout.shares)
+    match done {
+        Some(done) => finish(done, &layout.shares),
+        // The system has no room for so many threads: one does the same.
+        None => execute(model, count, Config { workers: 1, ..config }, worker),
+    }
+}
+
+/// Does each work in a thread of its own. Nothing, before any has begun, if one of them cannot be started: they wait for each other.
+fn in_threads<T: Send, R: Send>(
+    all: impl Iterator<Item = T>,
+    work: impl Fn(T) -> R + Sync,
+) -> Option<Vec<R>> {
+    let gate = Mutex::new(true);
+    std::thread::scope(|scope| {
+        let mut go = gate.lock().ok()?;
+        let mut threads = Vec::new();
+        for one in all {
+            let (gate, work) = (&gate, &work);
+            let begin = move || gate.lock().is_ok_and(|go| *go).then(|| work(one));
+            match std::thread::Builder::new().spawn_scoped(scope, begin) {
+                Ok(thread) => threads.push(thread),
+                Err(_) => *go = false,
+            }
+        }
+        drop(go);
+        let ended = threads.into_iter();
+        ended.map(|thread| thread.join().unwrap_or_else(|e| std::panic::resume_unwind(e))).collect()
+    })
 }
 
 fn finish<M: Model>(done: Vec<Share<M>>, shares: &Shares) -> Result<Finished<M>, Overflow> {

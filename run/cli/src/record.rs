@@ -83,7 +83,8 @@ fn supervise(command: &mut Command) -> std::io::Result<ExitStatus> {
     let mut signals = Signals::new(crate::stop::signals())?;
     let mut child = command.spawn()?;
     let id = child.id().to_string();
-    std::thread::spawn(move || {
+    // Where the system has no room for a thread, nothing is passed on.
+    let _ = std::thread::Builder::new().spawn(move || {
         for signal in signals.forever() {
             let name = match signal {
                 SIGINT if is_in_foreground() => continue,

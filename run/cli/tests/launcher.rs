@@ -242,6 +242,26 @@ fn what_cannot_start() {
     }
 }
 
+/// With little address space there are fewer threads, or an error that says so; neither a panic nor a wait without end.
+#[test]
+fn little_address_space() {
+    let folder = Folder::new("little");
+    let program = compiled("pingpong");
+    let started = "mpirun -q -n 2 --spawn-at-most 0 --tag-output $PROGRAM";
+    for command in ["run pattern:linear-alltoall --ranks 64 --threads 8 -q", started] {
+        for limit in (20_000..100_000).step_by(8_000) {
+            let line = format!("ulimit -v {limit}; timeout 20 $HEDDLE {command}");
+            let ran = shell(&folder, &program, &line);
+            let is_told = ran.stderr.contains("memory") || ran.stderr.contains("shared object");
+            let is_told = is_told || ran.stderr.contains("temporarily unavailable");
+            assert!(ran.code == 0 || is_told && ran.code != 124, "{limit}: {ran:?}");
+            assert!(!ran.stderr.contains("panicked"), "{limit}: {ran:?}");
+        }
+    }
+    let ran = shell(&folder, &program, "ulimit -v 60000; $HEDDLE mpirun -n 2 $PROGRAM");
+    assert!(ran.code == 1 && ran.stderr.contains("help: --spawn-at-most 0"), "{ran:?}");
+}
+
 /// `heddle record` is told that it cannot record ranks of one process.
 #[test]
 fn recorded_in_one_process() {

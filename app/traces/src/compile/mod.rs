@@ -113,7 +113,8 @@ fn parallel<T: Send, R: Send>(
     };
     thread::scope(|scope| {
         for _ in 1..threads.min(slots.len()) {
-            scope.spawn(work);
+            // What cannot be started, the others do.
+            let _ = thread::Builder::new().spawn_scoped(scope, work);
         }
         work();
     });
