@@ -167,9 +167,15 @@ impl Mailbox {
             let open = self.waited.get(successor).copied();
             open == Some(missing(*successor)) || is_any(*successor) && waits(successor)
         };
+        // What waits for it now; what will wait for it later, a live run does not know yet.
+        let waiting = |open: &Open| open.successors.iter().copied().find(reached);
+        let alike = |one: &Open, other: &Open| match (waiting(one), waiting(other)) {
+            (None, None) => one.successors == other.successors,
+            (one, other) => one == other,
+        };
         let due = self.open.iter().enumerate().filter_map(|(place, open)| {
             let message = open.message?;
-            let before = |early: &Open| early.in_order && early.successors == open.successors;
+            let before = |early: &Open| early.in_order && alike(early, open);
             if open.in_order && self.open[..place].iter().any(before) {
                 return None;
             }
@@ -180,7 +186,7 @@ impl Mailbox {
         // Of each group, the first arrival, and who was posted first.
         let mut groups: SmallVec<[(u64, &Open, u32); 4]> = SmallVec::new();
         for (open, message) in due {
-            match groups.iter_mut().find(|(_, first, _)| first.successors == open.successors) {
+            match groups.iter_mut().find(|(_, first, _)| alike(first, open)) {
                 Some((arrival, ..)) => *arrival = open.arrival.min(*arrival),
                 None => groups.push((open.arrival, open, message)),
             }
