@@ -194,3 +194,19 @@ fn without_contention_messages_do_not_meet() {
     // Detached sends are done at once.
     assert_eq!(finish(Ok(outcome)), [0, 6000, 0]);
 }
+
+#[test]
+fn receives_that_one_operation_waits_for_are_taken_together_whatever_waits_later() {
+    // While rank 0 computes until 5000, there come a message, a request, and another message, whose receive was posted first. Both
+    // messages are waited for from then on: at 5050 and 5100. Then the request, at 5150, and its answer: 10 to send, 1050 on the way, 50
+    // to receive. That something waits for one of the messages once more, afterwards, changes nothing.
+    let others = "rank 1 {\nl1: send 50b to 0 tag 1\nl2: calc 100\nl2 requires l1\nl3: send 50b to 0 tag 3\nl3 requires l2\n\
+                  l4: recv 50b from 0 tag 4\n}\nrank 2 {\nl1: calc 2000\nl2: send 50b to 0 tag 2\nl2 requires l1\n}\n";
+    for later in ["", "f: calc 0\nf requires w\nf requires b\n"] {
+        let text = format!(
+            "num_ranks 3\nrank 0 {{\nb: recv 50b from 2 tag 2\na: recv 50b from 1 tag 1\nq: recv 50b from 1 tag 3\n\
+             s: send 50b to 1 tag 4\ns requires q\nc: calc 5000\nw: calc 0\nw requires a\nw requires b\nw requires c\n{later}}}\n{others}"
+        );
+        assert_eq!(finish(run(&text)), [5160, 6260, 2010], "{later}");
+    }
+}
