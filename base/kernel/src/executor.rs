@@ -68,13 +68,12 @@ pub fn execute<M: Model>(
     let apart = apart(model, &shares, workers, config.transport);
     let layout = Layout { workers, shares, transport: config.transport, apart };
     let crews: Vec<M::Worker> = (0..workers).map(|_| worker()).collect();
+    if workers == 1 {
+        let done = crews.into_iter().map(|crew| work(model, &layout, &exchange, 0, crew)).collect();
+        return finish(done, &layout.shares);
+    }
     let work = |(me, crew)| work(model, &layout, &exchange, me, crew);
-    let done = if workers == 1 {
-        Some(crews.into_iter().enumerate().map(work).collect())
-    } else {
-        in_threads(crews.into_iter().enumerate(), work)
-    };
-    match done {
+    match in_threads(crews.into_iter().enumerate(), work) {
         Some(done) => finish(done, &layout.shares),
         // The system has no room for so many threads: one does the same.
         None => execute(model, count, Config { workers: 1, ..config }, worker),
