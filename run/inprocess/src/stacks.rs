@@ -79,6 +79,9 @@ impl Stacks {
             );
             return Err(io::Error::new(io::ErrorKind::OutOfMemory, text));
         }
+        // Where the system gives huge pages unasked, a stack that needs two pages would take two MiB.
+        // SAFETY: the memory above. Systems without huge pages refuse.
+        unsafe { libc::madvise(start, length, libc::MADV_NOHUGEPAGE) };
         let start = NonZeroUsize::new(start as usize).ok_or(io::ErrorKind::OutOfMemory)?;
         let stacks = Self { start, ranks, each };
         OF_RANKS.set(Some(stacks));

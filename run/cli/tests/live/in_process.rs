@@ -57,6 +57,10 @@ fn stacks_of_ranks() {
         let ended = mpirun(&format!("-q -n 3 {how}"), &program, "");
         assert_eq!((ended.code, ended.stdout.as_str()), (0, ""), "{how}: {}", ended.stderr);
     }
+    if Path::new("/sys/kernel/mm/transparent_hugepage").exists() {
+        let ended = mpirun("-q -n 3 --in-process", &program, "small");
+        assert_eq!((ended.code, ended.stdout.as_str()), (0, ""), "{}", ended.stderr);
+    }
     for (argument, is_full) in [("deep", true), ("above", false)] {
         let ended = mpirun("-q -n 3 --in-process", &program, argument);
         let said = "rank 1 at 12.500000 us: it was ended by a signal (segmentation fault";
