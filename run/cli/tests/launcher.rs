@@ -301,6 +301,11 @@ fn a_limited_address_space() {
     let one = "[ $PMI_RANK = 1 ] && ulimit -v 2000000; $PROGRAM";
     let ran = shell(&folder, &program, &format!("$HEDDLE mpirun -q -n 2 sh -c '{one}'"));
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "one rank");
+    // The system grants no more than so much private memory, as where it promises no more than it has (vm.overcommit_memory = 2).
+    let few =
+        "ulimit -d 1000000; $HEDDLE mpirun -q -n 1024 --in-process --compute-time off $PROGRAM";
+    let ran = shell(&folder, &compiled("barrier"), few);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "private memory");
     for how in WAYS {
         let script = format!("ulimit -v 3000000; $HEDDLE mpirun -q -n 65536 {how} $PROGRAM");
         let ran = shell(&folder, &program, &script);

@@ -2,7 +2,7 @@
 //! That costs a system call a part and a fault for each page that the rank uses, whatever its size; what no rank has written takes no memory.
 
 use std::cell::Cell;
-use std::ffi::c_void;
+use std::ffi::{CStr, c_void};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::rc::Rc;
 use std::{io, ptr, slice};
@@ -54,18 +54,7 @@ impl Large {
     }
 
     fn map_all(&mut self, length: usize) -> io::Result<()> {
-        // SAFETY: a name.
-        let file = unsafe { libc::memfd_create(c"heddle-variables".as_ptr(), libc::MFD_CLOEXEC) };
-        if file < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        // SAFETY: a new file, this process's own.
-        let file = unsafe { OwnedFd::from_raw_fd(file) };
-        let size = libc::off_t::try_from(length).map_err(io::Error::other)?;
-        // SAFETY: as above.
-        if unsafe { libc::ftruncate(file.as_raw_fd(), size) } != 0 {
-            return Err(io::Error::last_os_error());
-        }
+        let file = file(c"heddle-variables", length)?;
         self.window = map(&file, ptr::null_mut(), length, 0, 0)?.cast();
         self.file = Some(file);
         Ok(())
@@ -118,6 +107,23 @@ impl Large {
         }
         Ok(())
     }
+}
+
+/// A new file in memory, which takes what is written.
+pub fn file(name: &CStr, length: usize) -> io::Result<OwnedFd> {
+    // SAFETY: a name.
+    let file = unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC) };
+    if file < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: a new file, this process's own.
+    let file = unsafe { OwnedFd::from_raw_fd(file) };
+    let size = libc::off_t::try_from(length).map_err(io::Error::other)?;
+    // SAFETY: as above.
+    if unsafe { libc::ftruncate(file.as_raw_fd(), size) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(file)
 }
 
 fn map(

@@ -4,11 +4,12 @@ use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 use std::num::NonZeroUsize;
 use std::ops::Range;
+use std::os::fd::AsRawFd as _;
 use std::{io, ptr};
 
 use corosensei::stack::{Stack, StackPointer};
 
-use crate::{next, ranks};
+use crate::{large, next, ranks};
 
 /// Bytes of a rank's stack at least, and of the stacks of all ranks together, if that is more for each. Only what is used takes memory.
 const STACK: usize = 1 << 20;
@@ -65,13 +66,20 @@ impl Stacks {
         let share = all.unwrap_or(STACKS).min(STACKS) / ranks.max(1) as usize;
         let each = share.min(most).max(STACK).next_multiple_of(PAGE);
         let executable = if is_code() { libc::PROT_EXEC } else { 0 };
-        let (protection, flags) = (
-            libc::PROT_READ | libc::PROT_WRITE | executable,
-            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
-        );
+        let protection = libc::PROT_READ | libc::PROT_WRITE | executable;
         let length = ranks as usize * each;
-        // SAFETY: new memory, wherever the system likes.
-        let start = unsafe { libc::mmap(ptr::null_mut(), length, protection, flags, -1, 0) };
+        let map = |flags, file| {
+            let flags = flags | libc::MAP_NORESERVE;
+            // SAFETY: new memory, wherever the system likes.
+            unsafe { libc::mmap(ptr::null_mut(), length, protection, flags, file, 0) }
+        };
+        let mut start = map(libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1);
+        if start == libc::MAP_FAILED
+            && let Ok(file) = large::file(c"heddle-stacks", length)
+        {
+            // Where the system promises no more memory than it has (vm.overcommit_memory = 2), a file counts as it is used.
+            start = map(libc::MAP_SHARED, file.as_raw_fd());
+        }
         if start == libc::MAP_FAILED {
             let text = format!(
                 "the address space has no room for {} MiB of stacks of {ranks} ranks; is it limited (ulimit -v)?",
