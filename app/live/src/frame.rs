@@ -540,7 +540,10 @@ impl Rank {
     /// A call of one operation: the computation before it is kept with that.
     fn called_one(&mut self, start: u32, shape: Shape, rules: &Rules) -> Result<(), String> {
         let computed = self.computed.take(&rules.computation, self.number, true)?;
-        self.graph.compute_before(start, computed);
+        // The look before what is received at once has had the processor.
+        if computed > 0 || !self.graph.is(start, AT_ONCE) {
+            self.graph.compute_before(start, computed);
+        }
         self.follow_chain(start);
         if shape == Shape::Blocking {
             self.graph.mark(start, BLOCKING);

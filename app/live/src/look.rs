@@ -27,7 +27,12 @@ impl Rank {
                 Ok(())
             }
             Poll::Nothing => Ok(()),
-            Poll::Probe => self.look(rules.costs.probe, (Taken::All, Vec::new()), rules),
+            Poll::Probe => {
+                self.look(rules.costs.probe, (Taken::All, Vec::new()), rules)?;
+                // What it then takes in or not, it does when the processor has come to that.
+                self.moment(0);
+                Ok(())
+            }
             Poll::Time => {
                 self.looks = self.looks.saturating_add(1);
                 self.computed.fixed(look_at_clock(rules.costs.clock, self.looks));
@@ -116,20 +121,16 @@ impl Rank {
     /// Whether a program that says this does more than look again for what has not come.
     pub fn gets_on(&self, command: &Command) -> bool {
         match command {
-            Command::Compute(_)
-            | Command::Sleep(_)
-            | Command::Poll(_)
-            | Command::Test { .. }
-            | Command::Leave(_)
-            | Command::In(_)
-            | Command::Computed
-            | Command::Order
-            | Command::Called(_) => false,
+            Command::Send { .. }
+            | Command::Remote { .. }
+            | Command::Collective(_)
+            | Command::Wait { .. }
+            | Command::Cancel(_) => true,
             Command::Receive { at_once, .. } => !at_once,
             Command::Forget(ticket) => {
                 self.tickets.get(*ticket).is_some_and(|known| !known.completion.void)
             }
-            _ => true,
+            _ => false,
         }
     }
 

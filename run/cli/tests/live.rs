@@ -122,6 +122,9 @@ fn a_live_run_and_its_replay() {
             ("looks", 3, off, "--network infiniband --topology star:hosts=4"),
             ("looks", 3, off, overheads),
             ("looks", 3, constant, ""),
+            ("polls", 2, off, of_sends),
+            ("polls", 3, off, ""),
+            ("polls", 4, constant, "--network infiniband --topology star:hosts=4"),
             ("locks", 4, off, ""),
             ("locks", 5, off, ""),
             ("locks", 4, off, "--network infiniband --topology star:hosts=4"),
@@ -147,6 +150,7 @@ fn a_live_run_and_its_replay() {
             ("persistent", 3, "--compute-time measured", ""),
             ("cg", 4, "--compute-time measured", ""),
             ("looks", 3, "--compute-time measured", "--network infiniband --topology star:hosts=4"),
+            ("polls", 3, "--compute-time measured", ""),
             ("epochs", 4, "--compute-time measured", ""),
         ] {
             let program = library.compile(name);

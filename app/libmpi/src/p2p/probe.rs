@@ -111,14 +111,11 @@ fn look(peer: &Peer, waits: bool) -> Result<bool> {
     let Some(from) = peer.world else { return Ok(true) };
     let context = peer.comm.context;
     let (probed, port) = (&mpi().probed, mpi().port()?);
-    let known = || probed.place(context, from, peer.tag).is_some();
-    probed.collect(port);
-    if known() {
-        return Ok(true);
-    }
     if !waits {
         port.poll(Poll::Probe);
     }
+    let known = || probed.place(context, from, peer.tag).is_some();
+    probed.collect(port);
     while !known() {
         if !probed.fetch(port, from, port::Tag { context, tag: None }, waits) {
             return Ok(false);
@@ -151,10 +148,10 @@ fn matched_probe(peer: Peer, waits: bool) -> Result<Option<(Handle, Status)>> {
         probed.collect(port);
         probed.take(peer.comm.context, from, peer.tag)
     };
-    let mut found = take();
-    if found.is_none() && !waits {
+    if !waits {
         port.poll(Poll::Probe);
     }
+    let mut found = take();
     while found.is_none() {
         if !probed.fetch(port, from, peer.key(), waits) {
             return Ok(None);

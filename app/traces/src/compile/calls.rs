@@ -52,10 +52,7 @@ pub fn compile(
         | Class::Testall
         | Class::Testsome
         | Class::RequestFree
-        | Class::Cancel => {
-            completion::complete(compiler, call.class, record, stream);
-            Ok(())
-        }
+        | Class::Cancel => completion::complete(compiler, call.class, record, stream),
         Class::Spawn => {
             Err("processes that join the world at run time have no place in a schedule".to_owned())
         }
@@ -67,7 +64,8 @@ pub fn compile(
                 let ops = SmallVec::from_slice(&compiler.now.ends);
                 reuse(compiler, id);
                 compiler.frame(Shape::Posted);
-                let request = Request { ops, active: true, open, ..Request::default() };
+                let own = compiler.now.own;
+                let request = Request { ops, active: true, open, own, ..Request::default() };
                 compiler.requests.insert(id, request);
             }
             Ok(())
@@ -283,6 +281,7 @@ fn matched(
 
 /// A call receives a message that was probed. If its sender may wait for an answer, it gets that now.
 fn take(compiler: &mut Compiler, probed: &Probed, immediate: bool) {
+    (compiler.looks, compiler.times) = (0, 0);
     waits_for(compiler, probed, immediate);
     compiler.answer_to(probed.op);
 }
@@ -305,18 +304,25 @@ fn probe(
     mut arguments: Arguments,
     stream: &Stream,
 ) -> Result<(), String> {
-    let (_, _, id) = (arguments.number(), arguments.number(), arguments.number());
-    let found = match class {
-        Class::Iprobe | Class::Improbe => arguments.number(),
-        _ => 1,
-    };
+    let (from, _, id) = (arguments.number(), arguments.number(), arguments.number());
+    let looks = matches!(class, Class::Iprobe | Class::Improbe);
+    let found = if looks { arguments.number() } else { 1 };
     let message =
         if matches!(class, Class::Mprobe | Class::Improbe) { arguments.number() } else { 0 };
     let status = arguments.status();
+    if from == PROC_NULL {
+        return Ok(());
+    }
+    let is_simulated = stream.is_simulated() && compiler.options.mode == Mode::Gaps;
+    if looks {
+        compiler.look(class, stream);
+        if is_simulated {
+            compiler.turn();
+        }
+    }
     if found != 1 {
         return Ok(());
     }
-    compiler.looks = 0;
     if status.source == UNKNOWN || status.tag == UNKNOWN {
         return Err("the trace does not say which message was found".to_owned());
     }
@@ -333,6 +339,7 @@ fn probe(
     }
     let bytes = status.bytes.max(0).cast_unsigned();
     let op = compiler.receive(from, id, Purpose::Tag(status.tag), bytes);
+    compiler.now.looks = looks && is_simulated;
     if compiler.options.mode == Mode::Gaps {
         both(compiler, op);
     } else {

@@ -4,8 +4,10 @@ use schedule::Kind;
 
 use super::emit::Shape;
 use super::keys::Purpose;
+use super::onesided;
 use super::rank::{Compiler, NONE};
 use crate::format::table::Class;
+use crate::options::Mode;
 use crate::record::{Record, Status, UNKNOWN};
 use crate::source::Stream;
 
@@ -14,23 +16,34 @@ const BLIND: &str = "the trace does not say which requests were completed: they 
 
 /// Compiles a call that completes requests, or may.
 // Long because it lists the calls.
-pub fn complete(compiler: &mut Compiler, class: Class, record: &Record, stream: &Stream) {
+pub fn complete(
+    compiler: &mut Compiler,
+    class: Class,
+    record: &Record,
+    stream: &Stream,
+) -> Result<(), String> {
     let mut arguments = record.arguments();
     let one = matches!(class, Class::Wait | Class::Test | Class::RequestFree | Class::Cancel);
     let single = [if one { arguments.number() } else { 0 }];
     let requests = if one { single.as_slice() } else { arguments.list() };
+    let is_active = |id: &i64| compiler.requests.get(id).is_some_and(|request| request.active);
+    if class.is_look() && (!stream.is_simulated() || requests.iter().any(is_active)) {
+        compiler.look(class, stream);
+    }
     match class {
         Class::Wait => finish(compiler, stream, requests, arguments.status()),
         Class::Test => {
             let flag = arguments.number();
             if flag != 1 {
-                return missed(compiler);
+                missed(compiler);
+                return Ok(());
             }
             finish(compiler, stream, requests, arguments.status());
         }
         Class::Waitall | Class::Testall => {
             if class == Class::Testall && arguments.number() != 1 {
-                return missed(compiler);
+                missed(compiler);
+                return Ok(());
             }
             let statuses = arguments.triples();
             for (index, request) in requests.iter().enumerate() {
@@ -41,12 +54,13 @@ pub fn complete(compiler: &mut Compiler, class: Class, record: &Record, stream: 
         Class::Waitany | Class::Testany => {
             let index = arguments.number();
             if class == Class::Testany && arguments.number() != 1 {
-                return missed(compiler);
+                missed(compiler);
+                return Ok(());
             }
             if index == UNKNOWN {
                 blind(compiler, stream, requests);
                 compiler.frame(Shape::Completion);
-                return;
+                return Ok(());
             }
             let request = usize::try_from(index).ok().and_then(|index| requests.get(index));
             finish(compiler, stream, request.copied().as_slice(), arguments.status());
@@ -57,11 +71,12 @@ pub fn complete(compiler: &mut Compiler, class: Class, record: &Record, stream: 
                     blind(compiler, stream, requests);
                     compiler.frame(Shape::Completion);
                 }
-                return;
+                return Ok(());
             }
             let (indices, statuses) = (arguments.list(), arguments.triples());
             if indices.is_empty() && class == Class::Testsome {
-                return missed(compiler);
+                missed(compiler);
+                return Ok(());
             }
             for (place, index) in indices.iter().enumerate() {
                 let request = usize::try_from(*index).ok().and_then(|index| requests.get(index));
@@ -75,17 +90,35 @@ pub fn complete(compiler: &mut Compiler, class: Class, record: &Record, stream: 
             compiler
                 .freed
                 .extend(request.filter(|request| request.active).into_iter().flat_map(|r| r.ops));
-            return;
+            return Ok(());
         }
         _ => {
-            if let Some(request) = compiler.requests.get_mut(&single[0]) {
-                request.cancelled = true;
-            }
-            return;
+            ask_to_cancel(compiler, single[0], stream);
+            return Ok(());
         }
     }
-    compiler.looks = 0;
+    if let (Some(window), true) = (compiler.now.own, compiler.now.waits.is_empty()) {
+        onesided::idle(compiler, window, stream)?;
+    }
     compiler.frame(Shape::Completion);
+    Ok(())
+}
+
+/// A request is to be cancelled. In a simulated run, a receive is when the rank has come to that.
+fn ask_to_cancel(compiler: &mut Compiler, id: i64, stream: &Stream) {
+    let Some(request) = compiler.requests.get_mut(&id) else { return };
+    request.cancelled = true;
+    let (is_active, op) = (request.active, request.ops.first().copied());
+    let kind = op.and_then(|op| compiler.out.draft.get(op)).map(|op| op.kind);
+    if is_active
+        && kind == Some(Kind::Recv)
+        && stream.is_simulated()
+        && compiler.options.mode == Mode::Gaps
+    {
+        (compiler.looks, compiler.times) = (0, 0);
+        compiler.turn();
+        compiler.pause();
+    }
 }
 
 /// At least one of these requests is done, and nobody knows which. Where as many calls have said so as there are requests, all are.
@@ -130,6 +163,7 @@ fn finish(compiler: &mut Compiler, stream: &Stream, ids: &[i64], status: Status)
         };
         request.active = false;
         let (ops, open) = (request.ops.clone(), request.open);
+        let own = request.own;
         let cancelled = request.cancelled && status.source < 0;
         if request.persistent.is_none() {
             compiler.requests.remove(id);
@@ -145,6 +179,7 @@ fn finish(compiler: &mut Compiler, stream: &Stream, ids: &[i64], status: Status)
                 cancel(compiler, *op);
             }
         }
+        compiler.now.own = own.or(compiler.now.own);
         compiler.now.waits.extend(ops.iter().filter(|op| **op != NONE));
     }
 }

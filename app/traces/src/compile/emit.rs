@@ -114,7 +114,9 @@ impl Compiler<'_> {
         if self.now.starts.is_empty() && self.now.waits.is_empty() {
             return self.pause();
         }
-        (self.looks, self.times) = (0, 0);
+        if !self.now.looks {
+            (self.looks, self.times) = (0, 0);
+        }
         let gap = self.gap();
         if let Some(chain) = self.threads.get_mut(thread) {
             chain.clock = self.now.leave;
@@ -212,6 +214,13 @@ impl Compiler<'_> {
 
     /// Point to point, as Schedgen does it; the time of the call, if it counts, comes before the message.
     fn plain(&mut self, shape: Shape, gap: u64, own: u64) -> (u32, Edge) {
+        let start = self.now.starts.first().copied().unwrap_or(NONE);
+        if self.now.looks {
+            // The look has had the processor.
+            self.now.behind = start;
+            self.chain();
+            return (start, Edge::Done);
+        }
         let many = self.now.ends.len() > 1 && shape == Shape::Blocking;
         let join = many.then(|| self.calc(0));
         for end in join.iter().flat_map(|_| &self.now.ends) {
@@ -230,7 +239,6 @@ impl Compiler<'_> {
             last = calc;
         }
         self.chain();
-        let start = self.now.starts.first().copied().unwrap_or(NONE);
         match shape {
             Shape::Blocking => (join.unwrap_or(start), Edge::Done),
             _ if self.options.mode == Mode::Aligned || self.now.starts.len() > 1 => {

@@ -70,7 +70,6 @@ impl Compiler<'_> {
         let simulated = class.is_look() && stream.is_simulated();
         let cost = self.cost(class, simulated);
         if !simulated || self.options.mode != Mode::Gaps {
-            self.looks = 0;
             if let Some(chain) = self.threads.get_mut(self.now.thread) {
                 chain.carry += cost;
             }

@@ -307,7 +307,7 @@ fn waited(compiler: &mut Compiler) {
     }
 }
 
-/// The call waits for the answers of a target, or of all. In a simulated run it is at times a look, if there is nothing to wait for.
+/// The call waits for the answers of a target, or of all.
 fn flush(
     compiler: &mut Compiler,
     id: i64,
@@ -322,11 +322,17 @@ fn flush(
     };
     answers(compiler, id, target, local)?;
     if compiler.now.waits.is_empty() {
-        let window = exposure(compiler, id)?;
-        window.idle = window.idle.wrapping_add(1);
-        if window.idle.is_multiple_of(FLUSHES) {
-            compiler.look(Class::WinTest, stream);
-        }
+        idle(compiler, id, stream)?;
+    }
+    Ok(())
+}
+
+/// There was nothing to wait for: in a simulated run that is at times a look.
+pub fn idle(compiler: &mut Compiler, id: i64, stream: &Stream) -> Result<(), String> {
+    let window = exposure(compiler, id)?;
+    window.idle = window.idle.wrapping_add(1);
+    if window.idle.is_multiple_of(FLUSHES) {
+        compiler.look(Class::WinTest, stream);
     }
     Ok(())
 }
@@ -417,6 +423,7 @@ fn access(
     }
     // Its own memory takes no message.
     if to == compiler.out.place {
+        compiler.now.own = Some(id);
         return Ok(());
     }
     let number = compiler.accesses;

@@ -105,6 +105,8 @@ pub struct Request {
     pub persistent: Option<(Class, Box<[i64]>)>,
     /// It is a receive that the program asked to be cancelled.
     pub cancelled: bool,
+    /// It is an access to the rank's own memory, in this window.
+    pub own: Option<i64>,
 }
 
 /// What a thread did last.
@@ -202,6 +204,10 @@ pub struct Current {
     pub network: u64,
     /// Registration of buffers and set-up of connections.
     pub extra: u64,
+    /// It finds a message, which gets the rank on when it is received.
+    pub looks: bool,
+    /// It is, or ends, an access to the rank's own memory in this window.
+    pub own: Option<i64>,
 }
 
 /// The common time of a rank's own time.
@@ -401,8 +407,8 @@ impl<'a> Compiler<'a> {
             self.enter_window((from..to).contains(&since), record.enter);
         }
         self.begin(record);
-        // MPI_Win_test posts receives before it looks.
-        if call.class != Class::WinTest {
+        // Looks are looks if there is something to look for.
+        if !call.class.is_look() {
             self.look(call.class, stream);
         }
         let result = if call.class == Class::Finalize {
@@ -466,6 +472,7 @@ impl<'a> Compiler<'a> {
         let now = &mut self.now;
         (now.call, now.thread) = (record.id, thread);
         (now.enter, now.leave) = (record.enter, record.leave);
+        (now.looks, now.own) = (false, None);
         now.starts.clear();
         now.ends.clear();
         now.waits.clear();
