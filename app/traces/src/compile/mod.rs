@@ -15,6 +15,7 @@ mod keys;
 mod locks;
 mod look;
 mod onesided;
+mod probes;
 mod rank;
 mod refused;
 mod run;
