@@ -504,6 +504,7 @@ impl Rank {
         if starts.is_empty() && waits.is_empty() {
             return Ok(());
         }
+        (self.polls, self.looks) = (0, 0);
         // Of a collective, its algorithm says which are.
         if let (Shape::Blocking, [start], false) = (shape, starts.as_slice(), is_collective) {
             self.graph.mark(*start, BLOCKING);
@@ -540,9 +541,13 @@ impl Rank {
     /// A call of one operation: the computation before it is kept with that.
     fn called_one(&mut self, start: u32, shape: Shape, rules: &Rules) -> Result<(), String> {
         let computed = self.computed.take(&rules.computation, self.number, true)?;
+        let at_once = self.graph.is(start, AT_ONCE);
         // The look before what is received at once has had the processor.
-        if computed > 0 || !self.graph.is(start, AT_ONCE) {
+        if computed > 0 || !at_once {
             self.graph.compute_before(start, computed);
+        }
+        if !at_once {
+            (self.polls, self.looks) = (0, 0);
         }
         self.follow_chain(start);
         if shape == Shape::Blocking {

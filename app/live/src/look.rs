@@ -118,17 +118,13 @@ impl Rank {
         Ok(())
     }
 
-    /// Whether a program that says this does more than look again for what has not come.
+    /// Whether a program that says this does more than look again for what has not come, as it does by calls that post or wait for something.
     pub fn gets_on(&self, command: &Command) -> bool {
         match command {
-            Command::Send { .. }
-            | Command::Remote { .. }
-            | Command::Collective(_)
-            | Command::Wait { .. }
-            | Command::Cancel(_) => true,
-            Command::Receive { at_once, .. } => !at_once,
+            Command::Cancel(_) => true,
             Command::Forget(ticket) => {
-                self.tickets.get(*ticket).is_some_and(|known| !known.completion.void)
+                let known = self.tickets.get(*ticket);
+                known.is_some_and(|known| !known.completion.void && !known.ends.is_empty())
             }
             _ => false,
         }

@@ -62,19 +62,19 @@ struct call {
     uint64_t enter, leave, moment;
 };
 
-/* The clock of a rank of `heddle mpirun`, in picoseconds of simulated time; NULL in a real run. Without the library of heddle in the process
- * the name is nowhere, and this is NULL. */
-extern uint64_t heddle_now(void) __attribute__((weak, visibility("default")));
+/* What the library of heddle has for recorders, once `find_simulation` has found it in the process; NULL in a real run. */
+/* The clock of a rank of `heddle mpirun`, in picoseconds of simulated time. */
+extern uint64_t (*heddle_now)(void);
 /* The same when a call begins: when what the program has computed since the last one will have passed. */
-extern uint64_t heddle_computed(void) __attribute__((weak, visibility("default")));
+extern uint64_t (*heddle_computed)(void);
 /* Recording begins, as it does with heddle_computed: what this thread does is no computation of the program. */
-extern void heddle_records(void) __attribute__((weak, visibility("default")));
+extern void (*heddle_records)(void);
 /* The call is written down: what the program does next is its own. */
-extern void heddle_recorded(void) __attribute__((weak, visibility("default")));
+extern void (*heddle_recorded)(void);
 /* When the call that ends looked at or changed what ranks share, such as locks of windows; 0 if it did not. */
-extern uint64_t heddle_moment(void) __attribute__((weak, visibility("default")));
+extern uint64_t (*heddle_moment)(void);
 /* Looks at the clock are told from now on: when they began, as calls do, and ended. */
-extern void heddle_tell_looks(void (*)(uint64_t, uint64_t)) __attribute__((weak, visibility("default")));
+extern void (*heddle_tell_looks)(void (*)(uint64_t, uint64_t));
 
 /* Nanoseconds; in simulated time, picoseconds. */
 static inline uint64_t now(void)

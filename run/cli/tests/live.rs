@@ -16,6 +16,7 @@ mod programs;
 #[path = "live/spawned.rs"]
 mod spawned;
 
+use std::ffi::OsStr;
 use std::path::Path;
 use std::process::Command;
 
@@ -96,6 +97,57 @@ fn a_message_takes_its_time() {
     }
 }
 
+/// A recorded live run, and what runs its traces again.
+fn recorded(
+    library: &programs::Mpi,
+    name: &str,
+    options: &str,
+    program: &[&OsStr],
+) -> (Ended, Command) {
+    let kind = match library.kind {
+        recorder::launch::Mpi::OpenMpi => "openmpi",
+        recorder::launch::Mpi::Mpich => "mpich",
+    };
+    let traces = library.recorder().join(format!("live-{kind}-{name}"));
+    let mut record = Command::new(env!("CARGO_BIN_EXE_heddle"));
+    record.args(["record", "--force", "-o"]).arg(&traces).args(["--mpi", kind]);
+    record.arg("--").arg(env!("CARGO_BIN_EXE_heddle")).arg("mpirun");
+    record.args(options.split_whitespace()).args(program);
+    record.env("HEDDLE_MPI", mpi().join("lib")).env(recorder::launch::FOLDER, library.recorder());
+    let recorded = ended(&record.output().expect("heddle runs"));
+    let mut replay = Command::new(env!("CARGO_BIN_EXE_heddle"));
+    replay.arg("run").arg(&traces).args(["--format", "json"]);
+    (recorded, replay)
+}
+
+/// A program that loads its library of MPI while it runs, as Python does, is recorded in simulated time.
+#[test]
+fn a_recording_of_a_program_that_loads_mpi() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/live/loads.c");
+    for library in programs::libraries() {
+        let made = |what: &str| library.recorder().join(format!("loads-{what}-{}", library.kind));
+        let (program, part) = (made("program"), made("part"));
+        for (compiler, options, made) in [
+            ("cc".to_owned(), &[][..], &program),
+            (library.compiler("mpicc"), &["-DPART", "-shared", "-fPIC"][..], &part),
+        ] {
+            let mut compile = Command::new(compiler);
+            let compile = compile.args(options).arg("-o").arg(made).arg(&source).arg("-ldl");
+            assert!(compile.status().expect("a compiler").success());
+        }
+        let options = "-n 3 --format json --compute-time off";
+        let command = [program.as_os_str(), part.as_os_str()];
+        let (recorded, mut replay) = recorded(library, "loads", options, &command);
+        let replayed = ended(&replay.output().expect("heddle runs"));
+        let time = |ended: &Ended| {
+            let summary: serde_json::Value =
+                serde_json::from_str(&ended.stdout).expect("a summary");
+            summary["makespan_ps"].as_u64().expect("a time")
+        };
+        assert_eq!(time(&recorded), time(&replayed), "{}", recorded.stderr);
+    }
+}
+
 /// Of a program compiled with an installed library of MPI: a live run, one that is recorded, and the replay of the recording take the same time
 /// to the picosecond, and so does a run in one process; with measured computation, the one that is recorded and its replay.
 #[test]
@@ -170,28 +222,11 @@ fn a_live_run_and_its_replay() {
             let live = time(mpirun_as_it_computes(&options, &program, ""));
             let inside =
                 time(mpirun_as_it_computes(&format!("{options} --in-process"), &program, ""));
-            let kind = match library.kind {
-                recorder::launch::Mpi::OpenMpi => "openmpi",
-                recorder::launch::Mpi::Mpich => "mpich",
-            };
-            let traces = library.recorder().join(format!("live-{kind}-{name}"));
-            let mut record = Command::new(env!("CARGO_BIN_EXE_heddle"));
-            record.args(["record", "--force", "-o"]).arg(&traces).args(["--mpi", kind]);
-            record.arg("--").arg(env!("CARGO_BIN_EXE_heddle"));
-            record
-                .args(["mpirun", "--format", "json", "-n", &ranks.to_string()])
-                .args(compute.split(' '))
-                .args(&network)
-                .arg(&program);
-            record
-                .env("HEDDLE_MPI", mpi().join("lib"))
-                .env(recorder::launch::FOLDER, library.recorder());
-            let recorded = ended(&record.output().expect("heddle runs"));
+            let command = [program.as_os_str()];
+            let (recorded, mut replay) = recorded(library, name, &options, &command);
             let said = recorded.stderr.clone();
             let recorded = time(Ended { stderr: String::new(), ..recorded });
-            let mut replay = Command::new(env!("CARGO_BIN_EXE_heddle"));
-            replay.arg("run").arg(&traces).args(["--format", "json"]).args(&network);
-            let replayed = time(ended(&replay.output().expect("heddle runs")));
+            let replayed = time(ended(&replay.args(&network).output().expect("heddle runs")));
             assert_eq!(recorded, replayed, "{name} under {}: {said}", library.kind);
             if !compute.ends_with("measured") {
                 assert_eq!((live, live), (replayed, inside), "{name} under {}", library.kind);

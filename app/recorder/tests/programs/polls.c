@@ -39,6 +39,9 @@ static void nothing(unsigned which) {
         MPI_Fetch_and_op(&one, &old, MPI_LONG, rank, 0, MPI_SUM, window);
         MPI_Win_flush(rank, window);
         break;
+    case 5:
+        MPI_Barrier(MPI_COMM_SELF);
+        break;
     default:
         MPI_Rget(&old, 1, MPI_LONG, rank, 0, 1, MPI_LONG, window, &request);
         while (!done)
@@ -91,7 +94,7 @@ static void messages(unsigned tags) {
         }
         switch (any_of(3)) {
         case 0:
-            nothing(any_of(6));
+            nothing(any_of(7));
             break;
         case 1:
             something(any_of(5));
@@ -99,6 +102,22 @@ static void messages(unsigned tags) {
     }
     MPI_Waitall(MESSAGES, requests, MPI_STATUSES_IGNORE);
     MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Sends and receives that start together, while others are still sent. */
+static void together(void) {
+    MPI_Request requests[2 * MESSAGES];
+    for (int i = 0; i < MESSAGES; i++) {
+        MPI_Send_init(from, 100 * i, MPI_CHAR, next, i, MPI_COMM_WORLD, &requests[2 * i]);
+        MPI_Recv_init(to, 100 * i, MPI_CHAR, previous, i, MPI_COMM_WORLD, &requests[2 * i + 1]);
+    }
+    for (int round = 0; round < 3; round++) {
+        MPI_Accumulate(&one, 1, MPI_LONG, rank % 2 ? next : previous, 2, 1, MPI_LONG, MPI_SUM, window);
+        MPI_Startall(2 * MESSAGES, requests);
+        MPI_Waitall(2 * MESSAGES, requests, MPI_STATUSES_IGNORE);
+    }
+    for (int i = 0; i < 2 * MESSAGES; i++)
+        MPI_Request_free(&requests[i]);
 }
 
 int main(int argc, char **argv) {
@@ -117,6 +136,7 @@ int main(int argc, char **argv) {
         messages(1);
     for (int round = 0; ranks > 2 && round < 5; round++)
         messages(3);
+    together();
     MPI_Win_unlock_all(window);
     MPI_Win_free(&window);
     MPI_Finalize();

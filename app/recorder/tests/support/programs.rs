@@ -64,6 +64,11 @@ impl Mpi {
         &self.folder
     }
 
+    /// The name of a compiler, such as `mpicc`.
+    pub fn compiler(&self, name: &str) -> String {
+        format!("{name}.{}", self.suffix)
+    }
+
     /// Compiles a program; gives its path.
     pub fn compile(&self, name: &str) -> PathBuf {
         let sources =
@@ -79,7 +84,7 @@ impl Mpi {
             Some("f90") => "mpifort",
             _ => "mpicc",
         };
-        let output = Command::new(format!("{compiler}.{}", self.suffix))
+        let output = Command::new(self.compiler(compiler))
             .args(["-O1", "-o"])
             .arg(&made)
             .arg(&source)

@@ -102,6 +102,10 @@ fn start(compiler: &mut Compiler, ids: &[i64], stream: &Stream) -> Result<(), St
         if let Some(request) = compiler.requests.get_mut(id) {
             (request.ops, request.active, request.open) = (ops, true, open);
         }
+        if stream.is_simulated() {
+            // There, each is a call of its own.
+            compiler.frame_part(Shape::Posted);
+        }
     }
     compiler.frame(Shape::Posted);
     Ok(())
