@@ -114,7 +114,7 @@ impl Compiler<'_> {
         if self.now.starts.is_empty() && self.now.waits.is_empty() {
             return self.pause();
         }
-        if !self.now.looks {
+        if !self.now.finds {
             (self.looks, self.times) = (0, 0);
         }
         let gap = self.gap();
@@ -215,7 +215,7 @@ impl Compiler<'_> {
     /// Point to point, as Schedgen does it; the time of the call, if it counts, comes before the message.
     fn plain(&mut self, shape: Shape, gap: u64, own: u64) -> (u32, Edge) {
         let start = self.now.starts.first().copied().unwrap_or(NONE);
-        if self.now.looks {
+        if self.now.finds {
             // The look has had the processor.
             self.now.behind = start;
             self.chain();

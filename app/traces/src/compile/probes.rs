@@ -88,7 +88,7 @@ pub fn probe(
     }
     let bytes = status.bytes.max(0).cast_unsigned();
     let op = compiler.receive(from, id, Purpose::Tag(status.tag), bytes);
-    compiler.now.looks = looks && is_simulated;
+    compiler.now.finds = looks && is_simulated;
     if compiler.options.mode == Mode::Gaps {
         both(compiler, op);
     } else {

@@ -205,7 +205,7 @@ pub struct Current {
     /// Registration of buffers and set-up of connections.
     pub extra: u64,
     /// It finds a message, which gets the rank on when it is received.
-    pub looks: bool,
+    pub finds: bool,
     /// It is, or ends, an access to the rank's own memory in this window.
     pub own: Option<i64>,
 }
@@ -472,7 +472,7 @@ impl<'a> Compiler<'a> {
         let now = &mut self.now;
         (now.call, now.thread) = (record.id, thread);
         (now.enter, now.leave) = (record.enter, record.leave);
-        (now.looks, now.own) = (false, None);
+        (now.finds, now.own) = (false, None);
         now.starts.clear();
         now.ends.clear();
         now.waits.clear();
