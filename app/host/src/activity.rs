@@ -208,13 +208,18 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'t, S, N, B> {
     pub fn post_receive(&mut self, (index, op): (u32, &Op), task: &Task) {
         let at = task.at.time;
         self.crew.events += 1;
+        let source = &self.engine.source;
+        if source.asks(&self.rank.source, index) {
+            let message = self.rank.matching().peek_unexpected(op.peer, op.tag);
+            let send = message.map(|message| message.send);
+            if !source.takes(&mut self.rank.source, index, send) {
+                return self.reached_rarely(index, Edge::Done, &task.at);
+            }
+        }
         self.started(index, at, task.at.path);
         let matching = self.rank.matching();
         let Some(message) = matching.take_unexpected(op.peer, op.tag) else {
-            if self.engine.source.takes_none(&mut self.rank.source, index) {
-                return self.reached_rarely(index, Edge::Done, &Stamp { cause: at, ..task.at });
-            }
-            self.rank.matching().posted.insert(op.peer, op.tag, index);
+            matching.posted.insert(op.peer, op.tag, index);
             return;
         };
         let identity = (message.source, message.sequence);

@@ -92,6 +92,11 @@ impl Matching {
     pub fn take_unexpected(&mut self, source: u32, tag: u32) -> Option<Unexpected> {
         self.rare.as_mut()?.unexpected.take(source, tag)
     }
+
+    /// The same, but it stays.
+    pub fn peek_unexpected(&mut self, source: u32, tag: u32) -> Option<&Unexpected> {
+        self.rare.as_mut()?.unexpected.peek(source, tag)
+    }
 }
 
 /// A message that has met no receive.

@@ -107,10 +107,17 @@ pub trait Source: Sync {
         None
     }
 
-    /// No message is there for a receive that is posted now: whether it is done for that, without one.
-    fn takes_none(&self, state: &mut Self::State, receive: u32) -> bool {
+    /// Whether a receive asks first which message is there for it ([`Source::takes`]).
+    fn asks(&self, state: &Self::State, receive: u32) -> bool {
         let _ = (state, receive);
         false
+    }
+
+    /// A receive that is posted now would take the message of a send, or none is there; whether it does, or waits for one. If not, it is
+    /// done, as if it had not been posted.
+    fn takes(&self, state: &mut Self::State, receive: u32, send: Option<u32>) -> bool {
+        let _ = (state, receive, send);
+        true
     }
 
     /// The receive that is withdrawn when a computation starts.

@@ -52,8 +52,8 @@ struct World {
     sent: VecDeque<Sent>,
     /// Receives that no message has met.
     open: VecDeque<(Ticket, Tag)>,
-    /// Messages that were found and not received, whose senders wait for that: the probe and the send.
-    found: Vec<(Ticket, Ticket)>,
+    /// Messages that were found and not received: the probe, the send, and whether its sender waits for that.
+    found: Vec<(Ticket, Ticket, bool)>,
     contexts: FxHashMap<Vec<u64>, u32>,
     /// Operations of the call that is under way.
     call: Vec<Ticket>,
@@ -80,6 +80,10 @@ fn meets(wanted: Tag, sent: Tag) -> bool {
     let own = sent.tag.is_some_and(|tag| tag > i32::MAX.cast_unsigned());
     wanted.context == sent.context
         && if wanted.tag.is_none() { !own } else { wanted.tag == sent.tag }
+}
+
+const fn is_before(one: Ticket, other: Ticket) -> bool {
+    one.wrapping_sub(other).cast_signed() < 0
 }
 
 impl World {
@@ -136,10 +140,10 @@ impl World {
                 let ticket = self.ticket();
                 self.send(Sent { ticket, tag, bytes, contents, waits: synchronous });
             }
-            Command::Receive { from, tag, at_once, probes, .. } => {
+            Command::Receive { from, tag, at_once, probes, before, .. } => {
                 let ticket = self.ticket();
                 debug_assert!(from == ANY || from == 0, "there is one rank");
-                self.receive(ticket, tag, (at_once, probes));
+                self.receive(ticket, tag, (at_once, probes, before));
             }
             Command::Forget(ticket) => self.forget(ticket),
             Command::Collective(part) => {
@@ -165,6 +169,7 @@ impl World {
                 }
             }
             Command::Cancel(ticket) => self.cancel(ticket),
+            Command::Precedes(one, other) => self.reply.value = self.precedes(one, other).into(),
             Command::Withdraw(ticket) => self.reply.value = self.withdraw(ticket).into(),
             Command::Context(key) => {
                 let next = FIRST_CONTEXT + self.contexts.len() as u32;
@@ -212,11 +217,21 @@ impl World {
         self.sent.push_back(sent);
     }
 
-    fn receive(&mut self, ticket: Ticket, tag: Tag, (at_once, probes): (bool, bool)) {
+    fn receive(
+        &mut self,
+        ticket: Ticket,
+        tag: Tag,
+        (at_once, probes, before): (bool, bool, Option<Ticket>),
+    ) {
         let place = self.sent.iter().position(|sent| meets(tag, sent.tag));
+        if let Some(found) = before {
+            let first = place.and_then(|place| self.sent.get(place));
+            let void = !first.is_some_and(|sent| is_before(sent.ticket, self.send_of(found)));
+            return self.done(Completion { ticket, void, ..Completion::default() });
+        }
         match place.and_then(|place| self.sent.remove(place)) {
-            Some(sent) if sent.waits && probes => {
-                self.found.push((ticket, sent.ticket));
+            Some(sent) if probes => {
+                self.found.push((ticket, sent.ticket, sent.waits));
                 self.arrived(ticket, &sent);
             }
             Some(sent) if sent.waits => self.met(ticket, &sent),
@@ -230,10 +245,21 @@ impl World {
 
     /// A message that was found has met its receive now.
     fn forget(&mut self, ticket: Ticket) {
-        let place = self.found.iter().position(|(probe, _)| *probe == ticket);
-        if let Some((_, send)) = place.map(|place| self.found.swap_remove(place)) {
+        let place = self.found.iter().position(|(probe, ..)| *probe == ticket);
+        if let Some((_, send, true)) = place.map(|place| self.found.swap_remove(place)) {
             self.done(Completion { ticket: send, ..Completion::default() });
         }
+    }
+
+    /// Whether of two messages that were found the first was sent before the second.
+    fn precedes(&self, one: Ticket, other: Ticket) -> bool {
+        is_before(self.send_of(one), self.send_of(other))
+    }
+
+    /// The send of a message that was found.
+    fn send_of(&self, found: Ticket) -> Ticket {
+        let known = self.found.iter().find(|(probe, ..)| *probe == found);
+        known.map_or(0, |(_, send, _)| *send)
     }
 
     /// A receive that has met no message is withdrawn.
@@ -275,7 +301,7 @@ impl World {
     fn is_open(&self, ticket: Ticket) -> bool {
         self.open.iter().any(|(open, _)| *open == ticket)
             || self.sent.iter().any(|sent| sent.waits && sent.ticket == ticket)
-            || self.found.iter().any(|(_, send)| *send == ticket)
+            || self.found.iter().any(|(_, send, waits)| *waits && *send == ticket)
     }
 
     fn stuck(&self) -> ! {

@@ -20,6 +20,7 @@ mod kinds;
 mod probe;
 
 pub use kinds::of as kind_of;
+use probe::Met;
 pub use probe::{Message, Probed};
 
 /// How a message is sent.
@@ -284,13 +285,14 @@ pub fn start_send(data: &Data, peer: &Peer, mode: Mode) -> Result<Active> {
 pub fn start_receive(data: &Data, peer: &Peer) -> Result<Active> {
     let Some(from) = peer.world else { return Ok(Active::Done(from_nobody())) };
     let port = mpi().port()?;
-    if let Some(found) = mpi().probed.receive(port, peer.comm.context, from, peer.tag) {
-        let target = Target { data: data.clone(), peer: peer.clone() };
-        return target.take(&found);
-    }
-    let room = data.bytes();
-    let ticket = port.start(&Command::receive(from, peer.key(), room));
-    Ok(Active::Receive { ticket, target: Target { data: data.clone(), peer: peer.clone() } })
+    let target = || Target { data: data.clone(), peer: peer.clone() };
+    let from = match mpi().probed.receive(port, from, peer.key()) {
+        Met::Nothing => from,
+        Met::Earlier(from) => from,
+        Met::Found(found) => return target().take(&found),
+    };
+    let ticket = port.start(&Command::receive(from, peer.key(), data.bytes()));
+    Ok(Active::Receive { ticket, target: target() })
 }
 
 /// Where a message goes.
@@ -465,6 +467,9 @@ both_forms! {
 
 /// A send and a receive as one operation; its status is that of the receive.
 fn both(sent: &Data, to: &Peer, into: &Data, from: &Peer) -> Result<Active> {
+    if let Some(world) = from.world {
+        mpi().probed.settle(mpi().port()?, world, from.key());
+    }
     let send = start_send(sent, to, Mode::Posted)?;
     let receive = start_receive(into, from)?;
     Ok(Active::Both(Box::new((send, receive))))

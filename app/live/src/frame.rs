@@ -20,6 +20,7 @@ use crate::computation::{Computation, Computed};
 use crate::expansion::Expansion;
 use crate::graph::{ANY, AT_ONCE, BLOCKING, END, Graph, LEFT};
 use crate::look::Look;
+use crate::probes::Probe;
 use crate::shared::{BIRTH, Costs, Envelope, FIRST_CONTEXT, Shared};
 
 pub type Ops = SmallVec<[u32; 4]>;
@@ -77,15 +78,6 @@ pub struct Ticketed {
     /// Of a collective, what its messages are told by.
     pub collective: Option<NonZeroU32>,
     pub completion: Completion,
-}
-
-/// A receive that only finds its message.
-#[derive(Clone, Copy, Debug)]
-pub struct Probe {
-    ticket: Ticket,
-    pub receive: u32,
-    /// If the sender of the message waits for an answer: who, its send, and bytes of the answer.
-    pub unanswered: Option<(u32, u32, u64)>,
 }
 
 /// The call that is being described.
@@ -221,20 +213,7 @@ impl Rank {
             &mut Command::Remote { to, bytes, answer } => {
                 self.remote(to, bytes, answer, &rules.shared);
             }
-            &mut Command::Receive { from, tag, room, at_once, probes } => {
-                let key = rules.shared.tag(self.slot(tag.context)?, tag.tag)?;
-                let op = self.message(Kind::Recv, from, key, room);
-                self.ticket(&[op]);
-                if probes {
-                    let ticket = self.tickets.next().wrapping_sub(1);
-                    self.probes.push(Probe { ticket, receive: op, unanswered: None });
-                }
-                if at_once {
-                    self.graph.mark(op, AT_ONCE);
-                }
-                self.call.starts.push(op);
-                self.call.ends.push(op);
-            }
+            Command::Receive { .. } => self.receive(command, rules)?,
             Command::Collective(part) => self.collective(part, rules)?,
             &mut Command::Called(shape) => self.called(shape, rules)?,
             Command::Wait { all, tickets } => {
@@ -252,6 +231,9 @@ impl Rank {
             Command::Cancel(ticket) => self.cancel(*ticket, rules)?,
             Command::Withdraw(ticket) => {
                 return Ok(Want::Now(u64::from(self.withdraw(*ticket, &rules.shared))));
+            }
+            Command::Precedes(one, other) => {
+                return Ok(Want::Now(u64::from(self.precedes(*one, *other))));
             }
             Command::Leave(ticket) => {
                 let known = self.tickets.get(*ticket);
@@ -457,20 +439,7 @@ impl Rank {
             rules.shared.over(collective.get() - 1);
         }
         self.tickets.drop(ticket);
-        let Some(place) = self.probes.iter().position(|probe| probe.ticket == ticket) else {
-            return Ok(());
-        };
-        // A message that was only found has met its receive now.
-        if let Some((sender, send, size)) = self.probes.swap_remove(place).unanswered {
-            let before = self.before(rules, true)?;
-            self.hang(before, Edge::Done);
-            self.answer(before, (sender, send), size);
-            // A call that has begun is complete later.
-            if self.call.starts.is_empty() {
-                self.graph.seal();
-            }
-        }
-        Ok(())
+        self.taken(ticket, rules)
     }
 
     /// The next call waits for this.

@@ -15,6 +15,7 @@ mod graph;
 mod held;
 mod identity;
 mod look;
+mod probes;
 mod processes;
 mod remote;
 mod shared;

@@ -125,6 +125,7 @@ impl Rank {
             Command::Forget(ticket) => {
                 let known = self.tickets.get(*ticket);
                 known.is_some_and(|known| !known.completion.void && !known.ends.is_empty())
+                    && !self.is_question(*ticket)
             }
             _ => false,
         }

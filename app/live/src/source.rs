@@ -368,15 +368,16 @@ impl<H: Holder + ?Sized> Source for &Live<'_, H> {
                 state.rank.birth = contents;
             }
             state.rank.met(receive, sender, bytes, envelope);
-            let Some(bytes) = envelope.answer() else { return };
-            let mut probes = state.rank.probes.iter_mut();
-            if let Some(probe) = probes.find(|probe| probe.receive == receive) {
-                probe.unanswered = Some((sender, send, bytes));
-            } else {
-                state.rank.answer(receive, (sender, send), bytes);
-                state.rank.graph.seal();
-            }
+            state.rank.met_or_found(receive, (sender, send), envelope.answer());
         }
+    }
+
+    fn asks(&self, state: &State, receive: u32) -> bool {
+        state.rank.graph.is(receive, AT_ONCE)
+    }
+
+    fn takes(&self, state: &mut State, receive: u32, send: Option<u32>) -> bool {
+        state.rank.takes(receive, send)
     }
 
     fn serve(&self, state: &mut State, sender: u32, tag: u32) -> Option<u32> {
@@ -392,14 +393,6 @@ impl<H: Holder + ?Sized> Source for &Live<'_, H> {
 
     fn weight(&self, rank: u32) -> u32 {
         u32::from(rank < self.first)
-    }
-
-    fn takes_none(&self, state: &mut State, receive: u32) -> bool {
-        let at_once = state.rank.graph.is(receive, AT_ONCE);
-        if at_once {
-            state.rank.void(receive);
-        }
-        at_once
     }
 
     fn cancels(&self, state: &State, index: u32) -> Option<u32> {

@@ -242,6 +242,8 @@ pub enum Command {
         at_once: bool,
         /// It only finds the message: a receive of the program meets it when this operation is forgotten.
         probes: bool,
+        /// It takes nothing: it is void unless there is a message that its sender has sent before one that was found.
+        before: Option<Ticket>,
     },
     /// It takes part in a collective.
     Collective(Collective),
@@ -270,6 +272,8 @@ pub enum Command {
     Cancel(Ticket),
     /// A send is to be withdrawn if it has not begun; the answer is whether it was.
     Withdraw(Ticket),
+    /// Of two messages of one sender that were found: the answer is whether the first was sent before the second.
+    Precedes(Ticket, Ticket),
     /// An operation will not be waited for.
     Leave(Ticket),
     /// An operation will not be spoken of again.
@@ -323,6 +327,6 @@ pub enum Command {
 impl Command {
     /// A receive that waits for its message: from whom, what it is, and how many bytes there is room for.
     pub fn receive(from: u32, tag: Tag, room: u64) -> Self {
-        Self::Receive { from, tag, room, at_once: false, probes: false }
+        Self::Receive { from, tag, room, at_once: false, probes: false, before: None }
     }
 }

@@ -207,6 +207,11 @@ impl Port {
         self.turn(Command::Withdraw(ticket)) != 0
     }
 
+    /// Of two messages of one sender that were found: whether the first was sent before the second. No time passes.
+    pub fn precedes(&self, one: Ticket, other: Ticket) -> bool {
+        self.turn(Command::Precedes(one, other)) != 0
+    }
+
     /// Has processes started; gives the ranks that they are, or why there are none. No time passes.
     pub fn start_processes(&self, what: &[Start]) -> Started {
         let place = self.turn(Command::Start(Start::encode(what)));

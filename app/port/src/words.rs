@@ -103,8 +103,9 @@ impl Encoder {
                 self.words.extend([2, u64::from(*to), *bytes, *contents, synchronous]);
                 self.tag(*tag);
             }
-            Command::Receive { from, tag, room, at_once, probes } => {
-                let how = u64::from(*at_once) | u64::from(*probes) << 1;
+            Command::Receive { from, tag, room, at_once, probes, before } => {
+                let before = before.map_or(0, |found| 1 << 2 | u64::from(found) << 32);
+                let how = u64::from(*at_once) | u64::from(*probes) << 1 | before;
                 self.words.extend([3, u64::from(*from), *room, how]);
                 self.tag(*tag);
             }
@@ -121,6 +122,9 @@ impl Encoder {
             Command::Poll(poll) => self.words.extend([7, *poll as u64]),
             Command::Cancel(ticket) => self.words.extend([8, u64::from(*ticket)]),
             Command::Withdraw(ticket) => self.words.extend([19, u64::from(*ticket)]),
+            Command::Precedes(one, other) => {
+                self.words.extend([25, u64::from(*one), u64::from(*other)]);
+            }
             Command::Leave(ticket) => self.words.extend([22, u64::from(*ticket)]),
             Command::Forget(ticket) => self.words.extend([9, u64::from(*ticket)]),
             Command::Communicator { context, me, local, remote, neighbours } => {
@@ -293,7 +297,8 @@ impl Decoder<'_> {
             3 => {
                 let (from, room, how) = (self.small()?, self.word()?, self.word()?);
                 let (at_once, probes) = (how & 1 != 0, how & 2 != 0);
-                Command::Receive { from, tag: self.tag()?, room, at_once, probes }
+                let before = (how & 4 != 0).then_some((how >> 32) as u32);
+                Command::Receive { from, tag: self.tag()?, room, at_once, probes, before }
             }
             4 => self.collective()?,
             5 => match self.word()? {
@@ -317,6 +322,7 @@ impl Decoder<'_> {
             }
             8 => Command::Cancel(self.small()?),
             19 => Command::Withdraw(self.small()?),
+            25 => Command::Precedes(self.small()?, self.small()?),
             22 => Command::Leave(self.small()?),
             9 => Command::Forget(self.small()?),
             10 => self.communicator()?,
@@ -359,6 +365,7 @@ mod tests {
             Command::receive(crate::ANY, Tag { tag: None, ..tag }, u64::MAX),
             send,
             Command::Called(Shape::Posted),
+            Command::Precedes(7, 8),
             Command::Abort(-1),
             Command::Wait { all: true, tickets: vec![7, 8] },
         ];

@@ -177,6 +177,9 @@ fn a_live_run_and_its_replay() {
             ("polls", 2, off, of_sends),
             ("polls", 3, off, ""),
             ("polls", 4, constant, "--network infiniband --topology star:hosts=4"),
+            ("order", 3, off, ""),
+            ("order", 2, constant, "--network infiniband --topology star:hosts=4"),
+            ("order", 4, off, of_sends),
             ("locks", 4, off, ""),
             ("locks", 5, off, ""),
             ("locks", 4, off, "--network infiniband --topology star:hosts=4"),
@@ -203,6 +206,7 @@ fn a_live_run_and_its_replay() {
             ("cg", 4, "--compute-time measured", ""),
             ("looks", 3, "--compute-time measured", "--network infiniband --topology star:hosts=4"),
             ("polls", 3, "--compute-time measured", ""),
+            ("order", 3, "--compute-time measured", "--network flow --topology star:hosts=4"),
             ("epochs", 4, "--compute-time measured", ""),
         ] {
             let program = library.compile(name);

@@ -189,6 +189,10 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
     fn start(&mut self, rank: u32, cpu: u8, ready: &Ready) -> Result<(), Error> {
         let &Ready { order: Start { at: posted, index, .. }, op, path } = ready;
         self.events += 1;
+        if op.kind == Kind::Recv && !self.takes(rank, index, &op) {
+            self.reached(rank, (index, Edge::Done), &ready.stamp());
+            return Ok(());
+        }
         let clock = &mut self.ranks[rank as usize].cpus[usize::from(cpu)].clock;
         if posted >= clock.free {
             clock.path = path;
@@ -399,11 +403,6 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
         if let Some(number) = mailbox.unexpected.take(op.peer, op.tag) {
             return self.matched(number, index, op.size, Some(&stamp));
         }
-        if self.source.takes_none(&mut self.ranks[rank as usize].source, index) {
-            self.close(rank, index, &stamp);
-            return Ok(());
-        }
-        let mailbox = &mut self.ranks[rank as usize].mailbox;
         mailbox.posted.insert(op.peer, op.tag, (index, op.size));
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 use flow::{Load, Routes};
 use kernel::Probe;
+use schedule::Op;
 
 use super::engine::Engine;
 use super::rank::Rank;
@@ -20,6 +21,17 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
         let wanted = |index| self.source.wants(&state.source, index);
         let due = state.mailbox.due(missing, is_any, wanted)?;
         (self.op(rank, due.0).cpu == cpu).then_some(due)
+    }
+
+    /// Whether a receive that is posted now takes a message, or waits for one.
+    pub fn takes(&mut self, rank: u32, receive: u32, op: &Op) -> bool {
+        let Rank { source, mailbox, .. } = &mut self.ranks[rank as usize];
+        if !self.source.asks(source, receive) {
+            return true;
+        }
+        let message = mailbox.unexpected.peek(op.peer, op.tag);
+        let message = message.and_then(|number| self.messages.get(*number));
+        self.source.takes(source, receive, message.map(|message| message.send))
     }
 
     /// The next receive that a look takes in: those that are due, then those that it asks for; `asks` once it is at these.

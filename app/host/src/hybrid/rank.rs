@@ -52,6 +52,13 @@ pub struct Ready {
     pub path: Path,
 }
 
+impl Ready {
+    /// Since when it may start, and how that came about.
+    pub const fn stamp(&self) -> Stamp {
+        Stamp { time: self.order.at, cause: self.order.cause, path: self.path }
+    }
+}
+
 impl PartialEq for Ready {
     fn eq(&self, other: &Self) -> bool {
         self.order == other.order

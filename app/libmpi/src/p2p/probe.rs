@@ -17,56 +17,115 @@ use crate::{both_forms, mpi, mpi_functions, threads};
 /// Messages that a probe has found and no receive has taken: they have been received from the network.
 #[derive(Debug, Default)]
 pub struct Probed {
-    found: RefCell<Vec<(u32, Completion)>>,
-    /// The receives of threads that look for messages now, by context.
-    fetches: RefCell<Vec<(u32, Ticket)>>,
+    /// Those of one sender and context lie in the order in which they were sent.
+    found: RefCell<Vec<Found>>,
+    /// The receives of threads that look for messages now.
+    fetches: RefCell<Vec<Fetch>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Found {
+    context: u32,
+    message: Completion,
+    turn: Turn,
+}
+
+/// Whether a message is what its sender has sent first, of what was sent in the context and not received.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Turn {
+    First,
+    Later,
+    /// It was looked for by its tag.
+    Unknown,
+}
+
+/// What a receive of the program meets.
+pub(super) enum Met {
+    Nothing,
+    /// A message that a probe has found.
+    Found(Completion),
+    /// One that is in the network and comes before those that were found; of this rank.
+    Earlier(u32),
+}
+
+/// A receive from the network.
+#[derive(Clone, Copy, Debug)]
+struct Fetch {
+    tag: port::Tag,
+    ticket: Ticket,
 }
 
 impl Probed {
-    fn place(&self, context: u32, from: u32, tag: Option<u32>) -> Option<usize> {
-        self.found.borrow().iter().position(|(of, found)| {
-            *of == context
-                && (from == ANY || from == found.source)
-                && tag.is_none_or(|tag| tag == found.tag)
+    fn place(&self, from: u32, tag: port::Tag) -> Option<usize> {
+        self.found.borrow().iter().position(|Found { context, message, .. }| {
+            *context == tag.context
+                && (from == ANY || from == message.source)
+                && tag.tag.is_none_or(|tag| tag == message.tag)
         })
     }
 
-    fn take(&self, context: u32, from: u32, tag: Option<u32>) -> Option<Completion> {
-        let place = self.place(context, from, tag)?;
-        Some(self.found.borrow_mut().remove(place).1)
+    fn peek(&self, from: u32, tag: port::Tag) -> Option<Found> {
+        let place = self.place(from, tag)?;
+        self.found.borrow().get(place).copied()
     }
 
-    fn peek(&self, context: u32, from: u32, tag: Option<u32>) -> Option<Completion> {
-        let place = self.place(context, from, tag)?;
-        self.found.borrow().get(place).map(|(_, found)| *found)
+    fn take(&self, from: u32, tag: port::Tag) -> Option<Completion> {
+        let place = self.place(from, tag)?;
+        Some(self.found.borrow_mut().remove(place).message)
+    }
+
+    fn set(&self, message: Ticket, turn: Turn) {
+        let mut found = self.found.borrow_mut();
+        if let Some(same) = found.iter_mut().find(|found| found.message.ticket == message) {
+            same.turn = turn;
+        }
+    }
+
+    /// Who wants any tag gets the messages of a sender in their order, and those that were looked for by their tags may have been found
+    /// before others. Finds out whether what was found is what comes first. No time passes.
+    pub(super) fn settle(&self, port: &Port, from: u32, tag: port::Tag) {
+        let found = if tag.tag.is_none() { self.peek(from, tag) } else { None };
+        let Some(Found { message, turn: Turn::Unknown, .. }) = found else { return };
+        let (from, before, room) = (message.source, Some(message.ticket), 0);
+        let (at_once, probes) = (true, false);
+        let ticket = port.start(&Command::Receive { from, tag, room, at_once, probes, before });
+        port.poll(Poll::Nothing);
+        let is_first = port.done(ticket).is_some_and(|done| done.void);
+        port.forget(ticket);
+        self.set(message.ticket, if is_first { Turn::First } else { Turn::Later });
+    }
+
+    /// The rank whose message comes before what was found. That is asked once: it changes when something is received.
+    fn earlier(&self, port: &Port, from: u32, tag: port::Tag) -> Option<u32> {
+        self.settle(port, from, tag);
+        let Found { message, turn, .. } = self.peek(from, tag)?;
+        let is_later = tag.tag.is_none() && turn == Turn::Later;
+        is_later.then(|| self.set(message.ticket, Turn::Unknown))?;
+        Some(message.source)
     }
 
     /// Takes a message for a receive of the program. If there is none, the receive comes before all threads that look for messages, as these
     /// would take its message from it.
-    pub(super) fn receive(
-        &self,
-        port: &Port,
-        context: u32,
-        from: u32,
-        tag: Option<u32>,
-    ) -> Option<Completion> {
-        if self.fetches.borrow().is_empty() {
-            return self.take(context, from, tag);
-        }
-        self.collect(port);
-        self.take(context, from, tag).or_else(|| {
-            let tickets = self.disturb(port, context);
-            port.wait(true, &tickets);
+    pub(super) fn receive(&self, port: &Port, from: u32, tag: port::Tag) -> Met {
+        if !self.fetches.borrow().is_empty() {
             self.collect(port);
-            self.take(context, from, tag)
-        })
+            if self.place(from, tag).is_none() {
+                let tickets = self.disturb(port, tag.context);
+                port.wait(true, &tickets);
+                self.collect(port);
+            }
+        }
+        match self.earlier(port, from, tag) {
+            Some(rank) => Met::Earlier(rank),
+            None => self.take(from, tag).map_or(Met::Nothing, Met::Found),
+        }
     }
 
     /// Those who look for messages have to look again; gives the receives that they will find withdrawn.
     fn disturb(&self, port: &Port, context: u32) -> Vec<Ticket> {
         let fetches = self.fetches.borrow();
-        let tickets: Vec<Ticket> =
-            fetches.iter().filter(|(of, _)| *of == context).map(|(_, ticket)| *ticket).collect();
+        let same = fetches.iter().filter(|fetch| fetch.tag.context == context);
+        let tickets: Vec<Ticket> = same.map(|fetch| fetch.ticket).collect();
         for ticket in &tickets {
             port.say(&Command::Cancel(*ticket));
         }
@@ -75,62 +134,79 @@ impl Probed {
 
     /// Takes up what has come for those who look for messages; others may have been waiting for it.
     fn collect(&self, port: &Port) {
-        let done = |(_, ticket): &mut (u32, Ticket)| !port.is_open(*ticket);
+        let done = |fetch: &mut Fetch| !port.is_open(fetch.ticket);
         let ended: Vec<_> = self.fetches.borrow_mut().extract_if(.., done).collect();
-        for (context, ticket) in ended {
+        for Fetch { tag, ticket } in ended {
             match port.done(ticket) {
-                Some(found) if !found.void => {
-                    self.found.borrow_mut().push((context, found));
-                    self.disturb(port, context);
+                Some(message) if !message.void => {
+                    self.keep(port, message, tag);
+                    self.disturb(port, tag.context);
                 }
                 _ => port.forget(ticket),
             }
         }
     }
 
+    /// Keeps a message that was received with a tag: before those that its sender sent later.
+    fn keep(&self, port: &Port, message: Completion, tag: port::Tag) {
+        let mut found = self.found.borrow_mut();
+        let is_later = |known: &Found| {
+            known.context == tag.context
+                && known.message.source == message.source
+                && !(known.turn == Turn::First || known.message.tag == message.tag)
+                && port.precedes(message.ticket, known.message.ticket)
+        };
+        let place = found.iter().position(is_later).unwrap_or(found.len());
+        let context = tag.context;
+        let turn = if tag.tag.is_none() { Turn::First } else { Turn::Unknown };
+        found.insert(place, Found { context, message, turn });
+        let before = found.iter_mut().take(place).filter(|known| {
+            tag.tag.is_none() && known.context == context && known.message.source == message.source
+        });
+        before.for_each(|known| known.turn = Turn::First);
+    }
+
     /// Receives a message from the network into the library: waits for it, or takes one that is there. Its operation is forgotten when a
     /// receive of the program takes it, as the end of a synchronous send waits for that. Gives whether it is worth looking
     /// again: something has come, or might have.
     fn fetch(&self, port: &Port, from: u32, tag: port::Tag, waits: bool) -> bool {
-        let room = u64::MAX;
-        let receive = Command::Receive { from, tag, room, at_once: !waits, probes: true };
+        let (room, at_once, probes, before) = (u64::MAX, !waits, true, None);
+        let receive = Command::Receive { from, tag, room, at_once, probes, before };
         let ticket = port.start(&receive);
         // Whoever waits for one, all are taken in, in their order.
         port.say(&Command::Leave(ticket));
-        self.fetches.borrow_mut().push((tag.context, ticket));
+        self.fetches.borrow_mut().push(Fetch { tag, ticket });
         threads::finish(port, &[ticket]);
         let void = port.done(ticket).is_some_and(|done| done.void);
         self.collect(port);
         waits || !void
     }
-}
 
-/// Looks for a message: waits for it, or says whether there is one. It has been received from the network then, and so have
-/// those that came before it, whatever their tags: a receive of any tag takes them first.
-fn look(peer: &Peer, waits: bool) -> Result<bool> {
-    let Some(from) = peer.world else { return Ok(true) };
-    let context = peer.comm.context;
-    let (probed, port) = (&mpi().probed, mpi().port()?);
-    if !waits {
-        port.poll(Poll::Probe);
-    }
-    let known = || probed.place(context, from, peer.tag).is_some();
-    probed.collect(port);
-    while !known() {
-        if !probed.fetch(port, from, port::Tag { context, tag: None }, waits) {
-            return Ok(false);
+    /// Looks for a message: waits for it, or says whether there is one. It has been received from the network then. Whoever
+    /// looks beside this one shares what he finds.
+    fn look(&self, port: &Port, from: u32, tag: port::Tag, waits: bool) -> Option<Found> {
+        if !waits {
+            port.poll(Poll::Probe);
+        }
+        self.collect(port);
+        loop {
+            let earlier = self.earlier(port, from, tag);
+            if earlier.is_none()
+                && let Some(found) = self.peek(from, tag)
+            {
+                return Some(found);
+            }
+            if !self.fetch(port, earlier.unwrap_or(from), tag, waits) {
+                return None;
+            }
         }
     }
-    Ok(true)
 }
 
 fn probe(peer: &Peer, waits: bool) -> Result<Option<Status>> {
     let Some(from) = peer.world else { return Ok(Some(from_nobody())) };
-    if !look(peer, waits)? {
-        return Ok(None);
-    }
-    let found = mpi().probed.peek(peer.comm.context, from, peer.tag);
-    Ok(found.map(|found| peer.status(&found)))
+    let found = mpi().probed.look(mpi().port()?, from, peer.key(), waits);
+    Ok(found.map(|found| peer.status(&found.message)))
 }
 
 /// A message that was probed for one receive.
@@ -142,23 +218,11 @@ pub struct Message {
 
 fn matched_probe(peer: Peer, waits: bool) -> Result<Option<(Handle, Status)>> {
     let Some(from) = peer.world else { return Ok(Some((abi::MESSAGE_NO_PROC, from_nobody()))) };
-    // It is matched now, so that those before it can stay where they are. Whoever looks beside this one shares what he finds.
     let (probed, port) = (&mpi().probed, mpi().port()?);
-    let take = || {
-        probed.collect(port);
-        probed.take(peer.comm.context, from, peer.tag)
-    };
-    if !waits {
-        port.poll(Poll::Probe);
+    if probed.look(port, from, peer.key(), waits).is_none() {
+        return Ok(None);
     }
-    let mut found = take();
-    while found.is_none() {
-        if !probed.fetch(port, from, peer.key(), waits) {
-            return Ok(None);
-        }
-        found = take();
-    }
-    let Some(found) = found else { return Ok(None) };
+    let Some(found) = probed.take(from, peer.key()) else { return Ok(None) };
     let status = peer.status(&found);
     Ok(Some((mpi().messages.add(Rc::new(Message { found, peer })), status)))
 }

@@ -4,7 +4,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::emit::{Posting, Shape};
 use super::keys::Purpose;
-use super::rank::{Compiler, Request};
+use super::rank::{Compiler, Open, Request};
 use super::{completion, onesided, probes, refused, send};
 use crate::collective::{Amount, Collective};
 use crate::definitions::Group;
@@ -77,7 +77,8 @@ fn reuse(compiler: &mut Compiler, id: i64) {
     if let Some(old) = compiler.requests.remove(&id)
         && old.active
     {
-        compiler.late.extend(old.ops);
+        let probed = completion::probed(compiler, &old, Status::NOTHING);
+        compiler.late.extend(old.ops.into_iter().chain(probed.map(|probed| probed.op)));
         // One of those that some call has seen done.
         for (_, done) in compiler.blind.iter_mut().filter(|(array, _)| array.contains(&id)) {
             *done = done.saturating_sub(1);
@@ -111,7 +112,7 @@ fn start(compiler: &mut Compiler, ids: &[i64], stream: &Stream) -> Result<(), St
     Ok(())
 }
 
-/// Posts the messages of a call. Blocking ones are framed as well. Gives the communicator of a receive whose
+/// Posts the messages of a call. Blocking ones are framed as well. Gives a receive whose
 /// source or tag is open.
 fn post(
     compiler: &mut Compiler,
@@ -119,7 +120,7 @@ fn post(
     mut arguments: Arguments,
     stream: &Stream,
     immediate: bool,
-) -> Result<Option<i64>, String> {
+) -> Result<Option<Open>, String> {
     let mut open = None;
     let mut shape = Shape::Blocking;
     match class {
@@ -185,7 +186,7 @@ fn receive(
     communicator: Option<i64>,
     stream: &Stream,
     immediate: bool,
-) -> Result<Option<i64>, String> {
+) -> Result<Option<Open>, String> {
     refused::message(arguments.rest(), true)?;
     let (address, bytes) = buffer(arguments);
     let (from, tag) = (arguments.number(), arguments.number());
@@ -199,24 +200,22 @@ fn receive(
     let exact =
         |said: i64, matched: i64| if said == ANY && matched != UNKNOWN { matched } else { said };
     let (from, tag) = (exact(from, status.source), exact(tag, status.tag));
-    // A message that was probed was received by the probe.
-    let same = |said: i64, found: i64| said == ANY || said == found;
-    let place = compiler.probed.iter().position(|probed| {
-        probed.communicator == id
-            && probed.message == 0
-            && same(from, probed.source)
-            && same(tag, probed.tag)
-    });
-    if let Some(place) = place {
+    // A message that was probed was received by the probe. Whether an open receive takes it shows when that is done.
+    let is_open = from == ANY || tag == ANY;
+    let found = compiler.probed.iter().position(|probed| probed.is(id, from, tag));
+    if let Some(place) = found
+        && !(is_open && immediate)
+    {
         let probed = compiler.probed.remove(place);
         probes::take(compiler, &probed, immediate);
         return Ok(None);
     }
     let source = if from == ANY { schedule::ANY } else { compiler.peer(known, from)?.unwrap_or(0) };
     let bytes = if status.bytes >= 0 { status.bytes.cast_unsigned() } else { bytes };
+    let answer = found.and_then(|_| compiler.answer());
     let op = compiler.receive(source, id, Purpose::Tag(tag), bytes);
     both(compiler, op);
-    Ok((from == ANY || tag == ANY).then_some(id))
+    Ok(is_open.then_some(Open { communicator: id, from, tag, answer }))
 }
 
 fn sendrecv(
@@ -225,7 +224,7 @@ fn sendrecv(
     mut arguments: Arguments,
     stream: &Stream,
     immediate: bool,
-) -> Result<Option<i64>, String> {
+) -> Result<Option<Open>, String> {
     refused::message(arguments.rest(), false)?;
     let (address, sent) = buffer(&mut arguments);
     let (to, tag) = (arguments.number(), arguments.number());

@@ -5,7 +5,8 @@ use schedule::Kind;
 use super::emit::Shape;
 use super::keys::Purpose;
 use super::onesided;
-use super::rank::{Compiler, NONE};
+use super::probes::{self, Probed};
+use super::rank::{Compiler, NONE, Request};
 use crate::format::table::Class;
 use crate::options::Mode;
 use crate::record::{Record, Status, UNKNOWN};
@@ -87,9 +88,10 @@ pub fn complete(
         Class::RequestFree => {
             let request = single.first().and_then(|id| compiler.requests.remove(id));
             // What was freed still has to happen before the rank is at its end.
-            compiler
-                .freed
-                .extend(request.filter(|request| request.active).into_iter().flat_map(|r| r.ops));
+            if let Some(request) = request.filter(|request| request.active) {
+                probed(compiler, &request, Status::NOTHING);
+                compiler.freed.extend(request.ops);
+            }
             return Ok(());
         }
         _ => {
@@ -162,25 +164,23 @@ fn finish(compiler: &mut Compiler, stream: &Stream, ids: &[i64], status: Status)
             continue;
         };
         request.active = false;
-        let (ops, open) = (request.ops.clone(), request.open);
-        let own = request.own;
+        let done = request.clone();
         let cancelled = request.cancelled && status.source < 0;
         if request.persistent.is_none() {
             compiler.requests.remove(id);
         } else {
             request.cancelled = false;
         }
-        if let Some(communicator) = open {
-            settle(compiler, stream, &ops, communicator, status);
-        }
         if cancelled {
             // It never received anything.
-            for op in &ops {
+            for op in &done.ops {
                 cancel(compiler, *op);
             }
+        } else {
+            settle(compiler, stream, &done, status);
         }
-        compiler.now.own = own.or(compiler.now.own);
-        compiler.now.waits.extend(ops.iter().filter(|op| **op != NONE));
+        compiler.now.own = done.own.or(compiler.now.own);
+        compiler.now.waits.extend(done.ops.iter().filter(|op| **op != NONE));
     }
 }
 
@@ -197,19 +197,32 @@ fn cancel(compiler: &mut Compiler, op: u32) {
     }
 }
 
+/// An open receive was done; gives the message if a probe had found it, of those that could be. The probe has received it.
+pub fn probed(compiler: &mut Compiler, request: &Request, status: Status) -> Option<Probed> {
+    let open = request.open?;
+    let receive = *request.ops.last()?;
+    let exact = |said: i64, matched: i64| if matched < 0 { said } else { matched };
+    let (from, tag) = (exact(open.from, status.source), exact(open.tag, status.tag));
+    let is = |probed: &Probed| probed.is(open.communicator, from, tag) && probed.op <= receive;
+    let place = compiler.probed.iter().position(is)?;
+    let probed = compiler.probed.remove(place);
+    compiler.void(receive);
+    compiler.out.answered.extend(open.answer.map(|place| (probed.op, place)));
+    Some(probed)
+}
+
 /// Gives an open receive the source and tag that it matched.
-fn settle(
-    compiler: &mut Compiler,
-    stream: &Stream,
-    ops: &[u32],
-    communicator: i64,
-    status: Status,
-) {
+fn settle(compiler: &mut Compiler, stream: &Stream, request: &Request, status: Status) {
+    let Some(open) = request.open else { return };
+    if let Some(probed) = probed(compiler, request, status) {
+        return probes::waits_for(compiler, &probed, false);
+    }
+    let communicator = open.communicator;
     let tag = (status.tag >= 0).then(|| compiler.tag(communicator, Purpose::Tag(status.tag)));
     let known = compiler.communicator(stream, communicator).ok();
     let source = known.filter(|_| status.source >= 0);
     let source = source.and_then(|known| compiler.peer(known, status.source).ok().flatten());
-    for op in ops {
+    for op in &request.ops {
         if let Some(op) = compiler.out.draft.get_mut(*op) {
             if op.peer == schedule::ANY
                 && let Some(source) = source

@@ -2,11 +2,33 @@
 
 use super::calls::{both, buffer};
 use super::keys::Purpose;
-use super::rank::{Compiler, Probed};
+use super::rank::Compiler;
 use crate::format::table::Class;
 use crate::options::Mode;
-use crate::record::{Arguments, PROC_NULL, UNKNOWN};
+use crate::record::{ANY, Arguments, PROC_NULL, UNKNOWN};
 use crate::source::Stream;
+
+/// A message that was probed and not yet received.
+#[derive(Clone, Copy, Debug)]
+pub struct Probed {
+    pub communicator: i64,
+    pub source: i64,
+    pub tag: i64,
+    pub op: u32,
+    /// The number of the message in hand, if it was `MPI_Mprobe`.
+    pub message: i64,
+}
+
+impl Probed {
+    /// Whether a receive may take it, which is not in hand.
+    pub fn is(&self, communicator: i64, from: i64, tag: i64) -> bool {
+        let same = |said: i64, found: i64| said == ANY || said == found;
+        self.communicator == communicator
+            && self.message == 0
+            && same(from, self.source)
+            && same(tag, self.tag)
+    }
+}
 
 /// A call receives the message that is in hand.
 pub fn matched(
@@ -32,11 +54,12 @@ pub fn matched(
 pub fn take(compiler: &mut Compiler, probed: &Probed, immediate: bool) {
     (compiler.looks, compiler.times) = (0, 0);
     waits_for(compiler, probed, immediate);
-    compiler.answer_to(probed.op);
+    let answer = compiler.answer();
+    compiler.out.answered.extend(answer.map(|place| (probed.op, place)));
 }
 
 /// A message that was probed is there; but the call may have to wait for the thread that has found it.
-fn waits_for(compiler: &mut Compiler, probed: &Probed, immediate: bool) {
+pub fn waits_for(compiler: &mut Compiler, probed: &Probed, immediate: bool) {
     let found = compiler.out.draft.get(probed.op);
     let here = found.is_some_and(|op| usize::from(op.cpu) == compiler.now.thread);
     if here && compiler.options.mode == Mode::Gaps {
@@ -77,12 +100,13 @@ pub fn probe(
     }
     let known = compiler.communicator(stream, id)?;
     let Some(from) = compiler.peer(known, status.source)? else { return Ok(()) };
-    let again = compiler.probed.iter().find(|probed| {
+    let again = compiler.probed.iter_mut().find(|probed| {
         (probed.communicator, probed.source, probed.tag) == (id, status.source, status.tag)
-            && message == 0
             && probed.message == 0
     });
-    if let Some(probed) = again.copied() {
+    if let Some(probed) = again {
+        probed.message = message;
+        let probed = *probed;
         waits_for(compiler, &probed, false);
         return Ok(());
     }
