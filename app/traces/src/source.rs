@@ -274,6 +274,14 @@ impl Stream {
         next.map_err(|error| OpenError::Io { path: self.path.clone(), error })
     }
 
+    /// The calls that are still to come, for who wants to look at them before; not of text traces.
+    pub fn ahead(&self) -> Option<Self> {
+        let Input::Heddle(reader) = &self.input else { return None };
+        let rest = Closed { path: self.path.clone(), at: reader.next_block() };
+        let input = Input::Heddle(Box::new(reader.ahead(rest)));
+        Some(Self { path: self.path.clone(), input })
+    }
+
     /// What the trace has defined so far.
     pub fn definitions(&self) -> &Definitions {
         match &self.input {

@@ -180,6 +180,7 @@ fn a_live_run_and_its_replay() {
             ("order", 3, off, ""),
             ("order", 2, constant, "--network infiniband --topology star:hosts=4"),
             ("order", 4, off, of_sends),
+            ("order", 7, off, "--network infiniband --topology star:hosts=8"),
             ("locks", 4, off, ""),
             ("locks", 5, off, ""),
             ("locks", 4, off, "--network infiniband --topology star:hosts=4"),

@@ -55,13 +55,14 @@ static void check(const char *call, int tag, MPI_Status *status, int takes) {
 static int receive(int source, int tag) {
     MPI_Status status;
     MPI_Request request;
-    int nothing = 0;
+    int nothing = 0, found;
     switch (any_of(3)) {
     case 0:
         MPI_Recv(to, BYTES, MPI_CHAR, source, tag, MPI_COMM_WORLD, &status);
         break;
     case 1:
         MPI_Irecv(to, BYTES, MPI_CHAR, source, tag, MPI_COMM_WORLD, &request);
+        MPI_Iprobe(source, any_of(2) ? tag : MPI_ANY_TAG, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
         MPI_Wait(&request, &status);
         break;
     default:

@@ -4,7 +4,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::emit::{Posting, Shape};
 use super::keys::Purpose;
-use super::rank::{Compiler, Open, Request};
+use super::rank::{Compiler, Request};
 use super::{completion, onesided, probes, refused, send};
 use crate::collective::{Amount, Collective};
 use crate::definitions::Group;
@@ -57,9 +57,10 @@ pub fn compile(
         }
         _ => {
             let immediate = call.how == How::Immediate;
+            let id = record.values.last().copied().unwrap_or(0);
+            compiler.now.request = id;
             let open = post(compiler, call.class, record.arguments(), stream, immediate)?;
             if immediate {
-                let id = record.values.last().copied().unwrap_or(0);
                 let ops = SmallVec::from_slice(&compiler.now.ends);
                 reuse(compiler, id);
                 compiler.frame(Shape::Posted);
@@ -77,8 +78,7 @@ fn reuse(compiler: &mut Compiler, id: i64) {
     if let Some(old) = compiler.requests.remove(&id)
         && old.active
     {
-        let probed = completion::probed(compiler, &old, Status::NOTHING);
-        compiler.late.extend(old.ops.into_iter().chain(probed.map(|probed| probed.op)));
+        compiler.late.extend(old.ops);
         // One of those that some call has seen done.
         for (_, done) in compiler.blind.iter_mut().filter(|(array, _)| array.contains(&id)) {
             *done = done.saturating_sub(1);
@@ -98,6 +98,7 @@ fn start(compiler: &mut Compiler, ids: &[i64], stream: &Stream) -> Result<(), St
         };
         let record = Record { values: values.into_vec(), ..Record::default() };
         let before = compiler.now.ends.len();
+        compiler.now.request = *id;
         let open = post(compiler, class, record.arguments(), stream, true)?;
         let ops = compiler.now.ends.get(before..).map(SmallVec::from_slice).unwrap_or_default();
         if let Some(request) = compiler.requests.get_mut(id) {
@@ -112,7 +113,7 @@ fn start(compiler: &mut Compiler, ids: &[i64], stream: &Stream) -> Result<(), St
     Ok(())
 }
 
-/// Posts the messages of a call. Blocking ones are framed as well. Gives a receive whose
+/// Posts the messages of a call. Blocking ones are framed as well. Gives the communicator of a receive whose
 /// source or tag is open.
 fn post(
     compiler: &mut Compiler,
@@ -120,7 +121,7 @@ fn post(
     mut arguments: Arguments,
     stream: &Stream,
     immediate: bool,
-) -> Result<Option<Open>, String> {
+) -> Result<Option<i64>, String> {
     let mut open = None;
     let mut shape = Shape::Blocking;
     match class {
@@ -186,7 +187,7 @@ fn receive(
     communicator: Option<i64>,
     stream: &Stream,
     immediate: bool,
-) -> Result<Option<Open>, String> {
+) -> Result<Option<i64>, String> {
     refused::message(arguments.rest(), true)?;
     let (address, bytes) = buffer(arguments);
     let (from, tag) = (arguments.number(), arguments.number());
@@ -197,25 +198,32 @@ fn receive(
         return Ok(None);
     }
     compiler.touch(address, bytes);
-    let exact =
-        |said: i64, matched: i64| if said == ANY && matched != UNKNOWN { matched } else { said };
-    let (from, tag) = (exact(from, status.source), exact(tag, status.tag));
-    // A message that was probed was received by the probe. Whether an open receive takes it shows when that is done.
-    let is_open = from == ANY || tag == ANY;
-    let found = compiler.probed.iter().position(|probed| probed.is(id, from, tag));
-    if let Some(place) = found
-        && !(is_open && immediate)
-    {
+    // A message that was probed was received by the probe.
+    let (from, tag) = exact((from, tag), status);
+    let mut found = probes::place(compiler, (id, from, tag));
+    if immediate && found.is_some() && (from == ANY || tag == ANY) {
+        // Whether the receive takes it shows when that is done.
+        let status = completion::foreseen(stream, compiler.now.request);
+        let matched = exact((from, tag), status.unwrap_or(Status::NOTHING));
+        found = probes::place(compiler, (id, matched.0, matched.1));
+    }
+    if let Some(place) = found {
         let probed = compiler.probed.remove(place);
         probes::take(compiler, &probed, immediate);
         return Ok(None);
     }
     let source = if from == ANY { schedule::ANY } else { compiler.peer(known, from)?.unwrap_or(0) };
     let bytes = if status.bytes >= 0 { status.bytes.cast_unsigned() } else { bytes };
-    let answer = found.and_then(|_| compiler.answer());
     let op = compiler.receive(source, id, Purpose::Tag(tag), bytes);
     both(compiler, op);
-    Ok(is_open.then_some(Open { communicator: id, from, tag, answer }))
+    Ok((from == ANY || tag == ANY).then_some(id))
+}
+
+/// What a receive asks for, or has matched.
+fn exact((from, tag): (i64, i64), status: Status) -> (i64, i64) {
+    let exact =
+        |said: i64, matched: i64| if said == ANY && matched != UNKNOWN { matched } else { said };
+    (exact(from, status.source), exact(tag, status.tag))
 }
 
 fn sendrecv(
@@ -224,7 +232,7 @@ fn sendrecv(
     mut arguments: Arguments,
     stream: &Stream,
     immediate: bool,
-) -> Result<Option<Open>, String> {
+) -> Result<Option<i64>, String> {
     refused::message(arguments.rest(), false)?;
     let (address, sent) = buffer(&mut arguments);
     let (to, tag) = (arguments.number(), arguments.number());

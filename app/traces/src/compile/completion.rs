@@ -5,9 +5,8 @@ use schedule::Kind;
 use super::emit::Shape;
 use super::keys::Purpose;
 use super::onesided;
-use super::probes::{self, Probed};
-use super::rank::{Compiler, NONE, Request};
-use crate::format::table::Class;
+use super::rank::{Compiler, NONE};
+use crate::format::table::{Class, Table};
 use crate::options::Mode;
 use crate::record::{Record, Status, UNKNOWN};
 use crate::source::Stream;
@@ -16,86 +15,43 @@ const BLIND: &str = "the trace does not say which requests were completed: they 
                      again, or once all of them must be done";
 
 /// Compiles a call that completes requests, or may.
-// Long because it lists the calls.
 pub fn complete(
     compiler: &mut Compiler,
     class: Class,
     record: &Record,
     stream: &Stream,
 ) -> Result<(), String> {
-    let mut arguments = record.arguments();
-    let one = matches!(class, Class::Wait | Class::Test | Class::RequestFree | Class::Cancel);
-    let single = [if one { arguments.number() } else { 0 }];
-    let requests = if one { single.as_slice() } else { arguments.list() };
+    let requests = requests(class, record);
     let is_active = |id: &i64| compiler.requests.get(id).is_some_and(|request| request.active);
     if class.is_look() && (!stream.is_simulated() || requests.iter().any(is_active)) {
         compiler.look(class, stream);
     }
     match class {
-        Class::Wait => finish(compiler, stream, requests, arguments.status()),
-        Class::Test => {
-            let flag = arguments.number();
-            if flag != 1 {
-                missed(compiler);
-                return Ok(());
-            }
-            finish(compiler, stream, requests, arguments.status());
-        }
-        Class::Waitall | Class::Testall => {
-            if class == Class::Testall && arguments.number() != 1 {
-                missed(compiler);
-                return Ok(());
-            }
-            let statuses = arguments.triples();
-            for (index, request) in requests.iter().enumerate() {
-                let status = statuses.get(index).copied().map_or(Status::NOTHING, status);
-                finish(compiler, stream, &[*request], status);
-            }
-        }
-        Class::Waitany | Class::Testany => {
-            let index = arguments.number();
-            if class == Class::Testany && arguments.number() != 1 {
-                missed(compiler);
-                return Ok(());
-            }
-            if index == UNKNOWN {
-                blind(compiler, stream, requests);
-                compiler.frame(Shape::Completion);
-                return Ok(());
-            }
-            let request = usize::try_from(index).ok().and_then(|index| requests.get(index));
-            finish(compiler, stream, request.copied().as_slice(), arguments.status());
-        }
-        Class::Waitsome | Class::Testsome => {
-            if arguments.clone().number() == UNKNOWN {
-                if class == Class::Waitsome {
-                    blind(compiler, stream, requests);
-                    compiler.frame(Shape::Completion);
-                }
-                return Ok(());
-            }
-            let (indices, statuses) = (arguments.list(), arguments.triples());
-            if indices.is_empty() && class == Class::Testsome {
-                missed(compiler);
-                return Ok(());
-            }
-            for (place, index) in indices.iter().enumerate() {
-                let request = usize::try_from(*index).ok().and_then(|index| requests.get(index));
-                let status = statuses.get(place).copied().map_or(Status::NOTHING, status);
-                finish(compiler, stream, request.copied().as_slice(), status);
-            }
-        }
         Class::RequestFree => {
-            let request = single.first().and_then(|id| compiler.requests.remove(id));
+            let request = requests.first().and_then(|id| compiler.requests.remove(id));
             // What was freed still has to happen before the rank is at its end.
-            if let Some(request) = request.filter(|request| request.active) {
-                probed(compiler, &request, Status::NOTHING);
-                compiler.freed.extend(request.ops);
-            }
+            compiler
+                .freed
+                .extend(request.filter(|request| request.active).into_iter().flat_map(|r| r.ops));
             return Ok(());
         }
-        _ => {
-            ask_to_cancel(compiler, single[0], stream);
+        Class::Cancel => {
+            ask_to_cancel(compiler, requests.first().copied().unwrap_or(0), stream);
+            return Ok(());
+        }
+        _ => {}
+    }
+    match told(class, record, |request, status| finish(compiler, stream, request, status)) {
+        Told::Some => {}
+        Told::Nothing => {
+            missed(compiler);
+            return Ok(());
+        }
+        Told::Unknown => {
+            if class != Class::Testsome {
+                blind(compiler, stream, requests);
+                compiler.frame(Shape::Completion);
+            }
             return Ok(());
         }
     }
@@ -104,6 +60,104 @@ pub fn complete(
     }
     compiler.frame(Shape::Completion);
     Ok(())
+}
+
+/// The requests that a call is about.
+fn requests(class: Class, record: &Record) -> &[i64] {
+    let one = matches!(class, Class::Wait | Class::Test | Class::RequestFree | Class::Cancel);
+    if one { record.values.get(..1).unwrap_or_default() } else { record.arguments().list() }
+}
+
+/// What a call says of its requests.
+enum Told {
+    /// Which of them are done.
+    Some,
+    /// None is.
+    Nothing,
+    /// It does not say which.
+    Unknown,
+}
+
+/// Goes through the requests of which a call says that they are done.
+fn told(class: Class, record: &Record, mut done: impl FnMut(i64, Status)) -> Told {
+    let mut arguments = record.arguments();
+    let requests = requests(class, record);
+    if matches!(class, Class::Wait | Class::Test) {
+        arguments.number();
+    } else {
+        arguments.list();
+    }
+    let of = |index: i64| usize::try_from(index).ok().and_then(|index| requests.get(index));
+    match class {
+        Class::Wait | Class::Test => {
+            if class == Class::Test && arguments.number() != 1 {
+                return Told::Nothing;
+            }
+            let status = arguments.status();
+            for request in requests {
+                done(*request, status);
+            }
+        }
+        Class::Waitall | Class::Testall => {
+            if class == Class::Testall && arguments.number() != 1 {
+                return Told::Nothing;
+            }
+            let mut statuses = arguments.triples().iter().copied().map(status);
+            for request in requests {
+                done(*request, statuses.next().unwrap_or(Status::NOTHING));
+            }
+        }
+        Class::Waitany | Class::Testany => {
+            let index = arguments.number();
+            if class == Class::Testany && arguments.number() != 1 {
+                return Told::Nothing;
+            }
+            if index == UNKNOWN {
+                return Told::Unknown;
+            }
+            let status = arguments.status();
+            if let Some(request) = of(index) {
+                done(*request, status);
+            }
+        }
+        Class::Waitsome | Class::Testsome => {
+            if arguments.clone().number() == UNKNOWN {
+                return Told::Unknown;
+            }
+            let (indices, statuses) = (arguments.list(), arguments.triples());
+            if indices.is_empty() && class == Class::Testsome {
+                return Told::Nothing;
+            }
+            let mut statuses = statuses.iter().copied().map(status);
+            for index in indices {
+                let status = statuses.next().unwrap_or(Status::NOTHING);
+                if let Some(request) = of(*index) {
+                    done(*request, status);
+                }
+            }
+        }
+        _ => {}
+    }
+    Told::Some
+}
+
+/// What an open receive will be found to have matched, once it is done. `None` if that is not known, or if the file cannot be looked through.
+pub fn foreseen(stream: &Stream, receive: i64) -> Option<Status> {
+    let mut stream = stream.ahead()?;
+    let mut record = Record::default();
+    let mut matched = None;
+    while matched.is_none() && stream.next(&mut record).ok()? {
+        let Some(call) = Table::get().by_id(record.id) else { continue };
+        if call.class == Class::RequestFree && requests(call.class, &record).contains(&receive) {
+            return None;
+        }
+        told(call.class, &record, |request, status| {
+            if request == receive {
+                matched = Some(status);
+            }
+        });
+    }
+    matched
 }
 
 /// A request is to be cancelled. In a simulated run, a receive is when the rank has come to that.
@@ -142,7 +196,9 @@ fn blind(compiler: &mut Compiler, stream: &Stream, ids: &[i64]) {
     *done += 1;
     if *done >= active.len() {
         compiler.blind.swap_remove(place);
-        finish(compiler, stream, &active, Status::NOTHING);
+        for request in active {
+            finish(compiler, stream, request, Status::NOTHING);
+        }
     }
 }
 
@@ -157,31 +213,29 @@ fn status([source, tag, bytes]: [i64; 3]) -> Status {
     Status { source, tag, bytes }
 }
 
-/// The call waits for requests; the status tells what an open receive has matched.
-fn finish(compiler: &mut Compiler, stream: &Stream, ids: &[i64], status: Status) {
-    for id in ids {
-        let Some(request) = compiler.requests.get_mut(id).filter(|request| request.active) else {
-            continue;
-        };
-        request.active = false;
-        let done = request.clone();
-        let cancelled = request.cancelled && status.source < 0;
-        if request.persistent.is_none() {
-            compiler.requests.remove(id);
-        } else {
-            request.cancelled = false;
-        }
-        if cancelled {
-            // It never received anything.
-            for op in &done.ops {
-                cancel(compiler, *op);
-            }
-        } else {
-            settle(compiler, stream, &done, status);
-        }
-        compiler.now.own = done.own.or(compiler.now.own);
-        compiler.now.waits.extend(done.ops.iter().filter(|op| **op != NONE));
+/// The call waits for a request; the status tells what an open receive has matched.
+fn finish(compiler: &mut Compiler, stream: &Stream, id: i64, status: Status) {
+    let known = compiler.requests.get_mut(&id).filter(|request| request.active);
+    let Some(request) = known else { return };
+    request.active = false;
+    let (ops, open, own) = (request.ops.clone(), request.open, request.own);
+    let cancelled = request.cancelled && status.source < 0;
+    if request.persistent.is_none() {
+        compiler.requests.remove(&id);
+    } else {
+        request.cancelled = false;
     }
+    if let Some(communicator) = open {
+        settle(compiler, stream, &ops, communicator, status);
+    }
+    if cancelled {
+        // It never received anything.
+        for op in &ops {
+            cancel(compiler, *op);
+        }
+    }
+    compiler.now.own = own.or(compiler.now.own);
+    compiler.now.waits.extend(ops.iter().filter(|op| **op != NONE));
 }
 
 /// Takes out a receive that was cancelled. A send stays: no trace says whether it could still be stopped, and
@@ -197,32 +251,19 @@ fn cancel(compiler: &mut Compiler, op: u32) {
     }
 }
 
-/// An open receive was done; gives the message if a probe had found it, of those that could be. The probe has received it.
-pub fn probed(compiler: &mut Compiler, request: &Request, status: Status) -> Option<Probed> {
-    let open = request.open?;
-    let receive = *request.ops.last()?;
-    let exact = |said: i64, matched: i64| if matched < 0 { said } else { matched };
-    let (from, tag) = (exact(open.from, status.source), exact(open.tag, status.tag));
-    let is = |probed: &Probed| probed.is(open.communicator, from, tag) && probed.op <= receive;
-    let place = compiler.probed.iter().position(is)?;
-    let probed = compiler.probed.remove(place);
-    compiler.void(receive);
-    compiler.out.answered.extend(open.answer.map(|place| (probed.op, place)));
-    Some(probed)
-}
-
 /// Gives an open receive the source and tag that it matched.
-fn settle(compiler: &mut Compiler, stream: &Stream, request: &Request, status: Status) {
-    let Some(open) = request.open else { return };
-    if let Some(probed) = probed(compiler, request, status) {
-        return probes::waits_for(compiler, &probed, false);
-    }
-    let communicator = open.communicator;
+fn settle(
+    compiler: &mut Compiler,
+    stream: &Stream,
+    ops: &[u32],
+    communicator: i64,
+    status: Status,
+) {
     let tag = (status.tag >= 0).then(|| compiler.tag(communicator, Purpose::Tag(status.tag)));
     let known = compiler.communicator(stream, communicator).ok();
     let source = known.filter(|_| status.source >= 0);
     let source = source.and_then(|known| compiler.peer(known, status.source).ok().flatten());
-    for op in &request.ops {
+    for op in ops {
         if let Some(op) = compiler.out.draft.get_mut(*op) {
             if op.peer == schedule::ANY
                 && let Some(source) = source

@@ -301,16 +301,16 @@ impl Compiler<'_> {
         }
     }
 
-    /// Leaves the place of an answer to a message that was received before, if it may have one: what comes before it, and its number.
-    pub fn answer(&mut self) -> Option<(u32, u32)> {
-        let answers = self.answers?;
+    /// Leaves the place of an answer to a message that was received before, if it may have one.
+    pub fn answer_to(&mut self, receive: u32) {
+        let Some(answers) = self.answers else { return };
         let number = self.out.probed;
         self.out.probed += 1;
-        answers.may_be(self.rank + self.copy() * self.ranks, number).then(|| {
+        if answers.may_be(self.rank + self.copy() * self.ranks, number) {
             let before = self.passes();
             self.calc(0);
-            (before, number)
-        })
+            self.out.answered.insert(receive, (before, number));
+        }
     }
 
     /// Messages, then a computation that joins them.

@@ -2,33 +2,11 @@
 
 use super::calls::{both, buffer};
 use super::keys::Purpose;
-use super::rank::Compiler;
+use super::rank::{Compiler, Probed};
 use crate::format::table::Class;
 use crate::options::Mode;
 use crate::record::{ANY, Arguments, PROC_NULL, UNKNOWN};
 use crate::source::Stream;
-
-/// A message that was probed and not yet received.
-#[derive(Clone, Copy, Debug)]
-pub struct Probed {
-    pub communicator: i64,
-    pub source: i64,
-    pub tag: i64,
-    pub op: u32,
-    /// The number of the message in hand, if it was `MPI_Mprobe`.
-    pub message: i64,
-}
-
-impl Probed {
-    /// Whether a receive may take it, which is not in hand.
-    pub fn is(&self, communicator: i64, from: i64, tag: i64) -> bool {
-        let same = |said: i64, found: i64| said == ANY || said == found;
-        self.communicator == communicator
-            && self.message == 0
-            && same(from, self.source)
-            && same(tag, self.tag)
-    }
-}
 
 /// A call receives the message that is in hand.
 pub fn matched(
@@ -50,16 +28,26 @@ pub fn matched(
     Ok(())
 }
 
+/// The first message that was probed, and is not in hand, of those that a receive may take: by communicator, source and tag.
+pub fn place(compiler: &Compiler, (id, from, tag): (i64, i64, i64)) -> Option<usize> {
+    let same = |said: i64, found: i64| said == ANY || said == found;
+    compiler.probed.iter().position(|probed| {
+        probed.communicator == id
+            && probed.message == 0
+            && same(from, probed.source)
+            && same(tag, probed.tag)
+    })
+}
+
 /// A call receives a message that was probed. If its sender may wait for an answer, it gets that now.
 pub fn take(compiler: &mut Compiler, probed: &Probed, immediate: bool) {
     (compiler.looks, compiler.times) = (0, 0);
     waits_for(compiler, probed, immediate);
-    let answer = compiler.answer();
-    compiler.out.answered.extend(answer.map(|place| (probed.op, place)));
+    compiler.answer_to(probed.op);
 }
 
 /// A message that was probed is there; but the call may have to wait for the thread that has found it.
-pub fn waits_for(compiler: &mut Compiler, probed: &Probed, immediate: bool) {
+fn waits_for(compiler: &mut Compiler, probed: &Probed, immediate: bool) {
     let found = compiler.out.draft.get(probed.op);
     let here = found.is_some_and(|op| usize::from(op.cpu) == compiler.now.thread);
     if here && compiler.options.mode == Mode::Gaps {

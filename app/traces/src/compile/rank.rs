@@ -13,7 +13,6 @@ use super::completion::missed;
 use super::keys::{Keys, Numbers};
 use super::locks::{Grants, Held};
 use super::onesided::Exposure;
-use super::probes::Probed;
 use super::synchronous::{Answers, Synchronous};
 use super::unlisted::Verdict;
 use super::{Clock, Mark, calls};
@@ -100,24 +99,14 @@ pub struct Request {
     pub ops: SmallVec<[u32; 2]>,
     /// Started and not yet completed.
     pub active: bool,
-    /// A receive whose source or tag is open.
-    pub open: Option<Open>,
+    /// A receive whose source or tag is open: its communicator.
+    pub open: Option<i64>,
     /// What starts again at `MPI_Start`.
     pub persistent: Option<(Class, Box<[i64]>)>,
     /// It is a receive that the program asked to be cancelled.
     pub cancelled: bool,
     /// It is an access to the rank's own memory, in this window.
     pub own: Option<i64>,
-}
-
-/// What a receive asks for whose source or tag is open.
-#[derive(Clone, Copy, Debug)]
-pub struct Open {
-    pub communicator: i64,
-    pub from: i64,
-    pub tag: i64,
-    /// The place of an answer to a message that was probed, and its number.
-    pub answer: Option<(u32, u32)>,
 }
 
 /// What a thread did last.
@@ -130,6 +119,17 @@ pub struct Chain {
     pub carry: u64,
     /// Sleep, likewise.
     pub slept: u64,
+}
+
+/// A message that was probed and not yet received.
+#[derive(Clone, Copy, Debug)]
+pub struct Probed {
+    pub communicator: i64,
+    pub source: i64,
+    pub tag: i64,
+    pub op: u32,
+    /// The number of the message in hand, if it was `MPI_Mprobe`.
+    pub message: i64,
 }
 
 /// Compiles a rank.
@@ -204,6 +204,8 @@ pub struct Current {
     pub network: u64,
     /// Registration of buffers and set-up of connections.
     pub extra: u64,
+    /// The request that it starts.
+    pub request: i64,
     /// It finds a message, which gets the rank on when it is received.
     pub finds: bool,
     /// It is, or ends, an access to the rank's own memory in this window.

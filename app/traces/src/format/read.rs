@@ -85,6 +85,25 @@ impl<R: Read> Reader<R> {
         })
     }
 
+    /// Reads the rest once more. The input is the same file, from the place of the next block.
+    #[must_use]
+    pub fn ahead(&self, input: R) -> Self {
+        Self {
+            input: BufReader::with_capacity(1 << 16, input),
+            header: self.header.clone(),
+            definitions: self.definitions.clone(),
+            block: self.block.clone(),
+            packed: Vec::new(),
+            warning: self.warning.clone(),
+            ..*self
+        }
+    }
+
+    /// Where the next block stands in the file.
+    pub const fn next_block(&self) -> u64 {
+        self.next_block
+    }
+
     /// What the file says of its run.
     pub fn header(&self) -> &Header {
         &self.header
