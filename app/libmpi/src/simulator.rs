@@ -260,6 +260,13 @@ pub extern "C" fn heddle_moment() -> u64 {
     mpi().moment.take()
 }
 
+/// If it took locks of a window then or gave some back: the how manieth call it was of those of all ranks that did, as several may at the
+/// same picosecond. 0 if it did not, or that was asked before.
+#[unsafe(no_mangle)]
+pub extern "C" fn heddle_turn() -> u64 {
+    mpi().turn.take()
+}
+
 /// Is told of a look at the clock: when it began and ended, in picoseconds.
 pub type Told = extern "C" fn(u64, u64);
 

@@ -64,6 +64,8 @@ pub struct Mpi {
     pub measured: Cell<Option<u64>>,
     /// When the rank last looked at or changed what ranks share, in picoseconds; 0 once that has been asked for.
     pub moment: Cell<u64>,
+    /// Of those of all ranks who took or gave back locks of a window, the how manieth it was; 0 likewise.
+    pub turn: Cell<u64>,
     /// Who is told of looks at the clock.
     pub told: Cell<Option<crate::simulator::Told>>,
     /// Whether it counts how often the rank computes.

@@ -97,12 +97,14 @@ impl Window {
             which.target.is_none_or(|target| target == access.target)
                 && (access.brings || !which.local)
         };
-        let (done, left): (Vec<_>, Vec<_>) = self.open.take().into_iter().partition(meant);
+        let (mut done, left): (Vec<_>, Vec<_>) = self.open.take().into_iter().partition(meant);
         self.open.replace(left);
+        let port = mpi().port()?;
+        // Those that had requests may have been completed.
+        done.retain(|access| port.knows(access.ticket));
         if done.is_empty() {
             return Ok(false);
         }
-        let port = mpi().port()?;
         let tickets: Vec<_> = done.iter().map(|access| access.ticket).collect();
         threads::wait_later(port, &tickets);
         for access in &done {

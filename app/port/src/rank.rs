@@ -261,6 +261,11 @@ impl Port {
         done.get(ticket).is_some_and(|done| done.is_none_or(|done| done.time > self.now.get()))
     }
 
+    /// Whether an operation was not forgotten.
+    pub fn knows(&self, ticket: Ticket) -> bool {
+        self.done.borrow().get(ticket).is_some()
+    }
+
     /// An operation will not be asked for again.
     pub fn forget(&self, ticket: Ticket) {
         self.done.borrow_mut().drop(ticket);

@@ -70,6 +70,7 @@ uint64_t (*heddle_computed)(void);
 void (*heddle_records)(void);
 void (*heddle_recorded)(void);
 uint64_t (*heddle_moment)(void);
+uint64_t (*heddle_turn)(void);
 void (*heddle_tell_looks)(void (*)(uint64_t, uint64_t));
 
 /* The library of MPI is there now, also if the program, like Python, has loaded it while it ran. */
@@ -83,6 +84,7 @@ static void find_simulation(void)
     heddle_records = dlsym(library, "heddle_records");
     heddle_recorded = dlsym(library, "heddle_recorded");
     heddle_moment = dlsym(library, "heddle_moment");
+    heddle_turn = dlsym(library, "heddle_turn");
     heddle_tell_looks = dlsym(library, "heddle_tell_looks");
 }
 

@@ -59,7 +59,7 @@ extern __thread unsigned thread_number __attribute__((tls_model("initial-exec"))
 
 struct call {
     /* In a simulated run also when it looked at or changed what ranks share; 0 if it did not. */
-    uint64_t enter, leave, moment;
+    uint64_t enter, leave, moment, turn;
 };
 
 /* What the library of heddle has for recorders, once `find_simulation` has found it in the process; NULL in a real run. */
@@ -73,6 +73,7 @@ extern void (*heddle_records)(void);
 extern void (*heddle_recorded)(void);
 /* When the call that ends looked at or changed what ranks share, such as locks of windows; 0 if it did not. */
 extern uint64_t (*heddle_moment)(void);
+extern uint64_t (*heddle_turn)(void);
 /* Looks at the clock are told from now on: when they began, as calls do, and ended. */
 extern void (*heddle_tell_looks)(void (*)(uint64_t, uint64_t));
 
@@ -103,6 +104,7 @@ static inline void leave(struct call *call)
     if (call->leave < call->enter)
         call->leave = call->enter;
     call->moment = heddle_moment ? heddle_moment() : 0;
+    call->turn = heddle_turn ? heddle_turn() : 0;
 }
 
 /* The call is over, and with it what recording it takes, which is no computation of the program. */

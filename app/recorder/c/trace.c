@@ -302,8 +302,8 @@ out_t trace_begin(unsigned number, const struct call *call, size_t most)
         block_thread = thread_number;
     }
     if (call->moment && call->moment >= call->enter) {
-        out_t out = trace_define(6, 16);
-        trace_defined(put(out, call->moment - call->enter));
+        out_t out = trace_define(6, 24);
+        trace_defined(put(put(out, call->moment - call->enter), call->turn));
     }
     uint64_t from = call->enter - trace_start;
     body = buffer + slot->used;

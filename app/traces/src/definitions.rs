@@ -83,6 +83,15 @@ pub struct Offset {
     pub nanoseconds: i64,
 }
 
+/// When a call of a simulated run looked at or changed what ranks share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moment {
+    /// Picoseconds since it was entered.
+    pub after: u64,
+    /// If it took locks of a window or gave some back: the how manieth call that was of those of all ranks that did; otherwise 0.
+    pub turn: u64,
+}
+
 /// Everything that the trace of a rank has defined so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Definitions {
@@ -94,9 +103,8 @@ pub struct Definitions {
     pub names: FxHashMap<u32, String>,
     /// Measurements of the clock, in the order of time.
     pub offsets: Vec<Offset>,
-    /// When the last call that was read looked at or changed what ranks share, such as locks of windows, if it did and the run was
-    /// simulated: picoseconds since it was entered.
-    pub moment: Option<u64>,
+    /// Of the last call that was read, if it had one.
+    pub moment: Option<Moment>,
 }
 
 impl Definitions {

@@ -12,6 +12,8 @@ use crate::{mpi, p2p};
 
 /// A lock that one rank holds alone; other numbers are how many share it.
 const ALONE: u64 = u64::MAX;
+/// Words of all: ranks that have left, and turns.
+const OF_ALL: u32 = 2;
 /// Words of a target: holders, first and last of the queue.
 const OF_TARGET: u32 = 3;
 /// Words of a place in a queue: the next place, the rank, and whether it wants to be alone.
@@ -27,7 +29,7 @@ pub struct Locks {
 impl Locks {
     /// Bytes for so many ranks.
     pub fn bytes(ranks: u32) -> u64 {
-        8 * (1 + u64::from(ranks) * u64::from(OF_TARGET))
+        8 * (u64::from(OF_ALL) + u64::from(ranks) * u64::from(OF_TARGET))
     }
 
     /// The locks in a block of so many bytes.
@@ -47,7 +49,7 @@ impl Locks {
     }
 
     fn of_target(self, target: u32) -> Result<[&'static AtomicU64; 3]> {
-        let first = 1 + OF_TARGET * target;
+        let first = OF_ALL + OF_TARGET * target;
         Ok([self.word(first)?, self.word(first + 1)?, self.word(first + 2)?])
     }
 
@@ -91,6 +93,11 @@ impl Locks {
             granted.push(rank.load(Ordering::Relaxed) as u32);
         }
         Ok(granted)
+    }
+
+    /// A call that takes locks or gives some back has its turn: the how manieth of all ranks, from 1.
+    pub fn turn(self) -> Result<u64> {
+        Ok(self.word(1)?.fetch_add(1, Ordering::Relaxed) + 1)
     }
 
     /// A rank has no more to do with the window; tells whether it is the last.

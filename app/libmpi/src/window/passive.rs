@@ -21,7 +21,7 @@ impl Window {
     fn lock(&self, targets: Range<u32>, alone: bool) -> Result {
         let port = mpi().port()?;
         // Others may have asked before, or not yet given it back.
-        agree::settle();
+        self.turn()?;
         let (mut places, mut tickets) = (Vec::new(), Vec::new());
         for target in targets {
             if let Some(place) = self.locks.take(target, self.comm.rank(), alone)? {
@@ -41,9 +41,16 @@ impl Window {
         Ok(())
     }
 
+    /// What others do to the locks before has happened.
+    fn turn(&self) -> Result {
+        agree::settle();
+        mpi().turn.set(self.locks.turn()?);
+        Ok(())
+    }
+
     /// Gives back the locks of some targets.
     fn unlock(&self, mut targets: Range<u32>) -> Result {
-        agree::settle();
+        self.turn()?;
         targets.try_for_each(|target| self.give_back(target))
     }
 

@@ -64,8 +64,8 @@ pub fn compile(
                 let ops = SmallVec::from_slice(&compiler.now.ends);
                 reuse(compiler, id);
                 compiler.frame(Shape::Posted);
-                let own = compiler.now.own;
-                let request = Request { ops, active: true, open, own, ..Request::default() };
+                let window = compiler.now.window;
+                let request = Request { ops, active: true, open, window, ..Request::default() };
                 compiler.requests.insert(id, request);
             }
             Ok(())

@@ -55,7 +55,7 @@ pub fn complete(
             return Ok(());
         }
     }
-    if let (Some(window), true) = (compiler.now.own, compiler.now.waits.is_empty()) {
+    if let (Some(window), true) = (compiler.now.window, compiler.now.waits.is_empty()) {
         onesided::idle(compiler, window, stream)?;
     }
     compiler.frame(Shape::Completion);
@@ -79,6 +79,7 @@ enum Told {
 }
 
 /// Goes through the requests of which a call says that they are done.
+// Long because it lists the calls.
 fn told(class: Class, record: &Record, mut done: impl FnMut(i64, Status)) -> Told {
     let mut arguments = record.arguments();
     let requests = requests(class, record);
@@ -218,7 +219,7 @@ fn finish(compiler: &mut Compiler, stream: &Stream, id: i64, status: Status) {
     let known = compiler.requests.get_mut(&id).filter(|request| request.active);
     let Some(request) = known else { return };
     request.active = false;
-    let (ops, open, own) = (request.ops.clone(), request.open, request.own);
+    let (ops, open, window) = (request.ops.clone(), request.open, request.window);
     let cancelled = request.cancelled && status.source < 0;
     if request.persistent.is_none() {
         compiler.requests.remove(&id);
@@ -234,7 +235,9 @@ fn finish(compiler: &mut Compiler, stream: &Stream, id: i64, status: Status) {
             cancel(compiler, *op);
         }
     }
-    compiler.now.own = own.or(compiler.now.own);
+    if let Some(window) = window {
+        onesided::ended(compiler, window, &ops);
+    }
     compiler.now.waits.extend(ops.iter().filter(|op| **op != NONE));
 }
 

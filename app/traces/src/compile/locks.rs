@@ -12,15 +12,19 @@ use super::run::Run;
 /// A lock: the communicator of the window, how many collectives that had when the window was made, and the target.
 pub type Lock = (i64, i64, i64);
 
+/// A moment: picoseconds, and the turn of those in it.
+pub type At = (u64, u64);
+
 /// A lock that a rank held.
 #[derive(Clone, Copy, Debug)]
 pub struct Held {
     pub lock: Lock,
     pub alone: bool,
-    /// When it was asked for, when the call that did so returned, and when it was given back, in picoseconds.
-    pub asked: u64,
+    /// When it was asked for and when it was given back.
+    pub asked: At,
+    pub until: At,
+    /// When the call that asked for it returned.
     pub leave: u64,
-    pub until: u64,
 }
 
 /// Who tells whom that a lock is there: by rank of the trace and number of the lock among those that it held.
@@ -30,21 +34,32 @@ pub struct Grants {
     to: FxHashMap<(u32, usize), Vec<i64>>,
 }
 
-/// Who holds a lock together, and who gave it back last before that: until when, rank and number.
+/// A holder of a lock: until when, rank and number.
+type Holder = (At, u32, usize);
+
+/// Who holds a lock together, and who gave it back last before that: the last, and the last other rank.
 #[derive(Debug, Default)]
 struct Holders {
     alone: bool,
-    now: Vec<(u64, u32, usize)>,
-    before: Option<(u64, u32, usize)>,
+    now: Vec<Holder>,
+    before: [Option<Holder>; 2],
 }
 
 impl Holders {
     fn add(&mut self, held: &Held, rank: u32, number: usize) {
         if held.alone || self.alone {
-            self.before = self.now.drain(..).chain(self.before).max();
+            let last = self.now.iter().max().copied();
+            let others = self.now.iter().filter(|one| last.is_some_and(|last| one.1 != last.1));
+            self.before = [last, others.max().copied()];
+            self.now.clear();
             self.alone = held.alone;
         }
         self.now.push((held.until, rank, number));
+    }
+
+    /// Who gave it back last, of other ranks: nobody waits for itself.
+    fn before(&self, rank: u32) -> Option<Holder> {
+        self.before.iter().flatten().find(|(_, other, _)| *other != rank).copied()
     }
 }
 
@@ -69,20 +84,21 @@ pub fn grants(runs: &mut [Run], ranks: u32) -> Option<Grants> {
         .collect();
     let mut all = Vec::new();
     for (rank, held) in (0..).zip(&held) {
-        all.extend(held.iter().enumerate().map(|(number, one)| (one.leave, rank, number, one)));
+        all.extend(held.iter().enumerate().map(|(number, one)| (one.asked, rank, number, one)));
     }
-    // Nobody gets a lock before who asked earlier, and a call that asks for several keeps what it has while it waits for others.
-    all.sort_unstable_by_key(|(leave, rank, number, _)| (*leave, *rank, *number));
+    // Nobody gets a lock before who asked earlier.
+    all.sort_unstable_by_key(|(asked, rank, number, _)| (*asked, *rank, *number));
     let mut locks: FxHashMap<Lock, Holders> = FxHashMap::default();
     let mut grants = Grants::default();
-    let mut told: BTreeMap<(u32, usize), Vec<(u64, u32)>> = BTreeMap::new();
-    for (leave, rank, number, one) in all {
+    let mut told: BTreeMap<(u32, usize), Vec<(At, u32)>> = BTreeMap::new();
+    for (asked, rank, number, one) in all {
         let holders = locks.entry(one.lock).or_default();
         holders.add(one, rank, number);
-        let before = holders.before.filter(|(until, ..)| leave > one.asked && *until >= one.asked);
+        let before = holders.before(rank);
+        let before = before.filter(|(until, ..)| one.leave > asked.0 && *until >= asked);
         if let Some((_, other, its)) = before {
             grants.from.insert((rank, number), other.into());
-            told.entry((other, its)).or_default().push((one.asked, rank));
+            told.entry((other, its)).or_default().push((asked, rank));
         }
     }
     for (giver, mut takers) in told {

@@ -15,8 +15,9 @@ use super::calls::{bytes, synchronise};
 use super::completion::missed;
 use super::emit::Shape;
 use super::keys::Purpose;
-use super::locks::Held;
-use super::rank::{Compiler, Current, Ranked, Remote};
+use super::locks::{At, Held};
+use super::rank::{Compiler, Ranked, Remote};
+use crate::definitions::Moment;
 use crate::format::table::Class;
 use crate::options::{Mode, Options, Window};
 use crate::record::{Arguments, PROC_NULL};
@@ -226,6 +227,13 @@ fn end_exposure(compiler: &mut Compiler, id: i64) -> Result<Shape, String> {
     Ok(Shape::Blocking)
 }
 
+impl Compiler<'_> {
+    /// The time of a moment of the current call, and its turn.
+    const fn at(&self, moment: Moment) -> At {
+        (self.now.enter.saturating_add(moment.after), moment.turn)
+    }
+}
+
 /// Asks for the locks of some targets of a window.
 fn lock(
     compiler: &mut Compiler,
@@ -238,14 +246,14 @@ fn lock(
         return Ok(());
     }
     compiler.turn();
-    let moment = stream.definitions().moment.unwrap_or(0);
-    let asked = compiler.now.enter.saturating_add(moment);
+    let moment = stream.definitions().moment;
+    let asked = moment.map_or((compiler.now.enter, 0), |moment| compiler.at(moment));
     let leave = compiler.now.leave;
     let &mut Exposure { communicator, number, .. } = exposure(compiler, id)?;
     for target in targets {
         let lock = (communicator, number, target);
         let which = compiler.out.held.len();
-        compiler.out.held.push(Held { lock, alone, asked, leave, until: u64::MAX });
+        compiler.out.held.push(Held { lock, alone, asked, leave, until: (u64::MAX, 0) });
         exposure(compiler, id)?.held.insert(target, which);
         if let Some(from) = compiler.grants.and_then(|grants| grants.from(compiler.rank, which)) {
             notify(compiler, id, &[from], (false, |window| Purpose::Granted(window, target)))?;
@@ -261,8 +269,8 @@ fn unlock(
     targets: Range<i64>,
     stream: &Stream,
 ) -> Result<(), String> {
-    let Current { enter, leave, .. } = compiler.now;
-    let until = stream.definitions().moment.map_or(leave, |moment| enter.saturating_add(moment));
+    let moment = stream.definitions().moment;
+    let until = moment.map_or((compiler.now.leave, 0), |moment| compiler.at(moment));
     if !exposure(compiler, id)?.held.is_empty() {
         compiler.turn();
     }
@@ -325,6 +333,15 @@ fn flush(
         idle(compiler, id, stream)?;
     }
     Ok(())
+}
+
+/// The request of an access was completed: no later call waits for its answer.
+pub fn ended(compiler: &mut Compiler, id: i64, ops: &[u32]) {
+    if ops.is_empty() {
+        compiler.now.window = Some(id);
+    } else if let Some(window) = compiler.windows.get_mut(&id) {
+        window.open.retain(|(_, answer, _)| !ops.contains(answer));
+    }
 }
 
 /// There was nothing to wait for: in a simulated run that is at times a look.
@@ -421,9 +438,9 @@ fn access(
         // Others may look at what it does at any time.
         compiler.turn();
     }
+    compiler.now.window = Some(id);
     // Its own memory takes no message.
     if to == compiler.out.place {
-        compiler.now.own = Some(id);
         return Ok(());
     }
     let number = compiler.accesses;

@@ -105,8 +105,8 @@ pub struct Request {
     pub persistent: Option<(Class, Box<[i64]>)>,
     /// It is a receive that the program asked to be cancelled.
     pub cancelled: bool,
-    /// It is an access to the rank's own memory, in this window.
-    pub own: Option<i64>,
+    /// It is an access, in this window; without operations, to the rank's own memory.
+    pub window: Option<i64>,
 }
 
 /// What a thread did last.
@@ -208,8 +208,8 @@ pub struct Current {
     pub request: i64,
     /// It finds a message, which gets the rank on when it is received.
     pub finds: bool,
-    /// It is, or ends, an access to the rank's own memory in this window.
-    pub own: Option<i64>,
+    /// It is an access in this window, or ends one to the rank's own memory.
+    pub window: Option<i64>,
 }
 
 /// The common time of a rank's own time.
@@ -474,7 +474,7 @@ impl<'a> Compiler<'a> {
         let now = &mut self.now;
         (now.call, now.thread) = (record.id, thread);
         (now.enter, now.leave) = (record.enter, record.leave);
-        (now.finds, now.own) = (false, None);
+        (now.finds, now.window) = (false, None);
         now.starts.clear();
         now.ends.clear();
         now.waits.clear();

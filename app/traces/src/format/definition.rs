@@ -1,7 +1,7 @@
 //! Records that define something: a number below 16, the length of what follows, and that.
 
 use super::varint;
-use crate::definitions::{Communicator, Definitions, Group, Neighbours, Offset};
+use crate::definitions::{Communicator, Definitions, Group, Moment, Neighbours, Offset};
 
 /// A function outside the table: number, length of its name, name.
 pub const NAME: u32 = 1;
@@ -85,7 +85,7 @@ fn take_list(bytes: &mut &[u8]) -> Option<Vec<i64>> {
 pub enum Effect {
     Nothing,
     Thread(u32),
-    Moment(u64),
+    Moment(Moment),
 }
 
 /// Takes in a definition. `None` if it is damaged. One that is not known is passed over.
@@ -123,7 +123,12 @@ pub fn apply(
             let nanoseconds = varint::take_signed(bytes)?;
             definitions.offsets.push(Offset { at, nanoseconds });
         }
-        MOMENT => return Some(Effect::Moment(varint::take(bytes)?.checked_mul(unit)?)),
+        MOMENT => {
+            let after = varint::take(bytes)?.checked_mul(unit)?;
+            // Older files do not tell turns.
+            let turn = if bytes.is_empty() { 0 } else { varint::take(bytes)? };
+            return Some(Effect::Moment(Moment { after, turn }));
+        }
         THREAD => return Some(Effect::Thread(u32::try_from(varint::take(bytes)?).ok()?)),
         _ => {}
     }

@@ -7,7 +7,7 @@ use super::definition::{CALLS, Effect, apply};
 use super::header::{Header, fill};
 use super::table::{Field, Table, UNLISTED};
 use super::{BLOCK, BLOCK_HEADER, Error, INDEX, LARGEST_BLOCK, varint};
-use crate::definitions::Definitions;
+use crate::definitions::{Definitions, Moment};
 use crate::record::Record;
 
 /// The calls of a file that was not closed, or damaged later, end early.
@@ -41,7 +41,7 @@ pub struct Reader<R> {
     last: u64,
     thread: u32,
     /// Of the next call, as [`Definitions::moment`].
-    moment: Option<u64>,
+    moment: Option<Moment>,
     /// Where the block and the next one start in the file.
     block_start: u64,
     next_block: u64,
