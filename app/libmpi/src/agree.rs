@@ -47,8 +47,12 @@ fn agreed<T>(
     let nothing = || Amount::Each(0);
     let class =
         collective::Call { class: Class::Create, root: None, element: 1, commutative: true };
-    let ticket = collective::post(comm, &class, nothing(), nothing(), contribution)?;
-    threads::finish(mpi().port()?, &[ticket]);
+    let port = mpi().port()?;
+    let ticket = simulator::tell(port, false, || {
+        let ticket = collective::post(comm, &class, nothing(), nothing(), contribution)?;
+        threads::finish(port, &[ticket]);
+        Ok(ticket)
+    })?;
     collective::finish(comm, ticket, read)
 }
 
@@ -125,7 +129,7 @@ impl Word {
 /// Lets the other ranks do what they do before this moment of simulated time: when what this one computed so far has passed.
 pub fn settle() {
     if let Ok(port) = mpi().port() {
-        mpi().moment.set(port.poll(Poll::Turn));
+        mpi().moment.set(simulator::tell(port, true, || port.poll(Poll::Turn)));
         port.order();
     }
 }

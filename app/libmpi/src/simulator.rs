@@ -276,6 +276,25 @@ pub extern "C" fn heddle_tell_looks(told: Told) {
     mpi().told.set(Some(told));
 }
 
+/// Is told of something within a call: when it began and ended, in picoseconds, and whether it is a turn, or an agreement of the ranks
+/// of a communicator.
+pub type ToldAgreement = extern "C" fn(begin: u64, end: u64, is_turn: bool);
+
+/// Agreements within calls are told from now on, and turns: a replay of what is recorded needs those of MPI-IO.
+#[unsafe(no_mangle)]
+pub extern "C" fn heddle_tell_agreements(told: ToldAgreement) {
+    mpi().told_agreements.set(Some(told));
+}
+
+/// Does something of which is told.
+pub fn tell<T>(port: &Port, is_turn: bool, act: impl FnOnce() -> T) -> T {
+    let Some(told) = mpi().told_agreements.get() else { return act() };
+    let begin = port.computed();
+    let result = act();
+    told(begin, port.time(), is_turn);
+    result
+}
+
 /// A look at the clock, in picoseconds.
 pub fn time(mpi: &Mpi, port: &Port) -> u64 {
     let Some(told) = mpi.told.get() else { return port.poll(Poll::Time) };

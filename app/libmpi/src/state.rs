@@ -68,6 +68,8 @@ pub struct Mpi {
     pub turn: Cell<u64>,
     /// Who is told of looks at the clock.
     pub told: Cell<Option<crate::simulator::Told>>,
+    /// Who is told of agreements and turns.
+    pub told_agreements: Cell<Option<crate::simulator::ToldAgreement>>,
     /// Whether it counts how often the rank computes.
     pub counted: Cell<bool>,
     /// Messages and collectives have no contents: the program's buffers are left alone.

@@ -72,6 +72,7 @@ void (*heddle_recorded)(void);
 uint64_t (*heddle_moment)(void);
 uint64_t (*heddle_turn)(void);
 void (*heddle_tell_looks)(void (*)(uint64_t, uint64_t));
+void (*heddle_tell_agreements)(void (*)(uint64_t, uint64_t, bool));
 
 /* The library of MPI is there now, also if the program, like Python, has loaded it while it ran. */
 static void find_simulation(void)
@@ -86,6 +87,7 @@ static void find_simulation(void)
     heddle_moment = dlsym(library, "heddle_moment");
     heddle_turn = dlsym(library, "heddle_turn");
     heddle_tell_looks = dlsym(library, "heddle_tell_looks");
+    heddle_tell_agreements = dlsym(library, "heddle_tell_agreements");
 }
 
 static bool can_record(void)

@@ -400,6 +400,41 @@ void window_freed(MPI_Win handle)
     unlock();
 }
 
+/* ---- Files ---- */
+
+static struct map files;
+__thread uint64_t meeting;
+
+void file_opens(MPI_Comm comm)
+{
+    lock();
+    meeting = communicator_of(comm)->number + 1;
+    unlock();
+}
+
+void file_opened(MPI_Comm comm, MPI_File file)
+{
+    lock();
+    map_set(&files, KEY(file), map_get(&communicators, KEY(comm)));
+    unlock();
+}
+
+void file_enters(MPI_File file)
+{
+    lock();
+    uint32_t index = map_get(&files, KEY(file));
+    meeting = index ? communicator_list[index - 1]->number + 1 : 0;
+    unlock();
+}
+
+void file_closes(MPI_File file)
+{
+    file_enters(file);
+    lock();
+    map_remove(&files, KEY(file));
+    unlock();
+}
+
 /* ---- What is there from the start ---- */
 
 void handles_start(void)

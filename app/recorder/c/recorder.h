@@ -74,6 +74,7 @@ extern void (*heddle_recorded)(void);
 /* When the call that ends looked at or changed what ranks share, such as locks of windows; 0 if it did not. */
 extern uint64_t (*heddle_moment)(void);
 extern uint64_t (*heddle_turn)(void);
+extern void (*heddle_tell_agreements)(void (*)(uint64_t, uint64_t, bool));
 /* Looks at the clock are told from now on: when they began, as calls do, and ended. */
 extern void (*heddle_tell_looks)(void (*)(uint64_t, uint64_t));
 
@@ -145,6 +146,7 @@ void trace_defined(out_t out);
 void trace_unlisted(unsigned function, const struct call *call, bool failed);
 /* A look at the clock of a simulated run. */
 void trace_look(uint64_t begin, uint64_t end);
+void trace_agreement(uint64_t begin, uint64_t end, bool is_turn);
 /* Writes what is buffered as a block. */
 void trace_flush(void);
 /* Writes the index and closes the file. */
@@ -284,6 +286,13 @@ uint64_t communicator_duplicated(MPI_Comm parent);
 /* The one that was defined last, and the handle of one. */
 uint32_t communicator_latest(void);
 void communicator_named(uint32_t index, MPI_Comm handle);
+
+/* The communicator of the file that this thread is at, its number and one; 0 if it is at none. */
+extern __thread uint64_t meeting __attribute__((tls_model("initial-exec")));
+void file_opens(MPI_Comm comm);
+void file_opened(MPI_Comm comm, MPI_File file);
+void file_enters(MPI_File file);
+void file_closes(MPI_File file);
 
 /* Ranks with which a rank of the communicator exchanges data in a collective. */
 static inline int peers(const struct communicator *comm)

@@ -199,7 +199,7 @@ void trace_open(int rank, int size, uint64_t start, uint64_t wall)
         return;
     }
     compressor = ZSTD_createCCtx();
-    named = calloc(2 * (FUNCTION_COUNT + 1), 1);
+    named = calloc(2 * (FUNCTION_COUNT + 2), 1);
     unlink(tail_path);
     size_t header = write_header(rank, size, start, wall);
     if (!compressor || !named || header == 0 || !map_tail(BLOCK_BYTES + ROOM)) {
@@ -217,6 +217,8 @@ void trace_open(int rank, int size, uint64_t start, uint64_t wall)
     recording = true;
     if (heddle_tell_looks)
         heddle_tell_looks(trace_look);
+    if (heddle_tell_agreements)
+        heddle_tell_agreements(trace_agreement);
 }
 
 /* Tells the compiler, and the kernel's view of the mapping, that what was written stands. */
@@ -378,6 +380,24 @@ void trace_look(uint64_t begin, uint64_t end)
     trace_unlisted(FUNCTION_COUNT, &call, false);
     unlock();
     inside = false;
+}
+
+/* The number of MPI_File in calls.csv. */
+#define AGREEMENT 266
+
+/* Within a call of MPI-IO, its ranks agree, or this one has a turn. */
+void trace_agreement(uint64_t begin, uint64_t end, bool is_turn)
+{
+    struct call call = {.enter = begin, .leave = end < begin ? begin : end};
+    if (!recording || !meeting)
+        return;
+    lock();
+    if (is_turn) {
+        trace_unlisted(FUNCTION_COUNT + 1, &call, false);
+    } else {
+        trace_end(put(trace_begin(AGREEMENT, &call, FIXED_BYTES), meeting - 1));
+    }
+    unlock();
 }
 
 void trace_close(void)

@@ -157,11 +157,12 @@ mod tests {
     }
 
     /// Every call of the trace format can be recorded, and has as many fields as arguments
-    /// (`MPI_Pcontrol` has more arguments than its standard names).
+    /// (`MPI_Pcontrol` has more arguments than its standard names). `MPI_File` is no function: `trace_agreement` writes it.
     #[test]
     fn calls_and_prototypes_agree() {
         let all = all();
-        for (name, call) in calls(traces::format::table::CSV) {
+        let calls = calls(traces::format::table::CSV);
+        for (name, call) in calls.into_iter().filter(|(name, _)| *name != "MPI_File") {
             let prototype = find(&all, name);
             assert_eq!(prototype.call.as_ref(), Some(&call));
             let (kept, given) = (call.fields.len(), prototype.arguments.len());

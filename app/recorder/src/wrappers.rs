@@ -58,8 +58,8 @@ pub fn source(all: &[Prototype]) -> String {
     for Prototype { name, .. } in all {
         let _ = writeln!(out, "    \"{name}\",");
     }
-    // Not wrapped: `trace_look` writes it.
-    out.push_str("    \"MPI_Wtime\",\n};\n");
+    // Not wrapped: `trace_look` and `trace_agreement` write them.
+    out.push_str("    \"MPI_Wtime\",\n    \"MPI_File_turn\",\n};\n");
     for prototype in all {
         let by_hand = prototype.call.as_ref().is_some_and(by_hand);
         if !by_hand {
@@ -80,6 +80,20 @@ pub fn source(all: &[Prototype]) -> String {
 
 fn by_hand(call: &Call) -> bool {
     BY_HAND.contains(&call.class.as_str())
+}
+
+/// What comes before and behind a call of MPI-IO.
+fn at_file(prototype: &Prototype) -> (&'static str, &'static str) {
+    if prototype.name == "MPI_File_open" {
+        let after =
+            "    meeting = 0;\n    if (result == MPI_SUCCESS)\n        file_opened(a0, *a4);";
+        return ("    file_opens(a0);\n", after);
+    }
+    match prototype.arguments.first().map(String::as_str) {
+        Some("MPI_File") => ("    file_enters(a0);\n", "    meeting = 0;"),
+        Some("MPI_File*") => ("    file_closes(*a0);\n", "    meeting = 0;"),
+        _ => ("", ""),
+    }
 }
 
 fn wrapper(out: &mut String, prototype: &Prototype) {
@@ -109,7 +123,11 @@ fn wrapper(out: &mut String, prototype: &Prototype) {
     if let Some(body) = &body {
         body.before(out);
     }
-    let _ = write!(out, "    int result = REAL({name})({passed});\n    leave(&call);\n");
+    let (before, after) = at_file(prototype);
+    let _ = writeln!(
+        out,
+        "{before}    int result = REAL({name})({passed});\n    leave(&call);\n{after}"
+    );
     if let Some(Body { makes: Some(made), .. }) = &body {
         let _ = writeln!(out, "    if (result == MPI_SUCCESS)\n        communicator_made({made});");
     }

@@ -36,6 +36,16 @@ impl Compiler<'_> {
         }
     }
 
+    /// A turn of a simulated run that is no part of a call.
+    pub fn turn_alone(&mut self) {
+        if self.options.mode == Mode::Gaps {
+            self.turn();
+            if let Some(chain) = self.threads.get_mut(self.now.thread) {
+                chain.clock = self.now.leave;
+            }
+        }
+    }
+
     /// What a call costs besides what it waits for.
     pub fn cost(&self, class: Class, simulated: bool) -> u64 {
         let options = self.options;

@@ -12,6 +12,10 @@ pub enum Verdict {
     Local,
     /// It is a look at the clock.
     Clock,
+    /// It is a turn within a call of MPI-IO, before which what is earlier in simulated time happens.
+    Turn,
+    /// MPI-IO: how its ranks agree, only simulated runs tell.
+    Io,
     /// As if it were; the text says what is lost.
     Lossy(&'static str),
     /// It communicates, and the trace does not say how.
@@ -30,6 +34,12 @@ impl Compiler<'_> {
                 self.begin(record);
                 self.look_at_clock();
             }
+            Verdict::Turn => {
+                self.begin(record);
+                self.turn_alone();
+            }
+            Verdict::Io if stream.is_simulated() => {}
+            Verdict::Io => self.count("calls of MPI-IO count as computation"),
             Verdict::Refused(reason) => return Err(reason.to_owned()),
             Verdict::Lossy(what) => self.count(what),
         }
@@ -50,8 +60,11 @@ pub fn verdict(name: &str) -> Verdict {
     if ["Comm_create_from_group", "Intercomm_create_from_groups"].contains(&plain) {
         return Verdict::Refused("the trace does not say who is in the communicator that it makes");
     }
+    if plain == "File_turn" {
+        return Verdict::Turn;
+    }
     if plain.starts_with("File_") {
-        return Verdict::Lossy("calls of MPI-IO count as computation");
+        return Verdict::Io;
     }
     if plain == "Wtime" {
         return Verdict::Clock;
