@@ -13,13 +13,23 @@ use crate::{mpi, mpi_functions, threads};
 
 /// Waits for all of some operations.
 fn wait_for(port: &Port, requests: &Requests, places: &[usize]) -> Result {
+    wait_for_messages(port, requests, places);
+    count_own(requests, places)
+}
+
+fn wait_for_messages(port: &Port, requests: &Requests, places: &[usize]) {
     let tickets = requests.tickets(places);
     if !tickets.is_empty() {
         threads::wait(port, true, &tickets);
-    } else if let Some(window) = requests.own(places) {
-        window.idle()?;
     }
-    Ok(())
+}
+
+/// Who had nothing to wait for but an access to the own memory lets others go on at times.
+fn count_own(requests: &Requests, places: &[usize]) -> Result {
+    match requests.own(places) {
+        Some(window) if requests.tickets(places).is_empty() => window.idle(),
+        _ => Ok(()),
+    }
 }
 
 /// Waits for operations that the program completes itself, and those of several messages.
@@ -46,17 +56,17 @@ fn wait_a_while(port: &Port, tickets: &[Ticket]) {
     }
 }
 
-fn wait_any(requests: &Requests, active: &[usize]) -> Result<usize> {
-    let port = mpi().port()?;
+/// Waits for the first of some operations, which it gives; that it is an access to the rank's own memory is not counted yet.
+fn wait_any(port: &Port, requests: &Requests, active: &[usize]) -> usize {
     let done = || active.iter().copied().find(|place| requests.is_done(port, *place));
     if let Some(place) = done() {
-        wait_for(port, requests, &[place])?;
-        return Ok(place);
+        wait_for_messages(port, requests, &[place]);
+        return place;
     }
     loop {
         wait_a_while(port, &requests.tickets(active));
         if let Some(place) = done() {
-            return Ok(place);
+            return place;
         }
     }
 }
@@ -201,7 +211,8 @@ mpi_functions! {
             index.set(abi::UNDEFINED)?;
             return set_empty(status);
         }
-        let place = wait_any(&requests, &active)?;
+        let place = wait_any(mpi().port()?, &requests, &active);
+        count_own(&requests, &[place])?;
         index.set(place as c_int)?;
         tell(status, requests.end(place))
     }
@@ -213,8 +224,8 @@ mpi_functions! {
         if active.is_empty() {
             return number.set(abi::UNDEFINED);
         }
-        wait_any(&requests, &active)?;
         let port = mpi().port()?;
+        wait_any(port, &requests, &active);
         let done: Places = active.into_iter().filter(|place| requests.is_done(port, *place)).collect();
         set_some(&requests, &done, (number, indices, statuses), Requests::end)
     }

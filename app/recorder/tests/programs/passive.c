@@ -23,7 +23,7 @@ static void touch(int target) {
     static int place, found;
     static long one = 1, before;
     MPI_Request request;
-    int bytes = any_of(3) ? any_of(500) + 1 : any_of(BYTES) + 1, counter = any_of(COUNTERS);
+    int number, bytes = any_of(3) ? any_of(500) + 1 : any_of(BYTES) + 1, counter = any_of(COUNTERS);
     MPI_Aint data = COUNTERS * sizeof(long);
     char *into = to[place++ % 16];
     switch (any_of(7)) {
@@ -43,7 +43,10 @@ static void touch(int target) {
         break;
     case 4:
         MPI_Rput(from, bytes, MPI_CHAR, target, data, bytes, MPI_CHAR, win, &request);
-        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        if (any_of(2))
+            MPI_Waitsome(1, &request, &number, &found, MPI_STATUSES_IGNORE);
+        else
+            MPI_Wait(&request, MPI_STATUS_IGNORE);
         break;
     case 5:
         MPI_Rget(into, bytes, MPI_CHAR, target, data, bytes, MPI_CHAR, win, &request);
