@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Runs packaged MPI programs, unmodified, under `heddle mpirun` on eight ranks over LogGOPS, flows and InfiniBand.
 
-    validation/programs/run.py HEDDLE [NAME...]
+    validation/programs/run.py HEDDLE [--replay] [NAME...]
+
+With --replay, each run is recorded, and the replay of its trace has to end every rank at the same picosecond.
 
 The programs are those of Debian (apt-get install lammps hpcc iqtree phyml scalapack-mpi-test netpipe-openmpi netpipe-mpich2 bagel
 gromacs quantum-espresso quantum-espresso-data mumps-test python3-petsc4py python3-h5py-mpi libcoarrays-openmpi-dev nwchem-openmpi
@@ -390,8 +392,8 @@ def programs():
     ]
 
 
-def run(command, one, environment):
-    """Output and result of a run in a folder of its own."""
+def run(command, one, environment, check=lambda _folder: None):
+    """Output and result of a run in a folder of its own, which `check` then may find wrong."""
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         for name, text in one["files"].items():
@@ -410,11 +412,35 @@ def run(command, one, environment):
             return None, "it did not end in 600 s"
         text = ended.stdout.decode(errors="replace")
         result = one["result"](text, folder) if ended.returncode == 0 else None
-        return result, text
+        fault = check(folder) if result else None
+        return (None, fault) if fault else (result, text)
+
+
+def recorded(heddle, live, one):
+    """A live run that leaves a trace and a result."""
+    mpi = "mpich" if "mpich" in str(one["command"][0]) or one["name"] == "bagel" else "openmpi"
+    return [heddle, "record", "--mpi", mpi, "-o", "trace", "--", *live[:2], "-o", "live", *live[2:]]
+
+
+def replay(heddle, flags):
+    """Whether the replay of what was recorded ends as the run did."""
+
+    def check(folder):
+        command = [str(word) for word in (heddle, "run", "trace", "-o", "replay", *flags)]
+        ended = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+        if ended.returncode:
+            return ended.stderr
+        live, again = ((folder / name / "ranks.csv").read_text().split() for name in ("live", "replay"))
+        ends = [(one.split(",")[:2], other.split(",")[:2]) for one, other in zip(live, again, strict=True)]
+        return "".join(f"live {one}, replay {other}\n" for one, other in ends if one != other)
+
+    return check
 
 
 def main():
     heddle, names = os.path.abspath(sys.argv[1]), sys.argv[2:]
+    replays = "--replay" in names
+    names = [name for name in names if name != "--replay"]
     environment = dict(os.environ, OMP_NUM_THREADS="1", BAGEL_NUM_THREADS="1")
     wrong = 0
     print(f"{'program':28} {'network':11} {'ranks':>5} {'wall s':>7}  result")
@@ -431,7 +457,10 @@ def main():
         for network, flags in NETWORKS.items():
             command = [heddle, "mpirun", "-q", "-n", one["ranks"], "--compute-time", "off", *flags, *one["command"]]
             start = time.time()
-            result, text = run(command, one, environment)
+            if replays:
+                result, text = run(recorded(heddle, command, one), one, environment, replay(heddle, flags))
+            else:
+                result, text = run(command, one, environment)
             verdict = "does not run" if result is None else "right"
             if expected is not None and result is not None:
                 verdict = "as with its own MPI" if result == expected else f"{result} instead of {expected}"

@@ -17,36 +17,56 @@ use crate::error::{About, Error, Result};
 /// ```
 ///
 /// The body gives a [`Result`]. What comes behind `about` is a variant of [`About`]: whose error handler is called if it
-/// fails; without it, nobody's in particular. Error handlers of the program may leave the call with an exception.
+/// fails; without it, nobody's in particular. Error handlers of the program may leave the call with an exception. A `local fn` is carried out
+/// by [`tell`], any other by [`run`].
 #[macro_export]
 macro_rules! mpi_functions {
     () => {};
-    (fn $name:ident ( $($argument:ident : $type:ty),* $(,)? ) about $kind:ident ( $handle:expr ) $body:block $($rest:tt)*) => {
-        $crate::mpi_functions!(@one $name, ($($argument: $type),*), $crate::error::About::$kind($handle), $body);
+    (fn $($rest:tt)*) => {
+        $crate::mpi_functions!(@first run, $($rest)*);
+    };
+    (local fn $($rest:tt)*) => {
+        $crate::mpi_functions!(@first tell, $($rest)*);
+    };
+    (@first $how:ident, $name:ident ( $($argument:ident : $type:ty),* $(,)? ) about $kind:ident ( $handle:expr ) $body:block $($rest:tt)*) => {
+        $crate::mpi_functions!(@one $how, $name, ($($argument: $type),*), $crate::error::About::$kind($handle), $body);
         $crate::mpi_functions!($($rest)*);
     };
-    (fn $name:ident ( $($argument:ident : $type:ty),* $(,)? ) $body:block $($rest:tt)*) => {
-        $crate::mpi_functions!(@one $name, ($($argument: $type),*), $crate::error::About::Nothing, $body);
+    (@first $how:ident, $name:ident ( $($argument:ident : $type:ty),* $(,)? ) $body:block $($rest:tt)*) => {
+        $crate::mpi_functions!(@one $how, $name, ($($argument: $type),*), $crate::error::About::Nothing, $body);
         $crate::mpi_functions!($($rest)*);
     };
-    (@one $name:ident, ($($argument:ident : $type:ty),*), $about:expr, $body:block) => {
+    (@one $how:ident, $name:ident, ($($argument:ident : $type:ty),*), $about:expr, $body:block) => {
         const _: () = {
             #[unsafe(export_name = concat!("heddle_", stringify!($name)))]
             unsafe extern "C-unwind" fn call($($argument: $type),*) -> std::ffi::c_int {
-                $crate::call::run(concat!("MPI_", stringify!($name)), $about, || -> $crate::Result { $body })
+                $crate::call::$how(concat!("MPI_", stringify!($name)), $about, || -> $crate::Result { $body })
             }
         };
     };
 }
 
-/// Carries out a call. A panic, which is a bug, ends the process with a message rather than unwinding into C.
+/// Carries out a call.
 pub fn run(name: &'static str, about: About, body: impl FnOnce() -> Result) -> c_int {
-    let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+    guard(name, about, || {
         let _inside = crate::state::enter(name);
         // Nobody waits for what was given up, so that it is taken in whenever it has come by the end of a call.
         body().and_then(|()| crate::request::adopt())
-    }));
-    match outcome {
+    })
+}
+
+/// Carries out a call that tells what the library knows and leaves the simulator out. It is part of what the program computes, as two looks at the
+/// processor's clock would take many times as long as the call.
+pub fn tell(name: &'static str, about: About, body: impl FnOnce() -> Result) -> c_int {
+    guard(name, about, || {
+        let _inside = crate::state::look_up(name);
+        body()
+    })
+}
+
+/// What a call returns. A panic, which is a bug, ends the process with a message rather than unwinding into C.
+fn guard(name: &'static str, about: About, call: impl FnOnce() -> Result) -> c_int {
+    match std::panic::catch_unwind(std::panic::AssertUnwindSafe(call)) {
         Ok(Ok(())) => abi::SUCCESS,
         Ok(Err(error)) => raise(name, about, error),
         Err(_) => {
@@ -76,19 +96,25 @@ pub fn raise(name: &'static str, about: About, error: Error) -> c_int {
 #[macro_export]
 macro_rules! both_forms {
     () => {};
-    (fn $small:ident | $large:ident ( $($argument:ident : $type:ty),* $(,)? ) about $kind:ident ( $handle:expr ) $body:block $($rest:tt)*) => {
-        $crate::both_forms!(@two $small, $large, { ( $($argument: $type),* ) about $kind($handle) $body });
+    (fn $($rest:tt)*) => {
+        $crate::both_forms!(@first (fn), $($rest)*);
+    };
+    (local fn $($rest:tt)*) => {
+        $crate::both_forms!(@first (local fn), $($rest)*);
+    };
+    (@first $how:tt, $small:ident | $large:ident ( $($argument:ident : $type:ty),* $(,)? ) about $kind:ident ( $handle:expr ) $body:block $($rest:tt)*) => {
+        $crate::both_forms!(@two $how, $small, $large, { ( $($argument: $type),* ) about $kind($handle) $body });
         $crate::both_forms!($($rest)*);
     };
-    (fn $small:ident | $large:ident ( $($argument:ident : $type:ty),* $(,)? ) $body:block $($rest:tt)*) => {
-        $crate::both_forms!(@two $small, $large, { ( $($argument: $type),* ) $body });
+    (@first $how:tt, $small:ident | $large:ident ( $($argument:ident : $type:ty),* $(,)? ) $body:block $($rest:tt)*) => {
+        $crate::both_forms!(@two $how, $small, $large, { ( $($argument: $type),* ) $body });
         $crate::both_forms!($($rest)*);
     };
-    (@two $small:ident, $large:ident, $function:tt) => {
-        $crate::both_forms!(@one $small, std::ffi::c_int, isize, std::ffi::c_int, false, $function);
-        $crate::both_forms!(@one $large, i64, i64, isize, true, $function);
+    (@two $how:tt, $small:ident, $large:ident, $function:tt) => {
+        $crate::both_forms!(@one $how, $small, std::ffi::c_int, isize, std::ffi::c_int, false, $function);
+        $crate::both_forms!(@one $how, $large, i64, i64, isize, true, $function);
     };
-    (@one $name:ident, $count:ty, $aint:ty, $displacement:ty, $is_large:expr, { $($function:tt)* }) => {
+    (@one ($($how:tt)*), $name:ident, $count:ty, $aint:ty, $displacement:ty, $is_large:expr, { $($function:tt)* }) => {
         // Not every function uses all of these.
         #[allow(dead_code, clippy::useless_conversion)]
         const _: () = {
@@ -96,7 +122,7 @@ macro_rules! both_forms {
             type Aint = $aint;
             type Displacement = $displacement;
             const LARGE: bool = $is_large;
-            $crate::mpi_functions! { fn $name $($function)* }
+            $crate::mpi_functions! { $($how)* $name $($function)* }
         };
     };
 }

@@ -264,7 +264,7 @@ mpi_functions! {
         Ok(())
     }
 
-    fn Get_address(location: *const c_void, address: Out<isize>) {
+    local fn Get_address(location: *const c_void, address: Out<isize>) {
         address.set(location as isize)
     }
 }

@@ -179,22 +179,37 @@ impl Drop for Deeper {
 #[derive(Debug)]
 pub struct Inside {
     _deeper: Deeper,
+    simulates: bool,
 }
 
 /// A call begins.
 pub fn enter(name: &'static str) -> Inside {
+    begin(name, true)
+}
+
+/// A call begins that has nothing to do with the simulator.
+pub fn look_up(name: &'static str) -> Inside {
+    begin(name, false)
+}
+
+#[inline]
+fn begin(name: &'static str, simulates: bool) -> Inside {
     let deeper = mpi().deeper();
     crate::threads::enter();
     let mpi = mpi();
-    crate::simulator::enter(mpi, name);
+    if simulates {
+        crate::simulator::enter(mpi, name);
+    }
     mpi.call.set(name);
     check_phase(name);
-    Inside { _deeper: deeper }
+    Inside { _deeper: deeper, simulates }
 }
 
 impl Drop for Inside {
     fn drop(&mut self) {
-        crate::simulator::leave(mpi());
+        if self.simulates {
+            crate::simulator::leave(mpi());
+        }
         crate::threads::leave();
     }
 }

@@ -88,11 +88,11 @@ fn set_elements(status: Out<Status>, datatype: Handle, elements: i64) -> Result 
 }
 
 both_forms! {
-    fn Get_count | Get_count_c (status: In<Status>, datatype: Handle, result: Out<Count>) {
+    local fn Get_count | Get_count_c (status: In<Status>, datatype: Handle, result: Out<Count>) {
         result.set(Count::narrow(count(&status.get()?, datatype)?))
     }
 
-    fn Get_elements | Get_elements_c (status: In<Status>, datatype: Handle, result: Out<Count>) {
+    local fn Get_elements | Get_elements_c (status: In<Status>, datatype: Handle, result: Out<Count>) {
         result.set(Count::narrow(elements(&status.get()?, datatype)?))
     }
 
@@ -102,7 +102,7 @@ both_forms! {
 }
 
 mpi_functions! {
-    fn Get_elements_x(status: In<Status>, datatype: Handle, result: Out<i64>) {
+    local fn Get_elements_x(status: In<Status>, datatype: Handle, result: Out<i64>) {
         result.set(elements(&status.get()?, datatype)?)
     }
 
@@ -116,19 +116,19 @@ mpi_functions! {
         status.set(changed)
     }
 
-    fn Test_cancelled(status: In<Status>, flag: Out<c_int>) {
+    local fn Test_cancelled(status: In<Status>, flag: Out<c_int>) {
         flag.set(c_int::from(status.get()?.cancelled()))
     }
 
-    fn Status_get_source(status: In<Status>, source: Out<c_int>) {
+    local fn Status_get_source(status: In<Status>, source: Out<c_int>) {
         source.set(status.get()?.source)
     }
 
-    fn Status_get_tag(status: In<Status>, tag: Out<c_int>) {
+    local fn Status_get_tag(status: In<Status>, tag: Out<c_int>) {
         tag.set(status.get()?.tag)
     }
 
-    fn Status_get_error(status: In<Status>, error: Out<c_int>) {
+    local fn Status_get_error(status: In<Status>, error: Out<c_int>) {
         error.set(status.get()?.error)
     }
 

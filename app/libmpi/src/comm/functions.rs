@@ -11,11 +11,11 @@ use crate::state::mpi;
 use crate::{check, mpi_functions};
 
 mpi_functions! {
-    fn Comm_size(comm: Handle, size: Out<c_int>) about Comm(comm) {
+    local fn Comm_size(comm: Handle, size: Out<c_int>) about Comm(comm) {
         size.set(mpi().comm(comm)?.size() as c_int)
     }
 
-    fn Comm_rank(comm: Handle, rank: Out<c_int>) about Comm(comm) {
+    local fn Comm_rank(comm: Handle, rank: Out<c_int>) about Comm(comm) {
         rank.set(mpi().comm(comm)?.rank() as c_int)
     }
 
@@ -25,11 +25,11 @@ mpi_functions! {
         group.set(mpi().add_group(comm.local.clone()))
     }
 
-    fn Comm_test_inter(comm: Handle, flag: Out<c_int>) about Comm(comm) {
+    local fn Comm_test_inter(comm: Handle, flag: Out<c_int>) about Comm(comm) {
         flag.set(c_int::from(mpi().comm(comm)?.is_inter()))
     }
 
-    fn Comm_remote_size(comm: Handle, size: Out<c_int>) about Comm(comm) {
+    local fn Comm_remote_size(comm: Handle, size: Out<c_int>) about Comm(comm) {
         let comm = mpi().comm(comm)?;
         check!(comm.is_inter(), ERR_COMM, "{} has no remote group", comm.display_name());
         size.set(comm.peers().size() as c_int)

@@ -8,17 +8,17 @@ use crate::error::{Error, Result};
 use crate::{both_forms, check, mpi, mpi_functions};
 
 both_forms! {
-    fn Type_size | Type_size_c (datatype: Handle, size: Out<Count>) {
+    local fn Type_size | Type_size_c (datatype: Handle, size: Out<Count>) {
         size.set(Count::narrow(mpi().datatype(datatype)?.size() as i64))
     }
 
-    fn Type_get_extent | Type_get_extent_c (datatype: Handle, lb: Out<Aint>, extent: Out<Aint>) {
+    local fn Type_get_extent | Type_get_extent_c (datatype: Handle, lb: Out<Aint>, extent: Out<Aint>) {
         let datatype = mpi().datatype(datatype)?;
         lb.set(Aint::narrow(datatype.lb()))?;
         extent.set(Aint::narrow(datatype.extent()))
     }
 
-    fn Type_get_true_extent | Type_get_true_extent_c (datatype: Handle, lb: Out<Aint>, extent: Out<Aint>) {
+    local fn Type_get_true_extent | Type_get_true_extent_c (datatype: Handle, lb: Out<Aint>, extent: Out<Aint>) {
         let datatype = mpi().datatype(datatype)?;
         lb.set(Aint::narrow(datatype.true_lb()))?;
         extent.set(Aint::narrow(datatype.true_extent()))
@@ -26,17 +26,17 @@ both_forms! {
 }
 
 mpi_functions! {
-    fn Type_size_x(datatype: Handle, size: Out<i64>) {
+    local fn Type_size_x(datatype: Handle, size: Out<i64>) {
         size.set(mpi().datatype(datatype)?.size() as i64)
     }
 
-    fn Type_get_extent_x(datatype: Handle, lb: Out<i64>, extent: Out<i64>) {
+    local fn Type_get_extent_x(datatype: Handle, lb: Out<i64>, extent: Out<i64>) {
         let datatype = mpi().datatype(datatype)?;
         lb.set(datatype.lb())?;
         extent.set(datatype.extent())
     }
 
-    fn Type_get_true_extent_x(datatype: Handle, lb: Out<i64>, extent: Out<i64>) {
+    local fn Type_get_true_extent_x(datatype: Handle, lb: Out<i64>, extent: Out<i64>) {
         let datatype = mpi().datatype(datatype)?;
         lb.set(datatype.true_lb())?;
         extent.set(datatype.true_extent())

@@ -10,15 +10,15 @@ use crate::argument::{In, Number, Out};
 use crate::{mpi, mpi_functions};
 
 mpi_functions! {
-    fn Address(location: *const c_void, address: Out<isize>) {
+    local fn Address(location: *const c_void, address: Out<isize>) {
         address.set(location as isize)
     }
 
-    fn Type_extent(datatype: Handle, extent: Out<isize>) {
+    local fn Type_extent(datatype: Handle, extent: Out<isize>) {
         extent.set(isize::narrow(mpi().datatype(datatype)?.extent()))
     }
 
-    fn Type_lb(datatype: Handle, displacement: Out<isize>) {
+    local fn Type_lb(datatype: Handle, displacement: Out<isize>) {
         displacement.set(isize::narrow(mpi().datatype(datatype)?.lb()))
     }
 

@@ -46,19 +46,19 @@ mpi_functions! {
         super::close()
     }
 
-    fn Initialized(flag: Out<c_int>) {
+    local fn Initialized(flag: Out<c_int>) {
         flag.set(c_int::from(mpi().environment.phase.get() != Phase::Before))
     }
 
-    fn Finalized(flag: Out<c_int>) {
+    local fn Finalized(flag: Out<c_int>) {
         flag.set(c_int::from(mpi().environment.phase.get() == Phase::Finalised))
     }
 
-    fn Query_thread(provided: Out<c_int>) {
+    local fn Query_thread(provided: Out<c_int>) {
         provided.set(super::thread_level())
     }
 
-    fn Is_thread_main(flag: Out<c_int>) {
+    local fn Is_thread_main(flag: Out<c_int>) {
         let main = mpi().environment.is_main_thread();
         flag.set(c_int::from(main))
     }

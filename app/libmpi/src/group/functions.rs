@@ -11,16 +11,16 @@ use crate::mpi_functions;
 use crate::state::mpi;
 
 mpi_functions! {
-    fn Group_size(group: Handle, size: Out<c_int>) {
+    local fn Group_size(group: Handle, size: Out<c_int>) {
         size.set(mpi().group(group)?.size() as c_int)
     }
 
-    fn Group_rank(group: Handle, rank: Out<c_int>) {
+    local fn Group_rank(group: Handle, rank: Out<c_int>) {
         let own = mpi().group(group)?.rank_of(mpi().comms.me());
         rank.set(own.map_or(abi::UNDEFINED, |rank| rank as c_int))
     }
 
-    fn Group_translate_ranks(
+    local fn Group_translate_ranks(
         group1: Handle, n: c_int, ranks1: In<c_int>, group2: Handle, ranks2: Out<c_int>,
     ) {
         let (from, to) = (mpi().group(group1)?, mpi().group(group2)?);

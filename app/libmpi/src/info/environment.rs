@@ -1,5 +1,6 @@
 //! What info objects tell about how the program was started.
 
+use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
 use super::{Info, MEMORY_KINDS};
@@ -24,10 +25,7 @@ pub(super) fn of(arguments: &[Vec<u8>]) -> Info {
         set("command", command);
         set("argv", &rest.join(&b' '));
     }
-    let world = mpi().comms.world_size();
-    if world > 0 {
-        set("maxprocs", world.to_string().as_bytes());
-    }
+    set("maxprocs", &ranks());
     set("arch", std::env::consts::ARCH.as_bytes());
     set("host", crate::environment::processor_name().as_bytes());
     if let Ok(folder) = std::env::current_dir() {
@@ -36,4 +34,13 @@ pub(super) fn of(arguments: &[Vec<u8>]) -> Info {
     set("thread_level", crate::environment::thread_level_name().as_bytes());
     info.set(MEMORY_KINDS.0, MEMORY_KINDS.1);
     info
+}
+
+/// How many ranks there are; before `MPI_Init`, what `heddle mpirun` says.
+fn ranks() -> Vec<u8> {
+    let held = mpi().port.get().map(port::Port::ranks);
+    let known = Some(mpi().comms.world_size()).filter(|ranks| *ranks > 0).or(held);
+    let said =
+        || std::env::var_os("PMI_SIZE").map_or_else(|| b"1".to_vec(), OsString::into_encoded_bytes);
+    known.map_or_else(said, |ranks| ranks.to_string().into_bytes())
 }

@@ -255,7 +255,7 @@ mpi_functions! {
         op.set(abi::OP_NULL)
     }
 
-    fn Op_commutative(op: Handle, commutes: Out<c_int>) {
+    local fn Op_commutative(op: Handle, commutes: Out<c_int>) {
         commutes.set(c_int::from(mpi().op(op)?.commutes()))
     }
 }

@@ -33,11 +33,11 @@ mpi_functions! {
         dims.set_all(lengths)
     }
 
-    fn Cartdim_get(comm: Handle, ndims: Out<c_int>) about Comm(comm) {
+    local fn Cartdim_get(comm: Handle, ndims: Out<c_int>) about Comm(comm) {
         ndims.set(mpi().grid(comm)?.1.dimensions() as c_int)
     }
 
-    fn Cart_get(
+    local fn Cart_get(
         comm: Handle, maxdims: c_int, dims: Out<c_int>, periods: Out<c_int>, coords: Out<c_int>,
     ) about Comm(comm) {
         let (comm, grid) = mpi().grid(comm)?;
@@ -47,7 +47,7 @@ mpi_functions! {
         coords.set_all(grid.coordinates(comm.rank() as c_int).into_iter().take(room))
     }
 
-    fn Cart_rank(comm: Handle, coords: In<c_int>, rank: Out<c_int>) about Comm(comm) {
+    local fn Cart_rank(comm: Handle, coords: In<c_int>, rank: Out<c_int>) about Comm(comm) {
         let (_, grid) = mpi().grid(comm)?;
         let coords = coords.list(grid.dimensions() as c_int)?;
         match grid.rank(&coords) {
@@ -56,14 +56,14 @@ mpi_functions! {
         }
     }
 
-    fn Cart_coords(comm: Handle, rank: c_int, maxdims: c_int, coords: Out<c_int>) about Comm(comm) {
+    local fn Cart_coords(comm: Handle, rank: c_int, maxdims: c_int, coords: Out<c_int>) about Comm(comm) {
         let (comm, grid) = mpi().grid(comm)?;
         check!((0..comm.size() as c_int).contains(&rank), ERR_RANK, "rank {rank} of {}", comm.size());
         whole(maxdims, grid.dimensions())?;
         coords.set_all(grid.coordinates(rank))
     }
 
-    fn Cart_shift(
+    local fn Cart_shift(
         comm: Handle, direction: c_int, disp: c_int, rank_source: Out<c_int>, rank_dest: Out<c_int>,
     ) about Comm(comm) {
         let (comm, grid) = mpi().grid(comm)?;
@@ -147,7 +147,7 @@ mpi_functions! {
         newrank.set(if comm.rank() < size { comm.rank() as c_int } else { abi::UNDEFINED })
     }
 
-    fn Topo_test(comm: Handle, status: Out<c_int>) about Comm(comm) {
+    local fn Topo_test(comm: Handle, status: Out<c_int>) about Comm(comm) {
         status.set(match mpi().comm(comm)?.topology() {
             Some(Topology::Cart(_)) => abi::CART,
             Some(Topology::Graph(_)) => abi::GRAPH,

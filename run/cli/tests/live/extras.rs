@@ -102,7 +102,7 @@ fn sessions_again() {
         let of = |arguments| {
             right(mpirun(&format!("-q -n 2 {how} --compute-time off"), &program, arguments), how)
         };
-        assert_eq!(of(""), "2 2 2\n2 2 2\n", "{how}");
+        assert_eq!(of(""), "2 2 2 2\n2 2 2 2\n", "{how}");
         assert_eq!(of("without-init"), "", "{how}");
     }
 }
