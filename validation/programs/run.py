@@ -461,7 +461,7 @@ def main():
                 result, text = run(recorded(heddle, command, one), one, environment, replay(heddle, flags))
             else:
                 result, text = run(command, one, environment)
-            verdict = "does not run" if result is None else "right"
+            verdict = "does not run, or replays otherwise:" if result is None else "right"
             if expected is not None and result is not None:
                 verdict = "as with its own MPI" if result == expected else f"{result} instead of {expected}"
                 wrong += result != expected
