@@ -43,6 +43,13 @@ fn computation_shows_in_wtime() {
     }
 }
 
+/// What a rank asks the library alone does not take the time that the processor's clock takes to read.
+#[test]
+fn local_calls_leave_the_clock_alone() {
+    let ended = mpirun("-q -n 2", &compiled("local_calls"), "");
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+}
+
 /// Models are compared by what a program computed once; that each measures it anew is said.
 #[test]
 fn ladders_of_live_programs() {
