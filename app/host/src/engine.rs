@@ -88,8 +88,9 @@ impl<B> Crew<B> {
     }
 }
 
-/// Most desks and boxes that are kept.
+/// Most desks and boxes that are kept: of these, a rank may need one from each window to the next.
 const DESKS: usize = 1024;
+const BOXES: usize = 1 << 16;
 
 /// One rank at work in one window.
 pub struct Turn<'t, S: Source, N: Network, B> {
@@ -243,8 +244,11 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Model for Watched<'_, S
             return;
         }
         self.engine.source.soon(&rank.source, id, stage);
-        if let Waiting::Many(queues) = &rank.waiting {
-            queues.soon(stage);
+        match &rank.waiting {
+            Waiting::Nothing => {}
+            Waiting::One(only) if stage == 0 => kernel::prefetch(&**only),
+            Waiting::One(_) => {}
+            Waiting::Many(queues) => queues.soon(stage),
         }
         if let Some(matching) = &rank.matching {
             if stage == 0 {
@@ -295,6 +299,7 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
         if !relayed {
             for event in inbox {
                 if let Some(event) = opened(event) {
+                    self.engine.source.coming(event.source, event.message.tag);
                     self.arrive(&event);
                 }
             }
@@ -317,7 +322,7 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
             Waiting::Nothing => {}
             Waiting::One(only) => {
                 self.queues().put_only(*only);
-                if self.crew.boxes.len() < DESKS {
+                if self.crew.boxes.len() < BOXES {
                     self.crew.boxes.push(only);
                 }
             }
@@ -332,7 +337,9 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
     fn leave(self) {
         let Some(mut queues) = self.queues else { return };
         if let Some(only) = queues.take_only() {
-            let mut place = self.crew.boxes.pop().unwrap_or_else(|| Box::new(only));
+            let boxes = &mut self.crew.boxes;
+            let mut place = boxes.pop().unwrap_or_else(|| Box::new(only));
+            boxes.last().into_iter().for_each(|next| kernel::prefetch(&**next));
             *place = only;
             self.rank.waiting = Waiting::One(place);
         } else if !queues.is_empty() {
@@ -465,15 +472,19 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
     }
 
     fn perform(&mut self, task: &Task, at: Time, class: Class) {
-        let (index, op) = match task.work {
-            Work::One(index, op) => (index, op),
-            Work::Ops(run) => (run.first, self.op(run.first)),
+        let first;
+        let work = match &task.work {
+            Work::One(index, op) => (*index, op),
+            Work::Ops(run) => {
+                first = self.op(run.first);
+                (run.first, &first)
+            }
             Work::Clear { .. } | Work::Data { .. } => return self.protocol_step(task, at, class),
         };
         match class {
-            Class::Compute { cpu } => self.compute((index, &op), task, at, cpu),
-            Class::Sends { cpu, nic } => self.send((index, &op), task, at, (cpu, nic)),
-            _ => self.post_receive((index, &op), task),
+            Class::Compute { cpu } => self.compute(work, task, at, cpu),
+            Class::Sends { cpu, nic } => self.send(work, task, at, (cpu, nic)),
+            _ => self.post_receive(work, task),
         }
     }
 

@@ -101,6 +101,11 @@ pub trait Source: Sync {
         let _ = (state, receive, send, bytes);
     }
 
+    /// A message of another rank has come, with a tag, and will meet its receive soon.
+    fn coming(&self, sender: u32, tag: u32) {
+        let _ = (sender, tag);
+    }
+
     /// No receive is there for a message: one that is made for it, if the rank takes it without being asked to.
     fn serve(&self, state: &mut Self::State, sender: u32, tag: u32) -> Option<u32> {
         let _ = (state, sender, tag);

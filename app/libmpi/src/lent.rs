@@ -68,6 +68,15 @@ pub fn address(port: &Port, place: Place) -> *const u8 {
     }
 }
 
+/// Asks for what will be looked at of such contents, or for the beginning of those of a block.
+pub fn soon(port: &Port, place: Place) {
+    if place & LENT != 0 {
+        kernel::prefetch(arena::beside(port.memory(), block(place), 0));
+    } else if place != 0 {
+        kernel::prefetch(port.memory().word(place));
+    }
+}
+
 /// The receiver has read the contents of a message.
 pub fn give_back(port: &Port, place: Place) {
     if place == 0 {

@@ -1,6 +1,7 @@
 //! Messages between two ranks (MPI 4.1, chapter 3).
 
 use std::ffi::{c_int, c_void};
+use std::mem::MaybeUninit;
 use std::rc::Rc;
 
 use port::{ANY, Command, Completion, Place, Poll, Port, Shape};
@@ -309,6 +310,15 @@ impl Target {
         Ok(self.accept(found).map_or_else(Active::Failed, Active::Done))
     }
 
+    /// Asks for where it goes.
+    pub fn soon(&self) {
+        let first = self.data.first().filter(|_| !mpi().hollow.get());
+        if let Some(first) = first.map(std::ptr::with_exposed_provenance::<MaybeUninit<u8>>) {
+            // SAFETY: the first byte of the program's buffer; it is not read.
+            kernel::prefetch(unsafe { &*first });
+        }
+    }
+
     /// The message has come.
     pub fn accept(&self, done: &Completion) -> Result<Status> {
         let port = mpi().port()?;
@@ -348,7 +358,7 @@ pub fn blocking(active: Active) -> Result<Status> {
 #[inline(always)]
 pub fn posted(active: Active, request: Out<Handle>) -> Result {
     mpi().port()?.called(Shape::Posted);
-    request.set(mpi().requests.add(Rc::new(Request::active(active))))
+    request.set(mpi().begin(active))
 }
 
 fn send(data: &Data, peer: &Peer, mode: Mode) -> Result {

@@ -237,6 +237,20 @@ impl Request {
         Self { active: RefCell::new(Some(active)), starter: None, cancelled: Cell::new(false) }
     }
 
+    /// Asks for the data that its end takes in.
+    fn data_soon(&self, port: &Port) {
+        match &*self.active.borrow() {
+            Some(Active::Send { contents, .. }) => lent::soon(port, *contents),
+            Some(Active::Receive { ticket, target }) => {
+                if let Some(done) = port.done(*ticket) {
+                    lent::soon(port, done.contents);
+                    target.soon();
+                }
+            }
+            _ => {}
+        }
+    }
+
     /// For operations that are started with `MPI_Start`.
     pub fn persistent(starter: Starter) -> Self {
         let starter = Some(Box::new(starter));
@@ -337,7 +351,24 @@ impl Request {
     }
 }
 
+/// Most requests that a rank keeps for its next operations.
+const IDLE: usize = 64;
+
 impl Mpi {
+    /// Gives an operation a request: one that is idle, if there is one.
+    pub fn begin(&self, active: Active) -> Handle {
+        let mut idle = self.idle.borrow_mut();
+        let request = idle.pop();
+        // The next operation is likely to follow at once.
+        idle.last().into_iter().for_each(|next| kernel::prefetch(&**next));
+        let Some(request) = request else {
+            return self.requests.add(Rc::new(Request::active(active)));
+        };
+        request.active.replace(Some(active));
+        request.cancelled.set(false);
+        self.requests.add(request)
+    }
+
     /// The request of a handle; none for the null request.
     pub fn request(&self, handle: Handle) -> Result<Option<Rc<Request>>> {
         if handle == abi::REQUEST_NULL {

@@ -84,6 +84,8 @@ pub struct Mpi {
     pub variables: std::cell::OnceCell<std::rc::Rc<[std::ops::Range<usize>]>>,
     /// Requests.
     pub requests: Table<crate::request::Request>,
+    /// Those of them that have no operation and no handle any more.
+    pub idle: std::cell::RefCell<Vec<std::rc::Rc<crate::request::Request>>>,
     /// Operations whose requests were freed, but whose data has to be taken in.
     pub orphans: std::cell::RefCell<Vec<crate::request::Active>>,
     /// Files.

@@ -291,6 +291,15 @@ pub fn wait(port: &Port, all: bool, tickets: &[Ticket]) {
     }
 }
 
+/// Waits for all; `woken` is called when what the thread will look at is best asked for.
+pub fn wait_for_all(port: &Port, tickets: &[Ticket], woken: &dyn Fn()) {
+    if plain() {
+        port.wait_for_all(tickets, woken);
+    } else {
+        wait_among(port, true, tickets);
+    }
+}
+
 /// The same for all, if nobody looks: the rank waits when the simulator has its turn next.
 pub fn wait_later(port: &Port, tickets: &[Ticket]) {
     if allowed() {

@@ -17,13 +17,17 @@ use traces::collective::Expand;
 use traces::definitions::Neighbours;
 
 use crate::computation::{Computation, Computed};
+use crate::envelope::Envelope;
 use crate::expansion::Expansion;
 use crate::graph::{ANY, AT_ONCE, BLOCKING, END, Graph, LEFT};
 use crate::look::Look;
 use crate::probes::Probe;
-use crate::shared::{BIRTH, Costs, Envelope, FIRST_CONTEXT, Shared};
+use crate::shared::{BIRTH, Costs, FIRST_CONTEXT, Shared};
 
 pub type Ops = SmallVec<[u32; 4]>;
+
+/// So many operations of the program are those of which something will be heard next.
+const SOON: u32 = 8;
 
 /// What is the same for all ranks.
 pub struct Rules<'a> {
@@ -123,6 +127,8 @@ pub struct Rank {
     pub completed: Vec<u32>,
     pub tickets: Numbered<Ticketed>,
     pub number: u32,
+    /// Its last look at what ranks share.
+    pub turn: Option<u32>,
     /// How many ranks the program began with: those of the world.
     ranks: u32,
     pub finished: bool,
@@ -138,8 +144,6 @@ pub struct Rank {
     pub computed: Computed,
     /// Its last look for what may have come.
     pub look: Option<Box<Look>>,
-    /// Its last look at what ranks share.
-    pub turn: Option<u32>,
     /// Polls in a row.
     pub polls: u64,
     /// Looks at the clock in a row, between which it computed next to nothing.
@@ -338,6 +342,7 @@ impl Rank {
             kernel::prefetch(self);
         } else {
             self.graph.soon();
+            self.tickets.oldest(SOON).for_each(kernel::prefetch);
         }
     }
 

@@ -9,6 +9,7 @@
 mod computation;
 mod descendants;
 mod ending;
+mod envelope;
 mod expansion;
 mod frame;
 mod graph;

@@ -3,9 +3,10 @@
 use port::{Command, Ticket};
 use schedule::{Edge, Kind, Op};
 
+use crate::envelope::Envelope;
 use crate::frame::{Ops, Rank, Rules};
 use crate::graph::MET;
-use crate::shared::{Envelope, REQUEST, Shared};
+use crate::shared::{REQUEST, Shared};
 
 impl Rank {
     /// The rank sends a message. A synchronous one is answered when a receive has met it.

@@ -10,6 +10,7 @@ use port::{Class, Memory, Place, Rule, Samples};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::Ended;
+use crate::envelope::{Envelope, Envelopes};
 use crate::expansion::Plan;
 
 /// What takes time besides computation and messages, in picoseconds.
@@ -23,26 +24,6 @@ pub struct Costs {
     pub clock: u64,
     /// The beginning of a process that a rank has started.
     pub start: u64,
-}
-
-/// What a receiver learns of a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Envelope {
-    /// One that the program receives; whether its sender waits for an answer.
-    Message { tag: u32, contents: Place, answer: bool },
-    /// A request that no program receives, and bytes of the answer.
-    Request { answer: u64 },
-}
-
-impl Envelope {
-    /// Bytes of the answer that the sender waits for, if it does.
-    pub const fn answer(self) -> Option<u64> {
-        match self {
-            Self::Message { answer: true, .. } => Some(0),
-            Self::Message { .. } => None,
-            Self::Request { answer } => Some(answer),
-        }
-    }
 }
 
 /// Tags of messages have so many bits, of which the highest one is that of collectives.
@@ -70,7 +51,7 @@ pub const BIRTH: u32 = HIDDEN | REQUEST | PLAIN;
 #[derive(Debug)]
 pub struct Shared {
     /// By sending rank and operation.
-    envelopes: Box<[Mutex<FxHashMap<u32, Envelope>>]>,
+    envelopes: Box<[Mutex<Envelopes>]>,
     boards: Mutex<Boards>,
     contexts: Mutex<Contexts>,
     tags: Mutex<FxHashMap<u32, u32>>,
@@ -213,14 +194,19 @@ impl Shared {
         hosts.publish(memory, &mut lock(&self.boards).arena)
     }
 
+    /// What its receivers learn of a rank's messages will be asked for soon.
+    pub fn soon(&self, rank: u32) {
+        self.envelopes.get(rank as usize).into_iter().for_each(kernel::prefetch);
+    }
+
     pub fn send(&self, rank: u32, index: u32, envelope: Envelope) {
         if let Some(envelopes) = self.envelopes.get(rank as usize) {
-            lock(envelopes).insert(index, envelope);
+            lock(envelopes).put(index, envelope);
         }
     }
 
     pub fn receive(&self, rank: u32, index: u32) -> Option<Envelope> {
-        lock(self.envelopes.get(rank as usize)?).remove(&index)
+        lock(self.envelopes.get(rank as usize)?).take(index)
     }
 
     /// The tag of a message among the hosts: 0, 13 bits of context, 18 bits of tag. Tags above 2^31 are the library's own, which no wildcard

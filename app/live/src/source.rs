@@ -11,9 +11,10 @@ use schedule::{Edge, Follow, Op, Run};
 use traces::collective::Expand;
 
 use crate::computation::Computation;
+use crate::envelope::Envelope;
 use crate::frame::{Rank, Rules, Want};
 use crate::graph::{ANY, AT_ONCE, BLOCKING, Graph, PINNED};
-use crate::shared::{BIRTH, Costs, Envelope, REQUEST, Shared};
+use crate::shared::{BIRTH, Costs, REQUEST, Shared};
 use crate::spawn::Dormant;
 use crate::{Ended, Holder};
 
@@ -125,6 +126,7 @@ impl<'a, H: Holder + ?Sized> Live<'a, H> {
     fn run(&self, state: &mut State, at: &Stamp) {
         self.holder.soon(state.rank.number, true);
         state.rank.graph.room_soon();
+        self.rules.shared.soon(state.rank.number);
         let mut now = at.time.ps();
         let mut value = std::mem::take(&mut state.rank.birth);
         state.waits = false;
@@ -369,6 +371,12 @@ impl<H: Holder + ?Sized> Source for &Live<'_, H> {
             }
             state.rank.met(receive, sender, bytes, envelope);
             state.rank.met_or_found(receive, (sender, send), envelope.answer());
+        }
+    }
+
+    fn coming(&self, sender: u32, tag: u32) {
+        if !Shared::is_of_collective(tag) {
+            self.rules.shared.soon(sender);
         }
     }
 

@@ -95,6 +95,13 @@ impl<T> Numbered<T> {
         }
     }
 
+    /// Gives the places of the first things of the ring, so many at most, without looking at them.
+    pub fn oldest(&self, most: u32) -> impl Iterator<Item = &Option<T>> {
+        let there = self.next.wrapping_sub(self.first).min(most);
+        let numbers = (0..there).map(|offset| self.first.wrapping_add(offset));
+        numbers.filter_map(|number| self.ring.get(self.place(number)?))
+    }
+
     /// Takes a thing out.
     pub fn remove(&mut self, number: u32) -> Option<T> {
         let Some(place) = self.place(number) else {
@@ -166,6 +173,19 @@ mod tests {
             assert_eq!(all.push(number), number);
         }
         assert!((3..1000).all(|number| all.get(number) == Some(&number)));
+    }
+
+    /// Those that came first, gone or not, and no more than there are.
+    #[test]
+    fn oldest_first() {
+        let mut all = Numbered::default();
+        assert_eq!(all.oldest(2).count(), 0);
+        (0..4).for_each(|number| drop(all.push(number)));
+        all.drop(0);
+        all.drop(2);
+        let oldest = |most| all.oldest(most).copied().collect::<Vec<_>>();
+        assert_eq!(oldest(2), [Some(1), None]);
+        assert_eq!(oldest(9), [Some(1), None, Some(3)]);
     }
 
     /// One that stays does not keep others.

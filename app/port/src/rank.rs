@@ -173,6 +173,12 @@ impl Port {
         self.turn(Command::Wait { all, tickets: tickets.to_vec() });
     }
 
+    /// Waits for all of some operations. When this rank has its turn again, `woken` is called first: others have run since, so that what the rank
+    /// will look at is best asked for then.
+    pub fn wait_for_all(&self, tickets: &[Ticket], woken: &dyn Fn()) {
+        self.turn_after(Command::Wait { all: true, tickets: tickets.to_vec() }, woken);
+    }
+
     /// Looks whether operations are done, and takes in what costs time to take in.
     pub fn test(&self, taken: Taken, tickets: &[Ticket]) {
         self.turn(Command::Test { taken, tickets: tickets.to_vec() });
@@ -306,6 +312,11 @@ impl Port {
 
     /// Gives the simulator what was said and, behind it, what the rank wants, and waits for its answer; gives the number in it.
     fn turn(&self, want: Command) -> u64 {
+        self.turn_after(want, &|| ())
+    }
+
+    /// The same; calls a function before it looks at the answer.
+    fn turn_after(&self, want: Command, woken: &dyn Fn()) -> u64 {
         let [name, known] = self.inside.get();
         if name != known {
             self.inside.set([name, name]);
@@ -325,7 +336,7 @@ impl Port {
             }
         };
         let reply = loop {
-            let words = match self.exchange() {
+            let words = match self.exchange(woken) {
                 Ok(words) => words,
                 Err(Died) => (self.end)(1),
             };
@@ -344,7 +355,7 @@ impl Port {
         reply.value
     }
 
-    fn exchange(&self) -> Result<Vec<u64>, Died> {
+    fn exchange(&self, woken: &dyn Fn()) -> Result<Vec<u64>, Died> {
         let lane = self.desk.memory.lane(self.rank).ok_or(Died)?;
         let words = self.desk.encoder.borrow_mut().take();
         let mut rest = lane.write(RANKS_TURN, &words);
@@ -355,6 +366,7 @@ impl Port {
         // The next rank that writes may have them: it comes when this one has given its turn up.
         self.desk.encoder.borrow_mut().reuse(words);
         self.switch.switch(lane)?;
+        woken();
         let mut reply = self.desk.encoder.borrow_mut().take();
         // What a rank has said after it said goodbye is of no use.
         reply.clear();

@@ -13,15 +13,27 @@ fn begins(line: &str) -> Option<(usize, usize)> {
     Some((address(start)?, address(end)?)).filter(|_| is_of_file)
 }
 
-/// Gives pages of files that are only read back to the system, of which the command has used many to read what it is to do: those that are needed again come back
-/// from their files. A mapping with changes, such as breakpoints, stays as it is.
-pub fn give_back() {
-    let text = fs::read_to_string("/proc/self/smaps").unwrap_or_default();
-    let mut mapping = None;
-    for line in text.lines() {
-        mapping = begins(line).or(mapping);
-        let Some(changed) = line.strip_prefix("Anonymous:") else { continue };
-        if let (Some((start, end)), "0 kB") = (mapping.take(), changed.trim()) {
+/// Mappings of files that are only read.
+#[derive(Default)]
+pub struct Code(Vec<(usize, usize)>);
+
+impl Code {
+    /// Those of the process. One with changes, such as breakpoints, is left out.
+    pub fn find() -> Self {
+        let text = fs::read_to_string("/proc/self/smaps").unwrap_or_default();
+        let (mut mapping, mut found) = (None, Vec::new());
+        for line in text.lines() {
+            mapping = begins(line).or(mapping);
+            let Some(changed) = line.strip_prefix("Anonymous:") else { continue };
+            found.extend(mapping.take().filter(|_| changed.trim() == "0 kB"));
+        }
+        Self(found)
+    }
+
+    /// Gives their pages back to the system, of which the command has used many to read what it is to do: those that are needed again come
+    /// back from their files.
+    pub fn give_back(self) {
+        for (start, end) in self.0 {
             // SAFETY: pages of a file, as they are there. If the system keeps them, nothing is lost.
             unsafe { libc::madvise(start as *mut c_void, end - start, libc::MADV_DONTNEED) };
         }

@@ -19,10 +19,11 @@ use live::{Holder, Launch, Lost};
 use port::{Desk, Died, Lane, Memory, Port, RANKS_TURN, SIMULATORS_TURN, Switch, Use};
 use std::sync::atomic::Ordering;
 
+use crate::code::Code;
 use crate::image::Image;
 use crate::large::Large;
 use crate::stacks::{Part, Stacks};
-use crate::{code, floats, keys, leave, objects, signals, threads};
+use crate::{floats, keys, leave, objects, signals, threads};
 
 /// The program's `main`.
 pub type Main = extern "C" fn(c_int, *mut *mut i8, *mut *mut i8) -> c_int;
@@ -59,6 +60,8 @@ pub struct Ranks {
     all: UnsafeCell<Vec<Rank>>,
     /// Whose variables are in place.
     resident: Cell<Option<u32>>,
+    /// What is given back before the first one runs.
+    code: Cell<Code>,
     /// As long as they run.
     away: Option<Away>,
 }
@@ -195,6 +198,8 @@ impl Switch for Here {
 impl Ranks {
     /// The ranks of a program, with the arguments that it was started with.
     pub fn new(programs: &[Launch], main: Main, arguments: &[CString]) -> io::Result<Self> {
+        // Before there are thousands of stacks, whose pages would be looked through as well.
+        let code = Cell::new(Code::find());
         let count: u32 = programs.iter().map(|program| program.ranks).sum();
         heddle_mpi::extra::running(false);
         let memory = Memory::private(count)?;
@@ -252,7 +257,7 @@ impl Ranks {
         signals::watch();
         live::adopt();
         let (resident, away) = (Cell::new(None), None);
-        Ok(Self { memory, copies, fresh, all: UnsafeCell::new(ranks), resident, away })
+        Ok(Self { memory, copies, fresh, all: UnsafeCell::new(ranks), resident, code, away })
     }
 
     /// The same, where their program is to run.
@@ -271,7 +276,7 @@ impl Ranks {
         let before = self.resident.replace(Some(rank)).map(|old| old as usize);
         before.into_iter().for_each(threads::leaves);
         if before.is_none() {
-            code::give_back();
+            self.code.take().give_back();
         }
         if let Some((old, place)) =
             before.and_then(|old| ranks.get_mut(old).zip(self.copies.of.get(old)))

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use port::Port;
 use smallvec::SmallVec;
 
-use super::{Request, Tickets};
+use super::{IDLE, Request, Tickets};
 use crate::abi::{self, Handle, Status};
 use crate::argument::Out;
 use crate::error::{Error, Result};
@@ -82,15 +82,35 @@ impl Requests {
         places.iter().find_map(|place| self.at(*place)?.own())
     }
 
+    /// Asks for them: since they were made, other ranks have run, whose memory has taken the place of theirs in the processor's cache.
+    pub fn soon(&self) {
+        self.known.iter().flatten().for_each(|request| kernel::prefetch(&**request));
+    }
+
+    /// Asks for what they have brought, as far as they are done.
+    pub fn data_soon(&self, port: &Port) {
+        self.known.iter().flatten().for_each(|request| request.data_soon(port));
+    }
+
     /// Takes in the result of one that is done; a request for one operation is no more.
     pub fn end(&self, place: usize) -> Result<Status> {
         let Some(request) = self.at(place) else { return Ok(Status::empty()) };
         let outcome = request.end();
         if request.starter.is_none() {
-            mpi().requests.remove(self.handles.get_at(place)?);
+            let removed = mpi().requests.remove(self.handles.get_at(place)?);
+            // Nobody else has it but this array.
+            removed.filter(|removed| Rc::strong_count(removed) == 2).into_iter().for_each(rest);
             self.handles.set_at(place, abi::REQUEST_NULL)?;
         }
         outcome
+    }
+}
+
+/// A request is there for another operation.
+fn rest(request: Rc<Request>) {
+    let mut idle = mpi().idle.borrow_mut();
+    if idle.len() < IDLE {
+        idle.push(request);
     }
 }
 

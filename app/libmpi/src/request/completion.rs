@@ -20,7 +20,8 @@ fn wait_for(port: &Port, requests: &Requests, places: &[usize]) -> Result {
 fn wait_for_messages(port: &Port, requests: &Requests, places: &[usize]) {
     let tickets = requests.tickets(places);
     if !tickets.is_empty() {
-        threads::wait(port, true, &tickets);
+        threads::wait_for_all(port, &tickets, &|| requests.soon());
+        requests.data_soon(port);
     }
 }
 
