@@ -245,9 +245,8 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Model for Watched<'_, S
         }
         self.engine.source.soon(&rank.source, id, stage);
         match &rank.waiting {
-            Waiting::Nothing => {}
             Waiting::One(only) if stage == 0 => kernel::prefetch(&**only),
-            Waiting::One(_) => {}
+            Waiting::Nothing | Waiting::One(_) => {}
             Waiting::Many(queues) => queues.soon(stage),
         }
         if let Some(matching) = &rank.matching {

@@ -112,7 +112,7 @@ fn begin(
 fn now(starter: &Starter) -> Result {
     let active = starter()?;
     let port = mpi().port()?;
-    threads::finish(port, &active.tickets());
+    threads::finish_after(port, &active.tickets(), &|| active.soon());
     request::end(active).map(|_| ())
 }
 

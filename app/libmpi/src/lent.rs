@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::mpi;
 use crate::p2p::{self, Data};
 
-/// Marks the place of such a block.
+/// Marks the place of such a block, in the bits that are left to its user.
 const LENT: Place = 1 << 63;
 /// Less is copied at once.
 const LEAST: u64 = 256;
@@ -65,15 +65,6 @@ pub fn address(port: &Port, place: Place) -> *const u8 {
     match word(port, place, 2) {
         LEFT | READ => std::ptr::with_exposed_provenance(word(port, place, 0) as usize),
         copy => port.memory().at(copy),
-    }
-}
-
-/// Asks for what will be looked at of such contents, or for the beginning of those of a block.
-pub fn soon(port: &Port, place: Place) {
-    if place & LENT != 0 {
-        kernel::prefetch(arena::beside(port.memory(), block(place), 0));
-    } else if place != 0 {
-        kernel::prefetch(port.memory().word(place));
     }
 }
 

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::ffi::c_int;
 use std::rc::Rc;
 
-use port::{Command, Completion, Place, Port, Shape, Ticket};
+use port::{Command, Completion, Place, Port, Shape, Ticket, arena};
 use smallvec::SmallVec;
 
 use crate::abi::{self, Handle, Status};
@@ -118,6 +118,13 @@ impl Active {
                 both.0.add_tickets(into);
                 both.1.add_tickets(into);
             }
+        }
+    }
+
+    /// Asks for what takes in the result of a collective.
+    pub fn soon(&self) {
+        if let Self::Collective { finish, .. } = self {
+            kernel::prefetch(&**finish);
         }
     }
 
@@ -240,13 +247,10 @@ impl Request {
     /// Asks for the data that its end takes in.
     fn data_soon(&self, port: &Port) {
         match &*self.active.borrow() {
-            Some(Active::Send { contents, .. }) => lent::soon(port, *contents),
-            Some(Active::Receive { ticket, target }) => {
-                if let Some(done) = port.done(*ticket) {
-                    lent::soon(port, done.contents);
-                    target.soon();
-                }
+            Some(Active::Send { contents, .. }) if *contents != 0 => {
+                arena::soon(port.memory(), *contents);
             }
+            Some(Active::Receive { target, .. }) => target.soon(),
             _ => {}
         }
     }

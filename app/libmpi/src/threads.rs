@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use port::{Command, Poll, Port, Shape, Taken, Ticket};
+use port::{Command, Port, Shape, Taken, Ticket};
 
 use crate::others::Others;
 use crate::simulator::meanwhile;
@@ -264,9 +264,14 @@ fn alone() -> bool {
 
 /// A call has said all its messages: returns when these of its operations are done.
 pub fn finish(port: &Port, tickets: &[Ticket]) {
+    finish_after(port, tickets, &|| ());
+}
+
+/// The same; `woken` is called when what the thread will look at is best asked for.
+pub fn finish_after(port: &Port, tickets: &[Ticket], woken: &dyn Fn()) {
     if plain() {
         port.called(Shape::Blocking);
-        port.poll(Poll::Nothing);
+        port.poll_after(woken);
     } else {
         port.called(Shape::Posted);
         wait_among(port, true, tickets);
@@ -291,7 +296,7 @@ pub fn wait(port: &Port, all: bool, tickets: &[Ticket]) {
     }
 }
 
-/// Waits for all; `woken` is called when what the thread will look at is best asked for.
+/// Waits for all; `woken` is called as by [`finish_after`].
 pub fn wait_for_all(port: &Port, tickets: &[Ticket], woken: &dyn Fn()) {
     if plain() {
         port.wait_for_all(tickets, woken);

@@ -91,6 +91,16 @@ impl Expansion {
         Ok(Self { part, plan, peers: peers.into() })
     }
 
+    /// It will be asked for whether it is that of another collective.
+    pub fn soon(&self) {
+        kernel::prefetch(self);
+    }
+
+    /// It will be posted.
+    pub fn peers_soon(&self) {
+        kernel::prefetch(&*self.peers);
+    }
+
     /// Whether a collective means the same messages.
     fn is_of(&self, other: &port::Collective) -> bool {
         let port::Collective { class, context, root, element, commutative, .. } = self.part;

@@ -127,6 +127,7 @@ impl<'a, H: Holder + ?Sized> Live<'a, H> {
         self.holder.soon(state.rank.number, true);
         state.rank.graph.room_soon();
         self.rules.shared.soon(state.rank.number);
+        state.rank.expansion.iter().for_each(|expansion| expansion.soon());
         let mut now = at.time.ps();
         let mut value = std::mem::take(&mut state.rank.birth);
         state.waits = false;
@@ -173,6 +174,7 @@ impl<'a, H: Holder + ?Sized> Live<'a, H> {
                 break;
             }
         }
+        rank.expansion.iter().for_each(|expansion| expansion.peers_soon());
         let mut want = Want::Now(u64::MAX);
         let mut commands = Decoder::new(&words);
         loop {

@@ -16,6 +16,8 @@ const FREE: u64 = 1;
 const DIRECT: u64 = 2;
 /// Where in the header there is room for a label.
 const LABEL: u64 = 16;
+/// Bits of a place that are those of whoever uses the block.
+const MARKS: Place = 0xffff << 48;
 /// The smallest block that has contents, with its header.
 const SMALLEST: u64 = 128;
 /// Sizes of blocks between two powers of two.
@@ -202,6 +204,13 @@ pub fn labelled(memory: &Memory, place: Place) -> u64 {
 pub fn beside(memory: &Memory, place: Place, number: u64) -> &AtomicU64 {
     debug_assert!(number < 5, "so many words follow the label");
     memory.word(place - HEADER + LABEL + 8 * (1 + number))
+}
+
+/// Asks for the beginning of a block, with its header, before it is looked at. Marks in the highest bits of its place are left out.
+pub fn soon(memory: &Memory, place: Place) {
+    let place = place & !MARKS;
+    kernel::prefetch(memory.word(place - HEADER));
+    kernel::prefetch(memory.word(place));
 }
 
 /// Says that a block is no longer used.

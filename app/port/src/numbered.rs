@@ -180,7 +180,9 @@ mod tests {
     fn oldest_first() {
         let mut all = Numbered::default();
         assert_eq!(all.oldest(2).count(), 0);
-        (0..4).for_each(|number| drop(all.push(number)));
+        for number in 0..4 {
+            all.push(number);
+        }
         all.drop(0);
         all.drop(2);
         let oldest = |most| all.oldest(most).copied().collect::<Vec<_>>();

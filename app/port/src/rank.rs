@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use crate::arena::{Arena, Full};
+use crate::arena::{self, Arena, Full};
 use crate::command::{Command, Poll, Shape, Taken};
 use crate::lane::{Completion, Lane, RANKS_TURN, Reply, Use};
 use crate::start::{Start, Started};
@@ -190,6 +190,11 @@ impl Port {
         self.now.get()
     }
 
+    /// Finds out how things stand; calls `woken` when this rank has its turn again, as [`Port::wait_for_all`] does.
+    pub fn poll_after(&self, woken: &dyn Fn()) {
+        self.turn_after(Command::Poll(Poll::Nothing), woken);
+    }
+
     /// The time when what was computed will have passed, if nothing comes between, in picoseconds. No time passes.
     pub fn computed(&self) -> u64 {
         self.turn(Command::Computed).max(self.now.get())
@@ -331,6 +336,9 @@ impl Port {
         self.ahead.set((0, 0));
         // Of what was forgotten, nobody wants to know.
         let done = |done: Completion| {
+            if done.contents != 0 {
+                arena::soon(self.memory(), done.contents);
+            }
             if let Some(known) = self.done.borrow_mut().get_mut(done.ticket) {
                 *known = Some(done);
             }

@@ -18,7 +18,8 @@ fn begins(line: &str) -> Option<(usize, usize)> {
 pub struct Code(Vec<(usize, usize)>);
 
 impl Code {
-    /// Those of the process. One with changes, such as breakpoints, is left out.
+    /// Those of the process. One with changes, such as breakpoints, is left out. Best called before there are thousands of stacks, whose
+    /// pages the system would look through as well.
     pub fn find() -> Self {
         let text = fs::read_to_string("/proc/self/smaps").unwrap_or_default();
         let (mut mapping, mut found) = (None, Vec::new());

@@ -198,8 +198,7 @@ impl Switch for Here {
 impl Ranks {
     /// The ranks of a program, with the arguments that it was started with.
     pub fn new(programs: &[Launch], main: Main, arguments: &[CString]) -> io::Result<Self> {
-        // Before there are thousands of stacks, whose pages would be looked through as well.
-        let code = Cell::new(Code::find());
+        let (code, resident, away) = (Cell::new(Code::find()), Cell::new(None), None);
         let count: u32 = programs.iter().map(|program| program.ranks).sum();
         heddle_mpi::extra::running(false);
         let memory = Memory::private(count)?;
@@ -256,7 +255,6 @@ impl Ranks {
         WAYS.set(vec![ptr::null(); count as usize]);
         signals::watch();
         live::adopt();
-        let (resident, away) = (Cell::new(None), None);
         Ok(Self { memory, copies, fresh, all: UnsafeCell::new(ranks), resident, code, away })
     }
 
