@@ -245,7 +245,10 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Model for Watched<'_, S
         }
         self.engine.source.soon(&rank.source, id, stage);
         match &rank.waiting {
-            Waiting::One(only) if stage == 0 => kernel::prefetch(&**only),
+            // A program that is known in advance keeps so little for a rank that this would cost more than it brings.
+            Waiting::One(only) if stage == 0 && self.engine.source.grows() => {
+                kernel::prefetch(&**only);
+            }
             Waiting::Nothing | Waiting::One(_) => {}
             Waiting::Many(queues) => queues.soon(stage),
         }
@@ -336,9 +339,7 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
     fn leave(self) {
         let Some(mut queues) = self.queues else { return };
         if let Some(only) = queues.take_only() {
-            let boxes = &mut self.crew.boxes;
-            let mut place = boxes.pop().unwrap_or_else(|| Box::new(only));
-            boxes.last().into_iter().for_each(|next| kernel::prefetch(&**next));
+            let mut place = self.crew.boxes.pop().unwrap_or_else(|| Box::new(only));
             *place = only;
             self.rank.waiting = Waiting::One(place);
         } else if !queues.is_empty() {
@@ -471,19 +472,15 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
     }
 
     fn perform(&mut self, task: &Task, at: Time, class: Class) {
-        let first;
-        let work = match &task.work {
-            Work::One(index, op) => (*index, op),
-            Work::Ops(run) => {
-                first = self.op(run.first);
-                (run.first, &first)
-            }
+        let (index, op) = match task.work {
+            Work::One(index, op) => (index, op),
+            Work::Ops(run) => (run.first, self.op(run.first)),
             Work::Clear { .. } | Work::Data { .. } => return self.protocol_step(task, at, class),
         };
         match class {
-            Class::Compute { cpu } => self.compute(work, task, at, cpu),
-            Class::Sends { cpu, nic } => self.send(work, task, at, (cpu, nic)),
-            _ => self.post_receive(work, task),
+            Class::Compute { cpu } => self.compute((index, &op), task, at, cpu),
+            Class::Sends { cpu, nic } => self.send((index, &op), task, at, (cpu, nic)),
+            _ => self.post_receive((index, &op), task),
         }
     }
 
