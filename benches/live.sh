@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Measures live programs beside the targets: benches/live.sh HEDDLE FOLDER [--long], where FOLDER has the
-# libraries and wrappers of MPI that heddle-mpi-libraries makes. Ranks in one process: CPU seconds of the
-# whole process and its peak memory, best of three; if SimGrid's SMPI is installed, also beside that. Ranks as
-# processes: the wall time of a message, everything on one core. Sampling: a run with one step in 20 beside the
-# whole one. The largest cases take minutes and 4 GB, and are run, once, only with --long. Times inform and do not
-# gate.
+# Measures live programs beside the targets: benches/live.sh HEDDLE FOLDER [--long], where FOLDER
+# has the libraries and wrappers of MPI that heddle-mpi-libraries makes. Ranks in one process: CPU
+# seconds of the whole process and its peak memory, best of three; if SimGrid's SMPI is installed,
+# also beside that. Ranks as processes: the wall time of a message, everything on one core.
+# Sampling: a run with one step in 20 beside the whole one. The largest cases take minutes and 4 GB,
+# and are run, once, only with --long. Times inform and do not gate.
 set -euo pipefail
 heddle=$(realpath "$1")
 folder=$(realpath "$2")
@@ -60,7 +60,8 @@ else
     line "halo exchange, 16384 and 65536 ranks" "-" "-" "-" "-" "not run without --long"
 fi
 
-# Beside the peer on this machine, three runs each in turn, medians. The targets above are parts of what it took elsewhere.
+# Beside the peer on this machine, three runs each in turn, medians. The targets above are parts of
+# what it took elsewhere.
 peer() { # ranks, its steps, how many times as long it takes at least
     smpicc -O2 -DSTEPS="$2" -o "$scratch/halo-smpi" live/halo.c
     seq -f 'host-%g' 0 $(($1 - 1)) >"$scratch/hosts"
@@ -117,7 +118,8 @@ line "halo exchange, 512 processes" "" "" "" "" "runs"
 echo
 heddle=$heddle_anywhere
 line "sampling and folding" "" "at most" "" "" ""
-# Five runs of each, in turn, as the machine's own speed changes: the medians of what one is of the other.
+# Five runs of each, in turn, as the machine's own speed changes: the medians of what one is of the
+# other.
 for _ in 1 2 3 4 5; do
     for times in 200 10; do
         "$heddle" mpirun --format json -n 4 "$scratch/relax" 16 200 $times >"$scratch/run-$times"

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Measures the speed of heddle on the cases that it is meant to be fast at, beside the targets:
 # benches/speed.sh HEDDLE [--long]. Best of three: CPU seconds of the whole process, with the peak
-# memory of that run. Those on two threads compare the wall time of the simulation phase. The largest
-# case takes a minute and 8 GB, and is run, once, only with --long. Times inform and do not gate: see
-# benches/instructions.sh for what gates.
+# memory of that run. Those on two threads compare the wall time of the simulation phase. The
+# largest case takes a minute and 8 GB, and is run, once, only with --long. Times inform and do not
+# gate: see benches/instructions.sh for what gates.
 set -euo pipefail
 heddle=$(realpath "$1")
 long=${2:-}

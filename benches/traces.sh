@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Measures traces beside the targets: benches/traces.sh HEDDLE TRACE_SPEED, the latter being the example of the crate
-# heddle-traces. How fast a halo exchange of 64 ranks is read and compiled, in each mode, best of three, and in how much
-# memory, which must be the same for a trace that is ten times as long. And what recording adds to a call, in 10^6 small
-# messages, with each MPI library that is installed. Times inform and do not gate.
+# Measures traces beside the targets: benches/traces.sh HEDDLE TRACE_SPEED, the latter being the
+# example of the crate heddle-traces. How fast a halo exchange of 64 ranks is read and compiled, in
+# each mode, best of three, and in how much memory, which must be the same for a trace that is ten
+# times as long. And what recording adds to a call, in 10^6 small messages, with each MPI library
+# that is installed. Times inform and do not gate.
 set -euo pipefail
 heddle=$(realpath "$1")
 speed=$(realpath "$2")
@@ -15,7 +16,8 @@ at_most() { awk "BEGIN { exit !($1 <= $2) }"; }
 
 line() { printf '%-36s %10s %10s %8s %8s  %s\n' "$@"; }
 
-# Compiles a trace three times: sets `rate` to the most calls per second, in millions, and `memory` to the most MB.
+# Compiles a trace three times: sets `rate` to the most calls per second, in millions, and `memory`
+# to the most MB.
 compile() { # mode, folder
     rate=0 memory=0
     for _ in 1 2 3; do

@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
-# Measures the speed of the InfiniBand model, beside the targets:
-# benches/traffic.sh HEDDLE TRAFFIC_SPEED LAYERS, the latter two being the examples of that name of heddle-traffic and
-# heddle-host.
-# Best of three; one thread and two take turns, nine times, and their medians are compared. Times inform and do not gate;
-# those on two threads need two idle cores.
+# Measures the speed of the InfiniBand model, beside the targets: benches/traffic.sh HEDDLE
+# TRAFFIC_SPEED LAYERS, the latter two being the examples of that name of heddle-traffic and
+# heddle-host. Best of three; one thread and two take turns, nine times, and their medians are
+# compared. Times inform and do not gate; those on two threads need two idle cores.
 set -euo pipefail
 heddle=$(realpath "$1")
 speed=$(realpath "$2")

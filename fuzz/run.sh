@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs every fuzz target for a while: fuzz/run.sh [SECONDS], 10 by default. Needs a C++ compiler for
-# libFuzzer, and neither nightly Rust nor cargo-fuzz: the flags are those that cargo-fuzz would give,
-# without a sanitizer (there is next to no unsafe code). Inputs that crash end up in fuzz/artifacts.
+# libFuzzer, and neither nightly Rust nor cargo-fuzz: the flags are those that cargo-fuzz would
+# give, without a sanitizer (there is next to no unsafe code). Inputs that crash end up in
+# fuzz/artifacts.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-10}

@@ -1,8 +1,8 @@
 //! Published figures of programs over the model of InfiniBand.
 //!
-//! Source: "seed 000", a master's thesis on coupling LogGOPSim with a model of InfiniBand: its sections
-//! 4.7 (dissemination), 4.8 (ring) and 5.2.4 (`ltest`). Network: the preset `infiniband-ddr-simula`, the
-//! same for all of them.
+//! Source: "seed 000", a master's thesis on coupling LogGOPSim with a model of InfiniBand: its
+//! sections 4.7 (dissemination), 4.8 (ring) and 5.2.4 (`ltest`). Network: the preset
+//! `infiniband-ddr-simula`, the same for all of them.
 
 use std::fmt::Write as _;
 
@@ -138,7 +138,8 @@ fn ltest() {
     check("rank 1", finish[1], 12_454_847_000, 0.1);
 }
 
-/// Table 5.3.5, 400 000 bytes, with the fit of section 5.3 for large messages: o = 32 us, O = 65 ps/B.
+/// Table 5.3.5, 400 000 bytes, with the fit of section 5.3 for large messages: o = 32 us, O = 65
+/// ps/B.
 #[test]
 fn ltest_with_fitted_overheads() {
     let text = include_str!("../examples/ltest.goal");

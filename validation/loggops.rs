@@ -1,8 +1,8 @@
 //! Published figures of LogGOPS simulations.
 //!
-//! Source: "seed 000", a master's thesis on coupling LogGOPSim with a model of InfiniBand. Its section
-//! 3.1 has a schedule that its section 2.2 lets one compute by hand; its sections 5.2.4 and its
-//! appendices D and E have a schedule, parameters, and the times of all messages.
+//! Source: "seed 000", a master's thesis on coupling LogGOPSim with a model of InfiniBand. Its
+//! section 3.1 has a schedule that its section 2.2 lets one compute by hand; its sections 5.2.4 and
+//! its appendices D and E have a schedule, parameters, and the times of all messages.
 
 use host::{Record, Settings, simulate, simulate_loggopsim};
 use kernel::{Probe, Silent};
@@ -74,11 +74,11 @@ impl Probe<Record> for Times {
     }
 }
 
-/// `ltest`: o = 55 us at either end, g = G = 0 (section 5.2.4). The messages of 400 000 B start to travel
-/// when their sends do. What the InfiniBand model adds, about 218 us, is L here, as the mean of the
-/// 20 times in the log. So single messages may be early or late by what they differ from the mean,
-/// at most 0.6 us, which adds up to less than 1 us on the way; both processes end when the thesis says,
-/// but for the rounding of the mean.
+/// `ltest`: o = 55 us at either end, g = G = 0 (section 5.2.4). The messages of 400 000 B start to
+/// travel when their sends do. What the InfiniBand model adds, about 218 us, is L here, as the mean
+/// of the 20 times in the log. So single messages may be early or late by what they differ from the
+/// mean, at most 0.6 us, which adds up to less than 1 us on the way; both processes end when the
+/// thesis says, but for the rounding of the mean.
 #[test]
 fn ltest() {
     let travelled: u64 = MESSAGES.iter().map(|(start, end)| end - start).sum();

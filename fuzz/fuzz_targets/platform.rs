@@ -1,4 +1,5 @@
-//! No text makes the reader of platforms panic; what is read has routes of existing links, or an error says why not.
+//! No text makes the reader of platforms panic; what is read has routes of existing links, or an
+//! error says why not.
 
 #![no_main]
 

@@ -142,7 +142,8 @@ K_POINTS automatic
 """
 SILICON_ATOM = pathlib.Path("/usr/share/doc/quantum-espresso/examples/EPW/sic/pp/Si.pz-vbc.UPF.gz")
 
-# Hartree-Fock with gradient, density functional and perturbation theory; through Global Arrays, which has locks, windows and messages.
+# Hartree-Fock with gradient, density functional and perturbation theory; through Global Arrays,
+# which has locks, windows and messages.
 MOLECULE = """start h2o
 geometry units angstroms
  O 0 0 0.119

@@ -1,10 +1,10 @@
 //! LogGP parameters of a recorded ping-pong.
 //!
-//! Half a round trip of s bytes takes 2 o + L + (s - 1) G in the model, if nothing is computed in between. o is the
-//! median time in `MPI_Send` of the smallest size. The line through the median half round trip of each size is
-//! Theil's: its slope, G, is the median of the slopes between any two sizes, and its intercept the median of what they
-//! leave (H. Theil, "A rank-invariant method of linear and polynomial regression analysis", 1950); a few disturbed
-//! rounds do not bend it.
+//! Half a round trip of s bytes takes 2 o + L + (s - 1) G in the model, if nothing is computed in
+//! between. o is the median time in `MPI_Send` of the smallest size. The line through the median
+//! half round trip of each size is Theil's: its slope, G, is the median of the slopes between any
+//! two sizes, and its intercept the median of what they leave (H. Theil, "A rank-invariant method
+//! of linear and polynomial regression analysis", 1950); a few disturbed rounds do not bend it.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,7 +1,7 @@
 //! Programs recorded here with the MPI libraries that are installed, and replayed.
 //!
-//! Without an MPI library there is nothing to record: the tests say so and pass. What the second test prints
-//! (`--nocapture`) stands in the chapter on traces.
+//! Without an MPI library there is nothing to record: the tests say so and pass. What the second
+//! test prints (`--nocapture`) stands in the chapter on traces.
 
 #[path = "../../run/cli/tests/common/mod.rs"]
 mod common;
@@ -28,8 +28,9 @@ fn record(mpi: &Mpi, name: &str, ranks: u32, arguments: &[&str]) -> String {
     traces.to_str().expect("a path in UTF-8").to_owned()
 }
 
-/// Point to point, neighbours, reductions, communicators with collectives of uneven counts, persistent and one-sided
-/// operations, Fortran's two modules: each in all three modes, without a word of warning.
+/// Point to point, neighbours, reductions, communicators with collectives of uneven counts,
+/// persistent and one-sided operations, Fortran's two modules: each in all three modes, without a
+/// word of warning.
 #[test]
 fn recorded_programs_replay_without_a_warning() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -147,9 +148,10 @@ fn a_line_is_found_again() {
     near(fit(&all), KNOWN);
 }
 
-/// The recorded ping-pong gives parameters; with these, programs on two ranks are predicted and compared
-/// with what was recorded. How near that comes depends on what else the machine does, so that it is printed and not
-/// asserted; what is asserted is that a ping-pong simulated with known parameters gives these.
+/// The recorded ping-pong gives parameters; with these, programs on two ranks are predicted and
+/// compared with what was recorded. How near that comes depends on what else the machine does, so
+/// that it is printed and not asserted; what is asserted is that a ping-pong simulated with known
+/// parameters gives these.
 #[test]
 fn a_pingpong_predicts_other_programs() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);

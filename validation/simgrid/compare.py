@@ -17,8 +17,8 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-# Relative difference of a rank's end. SimGrid's times carry its precision of 1 ns (`surf/precision`): what ends
-# within it of another end ends with that.
+# Relative difference of a rank's end. SimGrid's times carry its precision of 1 ns
+# (`surf/precision`): what ends within it of another end ends with that.
 TOLERANCE = 1e-6
 PRECISION = 1e-9
 
@@ -397,7 +397,8 @@ def main():
             slack = all(abs(a - b) <= 2 * PRECISION for a, b in zip(theirs, ours))
             verdict = "" if difference <= TOLERANCE else "  within 2 ns" if slack else "  DIFFERS"
             if verdict == "  DIFFERS":
-                # By default SimGrid solves again what it thinks a change can reach, and misses some of it with cross traffic.
+                # By default SimGrid solves again what it thinks a change can reach, and misses some
+                # of it with cross traffic.
                 whole = simgrid(folder, ranks, [*cfg, "network/optim:Full"], replayer)
                 difference = max(abs(a - b) / max(a, b, 1e-12) for a, b in zip(whole, ours))
                 verdict = "  as with network/optim:Full" if difference <= TOLERANCE else verdict

@@ -1,9 +1,9 @@
 //! Allgather and allgatherv: every rank gets the blocks of all.
 //!
-//! Sources of the algorithms: Thakur, Rabenseifner, Gropp, "Optimization of Collective Communication
-//! Operations in MPICH", 2005 (ring, recursive doubling, Bruck); Chen, Zhang, et al., "Performance
-//! Evaluation of Allgather Algorithms on Terascale Linux Cluster with Fast Ethernet", 2005 (neighbour
-//! exchange); Faraj, Yuan, "STAR-MPI", 2006 (the others).
+//! Sources of the algorithms: Thakur, Rabenseifner, Gropp, "Optimization of Collective
+//! Communication Operations in MPICH", 2005 (ring, recursive doubling, Bruck); Chen, Zhang, et al.,
+//! "Performance Evaluation of Allgather Algorithms on Terascale Linux Cluster with Fast Ethernet",
+//! 2005 (neighbour exchange); Faraj, Yuan, "STAR-MPI", 2006 (the others).
 
 use crate::{
     bcast,
@@ -297,8 +297,8 @@ pub fn halves(team: &Team, mut each: impl FnMut(Half)) {
     }
 }
 
-/// The farthest partner first. So that what is exchanged lies together, the own block is exchanged first with that of the
-/// rank whose number has the same bits in reversed order.
+/// The farthest partner first. So that what is exchanged lies together, the own block is exchanged
+/// first with that of the rank whose number has the same bits in reversed order.
 fn halving(call: &Call, plan: &mut Plan) {
     let (whole, n) = (call.whole(Buffer::Recv), call.ranks);
     let bits = n.ilog2();
@@ -412,8 +412,8 @@ fn mesh3(call: &Call, plan: &mut Plan) {
     mesh(call, plan, &grid3(call.ranks));
 }
 
-/// Along the last dimension each rank sends its block to all, then along the one before, what it has
-/// by then, and so on.
+/// Along the last dimension each rank sends its block to all, then along the one before, what it
+/// has by then, and so on.
 fn mesh(call: &Call, plan: &mut Plan, extents: &[u32]) {
     let whole = begin(call, plan);
     let mut stride = 1;
@@ -443,16 +443,16 @@ pub fn grid2(ranks: u32) -> [u32; 2] {
     [rows, ranks / rows]
 }
 
-/// Extents z, x and x, where x is the first number from the cube root up to a third of the ranks whose square divides
-/// them; all are 1 if there is none.
+/// Extents z, x and x, where x is the first number from the cube root up to a third of the ranks
+/// whose square divides them; all are 1 if there is none.
 pub fn grid3(ranks: u32) -> [u32; 3] {
     let root = (1..=ranks).take_while(|x| x.saturating_pow(3) <= ranks).last().unwrap_or(1);
     let found = (root..=ranks / 3).find(|x| ranks.is_multiple_of(x.saturating_mul(*x)));
     found.map_or([1; 3], |x| [ranks / (x * x), x, x])
 }
 
-/// Step i: blocks of node i places behind arrive from the same place of the node before, while those
-/// of the step before are exchanged in the node.
+/// Step i: blocks of node i places behind arrive from the same place of the node before, while
+/// those of the step before are exchanged in the node.
 fn loosely_ring(call: &Call, plan: &mut Plan) {
     let whole = begin(call, plan);
     let local = call.local();

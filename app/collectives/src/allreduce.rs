@@ -1,8 +1,8 @@
 //! Allreduce: every rank gets the combination of all vectors.
 //!
 //! Sources of the algorithms: Thakur, Rabenseifner, Gropp 2005 (recursive doubling, Rabenseifner);
-//! Patarasuk, Yuan 2009 (`lr`); Open MPI 4.1, `coll/base` (segmented ring); Faraj, Yuan, "STAR-MPI",
-//! 2006 (the others).
+//! Patarasuk, Yuan 2009 (`lr`); Open MPI 4.1, `coll/base` (segmented ring); Faraj, Yuan,
+//! "STAR-MPI", 2006 (the others).
 
 use crate::{
     allgather,
@@ -280,7 +280,8 @@ fn logical_ring(call: &Call, plan: &mut Plan) {
     }
 }
 
-/// Source: Open MPI, `coll/base`; SMPI falls back to [`logical_ring`] where a segment per rank is more than there is.
+/// Source: Open MPI, `coll/base`; SMPI falls back to [`logical_ring`] where a segment per rank is
+/// more than there is.
 fn segmented_ring(call: &Call, plan: &mut Plan) {
     let (ranks, count) = (u64::from(call.ranks), call.count());
     let segment = match call.segment(1 << 20) {
@@ -309,7 +310,8 @@ fn ring(call: &Call, plan: &mut Plan, segment: u64) {
     reduce_around(plan, &call.all(), acc, call.segment(segment));
 }
 
-/// A ring that reduces all blocks' segments of one place after the other, then gathers whole blocks.
+/// A ring that reduces all blocks' segments of one place after the other, then gathers whole
+/// blocks.
 fn reduce_around(plan: &mut Plan, team: &Team, acc: Region, segment: u64) {
     let blocks = Blocks::Split { len: acc.len, count: team.size };
     let longest = blocks.len(0);

@@ -185,7 +185,8 @@ fn copy_own(call: &Call, plan: &mut Plan) {
     plan.copy(call.to(call.rank), call.from(call.rank));
 }
 
-/// So many messages each way are under way at a time. The own block, which is copied, counts as the first one.
+/// So many messages each way are under way at a time. The own block, which is copied, counts as the
+/// first one.
 fn batches(call: &Call, plan: &mut Plan, size: u32) {
     copy_own(call, plan);
     let team = call.all();

@@ -1,10 +1,11 @@
 //! Bcast: every rank gets the root's vector, in place in its receive buffer.
 //!
-//! Sources of the algorithms: Thakur, Rabenseifner, Gropp 2005 (scatter and allgather); Pješivac-Grbović
-//! et al., "Performance Analysis of MPI Collective Operations", 2007 (pipeline, split binary);
-//! Patarasuk, Yuan, Faraj, "Techniques for Pipelined Broadcast on Ethernet Switched Clusters", 2008
-//! (NTSL, NTSB); Patarasuk, Yuan, "Efficient MPI_Bcast across Different Process Arrival Patterns",
-//! 2008; Mamidala et al., "MPI Collectives on Modern Multicore Clusters", 2008 (two levels).
+//! Sources of the algorithms: Thakur, Rabenseifner, Gropp 2005 (scatter and allgather);
+//! Pješivac-Grbović et al., "Performance Analysis of MPI Collective Operations", 2007 (pipeline,
+//! split binary); Patarasuk, Yuan, Faraj, "Techniques for Pipelined Broadcast on Ethernet Switched
+//! Clusters", 2008 (NTSL, NTSB); Patarasuk, Yuan, "Efficient MPI_Bcast across Different Process
+//! Arrival Patterns", 2008; Mamidala et al., "MPI Collectives on Modern Multicore Clusters", 2008
+//! (two levels).
 
 use crate::{
     allgather::scatter_allgather,

@@ -6,8 +6,8 @@ use crate::{
     plan::{Buffer, Plan, Region},
 };
 
-/// By collective, in the order of [`Collective::ALL`], the name of its algorithm or of a library's choice; `None` is
-/// `default`.
+/// By collective, in the order of [`Collective::ALL`], the name of its algorithm or of a library's
+/// choice; `None` is `default`.
 pub type Choices = [Option<&'static str>; Collective::ALL.len()];
 
 /// Nothing is chosen.
@@ -15,9 +15,10 @@ pub const NO_CHOICES: Choices = [None; Collective::ALL.len()];
 
 /// One rank's view of a collective call.
 ///
-/// What the blocks are: for `bcast`, `reduce`, `allreduce`, `scan` and `exscan` the first one is the
-/// whole vector; for `gather`, `scatter`, `allgather` and `reduce_scatter` (and their v-forms) block
-/// r belongs to rank r; for `alltoall` block r goes to rank r, and comes from rank r in `received`.
+/// What the blocks are: for `bcast`, `reduce`, `allreduce`, `scan` and `exscan` the first one is
+/// the whole vector; for `gather`, `scatter`, `allgather` and `reduce_scatter` (and their v-forms)
+/// block r belongs to rank r; for `alltoall` block r goes to rank r, and comes from rank r in
+/// `received`.
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {
     /// Number of ranks; at least 1.
@@ -30,7 +31,8 @@ pub struct Call<'a> {
     pub element: u64,
     /// Whether the operation commutes.
     pub commutative: bool,
-    /// Bytes of a segment, for the algorithms that cut messages; if it is not given, each has its own.
+    /// Bytes of a segment, for the algorithms that cut messages; if it is not given, each has its
+    /// own.
     pub segment: Option<u64>,
     /// The blocks, in elements.
     pub blocks: &'a Blocks,
@@ -154,8 +156,9 @@ impl Call<'_> {
         }
     }
 
-    /// Carries out another collective as a step of this one: from the region `send` into the region `receive`, in this
-    /// call's unit. An error cannot be: what leads to no algorithm is refused before.
+    /// Carries out another collective as a step of this one: from the region `send` into the region
+    /// `receive`, in this call's unit. An error cannot be: what leads to no algorithm is refused
+    /// before.
     pub fn nested(
         &self,
         plan: &mut Plan,

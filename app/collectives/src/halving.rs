@@ -1,8 +1,8 @@
 //! Reductions of vectors in parts: recursive halving, and rings.
 //!
 //! Sources: Rabenseifner, "Optimization of Collective Reduction Operations", 2004; Thakur,
-//! Rabenseifner, Gropp 2005; Patarasuk, Yuan, "Bandwidth Optimal All-reduce Algorithms for Clusters of
-//! Workstations", 2009 (ring).
+//! Rabenseifner, Gropp 2005; Patarasuk, Yuan, "Bandwidth Optimal All-reduce Algorithms for Clusters
+//! of Workstations", 2009 (ring).
 
 use crate::{
     call::Team,
@@ -39,8 +39,8 @@ pub fn unfold(plan: &mut Plan, team: &Team, acc: Region) {
     }
 }
 
-/// As [`fold`], but the members beyond give their vector to their neighbour below; returns the number of a remaining
-/// member, whose rank [`low_rank`] tells.
+/// As [`fold`], but the members beyond give their vector to their neighbour below; returns the
+/// number of a remaining member, whose rank [`low_rank`] tells.
 pub fn fold_down(plan: &mut Plan, team: &Team, acc: Region) -> Option<u32> {
     let pairs = team.size - team.power();
     if team.me >= 2 * pairs {
@@ -143,8 +143,8 @@ pub fn join(plan: &mut Plan, team: &Team, meetings: &[Meeting], acc: Region, blo
     }
 }
 
-/// Reduces blocks around a ring: at the end member m has block m + `offset` complete. For operations
-/// that commute.
+/// Reduces blocks around a ring: at the end member m has block m + `offset` complete. For
+/// operations that commute.
 pub fn around(plan: &mut Plan, team: &Team, offset: u32, at: impl Fn(u32) -> Region) {
     let n = team.size;
     let room = (0..n).map(|block| at(block).len).max().unwrap_or(0);

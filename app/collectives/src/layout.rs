@@ -7,14 +7,16 @@ use crate::plan::Region;
 pub enum Blocks {
     /// All of this length.
     Same(u64),
-    /// A vector of `len` elements in `count` blocks; the first `len % count` of them are one longer.
+    /// A vector of `len` elements in `count` blocks; the first `len % count` of them are one
+    /// longer.
     Split {
         /// Elements in all.
         len: u64,
         /// Number of blocks.
         count: u32,
     },
-    /// A vector of `len` elements in `count` blocks of `len / count` elements; the last one has the rest as well.
+    /// A vector of `len` elements in `count` blocks of `len / count` elements; the last one has the
+    /// rest as well.
     Rest {
         /// Elements in all.
         len: u64,

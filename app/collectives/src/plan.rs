@@ -100,7 +100,8 @@ pub struct Plan {
     /// Per step, where the list of what it requires ends in `required`.
     ends: Vec<u32>,
     required: Vec<Handle>,
-    /// What a step that is added now requires, and the first step that was added since this changed.
+    /// What a step that is added now requires, and the first step that was added since this
+    /// changed.
     frontier: Vec<Handle>,
     since: Handle,
     /// Sends and receives that were not waited for.
@@ -144,8 +145,8 @@ impl Plan {
         self.wait_all();
     }
 
-    /// Whether a step is a send that the library makes as a blocking call, or a receive that is waited for in the order of
-    /// posting.
+    /// Whether a step is a send that the library makes as a blocking call, or a receive that is
+    /// waited for in the order of posting.
     pub fn is_blocking(&self, step: Handle) -> bool {
         self.blocking.binary_search(&step).is_ok()
     }
@@ -262,8 +263,8 @@ impl Plan {
         if other < me { self.reduce_left(from, into) } else { self.reduce_right(into, from) }
     }
 
-    /// Copies `from` to the start of a longer region, and fills the rest with more of it: what is combined there must be
-    /// something, and is thrown away.
+    /// Copies `from` to the start of a longer region, and fills the rest with more of it: what is
+    /// combined there must be something, and is thrown away.
     pub fn fill(&mut self, from: Region, into: Region) {
         let mut start = 0;
         while start < into.len && from.len > 0 {
@@ -273,8 +274,8 @@ impl Plan {
         }
     }
 
-    /// Adds the steps of another plan, whose send and receive buffers are these regions. They begin when what was waited
-    /// for is done, and all that follows waits for them.
+    /// Adds the steps of another plan, whose send and receive buffers are these regions. They begin
+    /// when what was waited for is done, and all that follows waits for them.
     pub fn append(&mut self, other: &Self, send: Region, receive: Region) {
         let scratch = self.scratch(other.scratch);
         let place = |region: Region| match region.buffer {

@@ -53,7 +53,8 @@ impl Rank {
         };
         let mut made = Self::default();
         let mut edges: Vec<(u32, u32)> = Vec::new();
-        // Per step, the operations for which one has to wait to wait for the step: a list in `lists`.
+        // Per step, the operations for which one has to wait to wait for the step: a list in
+        // `lists`.
         let mut lists: Vec<Vec<u32>> = vec![Vec::new()];
         let mut list_of: Vec<usize> = Vec::with_capacity(plan.len());
         for (step, (action, required)) in (0..).zip(plan.steps()) {

@@ -1,7 +1,7 @@
 //! Reduce: the root gets the combination of all vectors.
 //!
-//! Sources of the algorithms: Thakur, Rabenseifner, Gropp 2005; Pješivac-Grbović et al. 2007 (chains
-//! and trees); Patarasuk, Yuan 2008 (arrival patterns).
+//! Sources of the algorithms: Thakur, Rabenseifner, Gropp 2005; Pješivac-Grbović et al. 2007
+//! (chains and trees); Patarasuk, Yuan 2008 (arrival patterns).
 
 use crate::{
     call::{Call, NO_CHOICES},
@@ -301,8 +301,8 @@ fn two_levels(call: &Call, plan: &mut Plan) {
     to_root(call, plan, top, acc);
 }
 
-/// Recursive halving, then a gather along the same meetings. A root that gave its vector away takes the place of the
-/// first of those who remain, whose rank is 0.
+/// Recursive halving, then a gather along the same meetings. A root that gave its vector away takes
+/// the place of the first of those who remain, whose rank is 0.
 fn scatter_gather(call: &Call, plan: &mut Plan, padded: bool, blocks: &Blocks) {
     let acc = if padded {
         let acc = plan.scratch(u64::from(call.ranks));
@@ -318,8 +318,8 @@ fn scatter_gather(call: &Call, plan: &mut Plan, padded: bool, blocks: &Blocks) {
     }
 }
 
-/// What follows after the fold, for the remaining member of this number. If `on` is set, who has sent its blocks towards the
-/// root goes on as if it had not.
+/// What follows after the fold, for the remaining member of this number. If `on` is set, who has
+/// sent its blocks towards the root goes on as if it had not.
 fn halve_and_gather(
     call: &Call,
     plan: &mut Plan,
@@ -388,7 +388,8 @@ pub fn halved(len: u64, count: u32) -> Blocks {
     Blocks::Ends(ends)
 }
 
-/// Neighbours beyond a power of two exchange halves, and the odd one gives the half that it combined to the even one.
+/// Neighbours beyond a power of two exchange halves, and the odd one gives the half that it
+/// combined to the even one.
 pub fn fold_in_halves(call: &Call, plan: &mut Plan, acc: Region) -> Option<u32> {
     let team = call.all();
     let pairs = team.size - team.power();

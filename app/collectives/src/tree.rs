@@ -18,8 +18,8 @@ pub enum Tree {
     Heap(u32),
     /// The children of v, which stands in level l, are v + k^l, …, v + k k^l (Open MPI's trees).
     Levels(u32),
-    /// Member v's children are v + j k^i for digits j and places i below v's lowest digit; for k = 2
-    /// the binomial tree. A subtree is a range that starts at its root.
+    /// Member v's children are v + j k^i for digits j and places i below v's lowest digit; for k =
+    /// 2 the binomial tree. A subtree is a range that starts at its root.
     Knomial(u32),
     /// A binary tree in which a member comes right after its two subtrees (Open MPI's
     /// `in_order_binary`).
@@ -290,8 +290,9 @@ pub fn gather(
     }
 }
 
-/// Scatters blocks from member `root` along a binomial tree; the reverse of [`gather`], to the largest subtree first or
-/// to the smallest. `all` is where the root has the blocks in the order of members.
+/// Scatters blocks from member `root` along a binomial tree; the reverse of [`gather`], to the
+/// largest subtree first or to the smallest. `all` is where the root has the blocks in the order of
+/// members.
 pub fn scatter(
     plan: &mut Plan,
     team: &Team,

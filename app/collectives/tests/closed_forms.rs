@@ -1,9 +1,11 @@
-//! Messages and bytes of every algorithm at 64 and 1024 ranks, four to a node, against closed forms.
+//! Messages and bytes of every algorithm at 64 and 1024 ranks, four to a node, against closed
+//! forms.
 //!
 //! Notation: n ranks, l = log2 n, N = n / 4 nodes, L = log2 N; vectors of m = 64 KiB (8 segments of
-//! 8 KiB, 2 of 32 KiB, 1 of 64 KiB or more), blocks of b = 64 B, root 0. Where the literature has a form,
-//! it is that of Thakur, Rabenseifner, Gropp 2005 (tables of section 4), Bruck et al. 1997, Patarasuk and
-//! Yuan 2009; the others are counted from the description of the algorithm, as the comments say.
+//! 8 KiB, 2 of 32 KiB, 1 of 64 KiB or more), blocks of b = 64 B, root 0. Where the literature has a
+//! form, it is that of Thakur, Rabenseifner, Gropp 2005 (tables of section 4), Bruck et al. 1997,
+//! Patarasuk and Yuan 2009; the others are counted from the description of the algorithm, as the
+//! comments say.
 
 mod support;
 
@@ -30,7 +32,8 @@ fn count(collective: Collective, algorithm: &str, ranks: u32) -> (u64, u64) {
     sum
 }
 
-/// Checks the algorithms of a collective; those that are names of others or selections are left out.
+/// Checks the algorithms of a collective; those that are names of others or selections are left
+/// out.
 fn check(collective: Collective, form: impl Fn(&str, u64) -> (u64, u64)) {
     let own = collective.algorithms().iter().filter(|entry| matches!(entry.way, Way::Run(_)));
     for entry in own {
@@ -82,9 +85,11 @@ fn reduce() {
             "ompi_pipeline" | "ompi_binomial" => (64 * tree, all),
             // The tree's root is the last rank, which sends the result to rank 0.
             "ompi_in_order_binary" => (n, n * M),
-            // Halving: n messages in each of l rounds, m (n - 1) / n per rank; gather: m / 2 per round.
+            // Halving: n messages in each of l rounds, m (n - 1) / n per rank; gather: m / 2 per
+            // round.
             "scatter_gather" => (n * log(n) + tree, all + M / 2 * log(n)),
-            // In its gather one of each pair sends in each round: n / 2 (m / n + 2 m / n + ...) bytes.
+            // In its gather one of each pair sends in each round: n / 2 (m / n + 2 m / n + ...)
+            // bytes.
             "rab" => (n * log(n) + n / 2 * log(n), all + all / 2),
             _ => (tree, all),
         }
@@ -133,7 +138,8 @@ fn allgathers(name: &str, n: u64) -> (u64, u64) {
         // Gather, and a broadcast of all blocks.
         "GB" | "openmpi_default" => (2 * (n - 1), (n - 1) * B + (n - 1) * n * B),
         "2dmesh" => (n * 2 * (n.isqrt() - 1), all),
-        // 4 x 4 x 4 and 4 x 16 x 16: 16 is the first number from the cube root on whose square divides 1024.
+        // 4 x 4 x 4 and 4 x 16 x 16: 16 is the first number from the cube root on whose square
+        // divides 1024.
         "3dmesh" => (n * if n == 64 { 9 } else { 3 + 15 + 15 }, all),
         // In nodes three messages per rank; N - 1 node blocks to each leader and, each, three more.
         "SMP_NTS" | "smp_simple" => {
@@ -141,7 +147,8 @@ fn allgathers(name: &str, n: u64) -> (u64, u64) {
             (3 * n + blocks, 3 * n * B + blocks * 4 * B)
         }
         "ompi_neighborexchange" | "openmpi_neighborexchange" => (n * n / 2, all),
-        // Before the rounds, blocks are exchanged but those at numbers whose bits read the same backwards.
+        // Before the rounds, blocks are exchanged but those at numbers whose bits read the same
+        // backwards.
         "rhv" => {
             let moved = n - (1 << log(n).div_ceil(2));
             (n * log(n) + moved, all + moved * B)
@@ -184,8 +191,8 @@ fn gather_and_scatter() {
 
 fn alltoalls(name: &str, n: u64) -> (u64, u64) {
     let (messages, all) = (n * (n - 1), n * (n - 1) * B);
-    // Extents of the grids, and what a rank sends along them: everything it has, but along the first
-    // one only what is for the other's rank.
+    // Extents of the grids, and what a rank sends along them: everything it has, but along the
+    // first one only what is for the other's rank.
     let mesh = |x: u64, y: u64, z: u64| {
         let sent = (z - 1) * n + (y - 1) * z * n + (x - 1) * y * z;
         (n * (x + y + z - 3), n * sent * B)
@@ -239,7 +246,8 @@ fn reduce_scatter() {
         match name {
             "default" | "openmpi_nonoverlapping" => (2 * (n - 1), (n - 1) * n * B + (n - 1) * B),
             "ompi_ring" | "mpich_pair" => (n * (n - 1), all),
-            // Blocks move but those at numbers whose bits read the same backwards: 2^⌈l / 2⌉ of them.
+            // Blocks move but those at numbers whose bits read the same backwards: 2^⌈l / 2⌉ of
+            // them.
             "ompi_butterfly" => {
                 let moved = n - (1 << log(n).div_ceil(2));
                 (n * log(n) + moved, all + moved * B)
@@ -267,7 +275,8 @@ fn scan() {
     check(Collective::Exscan, form);
 }
 
-/// What a step requires does not grow with the number of segments, here up to 65 536: memory and time go with the messages.
+/// What a step requires does not grow with the number of segments, here up to 65 536: memory and
+/// time go with the messages.
 #[test]
 fn long_vectors() {
     // They post all receives at once, and what they send waits for all receives before it.

@@ -1,5 +1,5 @@
-//! Every algorithm moves data as MPI defines, whatever the order of its steps, and without a deadlock
-//! where every send waits for its receive.
+//! Every algorithm moves data as MPI defines, whatever the order of its steps, and without a
+//! deadlock where every send waits for its receive.
 
 mod support;
 

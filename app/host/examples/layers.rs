@@ -1,6 +1,6 @@
-//! What the layers above the network cost: a run, and then its injections once more over the same network without ranks:
-//! `layers [PATTERN [TOPOLOGY [BYTES [PRESET]]]]`. Times are seconds of the processor, taken in turn for a second, nine at least; the
-//! least counts.
+//! What the layers above the network cost: a run, and then its injections once more over the same
+//! network without ranks: `layers [PATTERN [TOPOLOGY [BYTES [PRESET]]]]`. Times are seconds of the
+//! processor, taken in turn for a second, nine at least; the least counts.
 
 use std::time::{Duration, Instant};
 

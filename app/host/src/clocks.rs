@@ -11,8 +11,8 @@ pub struct Shape {
     pub nics: u16,
 }
 
-/// What needs the same resources. A word: what lies behind smaller ones in a pair is copied in parts that overlap those in which it was
-/// written, and the processor waits for each.
+/// What needs the same resources. A word: what lies behind smaller ones in a pair is copied in
+/// parts that overlap those in which it was written, and the processor waits for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(align(8))]
 pub enum Class {

@@ -1,7 +1,8 @@
 //! The rules of LogGOPS at the hosts, as a model for the executor.
 //!
-//! Every rank is a process, or every host that has several ([`crate::shared`]). Within a window a rank works off what happens to it in the order of
-//! [`crate::queues::Order`]; whatever needs a CPU or an interface starts when that is free.
+//! Every rank is a process, or every host that has several ([`crate::shared`]). Within a window a
+//! rank works off what happens to it in the order of [`crate::queues::Order`]; whatever needs a CPU
+//! or an interface starts when that is free.
 //!
 //! Single eager message of s bytes between idle hosts: the sender's CPU is free at o + (s-1)O, the
 //! receive ends at o + L + o + max((s-1)O, (s-1)G). Seed 000 section 3.1 computes one case by hand.
@@ -36,7 +37,8 @@ pub struct Engine<'a, S, N> {
     /// Where ranks are; `None` if rank r is alone on host r, as always on a direct network.
     pub places: Option<Places>,
     pub shape: Shape,
-    /// Whether messages are received the short way ([`crate::relay`]): each rank has one CPU and one interface, without noise, and nobody watches.
+    /// Whether messages are received the short way ([`crate::relay`]): each rank has one CPU and
+    /// one interface, without noise, and nobody watches.
     pub straight: bool,
     /// Whether they are sent so, too: starts, and ends of sends, need not be told.
     pub plain: bool,
@@ -236,7 +238,8 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Model for Watched<'_, S
         }
     }
 
-    /// With devices between the hosts, most turns of these are the network's: there it costs more than it brings.
+    /// With devices between the hosts, most turns of these are the network's: there it costs more
+    /// than it brings.
     #[inline]
     fn soon(&self, id: u32, process: &Self::Process, stage: usize) {
         let Process::Rank(rank, _) = process else { return };
@@ -245,7 +248,8 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Model for Watched<'_, S
         }
         self.engine.source.soon(&rank.source, id, stage);
         match &rank.waiting {
-            // A program that is known in advance keeps so little for a rank that this would cost more than it brings.
+            // A program that is known in advance keeps so little for a rank that this would cost
+            // more than it brings.
             Waiting::One(only) if stage == 0 && self.engine.source.grows() => {
                 kernel::prefetch(&**only);
             }
@@ -355,8 +359,8 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
     pub fn start(&mut self) {
         let Self { engine, id, rank, queues, crew, .. } = self;
         rank.batches = 1;
-        // With several CPUs or interfaces, runs are by these; receives are posted in the order of the
-        // program.
+        // With several CPUs or interfaces, runs are by these; receives are posted in the order of
+        // the program.
         let mut receives = std::mem::take(&mut crew.receives);
         engine.source.start(&mut rank.source, *id, |run, op| {
             if op.kind != Operation::Recv {
@@ -456,7 +460,8 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
         Time::MAX
     }
 
-    /// Puts back what has to come in the order of all ranks, once: when it is next, it has a window of its own.
+    /// Puts back what has to come in the order of all ranks, once: when it is next, it has a window
+    /// of its own.
     fn awaits_turn(&mut self, task: &Task, class: Class) -> bool {
         let (Class::Compute { .. }, Work::One(index, _)) = (class, task.work) else { return false };
         if !self.engine.source.is_turn(&self.rank.source, index) {

@@ -5,13 +5,14 @@
 //! among everything that waits at a host the lowest number goes first, and it suffices to keep the
 //! first of each host in the global heap.
 //!
-//! Its peculiarities are kept: a message occupies the CPU and interface with the *sender's* indices;
-//! an operation set free starts when its CPU is free, not when the operation before it ends; a
-//! receive that finds its message releases a rendezvous sender by the *receive's* size; sizes of
-//! messages and receives are never compared; (s-1) wraps for s = 0. All arithmetic is on 64-bit
-//! words that wrap, in nanoseconds if every parameter is a whole number of them, else picoseconds.
-//! That shortcut needs clocks that only go forward. A message of no bytes can set one back (g < G,
-//! or o below the larger, or the lesser, of O and G); then every event is in the heap itself.
+//! Its peculiarities are kept: a message occupies the CPU and interface with the *sender's*
+//! indices; an operation set free starts when its CPU is free, not when the operation before it
+//! ends; a receive that finds its message releases a rendezvous sender by the *receive's* size;
+//! sizes of messages and receives are never compared; (s-1) wraps for s = 0. All arithmetic is on
+//! 64-bit words that wrap, in nanoseconds if every parameter is a whole number of them, else
+//! picoseconds. That shortcut needs clocks that only go forward. A message of no bytes can set one
+//! back (g < G, or o below the larger, or the lesser, of O and G); then every event is in the heap
+//! itself.
 //!
 //! Not kept: the unstable order of operations of one kind that become ready together, and a second
 //! release of an eager sender by a receive larger than S.
@@ -557,8 +558,8 @@ impl<P: Program, B: Probe<Record>> Simulation<'_, P, B> {
     }
 }
 
-/// A path, longer by what a message costs. The differences below zero that come from s = 0 shorten the
-/// overhead.
+/// A path, longer by what a message costs. The differences below zero that come from s = 0 shorten
+/// the overhead.
 const fn charged(mut path: Path, overhead: u64, per_byte: u64, bytes: u64) -> Path {
     let mut less = 0;
     path.overhead = path.overhead.wrapping_add(overhead);

@@ -16,8 +16,8 @@ pub enum Noise {
     Trace {
         /// Interruptions as (start, duration), ascending and disjoint.
         events: Vec<(Time, Time)>,
-        /// Whether all ranks see the same interruptions at the same time; otherwise each rank starts
-        /// at a random offset, drawn from the seed.
+        /// Whether all ranks see the same interruptions at the same time; otherwise each rank
+        /// starts at a random offset, drawn from the seed.
         coscheduled: bool,
     },
     /// One interruption in each slot of length `interval`, as a whole, at a random place in it.

@@ -71,7 +71,8 @@ pub struct Message {
     pub index: u32,
     /// Kind, peer, tag and size as the program has them.
     pub op: Op,
-    /// Whether it is the send of a blocking call before the one that the rank is in: a rank runs on until it needs the simulator.
+    /// Whether it is the send of a blocking call before the one that the rank is in: a rank runs on
+    /// until it needs the simulator.
     pub earlier: bool,
 }
 
@@ -98,7 +99,8 @@ pub struct Outcome {
     pub ranks: Vec<RankTotals>,
     /// Number of events handled: operations started plus messages received.
     pub events: u64,
-    /// Number of signals that the processes of the network sent each other, packets and credits; 0 where messages alone travel.
+    /// Number of signals that the processes of the network sent each other, packets and credits; 0
+    /// where messages alone travel.
     pub signals: u64,
     /// The critical path; meaningless in a deadlock.
     pub path: CriticalPath,
@@ -124,8 +126,8 @@ pub enum Activity {
 /// `R` is what the network tells of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Record<R = Never> {
-    /// A part of the network has something to tell: a host's interface, or a device, numbered behind the
-    /// hosts.
+    /// A part of the network has something to tell: a host's interface, or a device, numbered
+    /// behind the hosts.
     Network {
         /// Which.
         device: u32,

@@ -3,8 +3,8 @@
 use units::Time;
 
 /// Where the time of a chain of causes went. What is missing to the moment at its end was spent
-/// waiting for a gap, or in noise. The parts never add up to more than that moment, so their sums do
-/// not overflow before it does.
+/// waiting for a gap, or in noise. The parts never add up to more than that moment, so their sums
+/// do not overflow before it does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Path {
     /// In computation, in picoseconds, like the others.

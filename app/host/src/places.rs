@@ -8,8 +8,8 @@ const SLOTS: usize = 256;
 /// The hosts of ranks, by the numbers that the network gives them.
 pub struct Places {
     of: Vec<Place>,
-    /// The ranks of host h are those of `ranks` from `first[h]` on, before `first[h + 1]`, in ascending
-    /// order.
+    /// The ranks of host h are those of `ranks` from `first[h]` on, before `first[h + 1]`, in
+    /// ascending order.
     first: Vec<u32>,
     ranks: Vec<u32>,
 }

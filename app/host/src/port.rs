@@ -1,10 +1,10 @@
 //! A host's end of a network that has devices of its own.
 //!
-//! What the network carries is bytes; what a message is about travels beside it, as an announcement that
-//! reaches the receiver when the lookahead has passed, which is before the network can deliver. At one
-//! instant mail comes first, then injections, then what the interface does of itself, and then what the
-//! ranks do. Ranks know each other by their own numbers, the network knows hosts, and the number of a
-//! message there holds the slot of its sender.
+//! What the network carries is bytes; what a message is about travels beside it, as an announcement
+//! that reaches the receiver when the lookahead has passed, which is before the network can
+//! deliver. At one instant mail comes first, then injections, then what the interface does of
+//! itself, and then what the ranks do. Ranks know each other by their own numbers, the network
+//! knows hosts, and the number of a message there holds the slot of its sender.
 
 use std::collections::VecDeque;
 
@@ -37,8 +37,8 @@ struct Dock<N: Network> {
     due: Time,
     /// What is to reach the only rank, in order of time.
     arrivals: VecDeque<Event<Message>>,
-    /// Messages by abstract rendezvous from other hosts that have not met their receive, and ranks that wait for their turn
-    /// ([`Source::is_turn`]).
+    /// Messages by abstract rendezvous from other hosts that have not met their receive, and ranks
+    /// that wait for their turn ([`Source::is_turn`]).
     urgent: u32,
     /// A rank has to wait for its turn since the window began, and all that comes behind with it.
     held: bool,
@@ -79,7 +79,8 @@ impl<N: Network> End<N> {
         self.dock.as_ref().is_some_and(|dock| dock.held)
     }
 
-    /// Whether a message has come over the network whose sender may be released without delay, or a rank waits for its turn.
+    /// Whether a message has come over the network whose sender may be released without delay, or a
+    /// rank waits for its turn.
     pub fn urgent(&self) -> bool {
         self.dock.as_ref().is_some_and(|dock| dock.urgent > 0)
     }
@@ -161,7 +162,8 @@ impl<N: Network, B: Probe<Record<N::Record>>> Outlet<N> for Gate<'_, N, B> {
     }
 }
 
-/// A device of the network in one window: itself with its process and the number of its next signal.
+/// A device of the network in one window: itself with its process and the number of its next
+/// signal.
 pub fn run_device<S: Source, N: Network, B: Probe<Record<N::Record>>>(
     engine: &Engine<'_, S, N>,
     (id, device, signals): (u32, &mut N::Device, &mut u32),
@@ -308,8 +310,9 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
     }
 }
 
-/// Handles everything before `until`, or before a rank has to wait for its turn, at the ranks and at their end of the network; returns when
-/// the next thing happens. Ranks that have nothing to do are not looked at.
+/// Handles everything before `until`, or before a rank has to wait for its turn, at the ranks and
+/// at their end of the network; returns when the next thing happens. Ranks that have nothing to do
+/// are not looked at.
 pub fn work_with_port<S: Source, N: Network, B: Probe<Record<N::Record>>>(
     ranks: &mut impl Ranks<S, N, B>,
     until: Time,
@@ -363,8 +366,8 @@ fn work_off<S: Source, N: Network, B: Probe<Record<N::Record>>>(
 
 /// A host's end of the network at work in one window. What arrives waits in the crew's buffer.
 ///
-/// Made of a [`Turn`]; where two of these references followed one another as they do there, they would be copied as one, and the processor
-/// would wait for the two stores that made them.
+/// Made of a [`Turn`]; where two of these references followed one another as they do there, they
+/// would be copied as one, and the processor would wait for the two stores that made them.
 pub struct EndTurn<'t, S: Source, N: Network, B> {
     pub crew: &'t mut Crew<B>,
     pub engine: &'t Engine<'t, S, N>,

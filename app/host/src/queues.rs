@@ -13,8 +13,8 @@ use crate::clocks::{Class, Clocks, Shape};
 use crate::message::Message;
 use crate::path::Stamp;
 
-/// Decides between what could start at the same time at one rank: what was caused first; then sends,
-/// receives, computation, messages; then in order of posting, or by source and sequence.
+/// Decides between what could start at the same time at one rank: what was caused first; then
+/// sends, receives, computation, messages; then in order of posting, or by source and sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Order {
     pub cause: Time,
@@ -226,7 +226,8 @@ impl Queues {
         }
     }
 
-    /// Adds what `entry` makes. That is made where it stays: a copy of what was just written in parts would wait for them.
+    /// Adds what `entry` makes. That is made where it stays: a copy of what was just written in
+    /// parts would wait for them.
     #[inline(always)]
     pub fn push(&mut self, class: Class, entry: impl Fn() -> Entry) {
         if self.only.is_none() && self.active.is_empty() {
@@ -294,8 +295,8 @@ impl Queues {
         }
     }
 
-    /// If what [`Queues::next`] has just told of is the first of several like operations, and at most
-    /// one other class is waiting: these.
+    /// If what [`Queues::next`] has just told of is the first of several like operations, and at
+    /// most one other class is waiting: these.
     #[inline(always)]
     pub fn burst(&self) -> Option<Burst> {
         if let Some((class, Entry::Task(Task { at, work: Work::Ops(run), .. }))) = self.only {
@@ -339,8 +340,8 @@ impl Queues {
         }
     }
 
-    /// Removes what [`Queues::next`] has just told of, if that is a message to be received, alone or of a
-    /// queue in order.
+    /// Removes what [`Queues::next`] has just told of, if that is a message to be received, alone
+    /// or of a queue in order.
     #[inline]
     pub fn pop_message(&mut self) -> Option<Arrived> {
         if let Some((Class::Messages { .. }, Entry::Message(message))) = self.only {

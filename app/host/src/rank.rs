@@ -25,7 +25,8 @@ pub struct Rank<S> {
     /// Messages to other processes so far.
     pub sequence: u32,
     pub received_messages: u32,
-    /// Whether its next operation is a [`crate::Source::is_turn`], which waits for those of others that come before it.
+    /// Whether its next operation is a [`crate::Source::is_turn`], which waits for those of others
+    /// that come before it.
     pub turn: bool,
     pub sent_bytes: u64,
     pub received_bytes: u64,
@@ -45,7 +46,8 @@ pub struct Matching {
     tags: Tags,
     /// Posted receives: their operations.
     pub posted: Store<u32>,
-    /// Messages by abstract rendezvous that have arrived but not met their receive, over a direct network.
+    /// Messages by abstract rendezvous that have arrived but not met their receive, over a direct
+    /// network.
     pub urgent: u32,
     /// Messages sent that are steps of a protocol and not counted as messages of the program.
     pub controls: u32,
@@ -61,11 +63,11 @@ pub struct Rare {
     pub unreleased: Vec<Unreleased>,
     /// Time between the end of a send's overhead and its release.
     pub blocked: Time,
-    /// For `rts-cts`, receives that have cleared a send and wait for its data: receive, sender, number
-    /// of the request.
+    /// For `rts-cts`, receives that have cleared a send and wait for its data: receive, sender,
+    /// number of the request.
     pub cleared: Vec<(u32, u32, u32)>,
-    /// For several CPUs or interfaces, by source and number: messages that have met their receive but
-    /// wait to be received.
+    /// For several CPUs or interfaces, by source and number: messages that have met their receive
+    /// but wait to be received.
     pub met: FxHashMap<(u32, u32), u32>,
     /// Messages that have been received but not met their receive.
     pub charged: FxHashMap<(u32, u32), (Time, Path)>,
@@ -143,7 +145,8 @@ impl<S> Rank<S> {
         }
     }
 
-    /// Whether a message has arrived whose sender may be released without delay, or what happens next has to come in the order of all ranks.
+    /// Whether a message has arrived whose sender may be released without delay, or what happens
+    /// next has to come in the order of all ranks.
     pub fn urgent(&self) -> bool {
         self.turn || self.matching.as_ref().is_some_and(|matching| matching.urgent > 0)
     }

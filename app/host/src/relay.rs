@@ -1,7 +1,8 @@
-//! The commonest turn of all, written in a straight line: an eager message reaches a rank that waits
-//! for nothing else, meets its receive, and sets at most one operation free, an eager send that starts
-//! in the same window. The rules are those of [`crate::activity`]; a rank that needs more than that
-//! takes the long way. A run that is recorded takes it always, and the tests compare the two.
+//! The commonest turn of all, written in a straight line: an eager message reaches a rank that
+//! waits for nothing else, meets its receive, and sets at most one operation free, an eager send
+//! that starts in the same window. The rules are those of [`crate::activity`]; a rank that needs
+//! more than that takes the long way. A run that is recorded takes it always, and the tests compare
+//! the two.
 
 use kernel::{Event, Probe};
 use loggops::{Inject, Parameters};
@@ -32,7 +33,8 @@ pub struct Charges {
     /// G for the bytes after the first, and with g: how long the interfaces are busy.
     bandwidth: Time,
     interface: Time,
-    /// At the sender's CPU: o + (s-1)O; and what of it passes before the message enters the network.
+    /// At the sender's CPU: o + (s-1)O; and what of it passes before the message enters the
+    /// network.
     send_overhead: Time,
     entry: Time,
 }
@@ -66,8 +68,8 @@ impl Charges {
 }
 
 impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
-    /// Handles the only thing that can happen next, a message; `false` if it is not as simple as the
-    /// module says, and then nothing has changed.
+    /// Handles the only thing that can happen next, a message; `false` if it is not as simple as
+    /// the module says, and then nothing has changed.
     #[inline(always)]
     pub fn relay(&mut self, event: &Event<Message>, until: Time) -> bool {
         let at = event.time.max(self.rank.clocks.free(RECEIVING));
@@ -91,8 +93,8 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
         true
     }
 
-    /// A message that nothing else can come before is received as it arrives: whatever waits can start only later, and so can the next
-    /// arrival. Else nothing has changed.
+    /// A message that nothing else can come before is received as it arrives: whatever waits can
+    /// start only later, and so can the next arrival. Else nothing has changed.
     #[inline]
     pub fn receive_first(&mut self, event: &Event<Message>, next: Time, until: Time) -> bool {
         let at = event.time.max(self.rank.clocks.free(RECEIVING));
@@ -115,8 +117,9 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
         }
     }
 
-    /// Like sends start one after the other, until something else comes first. Gives when the next thing happens, or earlier; `None` if
-    /// the first is not as simple as that, and then nothing has changed.
+    /// Like sends start one after the other, until something else comes first. Gives when the next
+    /// thing happens, or earlier; `None` if the first is not as simple as that, and then nothing
+    /// has changed.
     pub fn send_all(&mut self, burst: &Burst, until: Time) -> Option<Time> {
         if burst.class != SENDING {
             return None;
@@ -148,7 +151,8 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
         (sent > 0).then_some(next)
     }
 
-    /// The only task that waits is done, if it is an eager send of one message. Else nothing has changed.
+    /// The only task that waits is done, if it is an eager send of one message. Else nothing has
+    /// changed.
     pub fn send_one(&mut self, task: &Task, at: Time) -> bool {
         let Work::One(index, op) = task.work else { return false };
         let limit = self.engine.settings.parameters.eager_limit;

@@ -1,9 +1,10 @@
 //! A host with several ranks, which share its end of the network.
 //!
-//! CPUs and the clocks of g and G stay the ranks' own. The ranks are worked off together in order of
-//! time, because one may reach another by a message that does not leave the host: everybody works what
-//! is due at an instant, messages are handed over, and that repeats until the instant is quiet. That is
-//! what the executor does with ranks on hosts of their own when there is no lookahead.
+//! CPUs and the clocks of g and G stay the ranks' own. The ranks are worked off together in order
+//! of time, because one may reach another by a message that does not leave the host: everybody
+//! works what is due at an instant, messages are handed over, and that repeats until the instant is
+//! quiet. That is what the executor does with ranks on hosts of their own when there is no
+//! lookahead.
 
 use kernel::{Event, Next, Outbox, Probe};
 use network::{Mail, Network};

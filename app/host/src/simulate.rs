@@ -30,7 +30,8 @@ pub enum Error {
     /// Something was asked for that LogGOPSim does not have.
     #[error("compat = \"loggopsim\" needs {0}: LogGOPSim knows nothing else")]
     Compat(&'static str),
-    /// A network has another number of hosts than the program has ranks, and nothing says where they are.
+    /// A network has another number of hosts than the program has ranks, and nothing says where
+    /// they are.
     #[error("{ranks} ranks on a network of {hosts} hosts: which is on which?")]
     Hosts {
         /// Ranks of the program.
@@ -95,10 +96,10 @@ pub fn simulate<P: Work, B: Probe<Record>>(
     simulate_over(&settings.parameters, None, program, settings, probe)
 }
 
-/// Simulates a program over a network. Rank r is on host `hosts[r]`, by the network's numbers; without
-/// `hosts`, and always on a direct network, it is alone on host r. The hosts' costs are those of the
-/// settings; L belongs to the network. Messages between ranks of one host do not enter it: they cost
-/// `settings.parameters.local`.
+/// Simulates a program over a network. Rank r is on host `hosts[r]`, by the network's numbers;
+/// without `hosts`, and always on a direct network, it is alone on host r. The hosts' costs are
+/// those of the settings; L belongs to the network. Messages between ranks of one host do not enter
+/// it: they cost `settings.parameters.local`.
 pub fn simulate_over<N: Network, P: Work, B: Probe<Record<N::Record>>>(
     network: &N,
     hosts: Option<&[u32]>,

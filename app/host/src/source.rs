@@ -106,7 +106,8 @@ pub trait Source: Sync {
         let _ = (sender, tag);
     }
 
-    /// No receive is there for a message: one that is made for it, if the rank takes it without being asked to.
+    /// No receive is there for a message: one that is made for it, if the rank takes it without
+    /// being asked to.
     fn serve(&self, state: &mut Self::State, sender: u32, tag: u32) -> Option<u32> {
         let _ = (state, sender, tag);
         None
@@ -118,8 +119,8 @@ pub trait Source: Sync {
         false
     }
 
-    /// A receive that is posted now would take the message of a send, or none is there; whether it does, or waits for one. If not, it is
-    /// done, as if it had not been posted.
+    /// A receive that is posted now would take the message of a send, or none is there; whether it
+    /// does, or waits for one. If not, it is done, as if it had not been posted.
     fn takes(&self, state: &mut Self::State, receive: u32, send: Option<u32>) -> bool {
         let _ = (state, receive, send);
         true
@@ -153,7 +154,8 @@ pub trait Source: Sync {
         false
     }
 
-    /// Whether ranks of several threads may ask for those on hosts with lower numbers to run before them.
+    /// Whether ranks of several threads may ask for those on hosts with lower numbers to run before
+    /// them.
     fn keeps_order(&self) -> bool {
         false
     }
@@ -164,8 +166,8 @@ pub trait Source: Sync {
         true
     }
 
-    /// Whether a rank looks at or changes what all share when a computation is done: of such computations, none is carried out before
-    /// one of another rank that begins earlier.
+    /// Whether a rank looks at or changes what all share when a computation is done: of such
+    /// computations, none is carried out before one of another rank that begins earlier.
     fn is_turn(&self, state: &Self::State, index: u32) -> bool {
         let _ = (state, index);
         false

@@ -1,9 +1,9 @@
 //! Patterns whose makespan has a closed form, among hundreds and thousands of ranks.
 //!
-//! With q = s - 1 bytes after the first, a message sent at a arrives at a + o + L. Its sender's CPU is
-//! busy until a + o + qO, its sender's interface until a + γ, γ = g + qG. An idle receiver takes it from
-//! r = max(a + o + L, a + o + qO), if it sent a message of its own at a, or from a + o + L, to r + o + M,
-//! M = q max(O, G).
+//! With q = s - 1 bytes after the first, a message sent at a arrives at a + o + L. Its sender's CPU
+//! is busy until a + o + qO, its sender's interface until a + γ, γ = g + qG. An idle receiver takes
+//! it from r = max(a + o + L, a + o + qO), if it sent a message of its own at a, or from a + o + L,
+//! to r + o + M, M = q max(O, G).
 
 use host::{Outcome, Settings, simulate, simulate_loggopsim};
 use kernel::Silent;
@@ -81,8 +81,9 @@ fn spacing([_, _, gap, gap_byte, _]: Machine, size: u64) -> u64 {
     gap + (size - 1) * gap_byte
 }
 
-/// K steps in which every rank sends and receives a message, each after the last one's reception: with P
-/// for an exchange, (K - 1) max(P, γ) + P, because receptions keep the distance γ if the sends do.
+/// K steps in which every rank sends and receives a message, each after the last one's reception:
+/// with P for an exchange, (K - 1) max(P, γ) + P, because receptions keep the distance γ if the
+/// sends do.
 fn steps(count: u64, machine: Machine, size: u64) -> u64 {
     let exchange = exchange(machine, size);
     (count - 1) * exchange.max(spacing(machine, size)) + exchange

@@ -1,7 +1,7 @@
 //! What a program needs of MPI, before it is run: `heddle mpirun --check`.
 //!
-//! The program and the shared libraries it names are read, as the dynamic linker would find them (ELF, 64 bits). What a program
-//! opens while it runs (`dlopen`) is not known beforehand.
+//! The program and the shared libraries it names are read, as the dynamic linker would find them
+//! (ELF, 64 bits). What a program opens while it runs (`dlopen`) is not known beforehand.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -47,9 +47,11 @@ pub struct Report {
     pub users: Vec<PathBuf>,
     /// The names of MPI that they import.
     pub imports: BTreeSet<String>,
-    /// Functions of MPI among them that the library does not implement: calling one raises `MPI_ERR_UNSUPPORTED_OPERATION`.
+    /// Functions of MPI among them that the library does not implement: calling one raises
+    /// `MPI_ERR_UNSUPPORTED_OPERATION`.
     pub unimplemented: BTreeSet<String>,
-    /// Names that it cannot do without (which it can if they are weak) and that none of our libraries has: the program would not start, or fail at the call.
+    /// Names that it cannot do without (which it can if they are weak) and that none of our
+    /// libraries has: the program would not start, or fail at the call.
     pub unresolved: BTreeSet<String>,
     /// Libraries that were found nowhere.
     pub absent: BTreeSet<String>,
@@ -141,7 +143,8 @@ const MODULES: &[&str] = &[
     "__mpi_mod_",
 ];
 
-/// How names begin of the C++ interface that MPI-3.0 removed: of functions, tables of virtual functions and types.
+/// How names begin of the C++ interface that MPI-3.0 removed: of functions, tables of virtual
+/// functions and types.
 const CLASSES: [&str; 5] = ["_zn3mpi", "_znk3mpi", "_ztvn3mpi", "_ztin3mpi", "_ztsn3mpi"];
 
 fn is_of_class(lower: &str) -> bool {
@@ -215,8 +218,9 @@ pub fn check(program: &Path, libraries: &Path) -> Result<Report, Error> {
     Ok(report)
 }
 
-/// The names of classes that a program, or a library that it is linked with, cannot start without, and that none of our libraries has: those of C++ that MPI-3.0
-/// removed. What cannot be read is left out.
+/// The names of classes that a program, or a library that it is linked with, cannot start without,
+/// and that none of our libraries has: those of C++ that MPI-3.0 removed. What cannot be read is
+/// left out.
 pub fn missing_classes(program: &Path, libraries: &Path) -> BTreeSet<String> {
     let mut files = linked(program, &[]);
     // Ours take the place of these.
@@ -277,7 +281,8 @@ mod tests {
     use super::{function_of, is_mpi};
     use crate::table;
 
-    /// Names as gfortran 12 makes them for `mpif.h`, and as MPICH's and Open MPI's modules `mpi_f08` have them.
+    /// Names as gfortran 12 makes them for `mpif.h`, and as MPICH's and Open MPI's modules
+    /// `mpi_f08` have them.
     #[test]
     fn names_of_fortran_stand_for_functions() {
         let all = table::all();

@@ -1,7 +1,8 @@
 //! The constants of the interfaces, as a table: kind, name without prefix, value in each interface.
 //!
-//! Of handles, Open MPI's column has the name of the object whose address the handle is. A constant that stands twice is
-//! given out as its first line says. `0xfff` stands for what the standard interface does not have.
+//! Of handles, Open MPI's column has the name of the object whose address the handle is. A constant
+//! that stands twice is given out as its first line says. `0xfff` stands for what the standard
+//! interface does not have.
 
 use crate::interface::Interface;
 

@@ -31,11 +31,13 @@ pub struct Elf {
     pub weak: BTreeSet<String>,
     /// The names it has for others.
     pub exports: BTreeSet<String>,
-    /// The names it cannot start without: of functions that are found when they are first called, it can.
+    /// The names it cannot start without: of functions that are found when they are first called,
+    /// it can.
     pub at_start: BTreeSet<String>,
     /// Whether the dynamic linker starts it: so with executables that are linked dynamically.
     pub is_started_by_linker: bool,
-    /// How many bytes of thread-local variables it has that must be at fixed places from the start of a thread.
+    /// How many bytes of thread-local variables it has that must be at fixed places from the start
+    /// of a thread.
     pub fixed_thread_locals: u64,
 }
 
@@ -48,7 +50,8 @@ impl Elf {
         })
     }
 
-    /// Where a library is that it asks for, if this is read of `path`; `system` are the folders that every program has.
+    /// Where a library is that it asks for, if this is read of `path`; `system` are the folders
+    /// that every program has.
     pub fn library(&self, name: &str, path: &Path, system: &[PathBuf]) -> Option<PathBuf> {
         let origin = path.parent().unwrap_or(Path::new("."));
         let mut places = self.folders(origin).chain(system.iter().cloned());
@@ -135,8 +138,9 @@ fn needs<'data>(data: impl ReadRef<'data>) -> Result<Elf, object::Error> {
     Ok(elf)
 }
 
-/// What a program and the libraries that it is linked with need, without their names, as the dynamic linker would find them; `before` are libraries that are
-/// loaded before it. Of a script, that is its interpreter. Files that cannot be read are left out.
+/// What a program and the libraries that it is linked with need, without their names, as the
+/// dynamic linker would find them; `before` are libraries that are loaded before it. Of a script,
+/// that is its interpreter. Files that cannot be read are left out.
 pub fn linked(program: &Path, before: &[PathBuf]) -> Vec<(PathBuf, Elf)> {
     let system = system_folders();
     let named = before.iter().map(|library| {

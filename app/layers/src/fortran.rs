@@ -1,10 +1,11 @@
 //! The Fortran interfaces: functions by lower-case names, over those for C of the same library.
 //!
-//! Everything comes by reference; texts have hidden lengths at the end and no terminator; handles are integers; logicals are
-//! compatible with C's; statuses are arrays laid out like C's structs; sentinels are variables whose addresses count
-//! (`c/fortran.h`). In `mpi_f08` handles and statuses are structs with the same contents, the error code may be absent,
-//! and with MPICH buffers come as descriptors. A section of an array that is not contiguous becomes a datatype where a call has one
-//! buffer with a count and a datatype; elsewhere it is refused.
+//! Everything comes by reference; texts have hidden lengths at the end and no terminator; handles
+//! are integers; logicals are compatible with C's; statuses are arrays laid out like C's structs;
+//! sentinels are variables whose addresses count (`c/fortran.h`). In `mpi_f08` handles and statuses
+//! are structs with the same contents, the error code may be absent, and with MPICH buffers come as
+//! descriptors. A section of an array that is not contiguous becomes a datatype where a call has
+//! one buffer with a count and a datatype; elsewhere it is refused.
 
 use std::fmt::Write;
 
@@ -14,7 +15,8 @@ use crate::interface::Interface;
 use crate::table::{self, Argument, Flow, Function};
 use crate::wrappers;
 
-/// Functions whose Fortran form differs from what the table says: written by hand, in `c/fortran.c`, or only there in C.
+/// Functions whose Fortran form differs from what the table says: written by hand, in
+/// `c/fortran.c`, or only there in C.
 pub const BY_HAND: &[&str] = &[
     "MPI_Address",
     "MPI_Attr_get",
@@ -140,7 +142,8 @@ fn length(argument: &Argument) -> String {
     }
 }
 
-/// An argument that tells the length of a text, which in C has a terminator: the program says how much it wants.
+/// An argument that tells the length of a text, which in C has a terminator: the program says how
+/// much it wants.
 const LENGTHS: &[&str] = &["buflen", "pset_len"];
 
 fn text_length(argument: &Argument, function: &Function) -> Passed {
@@ -179,7 +182,8 @@ fn text(argument: &Argument, function: &Function) -> Passed {
     made
 }
 
-/// Lists of texts: up to a blank one, as many as `count` says, or so many lists in the columns of an array.
+/// Lists of texts: up to a blank one, as many as `count` says, or so many lists in the columns of
+/// an array.
 fn texts(argument: &Argument) -> Passed {
     let (name, kind) = (&argument.name, argument.kind.as_str());
     let count = if kind == "argv" { "-1" } else { "*count" };
@@ -312,7 +316,8 @@ fn aliases(out: &mut String, function: &Function, signature: &str, interface: In
     }
 }
 
-/// Whether a function gives back a buffer, which only `mpi_f08` has a type for: `type(c_ptr)` (MPI 4.1, section 3.6.1).
+/// Whether a function gives back a buffer, which only `mpi_f08` has a type for: `type(c_ptr)` (MPI
+/// 4.1, section 3.6.1).
 fn detaches(function: &Function) -> bool {
     function.argument("buffer_addr").is_some()
 }
@@ -324,8 +329,8 @@ fn gives(function: &Function) -> &'static str {
     }
 }
 
-/// Whether a section of an array can be a datatype as a buffer of a function: not if the buffer has a block for each rank, or the datatypes
-/// of all have to be alike.
+/// Whether a section of an array can be a datatype as a buffer of a function: not if the buffer has
+/// a block for each rank, or the datatypes of all have to be alike.
 fn takes_sections(function: &Function, buffer: &Argument) -> bool {
     let name = function.name.to_lowercase();
     let is = |parts: &[&str]| parts.iter().any(|part| name.contains(part));

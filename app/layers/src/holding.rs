@@ -8,7 +8,8 @@ use std::{env, fmt};
 use crate::check::Error;
 use crate::elf::{Elf, read};
 
-/// Names of executables that run programs in a language of their own, up to a version (`python3.11`).
+/// Names of executables that run programs in a language of their own, up to a version
+/// (`python3.11`).
 const INTERPRETERS: &[&str] = &[
     "ash",
     "bash",
@@ -71,7 +72,8 @@ pub enum Obstacle {
     Interpreter,
     /// The library that holds the ranks cannot be put before one that is linked statically.
     Static,
-    /// It runs with the rights of another user or group, and the system loads no library before such a program.
+    /// It runs with the rights of another user or group, and the system loads no library before
+    /// such a program.
     Rights,
     /// The address sanitizer guards what is between variables, of which ranks have copies.
     Sanitizer,
@@ -207,7 +209,8 @@ fn changes_rights(_: &Path) -> bool {
     false
 }
 
-/// What speaks against it: of the executable and the libraries that use MPI, of which the executable comes first.
+/// What speaks against it: of the executable and the libraries that use MPI, of which the
+/// executable comes first.
 pub(crate) fn obstacles(users: &[(PathBuf, Elf)]) -> Vec<Obstacle> {
     let mut found = Vec::new();
     for (place, (file, elf)) in users.iter().enumerate() {
@@ -246,7 +249,8 @@ pub(crate) fn obstacles(users: &[(PathBuf, Elf)]) -> Vec<Obstacle> {
     found
 }
 
-/// What speaks against holding the ranks of a program in one process: looks only at the executable, not at its libraries.
+/// What speaks against holding the ranks of a program in one process: looks only at the executable,
+/// not at its libraries.
 pub fn of_executable(program: &Path) -> Result<Vec<Obstacle>, Error> {
     match script(program) {
         Some(_) => Ok(vec![Obstacle::Interpreter]),

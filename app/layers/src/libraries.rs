@@ -1,6 +1,7 @@
 //! Builds the layers, with the C compiler: `FOLDER/mpi/lib`.
 //!
-//! `CC` names the compiler. The library under the layers, `libheddle_mpi.so`, is copied beside them, so that the folder can be moved.
+//! `CC` names the compiler. The library under the layers, `libheddle_mpi.so`, is copied beside
+//! them, so that the folder can be moved.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -171,7 +172,8 @@ fn link(path: &Path, objects: &[PathBuf], over: &[&str]) -> Result<(), Error> {
     // Under its final name only when it is whole: a program may be loading the old one.
     let unfinished = folder.join(format!(".{name}.{}", std::process::id()));
     let mut command = compiler();
-    // The library beside it is the right one, whatever LD_LIBRARY_PATH says: a path of the old kind.
+    // The library beside it is the right one, whatever LD_LIBRARY_PATH says: a path of the old
+    // kind.
     command.args(["-shared", "-Wl,--no-as-needed", "-Wl,-z,now"]);
     command.args(["-Wl,--disable-new-dtags", "-Wl,-rpath,$ORIGIN"]);
     command.arg(format!("-Wl,-soname,{name}")).arg("-o").arg(&unfinished).args(objects);
@@ -216,7 +218,8 @@ fn build(interface: Interface, folder: &Path) -> Result<Vec<PathBuf>, Error> {
         link(&libraries.join(name), &cxx, &[under, CORE])?;
         made.push(libraries.join(name));
     }
-    // Some look for a library of MPI by the shortest name, as mpi4py does, and would find one of the system.
+    // Some look for a library of MPI by the shortest name, as mpi4py does, and would find one of
+    // the system.
     let short = |path: &PathBuf| interface == Interface::Mpich && path.ends_with("libmpi.so.12");
     for path in made.iter().filter(|path| interface == Interface::Standard || short(path)) {
         linkable(path)?;
@@ -224,7 +227,8 @@ fn build(interface: Interface, folder: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(made)
 }
 
-/// What programs are compiled with. The modules need gfortran (or what `FC` names); without it there is only `mpif.h`.
+/// What programs are compiled with. The modules need gfortran (or what `FC` names); without it
+/// there is only `mpif.h`.
 fn headers(folder: &Path) -> Result<(), Error> {
     fs::create_dir_all(folder).map_err(file(folder))?;
     let put = |name: &str, text: &str| {
@@ -265,7 +269,8 @@ fn plain(
     Ok(made)
 }
 
-/// Builds the library that is loaded before programs, and the one that watches how they find others.
+/// Builds the library that is loaded before programs, and the one that watches how they find
+/// others.
 fn around(folder: &Path) -> Result<[PathBuf; 2], Error> {
     let names = Interface::ALL.into_iter().flat_map(Interface::all_libraries);
     let names: Vec<_> = names.map(|name| format!("\"{name}\"")).collect();
@@ -275,7 +280,8 @@ fn around(folder: &Path) -> Result<[PathBuf; 2], Error> {
     Ok([plain(folder, BEFORE, before, &[])?, plain(folder, AUDIT, audit, &[all])?])
 }
 
-/// Builds all libraries into `FOLDER/mpi/lib`, beside a copy of the library under them; gives their files.
+/// Builds all libraries into `FOLDER/mpi/lib`, beside a copy of the library under them; gives their
+/// files.
 pub fn all(core: &Path, folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let folder = folder.join("mpi");
     let libraries = folder.join("lib");

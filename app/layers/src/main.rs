@@ -1,4 +1,5 @@
-//! Builds the libraries of MPI that programs load: `heddle-mpi-libraries FOLDER [libheddle_mpi.so]`.
+//! Builds the libraries of MPI that programs load:
+//! `heddle-mpi-libraries FOLDER [libheddle_mpi.so]`.
 //!
 //! Without the second argument, the library under the layers is taken from beside this program.
 

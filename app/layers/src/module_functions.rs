@@ -1,7 +1,8 @@
 //! The functions in C that only modules of Fortran name: `fortran_modules.c`.
 //!
-//! MPICH and Open MPI have functions in their modules that are none of MPI's own, under names that the compiler of Fortran makes; programs
-//! that are compiled with these modules ask for them. Sources: the libraries of MPICH 4.0 and Open MPI 4.1.
+//! MPICH and Open MPI have functions in their modules that are none of MPI's own, under names that
+//! the compiler of Fortran makes; programs that are compiled with these modules ask for them.
+//! Sources: the libraries of MPICH 4.0 and Open MPI 4.1.
 
 use std::fmt::Write;
 
@@ -22,7 +23,8 @@ const MPICH_SIZES: &[(&str, &str)] = &[
     ("complex32", "cx"),
 ];
 
-/// What the functions are called that tell the size of a type in `SIZES`. In Open MPI there is one for each rank of arrays.
+/// What the functions are called that tell the size of a type in `SIZES`. In Open MPI there is one
+/// for each rank of arrays.
 fn size_names(name: &str, interface: Interface) -> Vec<String> {
     let of_text = matches!(name, "character" | "logical");
     match interface {
@@ -43,8 +45,8 @@ fn size_names(name: &str, interface: Interface) -> Vec<String> {
     }
 }
 
-/// The functions in C behind `MPI_Sizeof`, and for the modules of the standard interface the comparisons of handles of `mpi_f08`:
-/// `fortran_modules.c`.
+/// The functions in C behind `MPI_Sizeof`, and for the modules of the standard interface the
+/// comparisons of handles of `mpi_f08`: `fortran_modules.c`.
 pub fn source(interface: Interface) -> String {
     let mut out = String::from("/* Generated. */\n#include \"fortran.h\"\n");
     for (of, _, bytes) in SIZES {
@@ -95,8 +97,9 @@ fn comparisons() -> String {
     out
 }
 
-/// What MPICH's modules have for handles, besides the comparisons in `c/fortran.c`: comparisons in `mpi`, those with the integers of
-/// `mpi` in `mpi_f08`, and changes to what C has, which are integers as well.
+/// What MPICH's modules have for handles, besides the comparisons in `c/fortran.c`: comparisons in
+/// `mpi`, those with the integers of `mpi` in `mpi_f08`, and changes to what C has, which are
+/// integers as well.
 fn mpich_handles() -> String {
     let mut out = String::new();
     for (_, of) in HANDLES {

@@ -1,8 +1,8 @@
 //! Fortran's view of the standard interface: `mpif.h`, and the modules `mpi` and `mpi_f08`.
 //!
-//! A module has no code of its own: what it names lies in the library for Fortran, so that a program needs nothing else
-//! ([`crate::module_functions`]).
-//! `mpif.h` has no interfaces for procedures; those of the modules pass buffers by address.
+//! A module has no code of its own: what it names lies in the library for Fortran, so that a
+//! program needs nothing else ([`crate::module_functions`]). `mpif.h` has no interfaces for
+//! procedures; those of the modules pass buffers by address.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -194,7 +194,8 @@ pub fn mpi() -> String {
     )
 }
 
-/// The interfaces of procedures in the module `mpi`. Those of MPI-1 that MPI-3.0 removed have names alone.
+/// The interfaces of procedures in the module `mpi`. Those of MPI-1 that MPI-3.0 removed have names
+/// alone.
 fn procedures() -> String {
     let mut out = String::new();
     let all = table::all();
@@ -398,7 +399,8 @@ end subroutine
 end interface
 ";
 
-/// The forms of functions that programs pass, as the standard calls them: name, arguments, and their declarations.
+/// The forms of functions that programs pass, as the standard calls them: name, arguments, and
+/// their declarations.
 const CALLBACKS: &[(&str, &str, &str)] = &[
     (
         "User_function",

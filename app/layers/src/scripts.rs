@@ -1,6 +1,8 @@
-//! What users and build systems call: compilers with the flags for our library, `mpirun`, files of pkg-config.
+//! What users and build systems call: compilers with the flags for our library, `mpirun`, files of
+//! pkg-config.
 //!
-//! `-show` and `-showme:…` are those of MPICH's and Open MPI's compilers, as CMake's FindMPI asks them.
+//! `-show` and `-showme:…` are those of MPICH's and Open MPI's compilers, as CMake's FindMPI asks
+//! them.
 
 use std::path::Path;
 use std::{fs, io};
@@ -13,7 +15,8 @@ const PKG_CONFIG: &str = include_str!("../scripts/mpi.pc");
 const C: &[&str] = &["mpi_abi"];
 const FORTRAN: &[&str] = &["mpi_abi_fort", "mpi_abi"];
 
-/// A compiler: the names it is found under, how the variables that name it end, what it is otherwise, its libraries.
+/// A compiler: the names it is found under, how the variables that name it end, what it is
+/// otherwise, its libraries.
 type Compiler = (&'static [&'static str], &'static str, &'static str, &'static [&'static str]);
 
 const COMPILERS: &[Compiler] = &[
@@ -22,7 +25,8 @@ const COMPILERS: &[Compiler] = &[
     (&["mpifort", "mpif77", "mpif90"], "FC", "gfortran", FORTRAN),
 ];
 
-/// What files of pkg-config are called in different places, what they link, and with what Fortran is compiled.
+/// What files of pkg-config are called in different places, what they link, and with what Fortran
+/// is compiled.
 const DESCRIPTIONS: &[(&[&str], &[&str], &str)] = &[
     (&["mpi", "mpi-c", "mpi-cxx", "mpich", "ompi", "ompi-c", "ompi-cxx"], C, ""),
     (&["mpi-fort", "ompi-fort"], FORTRAN, " -fallow-argument-mismatch"),

@@ -1,11 +1,14 @@
-//! The functions of MPI in C, as a table: name, interfaces that have it, type of its result, the function of ours that does it,
-//! arguments by kind (MPI: A Message-Passing Interface Standard, 5.0, annex A; headers of MPICH 4.0 and Open MPI 4.1).
+//! The functions of MPI in C, as a table: name, interfaces that have it, type of its result, the
+//! function of ours that does it, arguments by kind (MPI: A Message-Passing Interface Standard,
+//! 5.0, annex A; headers of MPICH 4.0 and Open MPI 4.1).
 //!
-//! A kind says what an argument is, as far as interfaces differ in it, and how it goes: `rank` in, `rank>` out, `comm<>` both
-//! ways (it is read, and may be changed), `type[count]` an array of as many as the argument `count` says. An array whose
-//! contents are the same in all interfaces has no length: `int[]`.
+//! A kind says what an argument is, as far as interfaces differ in it, and how it goes: `rank` in,
+//! `rank>` out, `comm<>` both ways (it is read, and may be changed), `type[count]` an array of as
+//! many as the argument `count` says. An array whose contents are the same in all interfaces has no
+//! length: `int[]`.
 //!
-//! Not in the table, because each interface has them in its own way: conversions between C and Fortran (folder `c`).
+//! Not in the table, because each interface has them in its own way: conversions between C and
+//! Fortran (folder `c`).
 
 use crate::interface::Interface;
 

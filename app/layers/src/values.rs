@@ -1,4 +1,5 @@
-//! C functions that translate the constants of an interface: `NAME_in` from the program's, `NAME_out` to the program's.
+//! C functions that translate the constants of an interface: `NAME_in` from the program's,
+//! `NAME_out` to the program's.
 
 use std::fmt::Write;
 
@@ -6,7 +7,8 @@ use crate::arguments::translator;
 use crate::constants::{self, Constant, HANDLES};
 use crate::interface::Interface;
 
-/// Kinds of numbers that may also be something else than a constant: a rank, a tag, a code that the program made.
+/// Kinds of numbers that may also be something else than a constant: a rank, a tag, a code that the
+/// program made.
 const OPEN: &[&str] = &["rank", "tag", "darg", "keyval", "error", "topology"];
 /// Kinds whose constants are bits.
 const BITS: &[&str] = &["amode", "assert"];
@@ -105,7 +107,8 @@ fn bits(out: &mut String, kind: &str, pairs: &[(i64, i64)]) {
     }
 }
 
-/// A kind of handle of MPICH: numbers, and what is made while the program runs has a pattern of its own.
+/// A kind of handle of MPICH: numbers, and what is made while the program runs has a pattern of its
+/// own.
 fn mpich_handle(out: &mut String, (kind, of): (&str, &str), pairs: &[(i64, i64)]) {
     let unsigned = |pairs: &[(i64, i64)]| -> Vec<(String, String)> {
         pairs.iter().map(|(a, b)| (format!("{a:#x}"), format!("{b:#x}"))).collect()
@@ -147,7 +150,8 @@ fn openmpi_handle(out: &mut String, all: &[Constant], (kind, of): (&str, &str)) 
     fortran_handle(out, all, (kind, of));
 }
 
-/// Numbers that stand for handles in Open MPI's Fortran. What a program makes has the number of our own handle.
+/// Numbers that stand for handles in Open MPI's Fortran. What a program makes has the number of our
+/// own handle.
 fn fortran_handle(out: &mut String, all: &[Constant], (kind, of): (&str, &str)) {
     let known =
         all.iter().filter(|constant| constant.kind == kind && constant.standard != Some(INVALID));

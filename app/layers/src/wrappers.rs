@@ -25,8 +25,8 @@ pub fn parameters(function: &Function, interface: Interface) -> String {
     if all.is_empty() { "void".to_owned() } else { all.join(", ") }
 }
 
-/// Whether the library of an interface has a function: those of the standard all, even removed ones; extensions where they
-/// are at home.
+/// Whether the library of an interface has a function: those of the standard all, even removed
+/// ones; extensions where they are at home.
 pub fn has(function: &Function, interface: Interface) -> bool {
     // What asks for the standard interface finds it by these.
     let tells = function.name.starts_with("MPI_Abi_");
@@ -50,7 +50,8 @@ pub fn source(interface: Interface) -> String {
     out
 }
 
-/// Whether the prototype of our function is that of this one, and not of the one whose older name this is.
+/// Whether the prototype of our function is that of this one, and not of the one whose older name
+/// this is.
 fn declares(function: &Function, all: &[Function]) -> bool {
     let standard = format!("MPI_{}", function.core);
     function.name == standard || all.iter().all(|other| other.name != standard)

@@ -10,8 +10,8 @@ use layers::{header, table, wrappers};
 
 const PEERS: [Interface; 2] = [Interface::Mpich, Interface::OpenMpi];
 
-/// Every function is declared again, which a compiler refuses if the types differ. Removed functions are macros in Open MPI's
-/// header.
+/// Every function is declared again, which a compiler refuses if the types differ. Removed
+/// functions are macros in Open MPI's header.
 #[test]
 fn prototypes_are_those_of_the_headers() {
     for interface in PEERS {
@@ -33,7 +33,8 @@ fn prototypes_are_those_of_the_headers() {
     }
 }
 
-/// Kinds that have the same constants under the same names, but in the form of addresses, or texts' limits.
+/// Kinds that have the same constants under the same names, but in the form of addresses, or texts'
+/// limits.
 fn expression(constant: &constants::Constant, interface: Interface) -> Option<String> {
     let name = constant.name;
     // Variables of MPICH.
@@ -78,7 +79,8 @@ fn constants_are_those_of_the_headers() {
         let mut checks = String::new();
         let mut compared = 0;
         for constant in constants::all() {
-            // Not in Open MPI's header, though in its library, or with another name of the same object.
+            // Not in Open MPI's header, though in its library, or with another name of the same
+            // object.
             if ["LB", "UB", "ERRORS_ARE_FATAL", "REAL2", "INTEGER16", "C_COMPLEX"]
                 .contains(&constant.name)
                 && interface == Interface::OpenMpi

@@ -1,5 +1,6 @@
-//! The libraries, built over a stand-in for our own (`core.c`): their names against those of the real libraries, and programs
-//! made for each interface (`program.c`), which the stand-in expects to hear from in the terms of the standard interface.
+//! The libraries, built over a stand-in for our own (`core.c`): their names against those of the
+//! real libraries, and programs made for each interface (`program.c`), which the stand-in expects
+//! to hear from in the terms of the standard interface.
 
 mod common;
 
@@ -42,7 +43,8 @@ fn installed(compiler: &str, name: &str) -> Option<PathBuf> {
     Some(PathBuf::from(path.trim())).filter(|path| path.is_absolute())
 }
 
-/// Whether a name is one that programs use: functions of MPI in C, handles, predefined attribute functions.
+/// Whether a name is one that programs use: functions of MPI in C, handles, predefined attribute
+/// functions.
 fn public(name: &str) -> bool {
     let c = ["MPI_", "PMPI_", "MPIX_", "PMPIX_"].iter().any(|prefix| name.starts_with(prefix));
     // Fortran's names in capital letters, in Open MPI's library for C.
@@ -75,7 +77,8 @@ fn names_are_those_of_the_real_libraries() {
     assert!(functions.count() > 664);
 }
 
-/// Whether a name is one of Fortran's: of functions that exist for programs, and of predefined ones in modules.
+/// Whether a name is one of Fortran's: of functions that exist for programs, and of predefined ones
+/// in modules.
 fn of_fortran(name: &str) -> bool {
     // Open MPI's that no program calls, and MPICH's own.
     let inside = name.ends_with("_f90_") || name.starts_with("mpi_delete_error_");

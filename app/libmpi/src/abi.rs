@@ -1,5 +1,6 @@
-//! The constants of the standard binary interface (MPI: A Message-Passing Interface Standard, 5.0, chapter 20), without their
-//! prefix `MPI_`. Inside this library everything is in these terms; the layers for other binary interfaces translate.
+//! The constants of the standard binary interface (MPI: A Message-Passing Interface Standard, 5.0,
+//! chapter 20), without their prefix `MPI_`. Inside this library everything is in these terms; the
+//! layers for other binary interfaces translate.
 
 // What each constant means stands in the standard, under its name.
 #![allow(missing_docs)]
@@ -8,7 +9,8 @@
 
 use std::ffi::c_int;
 
-/// A handle: an opaque pointer in C. Predefined ones are small numbers, others come from a [`crate::table::Table`].
+/// A handle: an opaque pointer in C. Predefined ones are small numbers, others come from a
+/// [`crate::table::Table`].
 pub type Handle = usize;
 
 /// `MPI_Status`.
@@ -371,6 +373,7 @@ pub const WEIGHTS_EMPTY: usize = 11;
 pub const STATUS_IGNORE: usize = 0;
 pub const ERRCODES_IGNORE: usize = 0;
 pub const ARGV_NULL: usize = 0;
-/// The attribute functions that copy nothing or delete nothing, and those that copy the value, as addresses.
+/// The attribute functions that copy nothing or delete nothing, and those that copy the value, as
+/// addresses.
 pub const NULL_FN: usize = 0;
 pub const DUP_FN: usize = 1;

@@ -37,7 +37,8 @@ pub fn start(programs: &[port::start::Start]) -> Result<Vec<u32>> {
     started.map_err(|why| Error::new(abi::ERR_SPAWN, why))
 }
 
-/// What all members of a communicator contribute to an agreement, by their places in the list; in an inter-communicator of both groups.
+/// What all members of a communicator contribute to an agreement, by their places in the list; in
+/// an inter-communicator of both groups.
 fn agreed<T>(
     comm: &Comm,
     mine: &[u8],
@@ -56,19 +57,22 @@ fn agreed<T>(
     collective::finish(comm, ticket, read)
 }
 
-/// Every rank of a communicator gives bytes and gets everybody's, in rank order; of an inter-communicator, those of the local group.
+/// Every rank of a communicator gives bytes and gets everybody's, in rank order; of an
+/// inter-communicator, those of the local group.
 pub fn exchange(comm: &Comm, mine: &[u8]) -> Result<Vec<Vec<u8>>> {
     agreed(comm, mine, |board| {
         (0..comm.size()).map(|rank| Ok(board.local(rank)?.to_vec())).collect()
     })
 }
 
-/// Every rank of a communicator comes here before any goes on; of an inter-communicator, those of the local group.
+/// Every rank of a communicator comes here before any goes on; of an inter-communicator, those of
+/// the local group.
 pub fn meet(comm: &Comm) -> Result {
     agreed(comm, &[], |_| Ok(()))
 }
 
-/// Every rank of a communicator gives bytes and gets those of the local group, and those of the remote one if there is one.
+/// Every rank of a communicator gives bytes and gets those of the local group, and those of the
+/// remote one if there is one.
 pub fn exchange_both(comm: &Comm, mine: &[u8]) -> Result<[Vec<Vec<u8>>; 2]> {
     let remote = comm.remote.as_ref().map_or(0, Group::size);
     agreed(comm, mine, |board| {
@@ -126,7 +130,8 @@ impl Word {
     }
 }
 
-/// Lets the other ranks do what they do before this moment of simulated time: when what this one computed so far has passed.
+/// Lets the other ranks do what they do before this moment of simulated time: when what this one
+/// computed so far has passed.
 pub fn settle() {
     if let Ok(port) = mpi().port() {
         mpi().moment.set(simulator::tell(port, true, || port.poll(Poll::Turn)));
@@ -154,7 +159,8 @@ pub fn exchange_pair(comm: &Comm, peer: u32, tag: c_int, mine: &[u8]) -> Result<
     Ok(said)
 }
 
-/// Tells a rank of the world something, in the name of nobody's communicator: by a number that both know.
+/// Tells a rank of the world something, in the name of nobody's communicator: by a number that both
+/// know.
 pub fn tell(world: u32, number: u32, mine: &[u8]) -> Result {
     let port = mpi().port()?;
     let (bytes, contents) = p2p::contents(mine)?;
@@ -183,7 +189,8 @@ pub fn hear(world: u32, number: u32) -> Result<(u32, Vec<u8>)> {
     Ok((done.source, said))
 }
 
-/// A number for a communicator: all who ask with the same key get the same one, which nobody else has. No time passes.
+/// A number for a communicator: all who ask with the same key get the same one, which nobody else
+/// has. No time passes.
 pub fn context(key: &[u64]) -> u32 {
     mpi().port().map_or(u32::MAX, |port| port.context(key))
 }

@@ -1,7 +1,8 @@
 //! A world of one rank without a simulator: what a program is that is started by itself.
 //!
-//! The rank answers its own commands: an operation is done as soon as it is there, and a message when its receive is. Time is that of
-//! the clock on the wall. What can never be done, a message that nobody sends, ends the program.
+//! The rank answers its own commands: an operation is done as soon as it is there, and a message
+//! when its receive is. Time is that of the clock on the wall. What can never be done, a message
+//! that nobody sends, ends the program.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -52,7 +53,8 @@ struct World {
     sent: VecDeque<Sent>,
     /// Receives that no message has met.
     open: VecDeque<(Ticket, Tag)>,
-    /// Messages that were found and not received: the probe, the send, and whether its sender waits for that.
+    /// Messages that were found and not received: the probe, the send, and whether its sender waits
+    /// for that.
     found: Vec<(Ticket, Ticket, bool)>,
     contexts: FxHashMap<Vec<u64>, u32>,
     /// Operations of the call that is under way.
@@ -75,7 +77,8 @@ impl Switch for Alone {
     }
 }
 
-/// Whether a receive means a message; a wildcard means none of the library's own, whose tags are beyond the program's.
+/// Whether a receive means a message; a wildcard means none of the library's own, whose tags are
+/// beyond the program's.
 fn meets(wanted: Tag, sent: Tag) -> bool {
     let own = sent.tag.is_some_and(|tag| tag > i32::MAX.cast_unsigned());
     wanted.context == sent.context

@@ -1,8 +1,8 @@
 //! What programs hand in by address.
 //!
-//! Values of these types exist only as arguments of calls, so that what stands behind them is what the standard says of the
-//! argument: null, or as many values of the type as the call is told. A null address where there must be something is an
-//! error, `ERR_ARG`.
+//! Values of these types exist only as arguments of calls, so that what stands behind them is what
+//! the standard says of the argument: null, or as many values of the type as the call is told. A
+//! null address where there must be something is an error, `ERR_ARG`.
 
 use std::ffi::{CStr, c_char, c_int};
 
@@ -39,7 +39,8 @@ impl<T> In<T> {
     /// What the program gave is at an address.
     ///
     /// # Safety
-    /// As many values of the type are there, for as long as the call lasts, as it will be asked for; or the address is null.
+    /// As many values of the type are there, for as long as the call lasts, as it will be asked
+    /// for; or the address is null.
     pub const unsafe fn new(address: *const T) -> Self {
         Self(address)
     }
@@ -168,7 +169,8 @@ impl<T> Out<T> {
         self.0.is_null()
     }
 
-    /// An error if there is no place for a result: asked before something is made that would be lost.
+    /// An error if there is no place for a result: asked before something is made that would be
+    /// lost.
     pub fn check(self) -> Result {
         check!(!self.0.is_null(), ERR_ARG, "a null pointer is no place for a result");
         Ok(())

@@ -1,9 +1,11 @@
-//! Attributes: values that a program attaches to communicators, windows and datatypes (MPI 4.1, section 7.7).
+//! Attributes: values that a program attaches to communicators, windows and datatypes (MPI 4.1,
+//! section 7.7).
 //!
 //! A keyval that is freed lives on as long as something has an attribute of it.
 //!
-//! A value is a pointer in C and an integer in Fortran. C reads an integer of Fortran's as its address, which stays as long as a copy of
-//! the attribute does; Fortran reads a pointer as an integer (MPI 4.1, section 19.3.7).
+//! A value is a pointer in C and an integer in Fortran. C reads an integer of Fortran's as its
+//! address, which stays as long as a copy of the attribute does; Fortran reads a pointer as an
+//! integer (MPI 4.1, section 19.3.7).
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -32,8 +34,8 @@ pub struct Keyval {
     extra: *mut c_void,
 }
 
-/// The keyvals that a program made. Their numbers do not come again, so that an attribute outlives the number of its keyval
-/// without being taken for another.
+/// The keyvals that a program made. Their numbers do not come again, so that an attribute outlives
+/// the number of its keyval without being taken for another.
 #[derive(Debug, Default)]
 pub struct Keyvals {
     live: RefCell<BTreeMap<c_int, Rc<Keyval>>>,
@@ -127,7 +129,8 @@ impl Mpi {
         }
     }
 
-    /// Frees a keyval. While something has an attribute of it, it may be freed again, as functions that delete attributes do.
+    /// Frees a keyval. While something has an attribute of it, it may be freed again, as functions
+    /// that delete attributes do.
     fn free_keyval(&self, kind: Kind, number: c_int) -> Result {
         let mut freed = self.keyvals.freed.borrow_mut();
         let is_used = |keyval: &Weak<Keyval>| keyval.upgrade().is_some_and(|own| own.kind == kind);
@@ -174,8 +177,8 @@ impl Attribute {
         let original = self.value.read(form);
         let mut copy = std::ptr::null_mut();
         let mut flag = 0;
-        // SAFETY: the program handed it in as the copy function of a keyval of this kind; copy and flag live until it
-        // returns.
+        // SAFETY: the program handed it in as the copy function of a keyval of this kind; copy and
+        // flag live until it returns.
         let code = unsafe {
             keyval.copy.copy_attribute(
                 keyval.kind,
@@ -188,7 +191,8 @@ impl Attribute {
             )
         };
         refused(code, "copy")?;
-        // A pointer to an integer of Fortran's that is passed on stands for that integer, which stays there.
+        // A pointer to an integer of Fortran's that is passed on stands for that integer, which
+        // stays there.
         let same = form == Form::Pointer && copy == original;
         Ok((flag != 0).then(|| if same { self.value.clone() } else { Value::new(copy, form) }))
     }
@@ -246,7 +250,8 @@ impl Attributes {
         Ok(copies)
     }
 
-    /// Deletes all attributes, the latest first. One that the program refuses to delete stays, with those before it.
+    /// Deletes all attributes, the latest first. One that the program refuses to delete stays, with
+    /// those before it.
     pub fn clear(&self, object: Handle) -> Result {
         loop {
             let Some(last) = self.held.borrow().last().cloned() else { return Ok(()) };

@@ -16,9 +16,10 @@ use crate::error::{About, Error, Result};
 /// }
 /// ```
 ///
-/// The body gives a [`Result`]. What comes behind `about` is a variant of [`About`]: whose error handler is called if it
-/// fails; without it, nobody's in particular. Error handlers of the program may leave the call with an exception. A `local fn` is carried out
-/// by [`tell`], any other by [`run`].
+/// The body gives a [`Result`]. What comes behind `about` is a variant of [`About`]: whose error
+/// handler is called if it fails; without it, nobody's in particular. Error handlers of the program
+/// may leave the call with an exception. A `local fn` is carried out by [`tell`], any other by
+/// [`run`].
 #[macro_export]
 macro_rules! mpi_functions {
     () => {};
@@ -50,13 +51,15 @@ macro_rules! mpi_functions {
 pub fn run(name: &'static str, about: About, body: impl FnOnce() -> Result) -> c_int {
     guard(name, about, || {
         let _inside = crate::state::enter(name);
-        // Nobody waits for what was given up, so that it is taken in whenever it has come by the end of a call.
+        // Nobody waits for what was given up, so that it is taken in whenever it has come by the
+        // end of a call.
         body().and_then(|()| crate::request::adopt())
     })
 }
 
-/// Carries out a call that tells what the library knows and leaves the simulator out. It is part of what the program computes, as two looks at the
-/// processor's clock would take many times as long as the call.
+/// Carries out a call that tells what the library knows and leaves the simulator out. It is part of
+/// what the program computes, as two looks at the processor's clock would take many times as long
+/// as the call.
 pub fn tell(name: &'static str, about: About, body: impl FnOnce() -> Result) -> c_int {
     guard(name, about, || {
         let _inside = crate::state::look_up(name);
@@ -64,7 +67,8 @@ pub fn tell(name: &'static str, about: About, body: impl FnOnce() -> Result) -> 
     })
 }
 
-/// What a call returns. A panic, which is a bug, ends the process with a message rather than unwinding into C.
+/// What a call returns. A panic, which is a bug, ends the process with a message rather than
+/// unwinding into C.
 fn guard(name: &'static str, about: About, call: impl FnOnce() -> Result) -> c_int {
     match std::panic::catch_unwind(std::panic::AssertUnwindSafe(call)) {
         Ok(Ok(())) => abi::SUCCESS,
@@ -81,7 +85,8 @@ pub fn raise(name: &'static str, about: About, error: Error) -> c_int {
     crate::errhandler::raise(name, about, error)
 }
 
-/// Exports functions in both their forms: counts as `int`, and, under the second name, as `MPI_Count`.
+/// Exports functions in both their forms: counts as `int`, and, under the second name, as
+/// `MPI_Count`.
 ///
 /// ```ignore
 /// both_forms! {
@@ -91,8 +96,8 @@ pub fn raise(name: &'static str, about: About, error: Error) -> c_int {
 /// }
 /// ```
 ///
-/// In arguments and body, `Count` is `int` or `MPI_Count`, `Aint` is `MPI_Aint` or `MPI_Count`, `Displacement` is `int` or
-/// `MPI_Aint`, and `LARGE` tells the forms apart.
+/// In arguments and body, `Count` is `int` or `MPI_Count`, `Aint` is `MPI_Aint` or `MPI_Count`,
+/// `Displacement` is `int` or `MPI_Aint`, and `LARGE` tells the forms apart.
 #[macro_export]
 macro_rules! both_forms {
     () => {};
@@ -127,7 +132,8 @@ macro_rules! both_forms {
     };
 }
 
-/// What the layers call for a function that this library does not export: fails as such. The name lives as long as the process.
+/// What the layers call for a function that this library does not export: fails as such. The name
+/// lives as long as the process.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn heddle_unsupported(name: *const c_char) -> c_int {
     // SAFETY: the layers give a literal.

@@ -1,5 +1,6 @@
-//! Error classes and codes (MPI 4.1, sections 9.4 and 9.5). The codes of the library are the classes themselves; a program may
-//! add classes, codes and texts of its own, with numbers above `ERR_LASTCODE`.
+//! Error classes and codes (MPI 4.1, sections 9.4 and 9.5). The codes of the library are the
+//! classes themselves; a program may add classes, codes and texts of its own, with numbers above
+//! `ERR_LASTCODE`.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -32,7 +33,8 @@ pub struct Codes {
 }
 
 impl Codes {
-    /// The largest number in use: the value of the attribute `LASTUSEDCODE`. It does not sink when one is removed.
+    /// The largest number in use: the value of the attribute `LASTUSEDCODE`. It does not sink when
+    /// one is removed.
     pub fn last_used(&self) -> c_int {
         abi::ERR_LASTCODE + self.made.get()
     }

@@ -1,12 +1,13 @@
 //! Collective communication (MPI 4.1, chapter 6).
 //!
-//! When a collective takes place is the simulator's business: it sends and receives messages of the right sizes by the algorithm that was
-//! chosen. The data moves aside from them: each rank lays down what it contributes where all can read it, and when its part of the
-//! operation is over in simulated time, it takes what it is to get from there. By then, all whose data it needs have
+//! When a collective takes place is the simulator's business: it sends and receives messages of the
+//! right sizes by the algorithm that was chosen. The data moves aside from them: each rank lays
+//! down what it contributes where all can read it, and when its part of the operation is over in
+//! simulated time, it takes what it is to get from there. By then, all whose data it needs have
 //! contributed, since their messages have reached it, if only through others.
 //!
-//! Reductions combine in the order of ranks, whatever the algorithm: a result does not depend on the
-//! algorithm, the network, or how ranks are held.
+//! Reductions combine in the order of ranks, whatever the algorithm: a result does not depend on
+//! the algorithm, the network, or how ranks are held.
 
 use std::rc::Rc;
 

@@ -1,5 +1,5 @@
-//! Communicators (MPI 4.1, chapter 7): a context in which messages travel and the group, or the two groups, of those who use
-//! it.
+//! Communicators (MPI 4.1, chapter 7): a context in which messages travel and the group, or the two
+//! groups, of those who use it.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::ffi::{c_int, c_void};
@@ -36,15 +36,16 @@ pub use create::private_copy;
 
 /// The context of the messages of the world that the run began with.
 pub const WORLD: u32 = 0;
-/// The context of messages of a rank to itself, which every rank has for its own; and of what ranks of all worlds tell each other by
-/// numbers of the library. There is no other rank in it whose leader could meet this one by a tag of the program
-/// ([`crate::agree::exchange_pair`]).
+/// The context of messages of a rank to itself, which every rank has for its own; and of what ranks
+/// of all worlds tell each other by numbers of the library. There is no other rank in it whose
+/// leader could meet this one by a tag of the program ([`crate::agree::exchange_pair`]).
 pub const OWN: u32 = 1;
 
 /// A communicator.
 #[derive(Debug)]
 pub struct Comm {
-    /// The number by which messages of this communicator are told from others, the same at all its ranks.
+    /// The number by which messages of this communicator are told from others, the same at all its
+    /// ranks.
     pub context: u32,
     /// The group that this rank is in.
     pub local: Group,
@@ -68,7 +69,8 @@ pub struct Comm {
     pub registered: Cell<bool>,
 }
 
-/// In the number of a collective: it is a start of a persistent one. There are fewer than 2^31 of these.
+/// In the number of a collective: it is a start of a persistent one. There are fewer than 2^31 of
+/// these.
 const PERSISTENT: u64 = 1 << 63;
 
 impl Comm {
@@ -106,7 +108,8 @@ impl Comm {
         self.rank
     }
 
-    /// The ranks that messages go to and come from: the remote group of an inter-communicator, else the group.
+    /// The ranks that messages go to and come from: the remote group of an inter-communicator, else
+    /// the group.
     pub fn peers(&self) -> &Group {
         self.remote.as_ref().unwrap_or(&self.local)
     }
@@ -126,14 +129,15 @@ impl Comm {
         self.remote.is_some()
     }
 
-    /// The number of this collective operation among those of the communicator; the same at all ranks, since they call in
-    /// the same order.
+    /// The number of this collective operation among those of the communicator; the same at all
+    /// ranks, since they call in the same order.
     pub fn next_collective(&self) -> u64 {
         let next = || self.collectives.replace(self.collectives.get() + 1);
         self.number.take().unwrap_or_else(next)
     }
 
-    /// Makes numbers for the starts of a persistent collective: its ranks make such in the same order, and may start them in any (MPI 4.1, section 6.13).
+    /// Makes numbers for the starts of a persistent collective: its ranks make such in the same
+    /// order, and may start them in any (MPI 4.1, section 6.13).
     pub fn persistent_collective(&self) -> impl Fn() -> u64 + use<> {
         let made = self.persistent.replace(self.persistent.get().wrapping_add(1));
         let starts = Cell::new(0_u32);
@@ -151,8 +155,9 @@ impl Comm {
         outcome
     }
 
-    /// The same for operations that make something of the communicator, of which a program makes few. A number of their own
-    /// keeps the context keys of communicators apart from the tags of collectives.
+    /// The same for operations that make something of the communicator, of which a program makes
+    /// few. A number of their own keeps the context keys of communicators apart from the tags of
+    /// collectives.
     pub fn next_agreement(&self) -> u64 {
         self.agreements.replace(self.agreements.get() + 1)
     }
@@ -177,8 +182,9 @@ impl Comm {
         self.topology.get().map(|topology| &**topology)
     }
 
-    /// The ranks that a neighbourhood collective receives from and sends to, in the order of its buffers; nothing if there is
-    /// no topology. `PROC_NULL` stands for a neighbour beyond the edge of a grid.
+    /// The ranks that a neighbourhood collective receives from and sends to, in the order of its
+    /// buffers; nothing if there is no topology. `PROC_NULL` stands for a neighbour beyond the edge
+    /// of a grid.
     pub fn neighbours(&self) -> Option<(Vec<c_int>, Vec<c_int>)> {
         self.topology().map(|topology| topology.neighbours(self.rank))
     }
@@ -232,7 +238,8 @@ pub struct Comms {
     most: Cell<u32>,
     /// The group of the world, and the number of its messages.
     of_world: RefCell<(Group, u32)>,
-    /// The handle for those who started this process; of other processes, and when it was freed, `COMM_NULL`.
+    /// The handle for those who started this process; of other processes, and when it was freed,
+    /// `COMM_NULL`.
     parent: Cell<Handle>,
     /// Error codes of the last start of processes.
     codes: Cell<c_int>,

@@ -1,4 +1,5 @@
-//! The beginning and the end of MPI, and what a program asks of where it runs (MPI 4.1, chapters 9 and 11).
+//! The beginning and the end of MPI, and what a program asks of where it runs (MPI 4.1, chapters 9
+//! and 11).
 
 use std::cell::{Cell, RefCell};
 use std::ffi::{c_int, c_void};
@@ -32,7 +33,8 @@ pub struct Environment {
     connected: Cell<bool>,
     thread_level: Cell<c_int>,
     main_thread: Cell<Option<u32>>,
-    /// Values of predefined attributes. Programs keep their addresses, so the box stays where it is.
+    /// Values of predefined attributes. Programs keep their addresses, so the box stays where it
+    /// is.
     values: RefCell<Box<Values>>,
 }
 
@@ -106,7 +108,8 @@ pub struct Identity {
     pub birth: Option<Vec<u8>>,
 }
 
-/// The highest level of thread support: where ranks share a process, only the thread of the ranks may call.
+/// The highest level of thread support: where ranks share a process, only the thread of the ranks
+/// may call.
 pub fn most_threads() -> c_int {
     if mpi().held.get() { abi::THREAD_FUNNELED } else { abi::THREAD_MULTIPLE }
 }
@@ -138,7 +141,8 @@ pub fn processor_name() -> String {
     agree::host_name(mpi().comms.me())
 }
 
-/// The program begins to use MPI: `MPI_Init` with the level of thread support it asked for, or a session.
+/// The program begins to use MPI: `MPI_Init` with the level of thread support it asked for, or a
+/// session.
 pub fn open(thread_level: Option<c_int>) -> Result {
     let environment = &mpi().environment;
     if !environment.connected.replace(true) {
@@ -179,7 +183,8 @@ pub fn usage(rank: &Mpi) -> Use {
     }
 }
 
-/// The program ends a use of MPI. After `MPI_Finalize`, what the rank computes is no longer waited for; until then it may begin again.
+/// The program ends a use of MPI. After `MPI_Finalize`, what the rank computes is no longer waited
+/// for; until then it may begin again.
 pub fn close() -> Result {
     let environment = &mpi().environment;
     environment.open.set(environment.open.get().saturating_sub(1));

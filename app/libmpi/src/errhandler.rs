@@ -29,8 +29,8 @@ pub enum Errhandler {
     User(Rc<UserHandler>),
 }
 
-/// A function of the program that handles errors. A program frees its handle as often as it was given one: by making it, and
-/// by asking for an object's handler.
+/// A function of the program that handles errors. A program frees its handle as often as it was
+/// given one: by making it, and by asking for an object's handler.
 #[derive(Debug)]
 pub struct UserHandler {
     kind: Kind,
@@ -106,8 +106,8 @@ impl Errhandlers {
 }
 
 impl Mpi {
-    /// The error handler of a handle. A wrong one is a wrong argument, since the class `ERR_ERRHANDLER` is younger than most
-    /// programs.
+    /// The error handler of a handle. A wrong one is a wrong argument, since the class
+    /// `ERR_ERRHANDLER` is younger than most programs.
     pub fn errhandler(&self, handle: Handle) -> Result<Errhandler> {
         match handle {
             abi::ERRORS_ARE_FATAL => Ok(Errhandler::Fatal),
@@ -163,9 +163,10 @@ impl Mpi {
         }
     }
 
-    /// Who hears of errors about nothing in particular. The standard names `MPI_COMM_SELF` since version 4, `MPI_COMM_WORLD`
-    /// before; so that programs of either age are heard, it is the first of the two that the program gave a handler. Where
-    /// there is neither, it is the first session.
+    /// Who hears of errors about nothing in particular. The standard names `MPI_COMM_SELF` since
+    /// version 4, `MPI_COMM_WORLD` before; so that programs of either age are heard, it is the
+    /// first of the two that the program gave a handler. Where there is neither, it is the first
+    /// session.
     fn hearer_of_all(&self) -> Hearer {
         let comms = [abi::COMM_SELF, abi::COMM_WORLD].into_iter().filter_map(|handle| {
             let handler = self.comm(handle).ok()?.errhandler().borrow().clone();
@@ -208,8 +209,8 @@ impl Hearer {
     }
 }
 
-/// The program's handler of an error, and of what. It may leave with an exception, so that no lock is held when it is called, and nothing
-/// is held that would be given back behind it.
+/// The program's handler of an error, and of what. It may leave with an exception, so that no lock
+/// is held when it is called, and nothing is held that would be given back behind it.
 fn handler(name: &str, about: About, error: &mut Error) -> Option<(Callback, Kind, Handle)> {
     crate::threads::enter();
     let hearer = match error.received.take() {
@@ -236,7 +237,8 @@ pub fn raise(name: &'static str, about: About, mut error: Error) -> c_int {
     }
     let mut code = error.code;
     if let Some((function, kind, handle)) = handler(name, about, &mut error) {
-        // SAFETY: the program handed it in as a handler for this kind of object; the code lives until it returns.
+        // SAFETY: the program handed it in as a handler for this kind of object; the code lives
+        // until it returns.
         unsafe { function.handle_error(kind, handle, &mut code) };
     }
     code

@@ -6,7 +6,8 @@ use std::rc::Rc;
 use crate::abi::{self, Handle, Status};
 use crate::comm::Comm;
 
-/// A failure: an error class of the standard ([`abi`]) or a code that the program made, and what it is about.
+/// A failure: an error class of the standard ([`abi`]) or a code that the program made, and what it
+/// is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
     /// Error code; those of the library are classes.
@@ -22,8 +23,8 @@ pub struct Error {
 pub struct Received {
     /// What is known of it.
     pub status: Status,
-    /// The communicator that it came in, whose error handler hears of it. The program may have freed its handle since, and another
-    /// communicator may have it.
+    /// The communicator that it came in, whose error handler hears of it. The program may have
+    /// freed its handle since, and another communicator may have it.
     pub comm: Rc<Comm>,
 }
 

@@ -1,10 +1,12 @@
 //! Files (MPI 4.1, chapter 14): MPI-IO on the real files of this machine.
 //!
-//! A file is read and written for real, at once; what a call returns is what a real one would. Each access takes place at its rank's
-//! simulated time, so that ranks see each other's data in the order of simulated time. Collective calls meet: those that read
-//! before they do so, those that write afterwards, so that whoever reads collectively finds what others wrote before.
+//! A file is read and written for real, at once; what a call returns is what a real one would. Each
+//! access takes place at its rank's simulated time, so that ranks see each other's data in the
+//! order of simulated time. Collective calls meet: those that read before they do so, those that
+//! write afterwards, so that whoever reads collectively finds what others wrote before.
 //!
-//! Not modelled: the time that storage takes. Only the meetings of collective calls take simulated time.
+//! Not modelled: the time that storage takes. Only the meetings of collective calls take simulated
+//! time.
 //!
 //! Error classes are those that MPICH gives for the same mistakes.
 

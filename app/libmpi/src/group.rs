@@ -1,8 +1,8 @@
 //! Groups of processes (MPI 4.1, section 7.3): ordered lists of ranks of the world.
 //!
-//! Most groups of large programs are the world, its rows or its columns, so a group whose ranks are evenly spaced is kept
-//! as first rank, distance and number: such a group costs the same for two ranks and for a million. A group has one form
-//! only, so equal groups compare equal part by part.
+//! Most groups of large programs are the world, its rows or its columns, so a group whose ranks are
+//! evenly spaced is kept as first rank, distance and number: such a group costs the same for two
+//! ranks and for a million. A group has one form only, so equal groups compare equal part by part.
 
 use std::cell::OnceCell;
 use std::hash::{Hash, Hasher};
@@ -165,7 +165,8 @@ impl Group {
         }
     }
 
-    /// A number that is the same wherever the group is; different groups have, but for a freak of chance, different ones.
+    /// A number that is the same wherever the group is; different groups have, but for a freak of
+    /// chance, different ones.
     pub fn fingerprint(&self) -> u64 {
         let mut hasher = rustc_hash::FxHasher::default();
         self.hash(&mut hasher);

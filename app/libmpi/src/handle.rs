@@ -4,7 +4,8 @@ use std::ffi::c_int;
 
 use crate::abi::Handle;
 
-/// The two conversions of a kind of handle. Handles are small numbers, so they are the same in both forms.
+/// The two conversions of a kind of handle. Handles are small numbers, so they are the same in both
+/// forms.
 macro_rules! conversions {
     ($($to:ident, $from:ident;)*) => {
         $(

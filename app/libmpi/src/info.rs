@@ -30,8 +30,8 @@ pub struct Infos {
 /// What a handle stands for.
 type Shared = RefCell<Info>;
 
-/// Hints about communicators that the standard defines. Programs may rely on their being kept; others are ignored, as it says
-/// they may be.
+/// Hints about communicators that the standard defines. Programs may rely on their being kept;
+/// others are ignored, as it says they may be.
 const HINTS: [&[u8]; 4] = [
     b"mpi_assert_no_any_tag",
     b"mpi_assert_no_any_source",

@@ -1,17 +1,20 @@
-//! How functions of a program are called back: reductions, attribute functions, error handlers, generalised requests.
+//! How functions of a program are called back: reductions, attribute functions, error handlers,
+//! generalised requests.
 //!
-//! Such a function has the calling convention of the binary interface the program was made for: the handles and statuses
-//! it is given look as that interface says, and one written in Fortran takes everything by reference. Therefore a layer may
-//! supply, in a [`Layer`], what makes such calls. A program's function is kept as a [`Callback`], which remembers the layer
-//! it was handed in through, since C and Fortran meet in one program.
+//! Such a function has the calling convention of the binary interface the program was made for: the
+//! handles and statuses it is given look as that interface says, and one written in Fortran takes
+//! everything by reference. Therefore a layer may supply, in a [`Layer`], what makes such calls. A
+//! program's function is kept as a [`Callback`], which remembers the layer it was handed in
+//! through, since C and Fortran meet in one program.
 //!
-//! A layer names itself once, when it is loaded, with `heddle_set_layer`. A second layer of the same program (Fortran over C)
-//! does so around a call that hands in a function, with `heddle_use_layer`, and then puts back what that gave. Without a
-//! layer, and where an entry of it is null, the convention is that of C with the standard binary interface.
+//! A layer names itself once, when it is loaded, with `heddle_set_layer`. A second layer of the
+//! same program (Fortran over C) does so around a call that hands in a function, with
+//! `heddle_use_layer`, and then puts back what that gave. Without a layer, and where an entry of it
+//! is null, the convention is that of C with the standard binary interface.
 //!
-//! What is the same in all interfaces stays untranslated: the addresses of data, and extra state. An attribute's value is a pointer
-//! in C and an integer in Fortran ([`Form`]).
-//! Error codes, which differ, are translated by the layer in both directions.
+//! What is the same in all interfaces stays untranslated: the addresses of data, and extra state.
+//! An attribute's value is a pointer in C and an integer in Fortran ([`Form`]). Error codes, which
+//! differ, are translated by the layer in both directions.
 
 use std::cell::Cell;
 use std::ffi::{c_char, c_int, c_void};
@@ -41,8 +44,9 @@ pub type Function = *const c_void;
 /// The value of [`Layer::version`] that this library knows.
 pub const VERSION: usize = 2;
 
-/// `void call(function, large, invec, inoutvec, count, datatype)`: a user's reduction (`MPI_User_function`; with `large`
-/// not 0, `MPI_User_function_c`) of `count` elements. The program's function takes count and datatype by address.
+/// `void call(function, large, invec, inoutvec, count, datatype)`: a user's reduction
+/// (`MPI_User_function`; with `large` not 0, `MPI_User_function_c`) of `count` elements. The
+/// program's function takes count and datatype by address.
 pub type Reduce = unsafe extern "C" fn(Function, c_int, *mut c_void, *mut c_void, i64, Handle);
 /// `int call(kind, function, object, keyval, extra_state, value, copied value, flag)`.
 pub type CopyAttribute = unsafe extern "C" fn(
@@ -68,7 +72,8 @@ pub type Free = unsafe extern "C" fn(Function, *mut c_void) -> c_int;
 pub type Cancel = unsafe extern "C" fn(Function, *mut c_void, c_int) -> c_int;
 /// `int call(function, datatype, extent, extra_state)` of a data representation.
 pub type Extent = unsafe extern "C" fn(Function, Handle, *mut isize, *mut c_void) -> c_int;
-/// `int call(function, large, userbuf, datatype, count, filebuf, position, extra_state)` of a data representation.
+/// `int call(function, large, userbuf, datatype, count, filebuf, position, extra_state)` of a data
+/// representation.
 pub type Convert = unsafe extern "C" fn(
     Function,
     c_int,
@@ -80,8 +85,9 @@ pub type Convert = unsafe extern "C" fn(
     *mut c_void,
 ) -> c_int;
 
-/// How a binary interface calls a program's functions; each entry is given the function and its arguments in the terms of
-/// the standard binary interface. A null entry stands for C with that interface.
+/// How a binary interface calls a program's functions; each entry is given the function and its
+/// arguments in the terms of the standard binary interface. A null entry stands for C with that
+/// interface.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Layer {
@@ -141,7 +147,8 @@ impl Form {
 /// The layer that the program was linked with. It is the same for all ranks of a process.
 static PROGRAM: AtomicPtr<Layer> = AtomicPtr::new(std::ptr::null_mut());
 
-// SAFETY: a layer is not changed once the library knows of it, and its functions may be called by any thread.
+// SAFETY: a layer is not changed once the library knows of it, and its functions may be called by
+// any thread.
 unsafe impl Sync for Layer {}
 
 thread_local! {
@@ -149,8 +156,8 @@ thread_local! {
     static CALLER: Cell<*const Layer> = const { Cell::new(std::ptr::null()) };
 }
 
-/// Names the layer that the program was linked with; it must stay where it is. Null: none. Returns 0, or 1 if the layer
-/// is of another version, and then it is not used.
+/// Names the layer that the program was linked with; it must stay where it is. Null: none. Returns
+/// 0, or 1 if the layer is of another version, and then it is not used.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn heddle_set_layer(layer: *const Layer) -> c_int {
     // SAFETY: null, or a layer that lives as long as the process.
@@ -161,7 +168,8 @@ pub unsafe extern "C" fn heddle_set_layer(layer: *const Layer) -> c_int {
     0
 }
 
-/// Names the layer, of version [`VERSION`], through which this thread makes its next calls; null: the program's. Returns the one before.
+/// Names the layer, of version [`VERSION`], through which this thread makes its next calls; null:
+/// the program's. Returns the one before.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn heddle_use_layer(layer: *const Layer) -> *const Layer {
     CALLER.replace(layer)
@@ -195,8 +203,8 @@ macro_rules! function {
     };
 }
 
-// Each of the functions here requires that the callback is a function of the type it says, and that the pointers are what
-// the standard says of that type.
+// Each of the functions here requires that the callback is a function of the type it says, and that
+// the pointers are what the standard says of that type.
 #[allow(clippy::too_many_arguments)]
 impl Callback {
     /// A function that is being handed in by the program.
@@ -296,9 +304,9 @@ impl Callback {
     /// Calls an `MPI_Comm_errhandler_function` or that of another kind.
     pub unsafe fn handle_error(&self, kind: Kind, mut object: Handle, code: &mut c_int) {
         leave();
-        // SAFETY: the caller's. The functions' type is variadic, after two fixed arguments that every platform served
-        // here passes in the same way in both cases, save for the number of vector registers, which a variadic callee
-        // on x86-64 reads: hence the variadic type.
+        // SAFETY: the caller's. The functions' type is variadic, after two fixed arguments that
+        // every platform served here passes in the same way in both cases, save for the number of
+        // vector registers, which a variadic callee on x86-64 reads: hence the variadic type.
         unsafe {
             match self.layer.and_then(|layer| layer.handle_error) {
                 Some(call) => call(kind, self.function, object, code),
@@ -359,7 +367,8 @@ impl Callback {
         }
     }
 
-    /// Calls an `MPI_Datarep_conversion_function`, or, if `large`, an `MPI_Datarep_conversion_function_c`.
+    /// Calls an `MPI_Datarep_conversion_function`, or, if `large`, an
+    /// `MPI_Datarep_conversion_function_c`.
     pub unsafe fn convert(
         &self,
         large: bool,

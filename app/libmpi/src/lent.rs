@@ -1,9 +1,11 @@
 //! Contents of messages that stay in the program's buffer until they are wanted.
 //!
-//! Where ranks share a process, the receiver of a message can read the sender's buffer, which the program must leave alone until the
-//! send is complete. So the data is copied once. If the send completes first, it is copied aside then.
+//! Where ranks share a process, the receiver of a message can read the sender's buffer, which the
+//! program must leave alone until the send is complete. So the data is copied once. If the send
+//! completes first, it is copied aside then.
 //!
-//! What stands for such contents is an empty block, and beside it words: where the data is, how many bytes it has, and what has become of it.
+//! What stands for such contents is an empty block, and beside it words: where the data is, how
+//! many bytes it has, and what has become of it.
 
 use std::sync::atomic::Ordering;
 
@@ -18,7 +20,8 @@ const LENT: Place = 1 << 63;
 /// Less is copied at once.
 const LEAST: u64 = 256;
 
-/// What has become of the data: it is in the program's buffer; it has been read; any other number is the place of a copy.
+/// What has become of the data: it is in the program's buffer; it has been read; any other number
+/// is the place of a copy.
 const LEFT: u64 = 0;
 const READ: u64 = 1;
 

@@ -1,15 +1,18 @@
 //! MPI 4.1, with the names of the 5.0 binary interface, over a simulated network.
 //!
-//! A program's own library of MPI: it moves the program's data for real and asks the simulator, through [`port`], when
-//! things happen. Everything here is in terms of the standard binary interface ([`abi`]); its functions are exported as
-//! `heddle_NAME` (for `MPI_NAME`), with the standard's C prototypes. The libraries that programs load
-//! (`libmpi_abi.so.1`, `libmpich.so.12`, `libmpi.so.40`) are layers over these, generated in C.
+//! A program's own library of MPI: it moves the program's data for real and asks the simulator,
+//! through [`port`], when things happen. Everything here is in terms of the standard binary
+//! interface ([`abi`]); its functions are exported as `heddle_NAME` (for `MPI_NAME`), with the
+//! standard's C prototypes. The libraries that programs load (`libmpi_abi.so.1`, `libmpich.so.12`,
+//! `libmpi.so.40`) are layers over these, generated in C.
 //!
-//! One function stands in one place: its module is that of the chapter of the standard it belongs to. What a function is
-//! called with is checked there; errors go through the error handler of the object they are about ([`call`]).
+//! One function stands in one place: its module is that of the chapter of the standard it belongs
+//! to. What a function is called with is checked there; errors go through the error handler of the
+//! object they are about ([`call`]).
 #![allow(unsafe_code)]
 #![allow(clippy::missing_safety_doc)]
-// The standard's counts and offsets are signed, those of memory are not; what may be negative is checked where it comes in.
+// The standard's counts and offsets are signed, those of memory are not; what may be negative is
+// checked where it comes in.
 #![allow(clippy::cast_possible_wrap, clippy::cast_sign_loss)]
 
 pub mod abi;

@@ -1,8 +1,8 @@
-//! Memory: what programs allocate through MPI, addresses, and the buffers that they attach for buffered sends
-//! (MPI 4.1, sections 3.6, 5.1.5 and 9.2).
+//! Memory: what programs allocate through MPI, addresses, and the buffers that they attach for
+//! buffered sends (MPI 4.1, sections 3.6, 5.1.5 and 9.2).
 //!
-//! A buffer's memory is not used: messages are kept by the library. What counts is its size, which the messages that have not
-//! left must not exceed.
+//! A buffer's memory is not used: messages are kept by the library. What counts is its size, which
+//! the messages that have not left must not exceed.
 
 use std::alloc::Layout;
 use std::cell::{Cell, RefCell};
@@ -18,7 +18,8 @@ use crate::argument::{Number, Out};
 use crate::error::{Error, Result};
 use crate::{both_forms, check, mpi, mpi_functions};
 
-/// What a message takes of a buffer beside its bytes: the `MPI_BSEND_OVERHEAD` of the binary interface that allows least, MPICH's.
+/// What a message takes of a buffer beside its bytes: the `MPI_BSEND_OVERHEAD` of the binary
+/// interface that allows least, MPICH's.
 const OVERHEAD: u64 = 96;
 
 /// What a program has of memory and buffers.
@@ -128,7 +129,8 @@ impl Memory {
         buffers.iter().find(|(of, _)| *of == owner).map(|(_, buffer)| Rc::clone(buffer))
     }
 
-    /// The buffer for messages of a communicator: its own, that of the session it came from, or the process's.
+    /// The buffer for messages of a communicator: its own, that of the session it came from, or the
+    /// process's.
     pub fn buffer(&self, context: u32, session: Option<Handle>) -> Option<Rc<Buffer>> {
         let of_session = || self.attached(Owner::Session(session?));
         let own = self.attached(Owner::Comm(context)).or_else(of_session);
@@ -155,7 +157,8 @@ fn attach(owner: Owner, address: *mut c_void, size: i64) -> Result {
     Ok(())
 }
 
-/// Detaches the buffer, once all its messages have left. Without one, its address is null and its size 0.
+/// Detaches the buffer, once all its messages have left. Without one, its address is null and its
+/// size 0.
 fn detach<T: Number>(owner: Owner, address: Out<*mut c_void>, size: Out<T>) -> Result {
     address.check()?;
     size.check()?;

@@ -1,8 +1,9 @@
 //! The other threads of this process, as the kernel tells of them.
 //!
-//! Threads cannot be looked at all at once: while one is looked at, another may wake it and fall asleep itself. A thread that
-//! sleeps when it is looked at, and has not been given a processor since it was seen asleep before, slept all the time between; if
-//! that is so for all, all slept at the moment when the look began, and nobody was left to wake them.
+//! Threads cannot be looked at all at once: while one is looked at, another may wake it and fall
+//! asleep itself. A thread that sleeps when it is looked at, and has not been given a processor
+//! since it was seen asleep before, slept all the time between; if that is so for all, all slept at
+//! the moment when the look began, and nobody was left to wake them.
 
 use std::mem::ManuallyDrop;
 
@@ -28,13 +29,15 @@ struct Other {
     thread: u32,
     /// The file that says its state.
     stat: Opened,
-    /// The file that says for how long it has run and waited for a processor, and how often it was given one.
+    /// The file that says for how long it has run and waited for a processor, and how often it was
+    /// given one.
     runs: Opened,
     /// What that said before it was last seen asleep.
     ran: Text,
 }
 
-/// What stays open. The program may close what it did not open, and open something else by that number, which is not ours to close.
+/// What stays open. The program may close what it did not open, and open something else by that
+/// number, which is not ours to close.
 #[derive(Debug)]
 struct Opened {
     file: ManuallyDrop<OwnedFd>,
@@ -65,15 +68,16 @@ impl Others {
         self.count() == Some(0)
     }
 
-    /// Whether all but the calling one, `me`, and those that are known to wait sleep until a thread wakes them, all at one moment.
+    /// Whether all but the calling one, `me`, and those that are known to wait sleep until a thread
+    /// wakes them, all at one moment.
     pub fn sleep(&mut self, me: u32, waits: impl Fn(u32) -> bool) -> bool {
         let rested = self.look(me, &waits);
         // Those that had run before the look are looked at again.
         rested == Some(true) || rested == Some(false) && self.look(me, waits) == Some(true)
     }
 
-    /// One look at all threads: whether they sleep, and have not run since they were last seen. Nothing if one does not sleep,
-    /// or they are not the ones that were known.
+    /// One look at all threads: whether they sleep, and have not run since they were last seen.
+    /// Nothing if one does not sleep, or they are not the ones that were known.
     fn look(&mut self, me: u32, waits: impl Fn(u32) -> bool) -> Option<bool> {
         if self.count()? + 1 != self.threads.len() {
             self.list()?;
@@ -105,7 +109,8 @@ impl Others {
         (self.count()? + 1 == self.threads.len()).then_some(rested)
     }
 
-    /// How many there are: the folder has a link of each, and one more for this thread, and two as every folder.
+    /// How many there are: the folder has a link of each, and one more for this thread, and two as
+    /// every folder.
     fn count(&mut self) -> Option<usize> {
         if !self.folder.as_ref().is_some_and(Opened::is_ours) {
             self.folder = Some(Opened::open(CWD, FOLDER, OFlags::PATH)?);
@@ -157,12 +162,14 @@ impl Text {
         self.bytes.get(..self.length).unwrap_or_default()
     }
 
-    /// Whether a thread sleeps, if this is what the kernel says of its state, which comes after its name.
+    /// Whether a thread sleeps, if this is what the kernel says of its state, which comes after its
+    /// name.
     fn is_state_of_sleep(&self) -> bool {
         self.get().rsplit(|byte| *byte == b')').next().is_some_and(|state| state.starts_with(b" S"))
     }
 
-    /// Whether a thread waits on a futex, and for however long, if this is what the kernel says of its system call.
+    /// Whether a thread waits on a futex, and for however long, if this is what the kernel says of
+    /// its system call.
     fn is_call_that_sleeps(&self) -> bool {
         let mut words = str::from_utf8(self.get()).unwrap_or_default().split_ascii_whitespace();
         let number = words.next().and_then(|word| word.parse::<i64>().ok());
@@ -195,7 +202,8 @@ mod tests {
     use super::*;
     use crate::threads::me;
 
-    /// Whether the others come to be seen as is expected before long. The test's own threads are in the process too.
+    /// Whether the others come to be seen as is expected before long. The test's own threads are in
+    /// the process too.
     fn comes(others: &mut Others, expected: bool, ours: &[u32]) -> bool {
         let began = Instant::now();
         while began.elapsed() < Duration::from_secs(10) {

@@ -258,7 +258,8 @@ fn room_for(peer: &Peer, bytes: u64) -> Result<Rc<Buffer>> {
     Ok(buffer)
 }
 
-/// Starts a send. Inlined, as [`start_receive`] and [`posted`]: so the operation is made where it stays.
+/// Starts a send. Inlined, as [`start_receive`] and [`posted`]: so the operation is made where it
+/// stays.
 #[inline(always)]
 pub fn start_send(data: &Data, peer: &Peer, mode: Mode) -> Result<Active> {
     let Some(to) = peer.world else { return Ok(Active::Done(Status::empty())) };
@@ -304,7 +305,8 @@ pub struct Target {
 }
 
 impl Target {
-    /// A message that was probed has met its receive. If it does not fit, its completion says so, as if it had come later.
+    /// A message that was probed has met its receive. If it does not fit, its completion says so,
+    /// as if it had come later.
     fn take(&self, found: &Completion) -> Result<Active> {
         mpi().port()?.forget(found.ticket);
         Ok(self.accept(found).map_or_else(Active::Failed, Active::Done))

@@ -1,9 +1,11 @@
-//! Partitioned communication (MPI 4.1, chapter 4): a message whose parts its sender makes ready one by one.
+//! Partitioned communication (MPI 4.1, chapter 4): a message whose parts its sender makes ready one
+//! by one.
 //!
-//! Each partition of the sender travels as a message of its own when it is ready. The two sides may cut their buffers differently,
-//! and neither knows the other's cut beforehand, so each message says which part of the data it is and how many there are.
-//! Messages of two requests that belong together have a tag that nobody else uses: both sides count the requests that they make
-//! for the same peer and tag.
+//! Each partition of the sender travels as a message of its own when it is ready. The two sides may
+//! cut their buffers differently, and neither knows the other's cut beforehand, so each message
+//! says which part of the data it is and how many there are. Messages of two requests that belong
+//! together have a tag that nobody else uses: both sides count the requests that they make for the
+//! same peer and tag.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -21,9 +23,11 @@ use crate::{agree, check, comm, lent, mpi, mpi_functions};
 
 /// What contexts are asked for, apart from those of communicators.
 const PURPOSE: u64 = 100;
-/// Tags from here on are of partitioned messages. Their numbers are those of contexts, which nobody else has in any communicator.
+/// Tags from here on are of partitioned messages. Their numbers are those of contexts, which nobody
+/// else has in any communicator.
 const TAGS: u32 = 1 << 31;
-/// Words before the data of a message: where it begins in all data, its bytes, and how many messages there are.
+/// Words before the data of a message: where it begins in all data, its bytes, and how many
+/// messages there are.
 const HEAD: u64 = 3;
 
 /// Who talks to whom about what, as long as the request lives.

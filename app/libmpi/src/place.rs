@@ -1,7 +1,8 @@
 //! Where in the program a call of MPI stands.
 //!
-//! The stack is walked only when somebody asks, which is after a deadlock, so that calls cost nothing more. Lines are known of programs that
-//! were compiled with `-g`, functions of those that were not stripped.
+//! The stack is walked only when somebody asks, which is after a deadlock, so that calls cost
+//! nothing more. Lines are known of programs that were compiled with `-g`, functions of those that
+//! were not stripped.
 
 use std::backtrace::Backtrace;
 
@@ -14,19 +15,22 @@ fn is_ours(name: &str) -> bool {
     OURS.iter().any(|start| plain.starts_with(start)) || is_called(plain)
 }
 
-/// Whether a function is one that programs call. What is below has names without paths where it was put in line.
+/// Whether a function is one that programs call. What is below has names without paths where it was
+/// put in line.
 fn is_called(name: &str) -> bool {
     let begins = |starts: &[&str]| starts.iter().any(|start| name.starts_with(start));
     let core = begins(&["heddle_"]) && !begins(&["heddle_mpi"]);
     core || begins(&["MPI_", "PMPI_"]) || (begins(&["mpi_", "pmpi_"]) && name.ends_with('_'))
 }
 
-/// The place in the program from which the library was called, behind a space: ` at ring.c:42`, or ` in solve`.
+/// The place in the program from which the library was called, behind a space: ` at ring.c:42`, or
+/// ` in solve`.
 pub fn here() -> Option<String> {
     of(&Backtrace::force_capture().to_string())
 }
 
-/// The place in a list of frames: `N: NAME` lines, each followed by a line `at FILE:LINE` or `at FILE:LINE:COLUMN` where that is known.
+/// The place in a list of frames: `N: NAME` lines, each followed by a line `at FILE:LINE` or
+/// `at FILE:LINE:COLUMN` where that is known.
 fn of(frames: &str) -> Option<String> {
     let name = |line: &str| line.split_once(": ").map(|(_, name)| name.to_owned());
     let mut lines = frames.lines().map(str::trim).peekable();

@@ -128,7 +128,8 @@ impl Active {
         }
     }
 
-    /// Whether it is done. What was forgotten was waited for: an access with a request by a flush of its window.
+    /// Whether it is done. What was forgotten was waited for: an access with a request by a flush
+    /// of its window.
     fn is_done(&self, port: &Port) -> bool {
         match self {
             Self::Generalized(operation) => operation.complete.get(),
@@ -294,7 +295,8 @@ impl Request {
         }
     }
 
-    /// Whether the program completes it itself, or it is one of several messages that the program sets free one by one.
+    /// Whether the program completes it itself, or it is one of several messages that the program
+    /// sets free one by one.
     fn is_of_program(&self) -> bool {
         let active = self.active.borrow();
         matches!(*active, Some(Active::Generalized(_) | Active::Partitioned(_)))
@@ -338,7 +340,8 @@ impl Request {
         lent::settle(port, contents)
     }
 
-    /// A message is on its way, whatever its sender wants; but for one that was cancelled, nobody has to wait (MPI 4.1, section 3.8.4).
+    /// A message is on its way, whatever its sender wants; but for one that was cancelled, nobody
+    /// has to wait (MPI 4.1, section 3.8.4).
     fn give_up(&self, port: &Port) -> Result {
         let send = match &*self.active.borrow() {
             Some(Active::Send { ticket, contents }) if self.cancelled.get() => (*ticket, *contents),

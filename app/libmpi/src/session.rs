@@ -1,5 +1,5 @@
-//! Sessions (MPI 4.1, section 11.3): a way into MPI without a communicator of the world. The process sets that one finds
-//! are the world and the process itself.
+//! Sessions (MPI 4.1, section 11.3): a way into MPI without a communicator of the world. The
+//! process sets that one finds are the world and the process itself.
 
 use std::cell::{Cell, RefCell};
 use std::ffi::{c_char, c_int};

@@ -17,7 +17,8 @@ use crate::error::{Error, Result};
 use crate::state::{Mpi, mpi};
 use crate::{place, threads};
 
-/// The environment variable that says what computation counts: `measured`, or `constant` if only how often.
+/// The environment variable that says what computation counts: `measured`, or `constant` if only
+/// how often.
 const COMPUTE: &str = "HEDDLE_COMPUTE";
 
 /// The environment variable that says whether messages have contents: `off` if not.
@@ -83,10 +84,12 @@ thread_local! {
     static SITS: Cell<u32> = const { Cell::new(0) };
 }
 
-/// How often it does once it was woken elsewhere. Sitting down and standing up costs as much as a turn, and need not be where the other cores are busy.
+/// How often it does once it was woken elsewhere. Sitting down and standing up costs as much as a
+/// turn, and need not be where the other cores are busy.
 const OFTEN: u32 = 64;
 
-/// The same, to be woken on a core. Away from the turns on a machine of one core, which take as long as the pages of code that they touch.
+/// The same, to be woken on a core. Away from the turns on a machine of one core, which take as
+/// long as the pages of code that they touch.
 #[cold]
 #[inline(never)]
 fn wait_there(lane: &Lane, asleep: u32, core: usize) {
@@ -98,7 +101,8 @@ fn wait_there(lane: &Lane, asleep: u32, core: usize) {
 }
 
 unsafe extern "C" {
-    /// The C library's: that of Rust's library ends the process if a second rank of one process comes to it.
+    /// The C library's: that of Rust's library ends the process if a second rank of one process
+    /// comes to it.
     safe fn exit(code: c_int) -> !;
 }
 
@@ -106,7 +110,8 @@ fn end(code: i32) -> ! {
     exit(code)
 }
 
-/// The processor time of this rank so far, in nanoseconds: of all its threads, if several may call MPI; else of the one that does.
+/// The processor time of this rank so far, in nanoseconds: of all its threads, if several may call
+/// MPI; else of the one that does.
 fn clock() -> u64 {
     read(if threads::allowed() { ClockId::ProcessCPUTime } else { ClockId::ThreadCPUTime })
 }
@@ -117,9 +122,11 @@ fn read(clock: ClockId) -> u64 {
 }
 
 thread_local! {
-    /// The processor time of this thread when its call began, where other threads may compute until it ends.
+    /// The processor time of this thread when its call began, where other threads may compute until
+    /// it ends.
     static BEGAN: Cell<Option<u64>> = const { Cell::new(None) };
-    /// The same when a tool that records the program began to work, or the library was left since; none if there is none at work.
+    /// The same when a tool that records the program began to work, or the library was left since;
+    /// none if there is none at work.
     static TOOL: Cell<Option<u64>> = const { Cell::new(None) };
 }
 
@@ -136,7 +143,8 @@ pub struct Connected {
     pub birth: Place,
 }
 
-/// Connects this process with the simulator that started it, and waits for its first turn. Started by itself, it is alone.
+/// Connects this process with the simulator that started it, and waits for its first turn. Started
+/// by itself, it is alone.
 pub fn connect() -> Result<Connected> {
     if let Some(port) = mpi().port.get() {
         if let Some(manner) = mpi().manner.take() {
@@ -156,7 +164,8 @@ pub fn connect() -> Result<Connected> {
         return Err(failed(&format!("{ENVIRONMENT} is `{said}`")));
     };
     mpi().comms.call(*rank);
-    // When what started this process is ended with the simulator, so is this; where the system cannot do that, it stays.
+    // When what started this process is ended with the simulator, so is this; where the system
+    // cannot do that, it stays.
     let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
     // SAFETY: the simulator opened it for this process, which uses it only here.
     let memory = unsafe { Memory::open(file.cast_signed(), *lanes) };
@@ -192,7 +201,8 @@ pub fn connect() -> Result<Connected> {
     Ok(Connected { port, universe: *universe, program: *program, birth: port.begin() })
 }
 
-/// Connects a rank that the simulator holds in its own process, where `variables` are exchanged when another rank runs.
+/// Connects a rank that the simulator holds in its own process, where `variables` are exchanged
+/// when another rank runs.
 pub fn hold(rank: &Mpi, port: Port, manner: Manner, variables: Rc<[Range<usize>]>) {
     threads::forbid();
     rank.held.set(true);
@@ -210,13 +220,15 @@ impl Mpi {
     }
 }
 
-/// Simulated time in picoseconds, for tools that record what the program does: looking costs nothing.
+/// Simulated time in picoseconds, for tools that record what the program does: looking costs
+/// nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_now() -> u64 {
     threads::alongside(|| mpi().port.get().map_or(0, |port| port.poll(Poll::Nothing)))
 }
 
-/// The same where a call begins: when what was computed since the last one has passed. From here on a tool is at work.
+/// The same where a call begins: when what was computed since the last one has passed. From here on
+/// a tool is at work.
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_computed() -> u64 {
     let now = look(Port::computed);
@@ -224,7 +236,8 @@ pub extern "C" fn heddle_computed() -> u64 {
     now
 }
 
-/// A tool that records the program is at work on this thread, until [`heddle_recorded`]: what it does is no computation.
+/// A tool that records the program is at work on this thread, until [`heddle_recorded`]: what it
+/// does is no computation.
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_records() {
     threads::alongside(|| {
@@ -246,7 +259,8 @@ fn own_clock() -> u64 {
     if threads::allowed() { read(ClockId::ThreadCPUTime) } else { 0 }
 }
 
-/// What the tool at work did is no computation; what other threads did meanwhile is. Gives whether there is one.
+/// What the tool at work did is no computation; what other threads did meanwhile is. Gives whether
+/// there is one.
 fn leave_out_tool(mpi: &Mpi) -> bool {
     let (Some(began), Some(last)) = (TOOL.get(), mpi.measured.get()) else { return false };
     let now = if threads::allowed() { last + own_clock().saturating_sub(began) } else { clock() };
@@ -254,14 +268,16 @@ fn leave_out_tool(mpi: &Mpi) -> bool {
     true
 }
 
-/// When the rank last looked at or changed what ranks share, in picoseconds; 0 if it has not since this was last asked.
+/// When the rank last looked at or changed what ranks share, in picoseconds; 0 if it has not since
+/// this was last asked.
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_moment() -> u64 {
     mpi().moment.take()
 }
 
-/// If it took locks of a window then or gave some back: the how manieth call it was of those of all ranks that did, as several may at the
-/// same picosecond. 0 if it did not, or that was asked before.
+/// If it took locks of a window then or gave some back: the how manieth call it was of those of all
+/// ranks that did, as several may at the same picosecond. 0 if it did not, or that was asked
+/// before.
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_turn() -> u64 {
     mpi().turn.take()
@@ -270,17 +286,19 @@ pub extern "C" fn heddle_turn() -> u64 {
 /// Is told of a look at the clock: when it began and ended, in picoseconds.
 pub type Told = extern "C" fn(u64, u64);
 
-/// Looks at the clock are told from now on: as they take their turn with what else the rank does, a replay of what is recorded needs them.
+/// Looks at the clock are told from now on: as they take their turn with what else the rank does, a
+/// replay of what is recorded needs them.
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_tell_looks(told: Told) {
     mpi().told.set(Some(told));
 }
 
-/// Is told of something within a call: when it began and ended, in picoseconds, and whether it is a turn, or an agreement of the ranks
-/// of a communicator.
+/// Is told of something within a call: when it began and ended, in picoseconds, and whether it is a
+/// turn, or an agreement of the ranks of a communicator.
 pub type ToldAgreement = extern "C" fn(begin: u64, end: u64, is_turn: bool);
 
-/// Agreements within calls are told from now on, and turns: a replay of what is recorded needs those of MPI-IO.
+/// Agreements within calls are told from now on, and turns: a replay of what is recorded needs
+/// those of MPI-IO.
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_tell_agreements(told: ToldAgreement) {
     mpi().told_agreements.set(Some(told));
@@ -365,7 +383,8 @@ pub fn leave(mpi: &Mpi) {
     }
 }
 
-/// Writes out what the program has written in C and Fortran, which stays in buffers where it does not go to a terminal.
+/// Writes out what the program has written in C and Fortran, which stays in buffers where it does
+/// not go to a terminal.
 pub fn flush_streams() {
     // SAFETY: the name is a string.
     let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"_gfortran_flush_i4".as_ptr()) };

@@ -1,7 +1,7 @@
 //! What the library knows for a rank.
 //!
-//! A rank's state is reached with [`mpi`]. It is used by one thread at a time: [`enter`] takes the library's lock, and whoever waits for
-//! the simulator gives it up.
+//! A rank's state is reached with [`mpi`]. It is used by one thread at a time: [`enter`] takes the
+//! library's lock, and whoever waits for the simulator gives it up.
 
 use std::cell::{Cell, LazyCell};
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -21,16 +21,18 @@ use crate::session::Session;
 use crate::table::Table;
 use crate::tools::Tools;
 
-/// What few programs use: made when it is first asked for, as a process may hold thousands of ranks.
+/// What few programs use: made when it is first asked for, as a process may hold thousands of
+/// ranks.
 type Rare<T> = LazyCell<Box<T>>;
 
-/// A rank's state. Each module keeps what it needs in a field of its own, with interior mutability; nothing stays borrowed
-/// while a function of the program is called.
+/// A rank's state. Each module keeps what it needs in a field of its own, with interior mutability;
+/// nothing stays borrowed while a function of the program is called.
 #[derive(Debug, Default)]
 pub struct Mpi {
     /// The call that is under way, for messages.
     pub call: Cell<&'static str>,
-    /// In how many calls the rank's first thread is: more than one where what it calls in one calls again.
+    /// In how many calls the rank's first thread is: more than one where what it calls in one calls
+    /// again.
     depth: Cell<u32>,
     /// Groups.
     pub groups: Table<Group>,
@@ -58,13 +60,16 @@ pub struct Mpi {
     pub memory: Rare<Memory>,
     /// The way to the simulator.
     pub port: std::cell::OnceCell<port::Port>,
-    /// What is wanted of a rank that is held, until it uses MPI: what it does before does not count.
+    /// What is wanted of a rank that is held, until it uses MPI: what it does before does not
+    /// count.
     pub manner: Cell<Option<crate::simulator::Manner>>,
     /// The processor time at which the last call ended, if computation counts.
     pub measured: Cell<Option<u64>>,
-    /// When the rank last looked at or changed what ranks share, in picoseconds; 0 once that has been asked for.
+    /// When the rank last looked at or changed what ranks share, in picoseconds; 0 once that has
+    /// been asked for.
     pub moment: Cell<u64>,
-    /// Of those of all ranks who took or gave back locks of a window, the how manieth it was; 0 likewise.
+    /// Of those of all ranks who took or gave back locks of a window, the how manieth it was; 0
+    /// likewise.
     pub turn: Cell<u64>,
     /// Who is told of looks at the clock.
     pub told: Cell<Option<crate::simulator::Told>>,
@@ -139,7 +144,8 @@ pub fn known() -> Option<&'static Mpi> {
     unsafe { current().load(Ordering::Acquire).as_ref() }
 }
 
-/// The state of a rank that has none yet. It is made by itself, as every function of MPI would have room for it on its stack.
+/// The state of a rank that has none yet. It is made by itself, as every function of MPI would have
+/// room for it on its stack.
 #[cold]
 #[inline(never)]
 fn first() -> &'static Mpi {
@@ -163,7 +169,8 @@ impl Mpi {
         Deeper(first)
     }
 
-    /// Whether the rank's first thread is in the library: who calls now, if it is that thread, is an allocator, say, or handles a signal.
+    /// Whether the rank's first thread is in the library: who calls now, if it is that thread, is
+    /// an allocator, say, or handles a signal.
     pub fn is_inside(&self) -> bool {
         self.depth.get() > 0
     }

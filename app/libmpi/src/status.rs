@@ -53,7 +53,8 @@ pub fn set_status(place: Out<Status>, status: &Status) -> Result {
     place.set(Status { error, ..*status })
 }
 
-/// Writes what is known of a message where the program wants it, also if not all of it was received.
+/// Writes what is known of a message where the program wants it, also if not all of it was
+/// received.
 pub fn tell(place: Out<Status>, outcome: Result<Status>) -> Result {
     let received = outcome.as_ref().map_or_else(
         |error| error.received.as_ref().map(|received| received.status),

@@ -10,8 +10,8 @@ use crate::abi::Handle;
 /// The first handle that is not predefined.
 pub const FIRST: Handle = 0x1000;
 
-/// Objects by handle. The lowest free number is given out first, so that handles do not depend on chance. Each rank has many tables, of
-/// which most stay empty: those take one word.
+/// Objects by handle. The lowest free number is given out first, so that handles do not depend on
+/// chance. Each rank has many tables, of which most stay empty: those take one word.
 #[derive(Debug)]
 pub struct Table<T> {
     slots: OnceCell<Box<RefCell<Slots<T>>>>,

@@ -1,13 +1,16 @@
 //! Several threads of a rank in MPI at once (MPI 4.1, section 11.6).
 //!
-//! One lock is around every call; nobody takes it in a program that asks for less than `MPI_THREAD_MULTIPLE`. A thread
-//! that waits gives it up, and the rank waits in the simulator only when none of its threads can do anything
-//! else: all that are outside of MPI sleep until another thread wakes them, as the kernel tells of them. It waits then for the first of
-//! all that its threads wait for. As long as a thread is busy, those that wait look now and
-//! then, and ever more rarely, what has come: what the thread has computed passes, and a poll, as it may be waiting for what other ranks do, without calling MPI.
+//! One lock is around every call; nobody takes it in a program that asks for less than
+//! `MPI_THREAD_MULTIPLE`. A thread that waits gives it up, and the rank waits in the simulator only
+//! when none of its threads can do anything else: all that are outside of MPI sleep until another
+//! thread wakes them, as the kernel tells of them. It waits then for the first of all that its
+//! threads wait for. As long as a thread is busy, those that wait look now and then, and ever more
+//! rarely, what has come: what the thread has computed passes, and a poll, as it may be waiting for
+//! what other ranks do, without calling MPI.
 //!
-//! A thread that waits alone, which is the case where a program has a second thread but does not use it for MPI, waits as that of
-//! a program with one thread does, so that its simulated time is the same.
+//! A thread that waits alone, which is the case where a program has a second thread but does not
+//! use it for MPI, waits as that of a program with one thread does, so that its simulated time is
+//! the same.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -22,7 +25,8 @@ use crate::state::mpi;
 
 /// Whether threads may call at any time.
 static MULTIPLE: AtomicBool = AtomicBool::new(false);
-/// The first thread that called, by the kernel's number, and in how many calls it is: kept as long as it is the only one.
+/// The first thread that called, by the kernel's number, and in how many calls it is: kept as long
+/// as it is the only one.
 static FIRST: AtomicU32 = AtomicU32::new(0);
 static CALLS: AtomicU32 = AtomicU32::new(0);
 /// Ranks share the process, and have no threads of their own.
@@ -40,7 +44,8 @@ static OTHERS: Mutex<Others> = Mutex::new(Others::new());
 
 /// How long a thread waits before it looks again, at first and at most.
 const PAUSES: (Duration, Duration) = (Duration::from_micros(50), Duration::from_millis(4));
-/// After how long it polls, at most: at first at once, as what is about to end should not be waited for.
+/// After how long it polls, at most: at first at once, as what is about to end should not be waited
+/// for.
 const POLL: Duration = Duration::from_millis(50);
 
 /// A thread that waits for operations.
@@ -125,8 +130,9 @@ pub fn enter() {
     }
 }
 
-/// Whether this thread is the only one that has called so far. A second thread, whatever the program has asked for, makes all take turns from now
-/// on: programs count on that to work with libraries that go by the calls that are under way.
+/// Whether this thread is the only one that has called so far. A second thread, whatever the
+/// program has asked for, makes all take turns from now on: programs count on that to work with
+/// libraries that go by the calls that are under way.
 fn is_only_thread() -> bool {
     let (me, first) = (me(), FIRST.load(Ordering::Relaxed));
     if first == 0 || cfg!(test) {
@@ -141,7 +147,8 @@ fn is_only_thread() -> bool {
     count(CALLS.load(Ordering::Relaxed) + 1)
 }
 
-/// The first thread is in so many calls. Gives whether no other thread has come just now, or one that knows of them.
+/// The first thread is in so many calls. Gives whether no other thread has come just now, or one
+/// that knows of them.
 fn count(calls: u32) -> bool {
     if SHARED.load(Ordering::Relaxed) {
         // Another does not get as far as to ask.
@@ -245,7 +252,8 @@ pub fn pause() {
     take(depth);
 }
 
-/// Whether no other thread can do anything before this one, which has the lock, does: each waits in MPI, or sleeps until a thread wakes it.
+/// Whether no other thread can do anything before this one, which has the lock, does: each waits in
+/// MPI, or sleeps until a thread wakes it.
 fn alone() -> bool {
     // Another thread that looks is awake.
     let Ok(mut others) = OTHERS.try_lock() else { return false };
@@ -278,7 +286,8 @@ pub fn finish_after(port: &Port, tickets: &[Ticket], woken: &dyn Fn()) {
     }
 }
 
-/// The same for a call that need not wait, if nobody looks: whatever comes after it waits in the simulator.
+/// The same for a call that need not wait, if nobody looks: whatever comes after it waits in the
+/// simulator.
 pub fn finish_later(port: &Port, tickets: &[Ticket]) {
     if plain() {
         port.called(Shape::Blocking);
@@ -314,8 +323,8 @@ pub fn wait_later(port: &Port, tickets: &[Ticket]) {
     }
 }
 
-/// Others may change what this thread looks at: other ranks in simulated time, and other threads. These operations are taken in if all are
-/// done.
+/// Others may change what this thread looks at: other ranks in simulated time, and other threads.
+/// These operations are taken in if all are done.
 pub fn look(port: &Port, tickets: &[Ticket]) {
     if allowed() {
         pause();
@@ -353,7 +362,8 @@ fn wait_among(port: &Port, all: bool, tickets: &[Ticket]) {
             continue;
         }
         take(stand_by(all, open, pause));
-        // Not before: who waits in the simulator meanwhile waits for what this thread waits for as well.
+        // Not before: who waits in the simulator meanwhile waits for what this thread waits for as
+        // well.
         state().waiting.retain(|waiting| waiting.thread != me());
         pause = (2 * pause).min(PAUSES.1);
     }

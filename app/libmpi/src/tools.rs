@@ -1,7 +1,8 @@
-//! The tools interface (MPI 4.1, section 15.3): what a rank sent and received, simulated time, and how the library is set up.
+//! The tools interface (MPI 4.1, section 15.3): what a rank sent and received, simulated time, and
+//! how the library is set up.
 //!
-//! There are no events, and nothing can be set: how a run is simulated is said before it starts. These functions only return
-//! codes; they call no error handler.
+//! There are no events, and nothing can be set: how a run is simulated is said before it starts.
+//! These functions only return codes; they call no error handler.
 
 use std::cell::{Cell, RefCell};
 use std::ffi::{c_char, c_int};
@@ -108,8 +109,8 @@ fn give<T: Copy>(place: Out<T>, value: T) -> Result {
     if place.is_null() { Ok(()) } else { place.set(value) }
 }
 
-/// Writes a text as the tools interface does: as much as fits the length that stands at `length`, which becomes what the
-/// whole needs with its final 0.
+/// Writes a text as the tools interface does: as much as fits the length that stands at `length`,
+/// which becomes what the whole needs with its final 0.
 fn give_text(place: Out<c_char>, length: Out<c_int>, text: &str) -> Result {
     if length.is_null() {
         return Ok(());

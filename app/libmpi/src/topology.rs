@@ -33,7 +33,8 @@ pub enum Topology {
 }
 
 impl Topology {
-    /// The ranks that a rank receives from and sends to in neighbourhood collectives, in the order of their buffers.
+    /// The ranks that a rank receives from and sends to in neighbourhood collectives, in the order
+    /// of their buffers.
     pub fn neighbours(&self, rank: u32) -> (Vec<c_int>, Vec<c_int>) {
         match self {
             Self::Cart(grid) => {

@@ -1,14 +1,17 @@
 //! One-sided communication (MPI 4.1, chapter 12).
 //!
-//! When an access takes place is the simulator's business: a request travels to the target and is answered there without its program
-//! ([`port::Command::Remote`]); what ends an epoch waits for the answers. The data moves aside from that, when the access is called:
-//! by then the epoch is open at both sides, and until the call that completes the access nobody may rely on when it happens. One
+//! When an access takes place is the simulator's business: a request travels to the target and is
+//! answered there without its program ([`port::Command::Remote`]); what ends an epoch waits for the
+//! answers. The data moves aside from that, when the access is called: by then the epoch is open at
+//! both sides, and until the call that completes the access nobody may rely on when it happens. One
 //! rank runs at a time, so that every access is atomic.
 //!
-//! Memory that the library allocated lies where all ranks reach it; other memory is reached through the kernel ([`memory`]).
+//! Memory that the library allocated lies where all ranks reach it; other memory is reached through
+//! the kernel ([`memory`]).
 //!
-//! Not modelled: a lock that is free is asked for with the first access, and costs nothing of its own. Memory of a shared window is
-//! shared by ranks on whatever hosts, and loads and stores of it take no simulated time.
+//! Not modelled: a lock that is free is asked for with the first access, and costs nothing of its
+//! own. Memory of a shared window is shared by ranks on whatever hosts, and loads and stores of it
+//! take no simulated time.
 
 use std::cell::{Cell, RefCell};
 use std::ffi::{c_int, c_void};
@@ -91,7 +94,8 @@ struct Which {
 const ALL: Which = Which { target: None, local: false };
 
 impl Window {
-    /// Waits for accesses to be complete, when the simulator has its turn next. Tells whether there were any.
+    /// Waits for accesses to be complete, when the simulator has its turn next. Tells whether there
+    /// were any.
     fn complete(&self, which: Which) -> Result<bool> {
         let meant = |access: &Access| {
             which.target.is_none_or(|target| target == access.target)

@@ -1,7 +1,8 @@
 //! How the computation of ranks becomes time.
 //!
-//! Computation comes in regions: what a rank does between two calls that communicate or look at the clock. Calls that only look for
-//! messages (`MPI_Test`, `MPI_Iprobe` and their kin) do not end a region, because how many of them a program makes depends on the network.
+//! Computation comes in regions: what a rank does between two calls that communicate or look at the
+//! clock. Calls that only look for messages (`MPI_Test`, `MPI_Iprobe` and their kin) do not end a
+//! region, because how many of them a program makes depends on the network.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -27,7 +28,8 @@ pub struct Computation {
 }
 
 impl Computation {
-    /// Regions as said; a second of a rank's processor takes `scale` seconds. What is measured is kept if that is wanted.
+    /// Regions as said; a second of a rank's processor takes `scale` seconds. What is measured is
+    /// kept if that is wanted.
     pub fn new(regions: Regions, scale: f64, ranks: u32, keep: bool) -> Self {
         let kept = keep.then(|| (0..ranks).map(|_| Mutex::default()).collect());
         Self { regions, scale: scale * 1000.0, kept }
@@ -82,7 +84,8 @@ impl Computed {
         self.fixed = self.fixed.saturating_add(picoseconds);
     }
 
-    /// What has come together, in picoseconds; with `ends`, the region ends here. Fails with a reason if nothing says how long it is.
+    /// What has come together, in picoseconds; with `ends`, the region ends here. Fails with a
+    /// reason if nothing says how long it is.
     pub fn take(&mut self, rules: &Computation, rank: u32, ends: bool) -> Result<u64, String> {
         let measured = std::mem::take(&mut self.measured);
         let time = match &rules.regions {
@@ -139,7 +142,8 @@ const ANOTHER: &str = "it takes another path than the run whose computation is r
 mod tests {
     use super::*;
 
-    /// Two regions of 3 and 5 ns, the first in two parts around a look for messages; and a sleep of 7 ps.
+    /// Two regions of 3 and 5 ns, the first in two parts around a look for messages; and a sleep of
+    /// 7 ps.
     fn ran(rules: &Computation) -> Result<Vec<u64>, String> {
         let mut computed = Computed::default();
         let mut times = Vec::new();

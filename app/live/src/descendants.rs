@@ -1,7 +1,8 @@
 //! Processes that programs start, and leave behind when they are ended.
 //!
-//! What a rank starts becomes a child of this process when the rank ends (Linux: `PR_SET_CHILD_SUBREAPER`); so all of them are found and
-//! ended, whatever group or session they are in.
+//! What a rank starts becomes a child of this process when the rank ends (Linux:
+//! `PR_SET_CHILD_SUBREAPER`); so all of them are found and ended, whatever group or session they
+//! are in.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,7 +11,8 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rustix::process::{Pid, Signal, WaitOptions};
 
-/// Children that were there before the ranks were: a shell that became this process had started them.
+/// Children that were there before the ranks were: a shell that became this process had started
+/// them.
 static OTHERS: OnceLock<BTreeSet<i32>> = OnceLock::new();
 /// Who holds this may start processes.
 static STARTING: Mutex<()> = Mutex::new(());
@@ -61,7 +63,8 @@ pub fn end_all() {
             return;
         }
         for child in ours.into_iter().filter_map(Pid::from_raw) {
-            // What has ended meanwhile is only waited for; and what it leaves behind comes with the next round.
+            // What has ended meanwhile is only waited for; and what it leaves behind comes with the
+            // next round.
             let _ = rustix::process::kill_process(child, Signal::KILL);
             let _ = rustix::process::waitpid(Some(child), WaitOptions::empty());
         }

@@ -23,7 +23,8 @@ pub fn described(status: ExitStatus) -> String {
     }
 }
 
-/// What is to be said of ranks that exited with these codes, of which 0 is well, where nothing else tells of them.
+/// What is to be said of ranks that exited with these codes, of which 0 is well, where nothing else
+/// tells of them.
 pub fn exited(codes: impl Iterator<Item = (u32, i32)>) -> Option<String> {
     let mut failed = codes.filter(|(_, code)| *code != 0);
     let (rank, code) = failed.next()?;

@@ -32,7 +32,8 @@ pub struct Envelopes {
     many: Option<Box<FxHashMap<u32, Envelope>>>,
 }
 
-/// So many messages of a rank that have not met their receive are few: that takes no more than four lines of the cache.
+/// So many messages of a rank that have not met their receive are few: that takes no more than four
+/// lines of the cache.
 const FEW: usize = 6;
 
 impl Envelopes {

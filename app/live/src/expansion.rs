@@ -12,7 +12,8 @@ use crate::frame::{Communicator, Ops, Rank, Rules};
 use crate::graph::BLOCKING;
 use crate::shared::{Part, Shared};
 
-/// Programs repeat their collectives: the messages of the last one are kept, if they are not more than these.
+/// Programs repeat their collectives: the messages of the last one are kept, if they are not more
+/// than these.
 const KEPT: usize = 128;
 
 /// A rank's part in a collective: messages, and what each waits for.
@@ -25,7 +26,8 @@ pub struct Expansion {
     peers: Box<[u32]>,
 }
 
-/// What is the same for many ranks of a collective: all but their peers. [`Shared::plan`] keeps it once for those that have it.
+/// What is the same for many ranks of a collective: all but their peers. [`Shared::plan`] keeps it
+/// once for those that have it.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct Plan {
     steps: Box<[Step]>,
@@ -209,7 +211,8 @@ impl Rank {
             Some(kept) => kept,
             None => Box::new(Expansion::new(part.clone(), known, rules)?),
         };
-        // Both groups of an intercommunicator contribute to one list: the group of the lower ranks first.
+        // Both groups of an intercommunicator contribute to one list: the group of the lower ranks
+        // first.
         let members = known.local.len() + known.remote.len();
         let behind = known.remote.get(0).is_some_and(|other| known.local.get(0) > Some(other));
         let me = known.me + if behind { known.remote.len() } else { 0 };
@@ -281,7 +284,8 @@ mod tests {
         Plan { steps: [step].into(), next: [].into(), ends: [0].into() }
     }
 
-    /// Those who have the same plan share it, and one that nobody has any more does not stay among many others.
+    /// Those who have the same plan share it, and one that nobody has any more does not stay among
+    /// many others.
     #[test]
     fn shared_plans() {
         let memory = port::Memory::private(1).expect("memory");

@@ -1,8 +1,9 @@
 //! What a rank says, as operations.
 //!
-//! The graph of a call is that which the compiler of traces makes of it in mode `Gaps` (`traces::compile`): the call's messages, behind
-//! them the computation before it, which waits for the call before. So a run and the replay of its trace take the same time. Only where the
-//! call is one message, which is what ranks do most, message and computation are kept as one.
+//! The graph of a call is that which the compiler of traces makes of it in mode `Gaps`
+//! (`traces::compile`): the call's messages, behind them the computation before it, which waits for
+//! the call before. So a run and the replay of its trace take the same time. Only where the call is
+//! one message, which is what ranks do most, message and computation are kept as one.
 
 use std::borrow::Cow;
 use std::num::NonZeroU32;
@@ -116,7 +117,8 @@ struct Link {
     reached: Option<Stamp>,
 }
 
-/// What a rank has said, and what has become of it. What is needed for each message comes first, so that it can be asked for in time.
+/// What a rank has said, and what has become of it. What is needed for each message comes first, so
+/// that it can be asked for in time.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Rank {
@@ -296,7 +298,8 @@ impl Rank {
         self.communicators.as_ref()?.get(&context)
     }
 
-    /// A communicator that the rank has told of, or that all have from the beginning: the world, and each rank alone.
+    /// A communicator that the rank has told of, or that all have from the beginning: the world,
+    /// and each rank alone.
     pub fn known(&self, context: u32) -> Option<Cow<'_, Communicator>> {
         if let Some(told) = self.told(context) {
             return Some(Cow::Borrowed(told));
@@ -419,7 +422,8 @@ impl Rank {
         known.completion = Completion { source, tag, bytes, contents, ..known.completion };
     }
 
-    /// The message has been sent that makes this a rank: it begins with the end of the receive that is given.
+    /// The message has been sent that makes this a rank: it begins with the end of the receive that
+    /// is given.
     pub fn born(&mut self, sender: u32, costs: &Costs) -> u32 {
         self.dormant = false;
         self.computed.fixed(costs.start);

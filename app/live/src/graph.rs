@@ -1,7 +1,8 @@
 //! Operations of a rank and what they wait for, as they become known.
 //!
-//! Each message makes operations, and between two of its turns a rank's memory leaves the processor's cache. So what changes
-//! of an operation fills one cache line, and operations lie in the order in which they became known.
+//! Each message makes operations, and between two of its turns a rank's memory leaves the
+//! processor's cache. So what changes of an operation fills one cache line, and operations lie in
+//! the order in which they became known.
 
 use host::Stamp;
 use rustc_hash::FxHashMap;
@@ -21,7 +22,8 @@ const ROOM: usize = 24;
 pub type Flags = u16;
 /// The first of those that it waits for is enough.
 pub const ANY: Flags = 1;
-/// Of a receive: it takes a message that is there, or none. Of a computation: it is done as soon as it is free, without the processor.
+/// Of a receive: it takes a message that is there, or none. Of a computation: it is done as soon as
+/// it is free, without the processor.
 pub const AT_ONCE: Flags = 1 << 1;
 /// Of a send: it is a blocking call. Of a receive: it is waited for in the order of posting.
 pub const BLOCKING: Flags = 1 << 2;
@@ -91,8 +93,8 @@ struct Rare {
     long: FxHashMap<u32, u64>,
 }
 
-/// Operations by number. Numbers ascend modulo 2^32 in the order in which operations become known, which decides between
-/// those that could start at the same time.
+/// Operations by number. Numbers ascend modulo 2^32 in the order in which operations become known,
+/// which decides between those that could start at the same time.
 #[derive(Debug, Default)]
 pub struct Graph {
     /// The oldest operation in the ring, its place, and the next operation.
@@ -127,7 +129,8 @@ impl Node {
         self.flags & flags != 0
     }
 
-    /// Those that wait for the start, or with `Done` all, of the first [`FEW`]: by place, as in [`ALL`].
+    /// Those that wait for the start, or with `Done` all, of the first [`FEW`]: by place, as in
+    /// [`ALL`].
     fn met(&self, edge: Edge) -> Flags {
         let all = (self.flags / AFTER) & ALL;
         if edge == Edge::Done { all } else { all & (self.flags / FOR_START) }
@@ -304,7 +307,8 @@ impl Graph {
         index
     }
 
-    /// Makes room in the ring, which is full. If most of what was in it is gone, the oldest has to leave, and the room behind it is free.
+    /// Makes room in the ring, which is full. If most of what was in it is gone, the oldest has to
+    /// leave, and the room behind it is free.
     #[cold]
     fn make_room(&mut self) {
         let (index, length) = (self.first, self.nodes.len());
@@ -400,7 +404,8 @@ impl Graph {
         if self.ready.len() > 1 {
             self.ready.sort_unstable();
         }
-        // They stay where they are: to take them out, words would be read as larger ones than they were written in just before.
+        // They stay where they are: to take them out, words would be read as larger ones than they
+        // were written in just before.
         for &index in &self.ready {
             if let (Some(node), Some(op)) = (self.node(index), self.op(index)) {
                 post(index, op, &node.at);
@@ -413,7 +418,8 @@ impl Graph {
         }
     }
 
-    /// An operation has started or is done. If an operation of the program may be done with that: which.
+    /// An operation has started or is done. If an operation of the program may be done with that:
+    /// which.
     pub fn reached(&mut self, index: u32, edge: Edge, at: &Stamp) -> Option<u32> {
         let node = self.node_mut(index)?;
         if edge == Edge::Done {

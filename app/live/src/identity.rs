@@ -1,5 +1,6 @@
-//! What the launchers of other MPIs tell a process of who it is, in variables of its environment. Scripts and programs look at these
-//! before `MPI_Init`: to choose a device, to name a file, to find out whether there are several of them.
+//! What the launchers of other MPIs tell a process of who it is, in variables of its environment.
+//! Scripts and programs look at these before `MPI_Init`: to choose a device, to name a file, to
+//! find out whether there are several of them.
 
 use rustc_hash::FxHashMap;
 
@@ -14,7 +15,8 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Those of ranks that are started together. `hosts` are the hosts of all ranks of the run, or nothing if each is alone on one.
+    /// Those of ranks that are started together. `hosts` are the hosts of all ranks of the run, or
+    /// nothing if each is alone on one.
     pub fn of(ranks: &[u32], hosts: &[u32]) -> Vec<Self> {
         let size = ranks.len() as u32;
         let host = |rank: &u32| hosts.get(*rank as usize).copied();

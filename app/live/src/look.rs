@@ -51,7 +51,8 @@ impl Rank {
         self.look(rules.costs.test, (taken, tickets), rules)
     }
 
-    /// A look for what may have come, which costs more the more often that is done in a row: with little computation in between.
+    /// A look for what may have come, which costs more the more often that is done in a row: with
+    /// little computation in between.
     fn look(
         &mut self,
         cost: u64,
@@ -80,9 +81,11 @@ impl Rank {
         Ok(())
     }
 
-    /// The computation so far; tells how long it takes, in picoseconds. An operation's end is known at its start, before what happens elsewhere
-    /// meanwhile; so what must come behind that as well is an operation of its own. And one without length stands between them: of what could
-    /// begin at one moment, what was caused first comes first, and that is what came while the rank computed.
+    /// The computation so far; tells how long it takes, in picoseconds. An operation's end is known
+    /// at its start, before what happens elsewhere meanwhile; so what must come behind that as well
+    /// is an operation of its own. And one without length stands between them: of what could begin
+    /// at one moment, what was caused first comes first, and that is what came while the rank
+    /// computed.
     fn ahead(&mut self, ends: bool, rules: &Rules) -> Result<u64, String> {
         let computed = self.computed.take(&rules.computation, self.number, ends)?;
         if computed > 0 {
@@ -118,7 +121,8 @@ impl Rank {
         Ok(())
     }
 
-    /// Whether a program that says this does more than look again for what has not come, as it does by calls that post or wait for something.
+    /// Whether a program that says this does more than look again for what has not come, as it does
+    /// by calls that post or wait for something.
     pub fn gets_on(&self, command: &Command) -> bool {
         match command {
             Command::Cancel(_) => true,
@@ -136,7 +140,8 @@ impl Rank {
         self.look.as_ref().is_some_and(|look| look.op == index)
     }
 
-    /// What such a look takes in first of the operations that it is about: a receive that is not done, but whose message `is_there`.
+    /// What such a look takes in first of the operations that it is about: a receive that is not
+    /// done, but whose message `is_there`.
     pub fn tested(&self, index: u32, is_there: &dyn Fn(u32) -> bool) -> Option<u32> {
         let Look { taken, tickets, .. } = self.look.as_deref().filter(|look| look.op == index)?;
         let mut known = tickets.iter().filter_map(|ticket| self.tickets.get(*ticket));
@@ -153,7 +158,8 @@ impl Rank {
         }
     }
 
-    /// Whether the rank waits for an operation for which no other waits, or nobody can wait for it any more.
+    /// Whether the rank waits for an operation for which no other waits, or nobody can wait for it
+    /// any more.
     pub fn wants(&self, index: u32) -> bool {
         self.hangs_on(index) || !self.graph.is_pinned(index) || self.graph.is(index, LEFT)
     }

@@ -60,7 +60,8 @@ impl Rank {
         probe.map_or(0, |probe| probe.send)
     }
 
-    /// Of two messages of one sender that were found: whether the first was sent before the second. Operations are numbered in that order.
+    /// Of two messages of one sender that were found: whether the first was sent before the second.
+    /// Operations are numbered in that order.
     pub fn precedes(&self, one: Ticket, other: Ticket) -> bool {
         is_before(self.send_of(one), self.send_of(other))
     }
@@ -94,7 +95,8 @@ impl Rank {
         }
     }
 
-    /// An operation is forgotten. If it was a message that was only found, that has met its receive now.
+    /// An operation is forgotten. If it was a message that was only found, that has met its receive
+    /// now.
     pub fn taken(&mut self, ticket: Ticket, rules: &Rules) -> Result<(), String> {
         let Some(place) = self.probes.iter().position(|probe| probe.ticket == ticket) else {
             return Ok(());

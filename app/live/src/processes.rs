@@ -27,7 +27,8 @@ const LOOK: Duration = Duration::from_millis(50);
 /// So long after a rank was interrupted, this process knows that it is.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// A rank that has its turn for so long and hardly computes may wait for another rank, which never has one.
+/// A rank that has its turn for so long and hardly computes may wait for another rank, which never
+/// has one.
 const QUIET: Duration = Duration::from_secs(10);
 
 /// How much of that time it computes at most, as one part in so many.
@@ -49,7 +50,8 @@ pub struct Launch {
 }
 
 impl Launch {
-    /// Why it cannot be started: begins with what is at fault, itself or the folder where it is to run.
+    /// Why it cannot be started: begins with what is at fault, itself or the folder where it is to
+    /// run.
     pub fn failed(&self, error: &io::Error) -> io::Error {
         let program = self.program.display();
         let folder = self.directory.as_deref().filter(|folder| !folder.is_dir());
@@ -115,8 +117,8 @@ pub struct Processes {
     remarked: AtomicBool,
 }
 
-/// Now and then wakes whoever waits for a rank, to look whether it is still there: timers of their own would cost them a
-/// tenth of the time of a short turn.
+/// Now and then wakes whoever waits for a rank, to look whether it is still there: timers of their
+/// own would cost them a tenth of the time of a short turn.
 #[derive(Debug)]
 struct Watch {
     thread: Option<JoinHandle<()>>,
@@ -154,7 +156,8 @@ fn lock(rank: &Mutex<Option<Process>>) -> MutexGuard<'_, Option<Process>> {
 }
 
 impl Processes {
-    /// Starts them. `libraries` is the folder of our libraries of MPI; `hosts` says where all ranks are, or nothing.
+    /// Starts them. `libraries` is the folder of our libraries of MPI; `hosts` says where all ranks
+    /// are, or nothing.
     pub fn start(
         programs: &[Launch],
         Room { more, universe }: Room,
@@ -256,7 +259,8 @@ impl Processes {
         over.filter_map(|rank| Some((rank, self.status(rank)?.code()?)))
     }
 
-    /// What a rank's process has computed so far, with those that it has started and waited for (proc(5), `stat`).
+    /// What a rank's process has computed so far, with those that it has started and waited for
+    /// (proc(5), `stat`).
     fn computed(&self, rank: u32) -> Option<Duration> {
         let number = lock(self.ranks.get(rank as usize)?).as_ref()?.child.id();
         let text = std::fs::read_to_string(format!("/proc/{number}/stat")).ok()?;
@@ -266,7 +270,8 @@ impl Processes {
         Some(Duration::from_millis(ticks * 1000 / rustix::param::clock_ticks_per_second().max(1)))
     }
 
-    /// Says, once, that a rank with its turn does nothing; `before` is when it was looked at, and what it had computed.
+    /// Says, once, that a rank with its turn does nothing; `before` is when it was looked at, and
+    /// what it had computed.
     fn remark(&self, rank: u32, before: &mut Option<(Instant, Duration)>) {
         let Some(computed) = self.computed(rank) else { return };
         let &mut (since, first) = before.get_or_insert((Instant::now(), computed));

@@ -1,4 +1,5 @@
-//! What ranks do for each other without their programs: they answer requests, and tell that a message has met its receive.
+//! What ranks do for each other without their programs: they answer requests, and tell that a
+//! message has met its receive.
 
 use port::{Command, Ticket};
 use schedule::{Edge, Kind, Op};

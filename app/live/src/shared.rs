@@ -16,11 +16,13 @@ use crate::expansion::Plan;
 /// What takes time besides computation and messages, in picoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Costs {
-    /// A call of the family of `MPI_Test`. Of several in a row the n-th costs n times as much, so that a program that polls does not stop the clock.
+    /// A call of the family of `MPI_Test`. Of several in a row the n-th costs n times as much, so
+    /// that a program that polls does not stop the clock.
     pub test: u64,
     /// `MPI_Iprobe` and its kin, likewise.
     pub probe: u64,
-    /// A look at the clock; after a hundred in a row each costs more than the one before, so that a program that waits for a time comes to it.
+    /// A look at the clock; after a hundred in a row each costs more than the one before, so that a
+    /// program that waits for a time comes to it.
     pub clock: u64,
     /// The beginning of a process that a rank has started.
     pub start: u64,
@@ -43,7 +45,8 @@ const WILD: u32 = (1 << TAG_BITS) - 1;
 const PLAIN: u32 = 1 << 17;
 /// Tags that no wildcard means.
 const HIDDEN: u32 = 1 << 31;
-/// The tag of requests that no program receives. Their context, the last one, is that of answers as well.
+/// The tag of requests that no program receives. Their context, the last one, is that of answers as
+/// well.
 pub const REQUEST: u32 = (CONTEXTS - 1) << TAG_BITS;
 /// The tag of the message that makes a rank of a process.
 pub const BIRTH: u32 = HIDDEN | REQUEST | PLAIN;
@@ -94,7 +97,8 @@ impl Part {
 struct Boards {
     arena: Arena,
     open: FxHashMap<(u32, u64), Board>,
-    /// By what the messages of a collective are told from those of others: how many of its members are not done with it.
+    /// By what the messages of a collective are told from those of others: how many of its members
+    /// are not done with it.
     under_way: Vec<u32>,
     /// Those that are nobody's.
     free: Vec<u32>,
@@ -123,7 +127,8 @@ struct Plans {
 #[derive(Debug, Default)]
 struct Contexts {
     known: FxHashMap<Vec<u64>, u32>,
-    /// By context, where it is in the tags of messages, and how many of its members have yet to release it.
+    /// By context, where it is in the tags of messages, and how many of its members have yet to
+    /// release it.
     slots: FxHashMap<u32, (u32, u32)>,
     /// By context that is nowhere yet, how many of its members have released it.
     released: FxHashMap<u32, u32>,
@@ -209,10 +214,12 @@ impl Shared {
         lock(self.envelopes.get(rank as usize)?).take(index)
     }
 
-    /// The tag of a message among the hosts: 0, 13 bits of context, 18 bits of tag. Tags above 2^31 are the library's own, which no wildcard
-    /// means: 1, 13 bits of context, 1, 17 bits of tag. Fails if there are too many that do not stand for themselves.
+    /// The tag of a message among the hosts: 0, 13 bits of context, 18 bits of tag. Tags above 2^31
+    /// are the library's own, which no wildcard means: 1, 13 bits of context, 1, 17 bits of tag.
+    /// Fails if there are too many that do not stand for themselves.
     pub fn tag(&self, slot: u32, tag: Option<u32>) -> Result<u32, String> {
-        // It is told as what ranks of all worlds tell each other; elsewhere a tag of the program's may look like it.
+        // It is told as what ranks of all worlds tell each other; elsewhere a tag of the program's
+        // may look like it.
         if slot == ALONE && tag == Some(port::BIRTH) {
             return Ok(BIRTH);
         }
@@ -255,7 +262,8 @@ impl Shared {
         REQUEST | (1 + send % (WILD - 1))
     }
 
-    /// The tag of a collective's message: 1, 13 bits of the collective, 0, 5 more of it, 12 of the message.
+    /// The tag of a collective's message: 1, 13 bits of the collective, 0, 5 more of it, 12 of the
+    /// message.
     pub const fn tag_of_collective(number: u32, message: u16) -> u32 {
         HIDDEN | (number / 32 % CONTEXTS) << TAG_BITS | (number % 32) << 12 | message as u32
     }
@@ -265,7 +273,8 @@ impl Shared {
         (number % 4096) as u16
     }
 
-    /// The program's tag, or [`schedule::ANY`], in the tag of a message of its own; `None` as well where it does not stand for itself.
+    /// The program's tag, or [`schedule::ANY`], in the tag of a message of its own; `None` as well
+    /// where it does not stand for itself.
     pub const fn tag_of_program(tag: u32) -> Option<u32> {
         if tag & HIDDEN != 0 || tag >= REQUEST {
             return None;
@@ -282,7 +291,8 @@ impl Shared {
         tag & HIDDEN != 0 && tag & PLAIN == 0
     }
 
-    /// A member contributes to a collective; gives the list, and what tells its messages from others until all members are done with it.
+    /// A member contributes to a collective; gives the list, and what tells its messages from
+    /// others until all members are done with it.
     pub fn contribute(
         &self,
         key: (u32, u64),

@@ -32,7 +32,8 @@ pub struct Live<'a, H: ?Sized> {
     strangers: AtomicU32,
 }
 
-/// Of so many ranks that cannot go on it is found out where in the program they are: that takes each some milliseconds.
+/// Of so many ranks that cannot go on it is found out where in the program they are: that takes
+/// each some milliseconds.
 const ASKED: u32 = 64;
 
 /// A rank that cannot go on.
@@ -63,7 +64,8 @@ thread_local! {
 }
 
 impl<'a, H: Holder + ?Sized> Live<'a, H> {
-    /// So many ranks, and so many that these may start. `expand` chooses the algorithms of collectives.
+    /// So many ranks, and so many that these may start. `expand` chooses the algorithms of
+    /// collectives.
     pub fn new(
         holder: &'a H,
         (first, more): (u32, u32),
@@ -102,7 +104,8 @@ impl<'a, H: Holder + ?Sized> Live<'a, H> {
         }
     }
 
-    /// How many ranks there were in all: the program's first, and those behind them up to the last that was started.
+    /// How many ranks there were in all: the program's first, and those behind them up to the last
+    /// that was started.
     pub fn lived(&self) -> u32 {
         self.dormant.lived()
     }
@@ -178,7 +181,8 @@ impl<'a, H: Holder + ?Sized> Live<'a, H> {
         let mut want = Want::Now(u64::MAX);
         let mut commands = Decoder::new(&words);
         loop {
-            // It stays where it was read: parts that were written one by one are waited for where more of them are copied at once.
+            // It stays where it was read: parts that were written one by one are waited for where
+            // more of them are copied at once.
             let mut next = commands.next();
             let Some(command) = &mut next else { break };
             if let Command::Abort(code) = *command {

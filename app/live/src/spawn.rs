@@ -1,8 +1,9 @@
 //! Ranks that ranks start.
 //!
-//! They are there from the beginning, behind the others, and cost nothing until a process is started for one. That is done when a rank asks
-//! for it. The process gets its first turn with the message that tells it who it is ([`port::BIRTH`]), so that when it begins is a matter
-//! of simulated time.
+//! They are there from the beginning, behind the others, and cost nothing until a process is
+//! started for one. That is done when a rank asks for it. The process gets its first turn with the
+//! message that tells it who it is ([`port::BIRTH`]), so that when it begins is a matter of
+//! simulated time.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -36,7 +37,8 @@ impl Dormant {
         self.all.end
     }
 
-    /// How many ranks there were in all: the last for which a process was started, and those before it.
+    /// How many ranks there were in all: the last for which a process was started, and those before
+    /// it.
     pub fn lived(&self) -> u32 {
         self.with(|left| {
             self.all
@@ -47,7 +49,8 @@ impl Dormant {
         })
     }
 
-    /// Takes ranks for all processes of some programs; each is on a host of the names that are said. None is taken if that cannot be.
+    /// Takes ranks for all processes of some programs; each is on a host of the names that are
+    /// said. None is taken if that cannot be.
     fn take(
         &self,
         programs: &[Start],

@@ -1,7 +1,8 @@
 //! The thread that starts the ranks' processes.
 //!
-//! These end with this process, however it ends. To the kernel, what they end with is the thread that has started them, so that it must be
-//! one that stays as long as they may: not that of a worker.
+//! These end with this process, however it ends. To the kernel, what they end with is the thread
+//! that has started them, so that it must be one that stays as long as they may: not that of a
+//! worker.
 
 use std::io;
 use std::process::{Child, Command};

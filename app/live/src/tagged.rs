@@ -109,7 +109,8 @@ impl Tagged {
         self.new.lock().unwrap_or_else(PoisonError::into_inner).extend(streams);
     }
 
-    /// The ranks have ended: returns when all that they printed is passed on, with what went wrong first.
+    /// The ranks have ended: returns when all that they printed is passed on, with what went wrong
+    /// first.
     pub fn finish(&mut self) -> Option<io::Error> {
         self.ended.store(true, Ordering::Release);
         // It does not panic.

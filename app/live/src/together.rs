@@ -11,12 +11,13 @@ use rustix::thread::sched_getcpu;
 
 /// After so many turns it is looked whether others use the core.
 const LOOK: u64 = 256;
-/// If the simulator has waited longer for it since, on average, in nanoseconds, another one is looked for. A rank that has
-/// woken it keeps it waiting for a few microseconds, another program for a slice of time.
+/// If the simulator has waited longer for it since, on average, in nanoseconds, another one is
+/// looked for. A rank that has woken it keeps it waiting for a few microseconds, another program
+/// for a slice of time.
 const CROWDED: u64 = 100_000;
 
-/// Where the simulator runs while it takes turns with the ranks, if only one of its threads does; that thread moves as long as
-/// others are needed.
+/// Where the simulator runs while it takes turns with the ranks, if only one of its threads does;
+/// that thread moves as long as others are needed.
 #[derive(Debug, Default)]
 pub struct Together {
     /// There is but one core, or several threads take turns.
@@ -35,14 +36,16 @@ struct Seated {
     _seat: Seat,
     core: usize,
     turns: u64,
-    /// What the kernel says of the thread: for how long it has run, and waited for the core (proc(5), `schedstat`).
+    /// What the kernel says of the thread: for how long it has run, and waited for the core
+    /// (proc(5), `schedstat`).
     times: Option<File>,
     /// The latter when it was looked last, in nanoseconds.
     waited: u64,
 }
 
 impl Together {
-    /// The calling thread is about to give a rank its turn: the core where they are, if there is one.
+    /// The calling thread is about to give a rank its turn: the core where they are, if there is
+    /// one.
     pub fn core(&self) -> Option<usize> {
         if self.apart.load(Ordering::Relaxed) {
             return None;

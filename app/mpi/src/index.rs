@@ -17,7 +17,8 @@ type Fields = u8;
 
 const CLASSES: usize = 4;
 
-/// Class, view, and the compared fields; for a tag that is not compared what a wildcard means any tag of, for a source 0.
+/// Class, view, and the compared fields; for a tag that is not compared what a wildcard means any
+/// tag of, for a source 0.
 type Key = (Fields, Fields, u32, u32);
 
 #[derive(Debug)]

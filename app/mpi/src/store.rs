@@ -19,8 +19,8 @@ impl Tags {
     /// A tag is a number, and [`ANY`] is any.
     pub const PLAIN: Self = Self { bits: 0 };
 
-    /// A tag below 2^31 has so many low bits that are the program's; the bits above are a context. All of them set is any tag of the
-    /// context.
+    /// A tag below 2^31 has so many low bits that are the program's; the bits above are a context.
+    /// All of them set is any tag of the context.
     pub const fn in_contexts(bits: u8) -> Self {
         Self { bits }
     }

@@ -1,8 +1,9 @@
 //! Blocks of memory that one allocates and others give back.
 //!
-//! Each rank, and the simulator, has an arena of its own in which nobody else allocates: parts of the memory, which it takes as it needs them.
-//! A block is given back by whoever has read it last; its owner finds that out when it next looks for memory. Ranks of one process have one
-//! arena, and give back to it directly.
+//! Each rank, and the simulator, has an arena of its own in which nobody else allocates: parts of
+//! the memory, which it takes as it needs them. A block is given back by whoever has read it last;
+//! its owner finds that out when it next looks for memory. Ranks of one process have one arena, and
+//! give back to it directly.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,9 +27,11 @@ const STEPS: u32 = 2;
 const LOOKED_AT: usize = 8;
 /// Likewise for a large block.
 const MORE_LOOKED_AT: usize = 1024;
-/// From this size on, blocks are large: of those that are free, no more than some bytes stay in memory.
+/// From this size on, blocks are large: of those that are free, no more than some bytes stay in
+/// memory.
 const LARGE: u64 = 1 << 20;
-/// Free large blocks of all ranks may take one part in so many of the machine's memory, but [`KEPT_EACH`] for each rank.
+/// Free large blocks of all ranks may take one part in so many of the machine's memory, but
+/// [`KEPT_EACH`] for each rank.
 const KEPT: u64 = 8;
 const KEPT_EACH: u64 = 1 << 24;
 
@@ -41,7 +44,8 @@ pub struct Arena {
     end: Place,
     /// By class of size, blocks that are free.
     free: Vec<Vec<Place>>,
-    /// Large blocks that are free and may be in memory, as they were given back, and the sum of their sizes.
+    /// Large blocks that are free and may be in memory, as they were given back, and the sum of
+    /// their sizes.
     kept: VecDeque<Place>,
     bytes_kept: u64,
     most_kept: u64,
@@ -113,7 +117,8 @@ impl Arena {
         Ok((block + HEADER, is_new))
     }
 
-    /// A block that has never been used: of the chunk of memory that was taken last, or of a new one. Large blocks lie elsewhere.
+    /// A block that has never been used: of the chunk of memory that was taken last, or of a new
+    /// one. Large blocks lie elsewhere.
     fn new_block(&mut self, size: u64) -> Option<Place> {
         let chunk = self.memory.chunk();
         let block = if size >= chunk {
@@ -154,8 +159,8 @@ impl Arena {
         }
     }
 
-    /// A large block is allocated, this one if it was free: the others that are free give their memory back to the system, the
-    /// oldest first, until no more is kept than may be.
+    /// A large block is allocated, this one if it was free: the others that are free give their
+    /// memory back to the system, the oldest first, until no more is kept than may be.
     fn keep_less(&mut self, allocated: Option<Place>) {
         let size = |block| self.memory.word(block + 8).load(Ordering::Relaxed);
         if let Some(index) = self.kept.iter().position(|block| Some(*block) == allocated) {
@@ -200,13 +205,15 @@ pub fn labelled(memory: &Memory, place: Place) -> u64 {
     memory.word(place - HEADER + LABEL).load(Ordering::Relaxed)
 }
 
-/// One of five words beside the contents of a block, which may be none; it holds anything until it is set.
+/// One of five words beside the contents of a block, which may be none; it holds anything until it
+/// is set.
 pub fn beside(memory: &Memory, place: Place, number: u64) -> &AtomicU64 {
     debug_assert!(number < 5, "so many words follow the label");
     memory.word(place - HEADER + LABEL + 8 * (1 + number))
 }
 
-/// Asks for the beginning of a block, with its header, before it is looked at. Marks in the highest bits of its place are left out.
+/// Asks for the beginning of a block, with its header, before it is looked at. Marks in the highest
+/// bits of its place are left out.
 pub fn soon(memory: &Memory, place: Place) {
     let place = place & !MARKS;
     kernel::prefetch(memory.word(place - HEADER));
@@ -222,7 +229,8 @@ fn give_back(memory: &Memory, place: Place) {
 mod tests {
     use super::*;
 
-    /// Sizes go up in steps of a quarter, at most a quarter is lost, and each has a number of its own.
+    /// Sizes go up in steps of a quarter, at most a quarter is lost, and each has a number of its
+    /// own.
     #[test]
     fn classes() {
         assert_eq!([class(1), class(64), class(65)], [(64, 56), (64, 56), (128, 72)]);
@@ -271,7 +279,8 @@ mod tests {
         assert_eq!(memory.word(one + 96).load(Ordering::Relaxed), 0);
     }
 
-    /// Of large blocks that are free, no more stays in memory than may; what is allocated or kept is left alone.
+    /// Of large blocks that are free, no more stays in memory than may; what is allocated or kept
+    /// is left alone.
     #[test]
     fn large() {
         let (memory, file) = Memory::new(64).expect("memory");
@@ -289,7 +298,8 @@ mod tests {
                 let block = arena.allocate(megabytes << 20).expect("room");
                 fill(block, megabytes << 20);
                 give_back(&memory, block);
-                // The one that was given back last, what is kept, and two pages of each for its header and its end.
+                // The one that was given back last, what is kept, and two pages of each for its
+                // header and its end.
                 let most = (40 << 20) + KEPT_EACH + LARGE + 32 * 8192 + (1 << 16);
                 assert!(resident() - before <= most, "round {round}, {megabytes}: {}", resident());
             }
@@ -300,7 +310,8 @@ mod tests {
         assert!(kept.iter().all(|byte| *byte == 7));
     }
 
-    /// Ranks of one process use each other's blocks again at once; those of the simulator stay its own.
+    /// Ranks of one process use each other's blocks again at once; those of the simulator stay its
+    /// own.
     #[test]
     fn direct() {
         let memory = Memory::private(2).expect("memory");

@@ -29,7 +29,8 @@ pub enum Poll {
     Time,
     /// Nothing: how things stand.
     Nothing,
-    /// Nothing: a turn of its own, when what was computed has passed and all that is earlier in simulated time has happened.
+    /// Nothing: a turn of its own, when what was computed has passed and all that is earlier in
+    /// simulated time has happened.
     Turn,
 }
 
@@ -187,7 +188,8 @@ pub struct Collective {
     pub context: u32,
     /// The how manieth collective of the communicator it is.
     pub number: u64,
-    /// The root, by rank of the communicator; of an intercommunicator behind the ranks of the own group.
+    /// The root, by rank of the communicator; of an intercommunicator behind the ranks of the own
+    /// group.
     pub root: Option<u32>,
     /// Bytes of an element.
     pub element: u64,
@@ -221,7 +223,8 @@ pub enum Command {
         /// Whether it is done only when a receive has met it.
         synchronous: bool,
     },
-    /// It has something done at another rank, whose program need not do anything for it: a request and its answer.
+    /// It has something done at another rank, whose program need not do anything for it: a request
+    /// and its answer.
     Remote {
         /// At which rank.
         to: u32,
@@ -240,9 +243,11 @@ pub enum Command {
         room: u64,
         /// If no message is there, none is waited for.
         at_once: bool,
-        /// It only finds the message: a receive of the program meets it when this operation is forgotten.
+        /// It only finds the message: a receive of the program meets it when this operation is
+        /// forgotten.
         probes: bool,
-        /// It takes nothing: it is void unless there is a message that its sender has sent before one that was found.
+        /// It takes nothing: it is void unless there is a message that its sender has sent before
+        /// one that was found.
         before: Option<Ticket>,
     },
     /// It takes part in a collective.
@@ -256,7 +261,8 @@ pub enum Command {
         /// For which.
         tickets: Vec<Ticket>,
     },
-    /// It looks whether operations are done: it costs what `MPI_Test` costs, and of messages that are there what it costs to receive them.
+    /// It looks whether operations are done: it costs what `MPI_Test` costs, and of messages that
+    /// are there what it costs to receive them.
     Test {
         /// What it takes of those that are done.
         taken: Taken,
@@ -265,14 +271,15 @@ pub enum Command {
     },
     /// It asks how things stand.
     Poll(Poll),
-    /// A tool that watches the program asks what time it will be when what was computed has passed, if nothing comes between; the rank's time
-    /// does not change by that.
+    /// A tool that watches the program asks what time it will be when what was computed has passed,
+    /// if nothing comes between; the rank's time does not change by that.
     Computed,
     /// A receive is to be withdrawn if no message has met it.
     Cancel(Ticket),
     /// A send is to be withdrawn if it has not begun; the answer is whether it was.
     Withdraw(Ticket),
-    /// Of two messages of one sender that were found: the answer is whether the first was sent before the second.
+    /// Of two messages of one sender that were found: the answer is whether the first was sent
+    /// before the second.
     Precedes(Ticket, Ticket),
     /// An operation will not be waited for.
     Leave(Ticket),
@@ -288,23 +295,25 @@ pub enum Command {
         local: Members,
         /// The other one, of an intercommunicator.
         remote: Members,
-        /// The neighbours in its topology, by their places in the group: sources and destinations, [`crate::ANY`] for none.
+        /// The neighbours in its topology, by their places in the group: sources and destinations,
+        /// [`crate::ANY`] for none.
         neighbours: Option<(Members, Members)>,
     },
-    /// A communicator, by its number, is no longer used by this rank, which need not have told of it; so many ranks are its members.
+    /// A communicator, by its number, is no longer used by this rank, which need not have told of
+    /// it; so many ranks are its members.
     Release(u32, u32),
     /// It asks for a number: the same for all who say the same, another than all others in use.
     Context(Vec<u64>),
-    /// It asks for the mean of what a block of the program took in all ranks, in nanoseconds, if there are enough by a rule; for
-    /// `u64::MAX` otherwise.
+    /// It asks for the mean of what a block of the program took in all ranks, in nanoseconds, if
+    /// there are enough by a rule; for `u64::MAX` otherwise.
     Sample {
         /// The block's number, the same for all ranks.
         block: u64,
         /// When there are enough.
         rule: Rule,
     },
-    /// It looks at or changes what ranks share from here on: it goes on when ranks that come before it have run, where several compute
-    /// at once. No time passes.
+    /// It looks at or changes what ranks share from here on: it goes on when ranks that come before
+    /// it have run, where several compute at once. No time passes.
     Order,
     /// A block took so many nanoseconds.
     Sampled {
@@ -313,8 +322,8 @@ pub enum Command {
         /// How many.
         nanoseconds: u64,
     },
-    /// It asks for processes ([`crate::start::Start`]s); answered with the place of a block that says what came of it
-    /// ([`crate::start::read`]).
+    /// It asks for processes ([`crate::start::Start`]s); answered with the place of a block that
+    /// says what came of it ([`crate::start::read`]).
     Start(Vec<u8>),
     /// It is in a function of MPI, for messages.
     In(String),
@@ -325,7 +334,8 @@ pub enum Command {
 }
 
 impl Command {
-    /// A receive that waits for its message: from whom, what it is, and how many bytes there is room for.
+    /// A receive that waits for its message: from whom, what it is, and how many bytes there is
+    /// room for.
     pub fn receive(from: u32, tag: Tag, room: u64) -> Self {
         Self::Receive { from, tag, room, at_once: false, probes: false, before: None }
     }

@@ -1,7 +1,9 @@
-//! Memory that is the same for all ranks: what one writes, all read. So many ranks with large arrays need no more memory than one.
+//! Memory that is the same for all ranks: what one writes, all read. So many ranks with large
+//! arrays need no more memory than one.
 //!
-//! A file without a name holds slots of 64 GiB each, of which only what is touched takes memory. Its first page says which block of the
-//! program has which slot; blocks are told apart by a number that all ranks compute alike.
+//! A file without a name holds slots of 64 GiB each, of which only what is touched takes memory.
+//! Its first page says which block of the program has which slot; blocks are told apart by a number
+//! that all ranks compute alike.
 
 use std::ffi::c_void;
 use std::io;
@@ -70,7 +72,8 @@ impl Fold {
         Ok(Self { file, base: base.cast(), owners: owners.cast(), used })
     }
 
-    /// The slot of a block: the same for all who ask with the same number, which is not 0. `None` if there are too many blocks.
+    /// The slot of a block: the same for all who ask with the same number, which is not 0. `None`
+    /// if there are too many blocks.
     pub fn slot(&self, block: u64) -> Option<usize> {
         // SAFETY: mapped for good; all of it is words.
         let owners = unsafe { &*self.owners };
@@ -93,7 +96,8 @@ impl Fold {
         );
         let (address, offset) = (self.base.wrapping_add(slot * SLOT), (PAGE + slot * SLOT) as u64);
         let length = bytes.max(1).next_multiple_of(PAGE);
-        // SAFETY: within the mapping of this memory, which is for nothing else; mapping what is mapped already changes nothing.
+        // SAFETY: within the mapping of this memory, which is for nothing else; mapping what is
+        // mapped already changes nothing.
         unsafe {
             rustix::mm::mmap(
                 address.cast::<c_void>(),
@@ -118,7 +122,8 @@ impl Fold {
         }
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE | MapFlags::FIXED;
         let address = self.base.wrapping_add(slot * SLOT).cast();
-        // SAFETY: as in `map`; nobody uses it any more. If the kernel refuses, it stays mapped, which does no harm.
+        // SAFETY: as in `map`; nobody uses it any more. If the kernel refuses, it stays mapped,
+        // which does no harm.
         let _ = unsafe { rustix::mm::mmap_anonymous(address, SLOT, ProtFlags::empty(), flags) };
     }
 

@@ -18,7 +18,8 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// Writes them where ranks look for them. Before any rank runs; without it, each rank is alone on a host.
+    /// Writes them where ranks look for them. Before any rank runs; without it, each rank is alone
+    /// on a host.
     pub fn publish(&self, memory: &Memory, arena: &mut Arena) -> Result<(), Full> {
         let heads = self.of.len() + self.names.len();
         let mut words: Vec<u64> = self.of.iter().copied().map(u64::from).collect();

@@ -104,14 +104,16 @@ impl Lane {
         Use::from(self.usage.load(Ordering::Acquire))
     }
 
-    /// A process begins to be the rank. Gives whether one has used MPI as this rank before: only if none has, this one is the rank.
+    /// A process begins to be the rank. Gives whether one has used MPI as this rank before: only if
+    /// none has, this one is the rank.
     pub fn claim(&self) -> Use {
         let (never, now) = (Use::Never as u32, Use::Now as u32);
         let found = self.usage.compare_exchange(never, now, Ordering::AcqRel, Ordering::Acquire);
         Use::from(found.unwrap_or_else(|found| found))
     }
 
-    /// Says where the rank is to be woken after its next turn: on a core, by the kernel's number, or anywhere.
+    /// Says where the rank is to be woken after its next turn: on a core, by the kernel's number,
+    /// or anywhere.
     #[inline]
     pub fn meet(&self, core: Option<usize>) {
         let next = core.and_then(|core| u32::try_from(core + 1).ok());
@@ -130,13 +132,15 @@ impl Lane {
         self.turn.load(Ordering::Acquire) & !SLEEPS == side
     }
 
-    /// Gives the turn to a side; tells whether that sleeps, so that who waits for `turn` to change must be woken.
+    /// Gives the turn to a side; tells whether that sleeps, so that who waits for `turn` to change
+    /// must be woken.
     #[inline]
     pub fn pass(&self, side: u32) -> bool {
         self.turn.swap(side, Ordering::AcqRel) & SLEEPS != 0
     }
 
-    /// A side whose turn it is not says that it sleeps: the value of `turn` to wait on. `None` if it is its turn now.
+    /// A side whose turn it is not says that it sleeps: the value of `turn` to wait on. `None` if
+    /// it is its turn now.
     #[inline]
     pub fn sleep(&self, side: u32) -> Option<u32> {
         let other = SIMULATORS_TURN + RANKS_TURN - side;
@@ -145,21 +149,22 @@ impl Lane {
         (found == Ok(other) || found == Err(asleep)).then_some(asleep)
     }
 
-    /// Adds the words that the other side has written to a list; tells whether there are more. Does nothing
-    /// unless it is `side`'s turn, which is the caller's.
+    /// Adds the words that the other side has written to a list; tells whether there are more. Does
+    /// nothing unless it is `side`'s turn, which is the caller's.
     pub fn read(&self, side: u32, into: &mut Vec<u64>) -> bool {
         if !self.is_turn(side) {
             return false;
         }
         let length = self.length.load(Ordering::Acquire);
-        // SAFETY: only the side whose turn it is touches the words, and it gives its turn away only after this.
+        // SAFETY: only the side whose turn it is touches the words, and it gives its turn away only
+        // after this.
         let words = unsafe { &*self.words.get() };
         into.extend_from_slice(words.get(..(length & !MORE) as usize).unwrap_or_default());
         length & MORE != 0
     }
 
-    /// Writes words for the other side, as many as there is room for; gives those that are left. Does nothing
-    /// unless it is `side`'s turn, which is the caller's.
+    /// Writes words for the other side, as many as there is room for; gives those that are left.
+    /// Does nothing unless it is `side`'s turn, which is the caller's.
     pub fn write<'w>(&self, side: u32, words: &'w [u64]) -> &'w [u64] {
         if !self.is_turn(side) {
             return words;

@@ -13,8 +13,9 @@ use rustix::process::Resource;
 
 use crate::{Place, lane::Lane};
 
-/// The environment variable that tells a rank's process where it is: file descriptor, number of lanes, rank, how many ranks the run
-/// began with, how many there are said to be room for, and the how manieth of the programs that were started together this is.
+/// The environment variable that tells a rank's process where it is: file descriptor, number of
+/// lanes, rank, how many ranks the run began with, how many there are said to be room for, and the
+/// how manieth of the programs that were started together this is.
 pub const ENVIRONMENT: &str = "HEDDLE_PORT";
 
 /// Bytes of the memory in all. Only what is used takes memory of the machine.
@@ -44,7 +45,8 @@ const REFUSED: Place = 256;
 /// Where it stands whether several ranks compute at once.
 const AT_ONCE: Place = 320;
 
-/// Where things are in the memory of so many ranks: a page of its own, a lane for each rank, and what is taken as it is needed.
+/// Where things are in the memory of so many ranks: a page of its own, a lane for each rank, and
+/// what is taken as it is needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     ranks: u32,
@@ -62,13 +64,15 @@ impl Layout {
         self.ranks
     }
 
-    /// Whether all ranks are in this process. Then one runs at a time: they share one lane and one arena.
+    /// Whether all ranks are in this process. Then one runs at a time: they share one lane and one
+    /// arena.
     pub const fn is_private(self) -> bool {
         self.private
     }
 
     const fn lane(self, rank: u32) -> u64 {
-        // The first page has no more than `NAMES`, the place of the table of hosts, and what has been taken: place 0 is none.
+        // The first page has no more than `NAMES`, the place of the table of hosts, and what has
+        // been taken: place 0 is none.
         PAGE + if self.private { 0 } else { rank as u64 * size_of::<Lane>() as u64 }
     }
 
@@ -100,7 +104,8 @@ impl Layout {
         if least > ALL { least } else { ALL }
     }
 
-    /// Maps as much as there is room for, and no more than a share, by a function that maps so many bytes; tells how many these are.
+    /// Maps as much as there is room for, and no more than a share, by a function that maps so many
+    /// bytes; tells how many these are.
     fn fit(
         self,
         share: Option<u64>,
@@ -127,7 +132,8 @@ impl Layout {
     }
 }
 
-/// Bytes that what is mapped in advance may take of the address space of this process, if that is limited (`ulimit -v`).
+/// Bytes that what is mapped in advance may take of the address space of this process, if that is
+/// limited (`ulimit -v`).
 pub fn share() -> Option<u64> {
     rustix::process::getrlimit(Resource::As).current.map(|limit| limit / PART / PAGE * PAGE)
 }
@@ -194,7 +200,8 @@ impl Memory {
         self.word(MAPPED).store(self.mapped, Ordering::Relaxed);
     }
 
-    /// The memory behind a file descriptor that [`Memory::new`] made in a process that is still there.
+    /// The memory behind a file descriptor that [`Memory::new`] made in a process that is still
+    /// there.
     ///
     /// # Safety
     /// If the descriptor is open and that of such memory, it must belong to nobody else.
@@ -239,7 +246,8 @@ impl Memory {
         self.layout.chunk(self.word(MAPPED).load(Ordering::Relaxed))
     }
 
-    /// Whole pages that nobody else has, for so many bytes: zeros. `None` if there is no room for them.
+    /// Whole pages that nobody else has, for so many bytes: zeros. `None` if there is no room for
+    /// them.
     pub(crate) fn take(&self, bytes: u64) -> Option<Place> {
         let (taken, mapped) = (self.word(TAKEN), self.word(MAPPED));
         let end = |start: u64| {
@@ -281,7 +289,8 @@ impl Memory {
         if rank >= self.layout.ranks {
             return None;
         }
-        // SAFETY: it lies within the mapping, which is never unmapped, is aligned, and any bytes are a lane.
+        // SAFETY: it lies within the mapping, which is never unmapped, is aligned, and any bytes
+        // are a lane.
         Some(unsafe { &*self.base.as_ptr().add(self.layout.lane(rank) as usize).cast() })
     }
 
@@ -291,7 +300,8 @@ impl Memory {
         self.base.as_ptr().wrapping_add(place as usize)
     }
 
-    /// Gives whole pages between two places back to the system; they read as zeros then. Nobody may use them.
+    /// Gives whole pages between two places back to the system; they read as zeros then. Nobody may
+    /// use them.
     pub(crate) fn release(&self, from: Place, to: Place) {
         let page = rustix::param::page_size() as u64;
         let (from, to) = (from.next_multiple_of(page), to / page * page);
@@ -299,7 +309,8 @@ impl Memory {
             return;
         }
         let advice = if self.layout.private { Advice::LinuxDontNeed } else { Advice::LinuxRemove };
-        // SAFETY: pages of the mapping, which by contract nobody uses. If the system keeps them, nothing is lost.
+        // SAFETY: pages of the mapping, which by contract nobody uses. If the system keeps them,
+        // nothing is lost.
         let _ = unsafe { rustix::mm::madvise(self.at(from).cast(), (to - from) as usize, advice) };
     }
 
@@ -317,7 +328,8 @@ mod tests {
 
     const GIB: u64 = 1 << 30;
 
-    /// A page, lanes of 8 KiB and a bit, and chunks: few ranks take 64 MiB at once, many take so much that there is enough for all.
+    /// A page, lanes of 8 KiB and a bit, and chunks: few ranks take 64 MiB at once, many take so
+    /// much that there is enough for all.
     #[test]
     fn chunks() {
         let lane = size_of::<Lane>() as u64;
@@ -354,7 +366,8 @@ mod tests {
         assert!(fit(65_536, None, GIB).is_err());
     }
 
-    /// Who has mapped less than others takes part, as long as no more has been taken; nobody takes more from then on.
+    /// Who has mapped less than others takes part, as long as no more has been taken; nobody takes
+    /// more from then on.
     #[test]
     fn processes_that_map_less() {
         let (memory, _file) = Memory::new(2).expect("memory");

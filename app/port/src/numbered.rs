@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-/// Things by number. Numbers ascend from 0, modulo 2^32. Memory goes with how many things there are: those that came last lie in
-/// a ring, and those that stay much longer than the others are kept aside.
+/// Things by number. Numbers ascend from 0, modulo 2^32. Memory goes with how many things there
+/// are: those that came last lie in a ring, and those that stay much longer than the others are
+/// kept aside.
 #[derive(Debug)]
 pub struct Numbered<T> {
-    /// The oldest number in the ring, which is there, and the next one. A number's place is what is left of it modulo the ring's length, a
-    /// power of two.
+    /// The oldest number in the ring, which is there, and the next one. A number's place is what is
+    /// left of it modulo the ring's length, a power of two.
     first: u32,
     next: u32,
     /// How many in the ring are there.
@@ -48,7 +49,8 @@ impl<T> Numbered<T> {
         number
     }
 
-    /// Makes room in the ring, which is full. If most of what was in it is gone, the oldest has to leave, and the room behind it is free.
+    /// Makes room in the ring, which is full. If most of what was in it is gone, the oldest has to
+    /// leave, and the room behind it is free.
     #[cold]
     fn make_room(&mut self) {
         let length = self.ring.len();
@@ -143,8 +145,8 @@ impl<T> Numbered<T> {
 mod tests {
     use super::*;
 
-    /// Numbers go on, whatever is taken out, and room is used again: of a thousand things, of which two are there at a time, no more
-    /// than a few have had room.
+    /// Numbers go on, whatever is taken out, and room is used again: of a thousand things, of which
+    /// two are there at a time, no more than a few have had room.
     #[test]
     fn numbers() {
         let mut all = Numbered::default();

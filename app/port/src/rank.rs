@@ -15,7 +15,8 @@ pub trait Switch: std::fmt::Debug {
     /// Returns when it is the rank's turn again.
     fn switch(&self, lane: &Lane) -> Result<(), Died>;
 
-    /// Where in this process a byte of a rank's lies while the caller runs, if that rank shares the process.
+    /// Where in this process a byte of a rank's lies while the caller runs, if that rank shares the
+    /// process.
     fn place(&self, _rank: u32, address: usize) -> usize {
         address
     }
@@ -107,7 +108,8 @@ impl Port {
         &self.desk.memory
     }
 
-    /// Where in this process a byte of another rank's lies while this one runs, if the two share the process.
+    /// Where in this process a byte of another rank's lies while this one runs, if the two share
+    /// the process.
     pub fn place(&self, rank: u32, address: usize) -> usize {
         self.switch.place(rank, address)
     }
@@ -133,13 +135,15 @@ impl Port {
         self.inside.set([name, known]);
     }
 
-    /// How it is found out where in the program the rank is: what to add to the name of the function of MPI.
+    /// How it is found out where in the program the rank is: what to add to the name of the
+    /// function of MPI.
     pub fn locate_by(&self, locate: fn() -> Option<String>) {
         self.locate.set(locate);
     }
 
-    /// Says something. Inlined, so that of a command that is known no value is made in memory: where what was written in small parts is
-    /// read at once in larger ones, the processor waits until all that was written before has left it.
+    /// Says something. Inlined, so that of a command that is known no value is made in memory:
+    /// where what was written in small parts is read at once in larger ones, the processor waits
+    /// until all that was written before has left it.
     #[inline(always)]
     pub fn say(&self, command: &Command) {
         self.desk.encoder.borrow_mut().add(command);
@@ -173,8 +177,8 @@ impl Port {
         self.turn(Command::Wait { all, tickets: tickets.to_vec() });
     }
 
-    /// Waits for all of some operations. When this rank has its turn again, `woken` is called first: others have run since, so that what the rank
-    /// will look at is best asked for then.
+    /// Waits for all of some operations. When this rank has its turn again, `woken` is called
+    /// first: others have run since, so that what the rank will look at is best asked for then.
     pub fn wait_for_all(&self, tickets: &[Ticket], woken: &dyn Fn()) {
         self.turn_after(Command::Wait { all: true, tickets: tickets.to_vec() }, woken);
     }
@@ -190,12 +194,14 @@ impl Port {
         self.now.get()
     }
 
-    /// Finds out how things stand; calls `woken` when this rank has its turn again, as [`Port::wait_for_all`] does.
+    /// Finds out how things stand; calls `woken` when this rank has its turn again, as
+    /// [`Port::wait_for_all`] does.
     pub fn poll_after(&self, woken: &dyn Fn()) {
         self.turn_after(Command::Poll(Poll::Nothing), woken);
     }
 
-    /// The time when what was computed will have passed, if nothing comes between, in picoseconds. No time passes.
+    /// The time when what was computed will have passed, if nothing comes between, in picoseconds.
+    /// No time passes.
     pub fn computed(&self) -> u64 {
         self.turn(Command::Computed).max(self.now.get())
     }
@@ -205,8 +211,8 @@ impl Port {
         self.turn(Command::Context(key.to_vec())) as u32
     }
 
-    /// To be called before the rank looks at or changes what ranks share: if several compute at once, they do so in the order in which they
-    /// would run one at a time. No time passes.
+    /// To be called before the rank looks at or changes what ranks share: if several compute at
+    /// once, they do so in the order in which they would run one at a time. No time passes.
     pub fn order(&self) {
         if self.memory().computes_at_once() {
             self.turn(Command::Order);
@@ -218,7 +224,8 @@ impl Port {
         self.turn(Command::Withdraw(ticket)) != 0
     }
 
-    /// Of two messages of one sender that were found: whether the first was sent before the second. No time passes.
+    /// Of two messages of one sender that were found: whether the first was sent before the second.
+    /// No time passes.
     pub fn precedes(&self, one: Ticket, other: Ticket) -> bool {
         self.turn(Command::Precedes(one, other)) != 0
     }
@@ -234,7 +241,8 @@ impl Port {
         started
     }
 
-    /// Hears, in its first turn, what time it is, and where the message is that made this rank, if one did.
+    /// Hears, in its first turn, what time it is, and where the message is that made this rank, if
+    /// one did.
     pub fn begin(&self) -> Place {
         let mut words = Vec::new();
         if let Some(lane) = self.desk.memory.lane(self.rank) {
@@ -245,7 +253,8 @@ impl Port {
         reply.value
     }
 
-    /// What a block of the program took on average in all ranks, in nanoseconds, if there are enough of them. No time passes.
+    /// What a block of the program took on average in all ranks, in nanoseconds, if there are
+    /// enough of them. No time passes.
     pub fn sample(&self, block: u64, rule: Rule) -> Option<u64> {
         Some(self.turn(Command::Sample { block, rule })).filter(|mean| *mean != u64::MAX)
     }
@@ -315,7 +324,8 @@ impl Port {
         self.left.set(true);
     }
 
-    /// Gives the simulator what was said and, behind it, what the rank wants, and waits for its answer; gives the number in it.
+    /// Gives the simulator what was said and, behind it, what the rank wants, and waits for its
+    /// answer; gives the number in it.
     fn turn(&self, want: Command) -> u64 {
         self.turn_after(want, &|| ())
     }

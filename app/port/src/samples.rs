@@ -1,15 +1,18 @@
-//! Blocks of a program that run a few times and are then taken to last as long as they did on average.
+//! Blocks of a program that run a few times and are then taken to last as long as they did on
+//! average.
 
 /// How often a block runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rule {
     /// At least so often.
     pub times: u32,
-    /// Then until the standard error of the mean is at most this part of the mean; 0 asks for no more.
+    /// Then until the standard error of the mean is at most this part of the mean; 0 asks for no
+    /// more.
     pub precision: f64,
 }
 
-/// Durations of a block, in nanoseconds: their number, mean and squared deviations (B. P. Welford, 1962).
+/// Durations of a block, in nanoseconds: their number, mean and squared deviations (B. P. Welford,
+/// 1962).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Samples {
     count: u32,
@@ -50,7 +53,8 @@ impl Samples {
 mod tests {
     use super::*;
 
-    /// Of 90, 110, 100: mean 100, deviations 100 + 100 + 0, variance 200 / 2 = 100, standard error sqrt(100 / 3) = 5.77.
+    /// Of 90, 110, 100: mean 100, deviations 100 + 100 + 0, variance 200 / 2 = 100, standard error
+    /// sqrt(100 / 3) = 5.77.
     #[test]
     fn enough_is_when_the_mean_is_known_well() {
         let mut samples = Samples::default();

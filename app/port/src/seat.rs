@@ -1,7 +1,8 @@
 //! A core for those that take turns.
 //!
-//! The simulator and its ranks run one at a time. Woken where they ran last, each would mostly meet a core that has gone to sleep, and waking that
-//! takes several times as long as a turn. So they fall asleep on one core, and are woken there while it is awake.
+//! The simulator and its ranks run one at a time. Woken where they ran last, each would mostly meet
+//! a core that has gone to sleep, and waking that takes several times as long as a turn. So they
+//! fall asleep on one core, and are woken there while it is awake.
 
 use rustix::thread::{CpuSet, Pid, gettid, sched_getaffinity, sched_setaffinity};
 
@@ -13,7 +14,8 @@ pub struct Seat {
 }
 
 impl Seat {
-    /// The calling thread moves to a core, by the kernel's number; nothing if it may not run there, or nowhere else anyway.
+    /// The calling thread moves to a core, by the kernel's number; nothing if it may not run there,
+    /// or nowhere else anyway.
     pub fn take(core: usize) -> Option<Self> {
         let before = sched_getaffinity(None).ok()?;
         if core >= CpuSet::MAX_CPU || !before.is_set(core) || before.count() < 2 {

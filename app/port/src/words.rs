@@ -178,7 +178,8 @@ impl<'a> Decoder<'a> {
         Self { words, called: None }
     }
 
-    /// Whether all words were commands so far, and none is left. What is no command, and all behind it, stays.
+    /// Whether all words were commands so far, and none is left. What is no command, and all behind
+    /// it, stays.
     pub const fn is_empty(&self) -> bool {
         self.words.is_empty()
     }
@@ -350,8 +351,8 @@ impl Decoder<'_> {
 mod tests {
     use super::*;
 
-    /// Commands come back as they were said: also where a call ends behind one that says so itself, behind another end of a call, or
-    /// with nothing before it.
+    /// Commands come back as they were said: also where a call ends behind one that says so itself,
+    /// behind another end of a call, or with nothing before it.
     #[test]
     fn commands_come_back() {
         let tag = Tag { context: 3, tag: Some(4) };

@@ -1,5 +1,5 @@
-//! How a recorded program is started: which library is loaded before it, and how that is told to its
-//! launcher.
+//! How a recorded program is started: which library is loaded before it, and how that is told to
+//! its launcher.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -140,7 +140,8 @@ fn built_for(path: &Path) -> Option<Mpi> {
     Mpi::ALL.into_iter().find(|mpi| mpi.needed().iter().any(has))
 }
 
-/// The MPI library of a command: its launcher's, or what the executables among its words were built for.
+/// The MPI library of a command: its launcher's, or what the executables among its words were built
+/// for.
 fn detect(command: &[OsString], launcher: Option<Launcher>) -> Option<Mpi> {
     match launcher {
         Some(Launcher::OpenMpi) => Some(Mpi::OpenMpi),
@@ -165,8 +166,8 @@ fn library(mpi: Mpi, named: Option<PathBuf>) -> Result<PathBuf, Error> {
 }
 
 /// The command that runs `command` and records it into `folder`. The library is loaded into the
-/// ranks alone if the launcher is a known one, otherwise into all that it starts, where it does nothing.
-/// `libraries` is the folder that the user names for the recorder's libraries.
+/// ranks alone if the launcher is a known one, otherwise into all that it starts, where it does
+/// nothing. `libraries` is the folder that the user names for the recorder's libraries.
 pub fn command(
     command: &[OsString],
     folder: &Path,
@@ -221,7 +222,8 @@ pub fn command(
     Ok(made)
 }
 
-/// Makes the folder if it is missing; it must hold nothing but with `force`. Gives its absolute path; `None` if it holds something.
+/// Makes the folder if it is missing; it must hold nothing but with `force`. Gives its absolute
+/// path; `None` if it holds something.
 pub fn prepare(folder: &Path, force: bool) -> io::Result<Option<PathBuf>> {
     fs::create_dir_all(folder)?;
     if !force && fs::read_dir(folder)?.next().is_some() {
@@ -260,8 +262,8 @@ pub fn traces(folder: &Path) -> io::Result<usize> {
 mod tests {
     use super::*;
 
-    /// First lines of what the launchers say: Open MPI 4.1.4 and MPICH 4.0.2 of Debian 12, Intel MPI
-    /// 2021, Slurm.
+    /// First lines of what the launchers say: Open MPI 4.1.4 and MPICH 4.0.2 of Debian 12, Intel
+    /// MPI 2021, Slurm.
     #[test]
     fn launchers_are_told_apart() {
         assert_eq!(launcher_of("mpirun (Open MPI) 4.1.4\n"), Some(Launcher::OpenMpi));

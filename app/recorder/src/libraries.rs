@@ -1,7 +1,7 @@
 //! Builds the recorder's libraries, one per MPI library whose headers are there.
 //!
-//! `OPENMPI_CC` and `MPICH_CC` name the compiler wrappers (otherwise `mpicc.openmpi` and `mpicc.mpich`, as on
-//! Debian, or `mpicc`, whichever it belongs to), `CC` the compiler.
+//! `OPENMPI_CC` and `MPICH_CC` name the compiler wrappers (otherwise `mpicc.openmpi` and
+//! `mpicc.mpich`, as on Debian, or `mpicc`, whichever it belongs to), `CC` the compiler.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

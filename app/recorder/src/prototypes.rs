@@ -1,12 +1,12 @@
 //! The C prototypes of MPI-3.1 and the persistent, partitioned and large-count calls of MPI-4, as a
-//! table: name, version that has it, arguments by kind (MPI: A Message-Passing Interface Standard, 3.1,
-//! annex A.2, and 4.0, annex A.3).
+//! table: name, version that has it, arguments by kind (MPI: A Message-Passing Interface Standard,
+//! 3.1, annex A.2, and 4.0, annex A.3).
 //!
 //! Not in the table, and so not recorded: the conversions between C and Fortran handles, which the
-//! Fortran bindings call within each call; `MPI_Wtime`, `MPI_Wtick` and the address arithmetic, which
-//! do nothing but compute (looks at the clock of a simulated run are written all the same, by
-//! `trace_look`); the tool interface (`MPI_T_`); the functions that MPI-3.0 removed, all of them local;
-//! and sessions.
+//! Fortran bindings call within each call; `MPI_Wtime`, `MPI_Wtick` and the address arithmetic,
+//! which do nothing but compute (looks at the clock of a simulated run are written all the same, by
+//! `trace_look`); the tool interface (`MPI_T_`); the functions that MPI-3.0 removed, all of them
+//! local; and sessions.
 
 use std::collections::BTreeMap;
 
@@ -157,7 +157,8 @@ mod tests {
     }
 
     /// Every call of the trace format can be recorded, and has as many fields as arguments
-    /// (`MPI_Pcontrol` has more arguments than its standard names). `MPI_File` is no function: `trace_agreement` writes it.
+    /// (`MPI_Pcontrol` has more arguments than its standard names). `MPI_File` is no function:
+    /// `trace_agreement` writes it.
     #[test]
     fn calls_and_prototypes_agree() {
         let all = all();

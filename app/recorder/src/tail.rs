@@ -1,8 +1,8 @@
 //! What a rank that died had not yet written.
 //!
 //! A rank collects its records in `rank-N.tail`, a file mapped into its memory, and appends them to
-//! its trace block by block (`c/trace.c`). When it ends in order the tail is gone. Otherwise the tail
-//! holds all calls that returned since the last block.
+//! its trace block by block (`c/trace.c`). When it ends in order the tail is gone. Otherwise the
+//! tail holds all calls that returned since the last block.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -113,7 +113,8 @@ pub fn collect(folder: &Path) -> Result<(usize, u64), Error> {
 mod tests {
     use super::*;
 
-    /// A header as `c/trace.c` writes it: magic, current slot, two slots of used, offset, base, calls.
+    /// A header as `c/trace.c` writes it: magic, current slot, two slots of used, offset, base,
+    /// calls.
     fn tail(current: u64, slots: [[u64; 4]; 2], records: &[u8]) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
         bytes.extend(current.to_le_bytes());
@@ -156,7 +157,8 @@ mod tests {
         fs::remove_dir_all(&folder).expect("removed");
     }
 
-    /// There was no room: neither for the beginning of a file nor, where all of it is zeros, for all of it.
+    /// There was no room: neither for the beginning of a file nor, where all of it is zeros, for
+    /// all of it.
     #[test]
     fn a_tail_without_room() {
         let folder = env_folder("unwritten");

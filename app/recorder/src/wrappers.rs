@@ -150,7 +150,8 @@ fn wrapper(out: &mut String, prototype: &Prototype) {
 /// How a call is written down: from which arguments, and when they matter.
 struct Body<'a> {
     call: &'a Call,
-    /// The arguments that are a communicator which all its members make in this call, and the one that they make it of.
+    /// The arguments that are a communicator which all its members make in this call, and the one
+    /// that they make it of.
     makes: Option<String>,
     /// The arguments that are the communicator, the root and the first two buffers.
     comm: Option<usize>,

@@ -1,5 +1,5 @@
-//! Programs recorded with the MPI libraries that are installed, and their traces against what the programs
-//! say. Without an MPI library there is nothing to record: the test says so and passes.
+//! Programs recorded with the MPI libraries that are installed, and their traces against what the
+//! programs say. Without an MPI library there is nothing to record: the test says so and passes.
 
 #![expect(
     clippy::cast_possible_wrap,
@@ -46,8 +46,8 @@ fn pingpong(mpi: &Mpi) {
     assert_eq!(traces[0].ranks, 2);
 }
 
-/// 5 steps of 4 receives and 4 sends on a grid of 2 x 2 ranks; a row is 16 numbers of 8 bytes, a column a
-/// vector of as many with the extent of 15 rows of 18 and one number: 2168 bytes.
+/// 5 steps of 4 receives and 4 sends on a grid of 2 x 2 ranks; a row is 16 numbers of 8 bytes, a
+/// column a vector of as many with the extent of 15 rows of 18 and one number: 2168 bytes.
 fn halo(mpi: &Mpi) {
     for trace in mpi.record("halo", 4, &[]) {
         counts(
@@ -68,7 +68,8 @@ fn halo(mpi: &Mpi) {
         for call in trace.named("MPI_Allreduce") {
             assert_eq!(call.values[0], 1, "MPI_IN_PLACE");
         }
-        // Requests as they were, and for each a status: 4 receives of 128 bytes, 4 sends of nothing.
+        // Requests as they were, and for each a status: 4 receives of 128 bytes, 4 sends of
+        // nothing.
         for call in trace.named("MPI_Waitall") {
             assert_eq!((call.values[0], call.values[9]), (8, 8));
             let bytes: Vec<_> = call.values[10..].chunks(3).map(|status| status[2]).collect();
@@ -98,8 +99,8 @@ fn groups(mpi: &Mpi) {
             members.entry(*number).or_default().push(group.clone());
         }
     }
-    // Halves in descending order, their two copies each; ranks 0 to 2 twice; the halves face to face,
-    // both sides seen; all merged, the even ones first.
+    // Halves in descending order, their two copies each; ranks 0 to 2 twice; the halves face to
+    // face, both sides seen; all merged, the even ones first.
     let mut seen: Vec<_> = members
         .into_iter()
         .filter(|(number, _)| *number > 2)
@@ -270,9 +271,9 @@ fn ends(mpi: &Mpi) {
     }
 }
 
-/// Ranks of one machine have one clock; where it is measured all the same, what is found is as far off as half a
-/// message's way there and back at most. 100 ms are the bound here: ranks share processors. Rank 1's clock is an hour
-/// ahead, so that nothing passes that was not measured.
+/// Ranks of one machine have one clock; where it is measured all the same, what is found is as far
+/// off as half a message's way there and back at most. 100 ms are the bound here: ranks share
+/// processors. Rank 1's clock is an hour ahead, so that nothing passes that was not measured.
 fn clocks(mpi: &Mpi) {
     let plain = mpi.record("skewed", 2, &[]);
     assert!(plain.iter().all(|trace| trace.offsets == [0, 0]));
@@ -302,7 +303,8 @@ fn programs_are_recorded() {
     }
 }
 
-/// A program of another MPI library than was said is ended before it starts, with a word, and by no signal.
+/// A program of another MPI library than was said is ended before it starts, with a word, and by no
+/// signal.
 #[test]
 fn programs_of_another_library() {
     let [one, two] = libraries() else { return eprintln!("skipped: there are not two libraries") };
@@ -314,8 +316,8 @@ fn programs_of_another_library() {
     }
 }
 
-/// What recording adds to a call: 10^6 messages, three calls each, printed with `--nocapture`. Every call is in
-/// the trace.
+/// What recording adds to a call: 10^6 messages, three calls each, printed with `--nocapture`.
+/// Every call is in the trace.
 #[test]
 #[ignore = "takes long"]
 fn a_million_messages() {

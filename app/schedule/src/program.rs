@@ -141,8 +141,9 @@ pub trait Program: Sync {
     /// CPU and interface. Within such a group the indices ascend over all runs.
     fn roots(&self, rank: u32, each: &mut impl FnMut(Run));
 
-    /// Whether a send is a blocking one (`MPI_Send`), where the program knows; of a receive, whether those that are waited for with
-    /// it are waited for one after the other. `None`: what waits for a send may tell.
+    /// Whether a send is a blocking one (`MPI_Send`), where the program knows; of a receive,
+    /// whether those that are waited for with it are waited for one after the other. `None`: what
+    /// waits for a send may tell.
     fn is_blocking(&self, rank: u32, index: u32) -> Option<bool> {
         let _ = (rank, index);
         None
@@ -154,7 +155,8 @@ pub trait Program: Sync {
         false
     }
 
-    /// Whether a computation is a look for what may have come (`MPI_Test`, `MPI_Iprobe`): a rank takes in then what others ask of it.
+    /// Whether a computation is a look for what may have come (`MPI_Test`, `MPI_Iprobe`): a rank
+    /// takes in then what others ask of it.
     fn is_look(&self, rank: u32, index: u32) -> bool {
         let _ = (rank, index);
         false
@@ -183,15 +185,15 @@ pub trait Program: Sync {
         false
     }
 
-    /// Whether [`Program::claim`] answers for every message. Then every receive is a root, names its
-    /// source, and is never posted explicitly.
+    /// Whether [`Program::claim`] answers for every message. Then every receive is a root, names
+    /// its source, and is never posted explicitly.
     fn claims(&self) -> bool {
         false
     }
 
-    /// The receive that the next message from `source` with `tag` matches, by MPI's order.
-    /// `role` is the receiving rank's; `memory` belongs to it and starts at 0; the program keeps there what it needs to tell
-    /// messages of one source apart. `None`: no receive is left for it.
+    /// The receive that the next message from `source` with `tag` matches, by MPI's order. `role`
+    /// is the receiving rank's; `memory` belongs to it and starts at 0; the program keeps there
+    /// what it needs to tell messages of one source apart. `None`: no receive is left for it.
     fn claim(&self, role: u32, memory: &mut u64, source: u32, tag: u32) -> Option<u32> {
         let _ = (role, memory, source, tag);
         None

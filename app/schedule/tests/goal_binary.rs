@@ -238,7 +238,8 @@ fn damage_to_the_lists_of_dependents() {
         &[0],
         "byte 58 (rank 0): operation 0 counts 0 dependencies, but 1 refer to it",
     );
-    // One dependent less at the start, so that the appendix has one too many: the lists behind it move.
+    // One dependent less at the start, so that the appendix has one too many: the lists behind it
+    // move.
     let mut damaged = binary();
     damaged[89] = 0;
     for index in [124, 132] {
@@ -275,8 +276,8 @@ fn bytes_behind_the_last_rank_are_an_error() {
     assert_eq!(error, "byte 195: the length of the file is 196, expected 195");
 }
 
-/// Whatever a single byte is changed to, the file is rejected, or it is the binary form of the program
-/// that it is read as.
+/// Whatever a single byte is changed to, the file is rejected, or it is the binary form of the
+/// program that it is read as.
 #[test]
 fn changed_bytes_are_rejected_or_read_as_they_are() {
     let mut rejected = 0;

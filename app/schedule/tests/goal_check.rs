@@ -2,7 +2,8 @@
 
 use schedule::goal::{Image, Rule, Severity, check, check_text};
 
-/// Findings of a text, as `severity: rank R, operation I (line L): message`, without those on labels.
+/// Findings of a text, as `severity: rank R, operation I (line L): message`, without those on
+/// labels.
 #[track_caller]
 fn expect(text: &str, expect: &[&str]) {
     let report = check_text(text.as_bytes());
@@ -89,8 +90,8 @@ fn wildcard_receives_take_no_more_than_there_are() {
     );
 }
 
-/// Each of the two tags could go to the receive of any tag, but not both: that one message is left shows
-/// only in the totals.
+/// Each of the two tags could go to the receive of any tag, but not both: that one message is left
+/// shows only in the totals.
 #[test]
 fn totals_show_what_single_channels_do_not() {
     expect_ranks(

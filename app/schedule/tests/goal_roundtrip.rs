@@ -1,4 +1,5 @@
-//! Whatever program: its text and its binary form say the same, and reading gives back what was written.
+//! Whatever program: its text and its binary form say the same, and reading gives back what was
+//! written.
 
 use proptest::prelude::*;
 use schedule::goal::{Image, check, write_binary, write_text};
@@ -138,7 +139,8 @@ proptest! {
         prop_assert_eq!(binary(&read), bytes);
     }
 
-    /// As in `Program::roots`: one kind, CPU and interface per run, ascending over the runs of a group.
+    /// As in `Program::roots`: one kind, CPU and interface per run, ascending over the runs of a
+    /// group.
     #[test]
     fn roots_keep_their_contract(model in model()) {
         let image = Image::from_binary(binary(&model)).unwrap();

@@ -235,8 +235,8 @@ fn labels_belong_to_their_rank() {
     );
 }
 
-/// Roots of a linear alltoall: send, receive, send, receive, …; then a computation on another CPU, and
-/// a last send out of stride.
+/// Roots of a linear alltoall: send, receive, send, receive, …; then a computation on another CPU,
+/// and a last send out of stride.
 #[test]
 fn roots_come_in_runs() {
     let (image, _) = read(
@@ -273,9 +273,9 @@ fn lines_of_operations() {
     );
 }
 
-/// The schedule of a real program comes back as it was, but for its comment, blank lines, the tags that
-/// are 0, and the order of dependency lines between two operations. Per rank it has 10 sends, 10 receives, 21 computations and 40 dependencies (counted with
-/// `grep -c`).
+/// The schedule of a real program comes back as it was, but for its comment, blank lines, the tags
+/// that are 0, and the order of dependency lines between two operations. Per rank it has 10 sends,
+/// 10 receives, 21 computations and 40 dependencies (counted with `grep -c`).
 #[test]
 fn the_schedule_of_ltest() {
     let text = include_str!("../../../examples/ltest.goal");

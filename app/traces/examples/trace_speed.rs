@@ -1,6 +1,7 @@
-//! How fast traces are read and compiled. `trace_speed write FOLDER CALLS RANKS` writes the traces of a halo exchange, in our
-//! format: on a torus of about as many rows as columns, with an allreduce every fourth step. `trace_speed MODE FOLDER`, with
-//! a mode of traces or `read`, prints millions of calls per second of CPU time, and the memory that was needed at most, in MB.
+//! How fast traces are read and compiled. `trace_speed write FOLDER CALLS RANKS` writes the traces
+//! of a halo exchange, in our format: on a torus of about as many rows as columns, with an
+//! allreduce every fourth step. `trace_speed MODE FOLDER`, with a mode of traces or `read`, prints
+//! millions of calls per second of CPU time, and the memory that was needed at most, in MB.
 
 use std::error::Error;
 use std::fs::{self, File};
@@ -17,7 +18,8 @@ use traces::source::Traces;
 /// Bytes of a message.
 const BYTES: i64 = 4096;
 
-/// The trace of a rank: computes for about 50 us a step, with some noise, so that ranks wait for each other.
+/// The trace of a rank: computes for about 50 us a step, with some noise, so that ranks wait for
+/// each other.
 struct Rank {
     writer: Writer<File>,
     now: u64,
@@ -96,7 +98,8 @@ fn peak() -> f64 {
     kibibytes.unwrap_or(f64::NAN) * 1024.0 / 1e6
 }
 
-/// CPU time of this thread so far, as Linux says; elsewhere the time since `start`. On a shared machine they differ.
+/// CPU time of this thread so far, as Linux says; elsewhere the time since `start`. On a shared
+/// machine they differ.
 fn busy(start: Instant) -> Duration {
     let text = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let nanoseconds = text.split_whitespace().next().and_then(|word| word.parse().ok());

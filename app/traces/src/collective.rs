@@ -36,7 +36,8 @@ pub struct Collective<'a> {
     pub ranks: u32,
     /// This rank's place among them.
     pub me: u32,
-    /// Ranks of the remote group of an intercommunicator; they are addressed as `ranks`, `ranks + 1`, …
+    /// Ranks of the remote group of an intercommunicator; they are addressed as `ranks`,
+    /// `ranks + 1`, …
     pub remote: u32,
     /// The root, addressed likewise. In an intercommunicator: `None` for who does not take part.
     pub root: Option<u32>,
@@ -60,12 +61,13 @@ pub trait Sink {
     fn receive(&mut self, from: u32, bytes: u64, after: &[u32]) -> u32;
     /// Computes for so many picoseconds, likewise.
     fn compute(&mut self, time: u64, after: &[u32]) -> u32;
-    /// An operation is blocking: a send by a blocking call, a receive that is waited for in the order of posting.
+    /// An operation is blocking: a send by a blocking call, a receive that is waited for in the
+    /// order of posting.
     fn blocking(&mut self, op: u32) {
         let _ = op;
     }
-    /// The next message is the how manieth between its two ranks in this collective. Without it, messages match
-    /// in the order in which they come.
+    /// The next message is the how manieth between its two ranks in this collective. Without it,
+    /// messages match in the order in which they come.
     fn number(&mut self, number: u32);
 }
 
@@ -76,9 +78,10 @@ pub trait Expand: Sync {
 }
 
 /// The algorithms of Schedgen, which makes schedules of traces for LogGOPSim: dissemination for
-/// barrier, allreduce and allgather (there with a constant size), binomial trees for broadcast and reduction, direct
-/// messages for alltoall. What Schedgen drops is done directly: gather and scatter from and to the
-/// root, a ring for allgatherv, a chain for scans, one message per pair for reduce-scatter.
+/// barrier, allreduce and allgather (there with a constant size), binomial trees for broadcast and
+/// reduction, direct messages for alltoall. What Schedgen drops is done directly: gather and
+/// scatter from and to the root, a ring for allgatherv, a chain for scans, one message per pair for
+/// reduce-scatter.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Schedgen;
 
@@ -231,7 +234,8 @@ fn neighbours(what: &Collective, sink: &mut dyn Sink) -> Result<(), String> {
     Ok(())
 }
 
-/// All of both groups have come: each tells its first rank, the first ranks tell each other, and then their groups.
+/// All of both groups have come: each tells its first rank, the first ranks tell each other, and
+/// then their groups.
 fn agreement(what: &Collective, sink: &mut dyn Sink) {
     if what.me > 0 {
         sink.send(0, 1, &[]);
@@ -246,8 +250,9 @@ fn agreement(what: &Collective, sink: &mut dyn Sink) {
     });
 }
 
-/// Collectives between two groups. With a root, it exchanges messages with each rank of the other group; without,
-/// each group tells the other's first rank, which tells its own group; alltoall is direct.
+/// Collectives between two groups. With a root, it exchanges messages with each rank of the other
+/// group; without, each group tells the other's first rank, which tells its own group; alltoall is
+/// direct.
 // Long because it lists the collectives between two groups.
 fn between(what: &Collective, sink: &mut dyn Sink) -> Result<(), String> {
     let others = what.ranks..what.ranks + what.remote;

@@ -88,7 +88,8 @@ pub struct Offset {
 pub struct Moment {
     /// Picoseconds since it was entered.
     pub after: u64,
-    /// If it took locks of a window or gave some back: the how manieth call that was of those of all ranks that did; otherwise 0.
+    /// If it took locks of a window or gave some back: the how manieth call that was of those of
+    /// all ranks that did; otherwise 0.
     pub turn: u64,
 }
 

@@ -11,12 +11,13 @@ use crate::format::table::Class;
 
 /// Algorithms by name, those that a library chooses, or Schedgen's.
 ///
-/// What libraries do by direct messages stays as [`Schedgen`] has it: gather and scatter with a count per rank, of which
-/// only the root knows all, collectives among neighbours and between groups.
+/// What libraries do by direct messages stays as [`Schedgen`] has it: gather and scatter with a
+/// count per rank, of which only the root knows all, collectives among neighbours and between
+/// groups.
 #[derive(Clone, Debug)]
 pub struct Library {
-    /// The name of each collective's algorithm or of a library's choice, in the order of [`Operation::ALL`]; `None` for
-    /// Schedgen's algorithm.
+    /// The name of each collective's algorithm or of a library's choice, in the order of
+    /// [`Operation::ALL`]; `None` for Schedgen's algorithm.
     names: Choices,
     /// Which ranks of a communicator share a node.
     pub nodes: Nodes,
@@ -25,8 +26,8 @@ pub struct Library {
 }
 
 impl Library {
-    /// What a library of this name, such as `openmpi`, chooses, or Schedgen if there is none; but these algorithms for these
-    /// collectives.
+    /// What a library of this name, such as `openmpi`, chooses, or Schedgen if there is none; but
+    /// these algorithms for these collectives.
     pub fn new(name: Option<&str>, algorithms: &[(Operation, &'static str)]) -> Self {
         let names = Operation::ALL.map(|operation| {
             let own = algorithms.iter().find(|(of, _)| *of == operation);

@@ -11,9 +11,11 @@ pub enum Mode {
     /// Computation is the time between calls; what MPI takes is up to the model.
     #[default]
     Gaps,
-    /// The time within calls, less what the recording network took, is local work too (seed 000, section 5.4).
+    /// The time within calls, less what the recording network took, is local work too (seed 000,
+    /// section 5.4).
     Durations,
-    /// As `Durations`, but time that a call spent waiting for a late partner is left to the schedule.
+    /// As `Durations`, but time that a call spent waiting for a late partner is left to the
+    /// schedule.
     Aligned,
 }
 
@@ -29,7 +31,8 @@ pub enum Clocks {
     Recorded,
 }
 
-/// What a message took on the network of the recording machine, in picoseconds, when nothing else was going on.
+/// What a message took on the network of the recording machine, in picoseconds, when nothing else
+/// was going on.
 pub trait Recorded: Sync {
     /// How long it takes to leave the sender.
     fn leaving(&self, bytes: u64) -> u64;
@@ -55,9 +58,10 @@ impl Recorded for Ideal {
     }
 }
 
-/// The InfiniBand cluster of seed 000, by the analytical model of its section 5.4: flits of 64 bytes, a header of
-/// 20 bytes; the first flit leaves at once and each further one takes 32 ns; a flit of 64 bytes is received
-/// in 33.6 ns, one of fewer in proportion, and each further one takes 1.6 ns more than the one before.
+/// The InfiniBand cluster of seed 000, by the analytical model of its section 5.4: flits of 64
+/// bytes, a header of 20 bytes; the first flit leaves at once and each further one takes 32 ns; a
+/// flit of 64 bytes is received in 33.6 ns, one of fewer in proportion, and each further one takes
+/// 1.6 ns more than the one before.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Flits;
 
@@ -114,7 +118,8 @@ pub enum Window {
     /// From the end of one collective of the world to the end of another, counted from 1; 0 is
     /// `MPI_Init`.
     Collectives(u64, u64),
-    /// From one time to another, in picoseconds since `MPI_Init` returned: calls that start in between.
+    /// From one time to another, in picoseconds since `MPI_Init` returned: calls that start in
+    /// between.
     Times(u64, u64),
 }
 
@@ -147,7 +152,8 @@ pub struct Options<'a> {
     pub pinning: Option<Pinning>,
     /// Costs of single calls.
     pub calls: CallCosts,
-    /// The same of runs that were simulated, where of looks in a row (tests and probes that find nothing) the n-th costs n times as much.
+    /// The same of runs that were simulated, where of looks in a row (tests and probes that find
+    /// nothing) the n-th costs n times as much.
     pub simulated_calls: CallCosts,
     /// Cost of the first message from a rank to another, in picoseconds, in mode `Gaps`.
     pub connect: u64,

@@ -1,9 +1,9 @@
 //! Registration of buffers with the network interface ("pinning").
 //!
-//! The first time that bytes of memory are sent or received, the operating system is asked to keep them where they are.
-//! What that costs grows with the bytes that were not touched before (seed 000: section 5.2.5 measures about
-//! 3 ns per byte; appendix F is its algorithm). Not modelled: pages (bytes are counted), registrations that
-//! the program undoes by freeing memory.
+//! The first time that bytes of memory are sent or received, the operating system is asked to keep
+//! them where they are. What that costs grows with the bytes that were not touched before (seed
+//! 000: section 5.2.5 measures about 3 ns per byte; appendix F is its algorithm). Not modelled:
+//! pages (bytes are counted), registrations that the program undoes by freeing memory.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -30,9 +30,9 @@ pub struct Pinned {
 }
 
 impl Pinned {
-    /// Registers bytes from `start` on; gives how many were new. Intervals that overlap or touch are
-    /// merged. A merger takes time for each interval it ends, so that a registration costs a logarithm on
-    /// average.
+    /// Registers bytes from `start` on; gives how many were new. Intervals that overlap or touch
+    /// are merged. A merger takes time for each interval it ends, so that a registration costs a
+    /// logarithm on average.
     pub fn register(&mut self, start: u64, bytes: u64, limit: Option<u64>) -> u64 {
         let end = start.saturating_add(bytes);
         if end == start {
@@ -106,8 +106,8 @@ mod tests {
         }
     }
 
-    /// Room for 100 bytes: A (60) and B (40) fit; C (50) pushes out A, the longest unused; B is still known, A is
-    /// not.
+    /// Room for 100 bytes: A (60) and B (40) fit; C (50) pushes out A, the longest unused; B is
+    /// still known, A is not.
     #[test]
     fn the_longest_unused_goes_first() {
         let mut pinned = Pinned::default();

@@ -22,9 +22,9 @@ pub const NULL: i64 = 2;
 
 /// One call of a rank: a buffer, filled by a reader for one call after the other.
 ///
-/// `values` are those of the call's fields, in order: one number for most, three for a datatype (id,
-/// size in bytes, extent in bytes) and for a status (source, tag, bytes); for a list, its length and
-/// its items; nothing for fields that are not kept.
+/// `values` are those of the call's fields, in order: one number for most, three for a datatype
+/// (id, size in bytes, extent in bytes) and for a status (source, tag, bytes); for a list, its
+/// length and its items; nothing for fields that are not kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Record {
     /// The call's number in the table, or one from [`crate::format::table::UNLISTED`] on.
@@ -53,8 +53,8 @@ impl Record {
     }
 }
 
-/// What a rank did between two calls, where a trace tells amounts in place of times. In picoseconds, which may lie beyond the range
-/// of time.
+/// What a rank did between two calls, where a trace tells amounts in place of times. In
+/// picoseconds, which may lie beyond the range of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Between {
     /// Computation, on the host that the trace was opened for.

@@ -102,8 +102,8 @@ impl Traces {
             || (!path.exists() && Self::with_prefix(path).is_ok_and(|found| !found.is_empty()))
     }
 
-    /// Finds the traces of a run. `path` is a folder with one file per rank, the beginning of the names of such
-    /// files, one of them, or an index of time-independent traces.
+    /// Finds the traces of a run. `path` is a folder with one file per rank, the beginning of the
+    /// names of such files, one of them, or an index of time-independent traces.
     pub fn find(path: &Path) -> Result<Self, OpenError> {
         if path.extension().is_some_and(|extension| extension == "index") {
             let files = independent::index(path)?;
@@ -233,8 +233,8 @@ impl Traces {
     }
 }
 
-/// A file that is open only while something is read from it: a run has as many as ranks, more than a process may have
-/// open.
+/// A file that is open only while something is read from it: a run has as many as ranks, more than
+/// a process may have open.
 struct Closed {
     path: PathBuf,
     at: u64,
@@ -325,7 +325,8 @@ impl Stream {
         matches!(&self.input, Input::Heddle(reader) if reader.header().unit == format::Unit::Picosecond)
     }
 
-    /// What the rank did between the last two calls, if the trace tells amounts; otherwise their times tell.
+    /// What the rank did between the last two calls, if the trace tells amounts; otherwise their
+    /// times tell.
     pub fn between(&self) -> Option<Between> {
         match &self.input {
             Input::Heddle(_) | Input::Allprof(_) => None,

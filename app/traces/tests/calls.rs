@@ -8,7 +8,8 @@ use traces::compile;
 use traces::options::{Options, Window};
 use traces::pinning::Pinning;
 
-/// Rank 1 sends at 10; rank 0 posts its receive at 5 and waits from 6: 10 + 1, and 2 us of computation.
+/// Rank 1 sends at 10; rank 0 posts its receive at 5 and waits from 6: 10 + 1, and 2 us of
+/// computation.
 #[test]
 fn waiting_for_any_source() {
     let traces = run(
@@ -67,7 +68,8 @@ fn persistent_requests_start_again() {
     assert_eq!(finish(&traces, &Options::default()), [9, 9]);
 }
 
-/// The probe waits for the message sent at 4 until 5; the receive 10 us of computation later finds it there.
+/// The probe waits for the message sent at 4 until 5; the receive 10 us of computation later finds
+/// it there.
 #[test]
 fn a_probe_waits_and_the_receive_does_not() {
     let traces = run(
@@ -87,9 +89,9 @@ fn a_probe_waits_and_the_receive_does_not() {
     assert_eq!(finish(&traces, &Options::default()), [4, 17]);
 }
 
-/// Two ranks of three broadcast in a communicator in which rank 2 comes first: it has the value at 6, rank 1 at 7. The
-/// barrier that follows, among all by dissemination, takes two rounds behind the last, rank 1, who enters at 7 + 1: each rank
-/// hears of it one or two messages later.
+/// Two ranks of three broadcast in a communicator in which rank 2 comes first: it has the value at
+/// 6, rank 1 at 7. The barrier that follows, among all by dissemination, takes two rounds behind
+/// the last, rank 1, who enters at 7 + 1: each rank hears of it one or two messages later.
 #[test]
 fn a_communicator_of_some() {
     let bcast = |enter| ("MPI_Bcast", enter, enter, buffer(1, &[0, 9]));
@@ -103,14 +105,16 @@ fn a_communicator_of_some() {
         ],
         &[(9, vec![2, 1])],
     );
-    // Rank 2 leaves the broadcast at 6, rank 1 at 7 and enters the barrier at 8. Rounds: distance 1 (0→1→2→0), then
-    // 2. Rank 2 hears of rank 1 at 9, rank 0 hears of rank 1 in round two (distance 2: 1→0): rank 1's round-two message
-    // goes when it has heard of rank 0: at 8, arrives at 9. Rank 1 needs 2's round-two message (2→1), sent at 9: 10.
+    // Rank 2 leaves the broadcast at 6, rank 1 at 7 and enters the barrier at 8. Rounds: distance 1
+    // (0→1→2→0), then
+    // 2. Rank 2 hears of rank 1 at 9, rank 0 hears of rank 1 in round two (distance 2: 1→0): rank
+    //    1's round-two message goes when it has heard of rank 0: at 8, arrives at 9. Rank 1 needs
+    //    2's round-two message (2→1), sent at 9: 10.
     assert_eq!(finish(&traces, &Options::default()), [9, 10, 9]);
 }
 
-/// A put of 8 bytes at 3, the fence behind it waits for the answer: 3 + 1 + 1; then a barrier of one round: the
-/// target, in the fence since 2, hears at 6.
+/// A put of 8 bytes at 3, the fence behind it waits for the answer: 3 + 1 + 1; then a barrier of
+/// one round: the target, in the fence since 2, hears at 6.
 #[test]
 fn a_put_and_a_fence() {
     let create = ("MPI_Win_create", 0, 0, vec![0, 64, 0, 1]);
@@ -129,8 +133,8 @@ fn a_put_and_a_fence() {
         ],
         &[],
     );
-    // Making the window takes both until 1; 2 more to the put at 3; the answer at 5, and with it goes the barrier's
-    // message. The other's was sent at 2.
+    // Making the window takes both until 1; 2 more to the put at 3; the answer at 5, and with it
+    // goes the barrier's message. The other's was sent at 2.
     assert_eq!(finish(&traces, &Options::default()), [5, 6]);
 }
 
@@ -180,8 +184,8 @@ fn a_window_between_collectives() {
     let traces = run("window", &exchange(), &[]);
     let window = Window::Collectives(1, 2);
     let options = Options { window, ..Options::default() };
-    // The sender enters the barrier at 20; the receiver, who has the message at 11, at 21, when the sender's part of the
-    // barrier is there; its own arrives at 22.
+    // The sender enters the barrier at 20; the receiver, who has the message at 11, at 21, when the
+    // sender's part of the barrier is there; its own arrives at 22.
     assert_eq!(finish(&traces, &options), [22, 21]);
     let count = |kind| {
         let image = compile(&traces, &options).unwrap().image;
@@ -230,20 +234,21 @@ fn copies_share_collectives() {
 fn a_map_and_a_scale() {
     let traces = run("map", &exchange(), &[]);
     let mut options = Options { map: vec![1, 0], ..Options::default() };
-    // As recorded: messages reach the receiver a microsecond late each time, and each barrier takes until both have heard.
+    // As recorded: messages reach the receiver a microsecond late each time, and each barrier takes
+    // until both have heard.
     let straight = finish(&traces, &Options::default());
     let swapped = finish(&traces, &options);
     assert_eq!([straight[1], straight[0]], [swapped[0], swapped[1]]);
-    // Computation 60, messages 1 each for the receiver: 10+1, 21; barrier ends 22 for both; 32, message 33; 43 barrier 44; 54,
-    // 55 for the receiver, and 10 more.
+    // Computation 60, messages 1 each for the receiver: 10+1, 21; barrier ends 22 for both; 32,
+    // message 33; 43 barrier 44; 54, 55 for the receiver, and 10 more.
     assert_eq!(straight, [64, 65]);
     options.scale.all = 0.5;
     // 5+1, 11, 12; 17, 18, 23, 24; 29, 30, and 5.
     assert_eq!(finish(&traces, &options), [35, 34]);
 }
 
-/// The first two calls use 100 and then 100 bytes of which half are new: 2 + 100 and 2 + 50 ns before the messages; the first
-/// message to a peer costs 1000 ns.
+/// The first two calls use 100 and then 100 bytes of which half are new: 2 + 100 and 2 + 50 ns
+/// before the messages; the first message to a peer costs 1000 ns.
 #[test]
 fn registration_and_connection_cost() {
     let send = |at, address| ("MPI_Send", at, at, vec![address, 100, 13, 1, 1, 1, 0, 0]);

@@ -142,9 +142,10 @@ proptest! {
     }
 }
 
-/// By the document: header of 40 bytes and four empty strings (8), one block of one `MPI_Send` record:
-/// number 32, enter 5 ns after the base 0 (folded 10), duration 3, address 300 (two bytes), count 2
-/// (folded 4), type 1 4 4 (extent folded 8), rank 1 (folded 2), tag -1 (folded 1), communicator 0.
+/// By the document: header of 40 bytes and four empty strings (8), one block of one `MPI_Send`
+/// record: number 32, enter 5 ns after the base 0 (folded 10), duration 3, address 300 (two bytes),
+/// count 2 (folded 4), type 1 4 4 (extent folded 8), rank 1 (folded 2), tag -1 (folded 1),
+/// communicator 0.
 #[test]
 fn a_record_has_the_bytes_of_the_document() {
     let header = Header { ranks: 2, ..Header::default() };

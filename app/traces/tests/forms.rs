@@ -1,4 +1,5 @@
-//! The rarer forms of calls, one behaviour a test: a message takes 1 us and nothing else takes time.
+//! The rarer forms of calls, one behaviour a test: a message takes 1 us and nothing else takes
+//! time.
 
 mod support;
 
@@ -60,7 +61,8 @@ fn scatterv() {
     assert_eq!(messages(&traces, 2), [(Send, 0, 4), (Send, 1, 0)]);
 }
 
-/// Blocks of 4, 8 and 12 bytes go round the ring: each sends its own, then that of its left neighbour.
+/// Blocks of 4, 8 and 12 bytes go round the ring: each sends its own, then that of its left
+/// neighbour.
 #[test]
 fn allgatherv() {
     let rank = |count| [buffer(count, &[]), parts(&[1, 2, 3]), vec![0]].concat();
@@ -103,7 +105,8 @@ fn reduce_scatter() {
     assert_eq!(messages(&traces, 0), [(Send, 1, 8), (Recv, 2, 4), (Send, 2, 12), (Recv, 1, 4)]);
 }
 
-/// In communicator 5 the world's ranks stand backwards. Its rank 0 (the world's 2) sends to its 1 and 2 and hears from 1.
+/// In communicator 5 the world's ranks stand backwards. Its rank 0 (the world's 2) sends to its 1
+/// and 2 and hears from 1.
 fn neighbourhood(name: &str, call: &'static str, values: [Vec<i64>; 3], known: bool) -> Traces {
     let ranks = values.map(|values| program(vec![(call, 1, 1, values)], 1));
     write(name, &ranks, &|rank, writer| {
@@ -187,7 +190,8 @@ fn one_after_the_other(name: &'static str, values: [Vec<i64>; 3]) -> Traces {
     intercommunicator(name, &ranks)
 }
 
-/// Rank 2 has heard of both when it comes; rank 0 hears of it at 4 and tells rank 1, who hears it at 5.
+/// Rank 2 has heard of both when it comes; rank 0 hears of it at 4 and tells rank 1, who hears it
+/// at 5.
 #[test]
 fn barriers_between_groups() {
     let traces = one_after_the_other("MPI_Barrier", [(); 3].map(|()| vec![7]));
@@ -195,7 +199,8 @@ fn barriers_between_groups() {
     assert_eq!(finish(&traces, &Options::default()), [4, 5, 3]);
 }
 
-/// Rank 0 hears at 3 that rank 1 has come, and tells rank 2, who hears it at 4, as rank 0 hears of rank 2 then and tells rank 1.
+/// Rank 0 hears at 3 that rank 1 has come, and tells rank 2, who hears it at 4, as rank 0 hears of
+/// rank 2 then and tells rank 1.
 #[test]
 fn communicators_made_of_two_groups() {
     let traces = one_after_the_other("MPI_Intercomm_merge", [0, 0, 1].map(|high| vec![7, high, 2]));
@@ -203,8 +208,9 @@ fn communicators_made_of_two_groups() {
     assert_eq!(finish(&traces, &Options::default()), [4, 5, 4]);
 }
 
-/// Local communicator and leader, common one, other leader, tag, the new one. Rank 2 hears at 3 who is in the other group, and rank 0 at 4
-/// who is in its own; it meets rank 1, which waits since 2, by a message each, at 5.
+/// Local communicator and leader, common one, other leader, tag, the new one. Rank 2 hears at 3 who
+/// is in the other group, and rank 0 at 4 who is in its own; it meets rank 1, which waits since 2,
+/// by a message each, at 5.
 #[test]
 fn two_groups_get_a_communicator() {
     let made = |local, other| vec![local, 0, 0, other, 9, 7];
@@ -228,8 +234,8 @@ fn allgathers_between_groups() {
     assert_eq!(messages(&traces, 2), [(Send, 0, 12), (Recv, 0, 4), (Recv, 1, 4)]);
 }
 
-/// The first receive is cancelled, the second has its message before it can be: sent at 7, there at 8, and 2 us of
-/// computation follow. The cancelled send goes out all the same.
+/// The first receive is cancelled, the second has its message before it can be: sent at 7, there at
+/// 8, and 2 us of computation follow. The cancelled send goes out all the same.
 #[test]
 fn cancelled_requests() {
     let zero = program(
@@ -258,8 +264,8 @@ fn cancelled_requests() {
     assert!(warnings.contains("sends were to be cancelled"), "{warnings}");
 }
 
-/// As with a plain probe: the message of 4 is there at 5, 10 us of computation, 2 more at the end. A second message, sent at
-/// 4 too, is taken by `MPI_Imrecv`.
+/// As with a plain probe: the message of 4 is there at 5, 10 us of computation, 2 more at the end.
+/// A second message, sent at 4 too, is taken by `MPI_Imrecv`.
 #[test]
 fn messages_in_hand() {
     let traces = run(
@@ -303,9 +309,9 @@ fn put(at: u64) -> Call {
     ("MPI_Put", at, at, [buffer(2, &[1]), vec![2], INT.to_vec(), vec![1]].concat())
 }
 
-/// The window takes both until 1. The target posts at 3; the origin, in `MPI_Win_start` since 2, hears it at 4 and puts. The
-/// answer is there at 6, when the origin's completion leaves, and computes 1 us more. The target, waiting since 4, has it at 7 and computes
-/// 2 us.
+/// The window takes both until 1. The target posts at 3; the origin, in `MPI_Win_start` since 2,
+/// hears it at 4 and puts. The answer is there at 6, when the origin's completion leaves, and
+/// computes 1 us more. The target, waiting since 4, has it at 7 and computes 2 us.
 #[test]
 fn post_start_complete_wait() {
     let origin = vec![
@@ -320,8 +326,8 @@ fn post_start_complete_wait() {
     assert_eq!(finish(&traces, &Options::default()), [7, 9]);
 }
 
-/// An epoch's end is not taken for the beginning of one: rank 1 ends its access before it opens its own memory,
-/// and rank 0 starts its access before it waits.
+/// An epoch's end is not taken for the beginning of one: rank 1 ends its access before it opens its
+/// own memory, and rank 0 starts its access before it waits.
 #[test]
 fn ends_of_epochs_are_no_beginnings() {
     let zero = vec![
@@ -343,8 +349,9 @@ fn ends_of_epochs_are_no_beginnings() {
     assert_eq!(finish(&traces, &Options::default()), [8, 9]);
 }
 
-/// The lock costs nothing. Put at 3, answered at 5, which the flush waits for; 3 us later fetch-and-op, answered at 10, which the
-/// unlock waits for; 1 us. A local flush waits for nothing: computation until 4, and the unlock until 5.
+/// The lock costs nothing. Put at 3, answered at 5, which the flush waits for; 3 us later
+/// fetch-and-op, answered at 10, which the unlock waits for; 1 us. A local flush waits for nothing:
+/// computation until 4, and the unlock until 5.
 #[test]
 fn locks_and_flushes() {
     let target = || program(vec![CREATE()], 0);
@@ -386,8 +393,9 @@ impl Recorded for Microsecond {
     }
 }
 
-/// The window was agreed on at 1, and 1 us of its making was each rank's own. The put of 3 was at its target at 4 and answered at
-/// 5; the flush that returned at 6 took 1 us of its own. So it goes in the replay too: 1 us behind the flush, 7.
+/// The window was agreed on at 1, and 1 us of its making was each rank's own. The put of 3 was at
+/// its target at 4 and answered at 5; the flush that returned at 6 took 1 us of its own. So it goes
+/// in the replay too: 1 us behind the flush, 7.
 #[test]
 fn answers_of_the_recorded_run() {
     let create = || ("MPI_Win_create", 0, 2, vec![0, 64, 0, 1]);
@@ -399,7 +407,8 @@ fn answers_of_the_recorded_run() {
     assert_eq!(finish(&traces, &options)[0], 7);
 }
 
-/// Rank 1 comes at 6: both have the other's data at 7. Rank 0 waits since 4. With one buffer, as much comes as goes.
+/// Rank 1 comes at 6: both have the other's data at 7. Rank 0 waits since 4. With one buffer, as
+/// much comes as goes.
 #[test]
 fn sendrecv_without_waiting() {
     for (name, received) in [("MPI_Isendrecv", 8), ("MPI_Isendrecv_replace", 4)] {
@@ -445,8 +454,9 @@ fn functions_outside_the_table() {
     assert_eq!(calcs, 3_000_000);
 }
 
-/// Four ranks add two doubles by Open MPI's choice for so few bytes, recursive doubling: partners at distances 1 and 2. Adding 16
-/// bytes at 0.25 us each takes 4 us; two rounds of 1 + 4 us behind 1 us of computation.
+/// Four ranks add two doubles by Open MPI's choice for so few bytes, recursive doubling: partners
+/// at distances 1 and 2. Adding 16 bytes at 0.25 us each takes 4 us; two rounds of 1 + 4 us behind
+/// 1 us of computation.
 #[test]
 fn allreduce_of_a_library() {
     let values = [vec![0, 0, 2], DOUBLE.to_vec(), vec![3, 0]].concat();
@@ -465,8 +475,9 @@ fn allreduce_of_a_library() {
     assert_eq!(finish(&traces, &options), [11; 4]);
 }
 
-/// Four ranks add four doubles around a ring, whatever a library or Schedgen would do: 3 + 3 times a quarter to the right. Their
-/// barrier stays who made the choice's: Schedgen's tells the ranks 1 and 2 further.
+/// Four ranks add four doubles around a ring, whatever a library or Schedgen would do: 3 + 3 times
+/// a quarter to the right. Their barrier stays who made the choice's: Schedgen's tells the ranks 1
+/// and 2 further.
 #[test]
 fn algorithms_by_name() {
     let values = [vec![0, 0, 4], DOUBLE.to_vec(), vec![3, 0]].concat();

@@ -22,8 +22,8 @@ impl Recorded for Microsecond {
 /// How many messages: their schedule is of several pieces.
 const MESSAGES: u64 = 20_000;
 
-/// Rank 0 sends message k at 10 k + 5. Rank 1 posts a receive first that is only decided at its end, and then waits for
-/// message k from 10 k on, has it at 10 k + 6 and returns at 10 k + 8.
+/// Rank 0 sends message k at 10 k + 5. Rank 1 posts a receive first that is only decided at its
+/// end, and then waits for message k from 10 k on, has it at 10 k + 6 and returns at 10 k + 8.
 fn decided_late(name: &str, posted: Call, decided: Vec<Call>, first: u64) {
     let message = |peer, more: &[i64]| buffer(2, &[&[peer, 3, 0], more].concat());
     let send = |k| ("MPI_Send", 10 * k + 5, 10 * k + 5, message(1, &[]));

@@ -79,9 +79,9 @@ fn durations() -> Options<'static> {
     Options { mode: Mode::Durations, recorded_on: &Flits, ..Options::default() }
 }
 
-/// Appendix I prints the schedule with slightly other subtractions than the text: 32 182 ps for a receive of 40 bytes, 24
-/// 709 for one of 4, 30 000 for the send. With the text's own (31 500, 12 600, 0), operations and
-/// dependencies are the same.
+/// Appendix I prints the schedule with slightly other subtractions than the text: 32 182 ps for a
+/// receive of 40 bytes, 24 709 for one of 4, 30 000 for the send. With the text's own (31 500, 12
+/// 600, 0), operations and dependencies are the same.
 #[test]
 fn the_ring_is_the_published_schedule_but_for_its_subtractions() {
     let made = image("ring-allreduce", &durations());
@@ -104,16 +104,18 @@ fn the_ring_is_the_published_schedule_but_for_its_subtractions() {
     }
 }
 
-/// Rank 0, in microseconds: 79 + 33.9685 + 13 + 19 + 13, the wait of 17 and 13 more lead to 187.9685; rank 1: 74 + 34.9685 +
-/// 13 + 19 + 13 + 32 + 12 = 197.9685. Both need the other's message: at 197.9685. Then 42.9874 + 6490 and
-/// 77.9874 + 6472. Section 5.4.1 has the first figure.
+/// Rank 0, in microseconds: 79 + 33.9685 + 13 + 19 + 13, the wait of 17 and 13 more lead to
+/// 187.9685; rank 1: 74 + 34.9685 + 13 + 19 + 13 + 32 + 12 = 197.9685. Both need the other's
+/// message: at 197.9685. Then 42.9874 + 6490 and 77.9874 + 6472. Section 5.4.1 has the first
+/// figure.
 #[test]
 fn durations_of_the_ring() {
     let made = image("ring-allreduce", &durations());
     assert_eq!(finish(&made, nothing()), [6_730_955_900, 6_747_955_900]);
 }
 
-/// From MPI_Init's return to MPI_Finalize's call: 528881 - 522160 = 6721 us on rank 0 and 528067 - 521319 = 6748 us on rank 1.
+/// From MPI_Init's return to MPI_Finalize's call: 528881 - 522160 = 6721 us on rank 0 and 528067 -
+/// 521319 = 6748 us on rank 1.
 #[test]
 fn aligned_is_as_recorded() {
     let near = |finish: &[u64], expected: [u64; 2]| {
@@ -125,9 +127,9 @@ fn aligned_is_as_recorded() {
     near(&finish(&image("ring-allreduce", &options), nothing()), [6_721_000_000, 6_748_000_000]);
     options.recorded_on = &Flits;
     near(&finish(&image("ring-allreduce", &options), nothing()), [6_721_000_000, 6_748_000_000]);
-    // By the clocks as measured, rank 1 is 801.086426 us behind at its start and 798.940659 us at its end: it leaves MPI_Init at
-    // 522120.086 and is at its end at 528865.941 us, 6745.854 us later; rank 0 starts 39.914 us after it and ends
-    // at 6760.914 us.
+    // By the clocks as measured, rank 1 is 801.086426 us behind at its start and 798.940659 us at
+    // its end: it leaves MPI_Init at 522120.086 and is at its end at 528865.941 us, 6745.854 us
+    // later; rank 0 starts 39.914 us after it and ends at 6760.914 us.
     options.clocks = Clocks::Recorded;
     near(&finish(&image("ring-allreduce", &options), nothing()), [6_760_914_000, 6_745_854_000]);
 }
@@ -141,9 +143,9 @@ fn sweep3d_takes_as_long_as_recorded() {
     assert!((makespan / 42.539 - 1.0).abs() < 0.003, "{makespan} s");
 }
 
-/// By the clocks as measured, the recorded run comes out to 0.01 %; no message is received before it was sent. From
-/// rank 0's MPI_Init at 1237666046950106 to its MPI_Finalize at 1237666089489240 are 42.539134 s, and rank 0's are the first and the last but
-/// for less than half a millisecond.
+/// By the clocks as measured, the recorded run comes out to 0.01 %; no message is received before
+/// it was sent. From rank 0's MPI_Init at 1237666046950106 to its MPI_Finalize at 1237666089489240
+/// are 42.539134 s, and rank 0's are the first and the last but for less than half a millisecond.
 #[test]
 fn sweep3d_aligned_is_as_recorded() {
     let traces = Traces::find(&folder("sweep3d-2x2")).unwrap();
@@ -155,7 +157,8 @@ fn sweep3d_aligned_is_as_recorded() {
     assert!((makespan / 42.539_134 - 1.0).abs() < 1e-4, "{makespan} s");
 }
 
-/// Four ranks, five broadcasts with a microsecond before each but the first with two, and one before the end.
+/// Four ranks, five broadcasts with a microsecond before each but the first with two, and one
+/// before the end.
 #[test]
 fn bcast_is_read() {
     let made = image("bcast", &Options::default());

@@ -32,8 +32,8 @@ fn ops(traces: &Traces, mode: Mode, rank: u32) -> Vec<Op> {
     (0..image.ops(rank)).map(|index| image.op(rank, index)).collect()
 }
 
-/// Text in liballprof's form comes back with every time and argument that matters, also in the mode that needs the times
-/// within calls.
+/// Text in liballprof's form comes back with every time and argument that matters, also in the mode
+/// that needs the times within calls.
 #[test]
 fn allprof_as_allprof() {
     for name in ["ltest", "ring-allreduce", "sweep3d-2x2", "bcast"] {
@@ -69,9 +69,10 @@ fn allprof_as_time_independent() {
     }
 }
 
-/// A receive from anyone, arrays of requests of which one is done first, a persistent exchange, and a successful test: rank 1
-/// sends at 10, there at 11; 2 + 2 us follow; the exchange is started at 15 by rank 0 and was at 10 by rank 1, so that
-/// rank 0 has its message and rank 1 has rank 0's at 16.
+/// A receive from anyone, arrays of requests of which one is done first, a persistent exchange, and
+/// a successful test: rank 1 sends at 10, there at 11; 2 + 2 us follow; the exchange is started at
+/// 15 by rank 0 and was at 10 by rank 1, so that rank 0 has its message and rank 1 has rank 0's at
+/// 16.
 #[test]
 fn requests() {
     let zero: Vec<Call> = vec![

@@ -34,7 +34,8 @@ fn padded_names_and_any_source_of_mpich() {
     let path = folder("padded", &[("t-00.txt", recv), ("t-01.txt", send)]);
     let traces = Traces::find(&path.join("t-")).unwrap();
     assert_eq!((traces.form, traces.ranks()), (Form::Allprof, 2));
-    // Each receive and the computation before it; the wait, that before it, and the last. Requests lie 4 bytes apart.
+    // Each receive and the computation before it; the wait, that before it, and the last. Requests
+    // lie 4 bytes apart.
     let calc = |us: u64| (Calc, 0, us * 1_000_000);
     let expected =
         [(Recv, u32::MAX, 16), calc(2), (Recv, 1, 16), calc(1), calc(0), calc(1), calc(5)];
@@ -44,7 +45,8 @@ fn padded_names_and_any_source_of_mpich() {
     assert_eq!(compiled.image.dependencies(0, 4), 3);
 }
 
-/// Line 2 is cut, line 3 is its rest, line 4 has a wrong datatype, line 5 an unknown argument too many.
+/// Line 2 is cut, line 3 is its rest, line 4 has a wrong datatype, line 5 an unknown argument too
+/// many.
 #[test]
 fn all_that_is_wrong_is_reported_with_its_place() {
     let text = "MPI_Init:-:1:2:10\nMPI_Send:12:64:4:1,4,4\n:0:3:9,0,1:13\n\
@@ -73,8 +75,9 @@ fn missing_ranks_are_named() {
     assert!(error.ends_with("no trace of rank 1, but one of rank 2"), "{error}");
 }
 
-/// 2e6 operations take 2 ms at 1 Gflop/s. The broken `Ssend` and `iallreduce` are read; 4 doubles have 32 bytes. The synchronous send ends
-/// with an answer of no bytes, which the other rank sends behind its receive.
+/// 2e6 operations take 2 ms at 1 Gflop/s. The broken `Ssend` and `iallreduce` are read; 4 doubles
+/// have 32 bytes. The synchronous send ends with an answer of no bytes, which the other rank sends
+/// behind its receive.
 #[test]
 fn time_independent_traces() {
     let rank = |me: u32| {
@@ -124,9 +127,10 @@ fn a_time_independent_trace_with_mistakes() {
     }
 }
 
-/// Two receives, from ranks 1 and 2, at addresses 500 and 508, and `MPI_Waitany` for both, three times. The text does not say
-/// which one the first call completed, so that nothing waits there; a third receive at 508 tells that it was the second one,
-/// which the call that posts it waits for. One completion is known to belong to it; the next two are the other two requests.
+/// Two receives, from ranks 1 and 2, at addresses 500 and 508, and `MPI_Waitany` for both, three
+/// times. The text does not say which one the first call completed, so that nothing waits there; a
+/// third receive at 508 tells that it was the second one, which the call that posts it waits for.
+/// One completion is known to belong to it; the next two are the other two requests.
 #[test]
 fn waiting_for_any_request() {
     let receive =
@@ -154,16 +158,18 @@ fn waiting_for_any_request() {
         compiled.warnings
     );
     let image = &compiled.image;
-    // Whom each operation waits for: a receive and the computation before it, three times; the third receive's also for the
-    // second receive; the last wait for the receives from 1 and the second from 2, and the computation before it.
+    // Whom each operation waits for: a receive and the computation before it, three times; the
+    // third receive's also for the second receive; the last wait for the receives from 1 and the
+    // second from 2, and the computation before it.
     let ops: Vec<_> =
         (0..image.ops(0)).map(|op| (image.op(0, op).kind, image.dependencies(0, op))).collect();
     let receives = [(Recv, 1), (Calc, 0), (Recv, 1), (Calc, 1), (Recv, 1), (Calc, 2)];
     assert_eq!(ops, [&receives[..], &[(Calc, 3), (Calc, 1), (Calc, 1)]].concat());
 }
 
-/// Rank 0's receive at address 500 is tested in all four ways, none of which tells the outcome: nothing waits there. Its handle is
-/// used again by a second receive, which waits for the first one, as `MPI_Waitsome` does for the second: it has no other.
+/// Rank 0's receive at address 500 is tested in all four ways, none of which tells the outcome:
+/// nothing waits there. Its handle is used again by a second receive, which waits for the first
+/// one, as `MPI_Waitsome` does for the second: it has no other.
 #[test]
 fn tests_do_not_tell_their_outcome() {
     let receive = |at| format!("MPI_Irecv:{at}:64:4:1,4,4:1:3:9,0,2:500:{at}\n");
@@ -178,8 +184,9 @@ fn tests_do_not_tell_their_outcome() {
     let one = format!("MPI_Init:-:1:2:10\n{send}MPI_Finalize:20:-\n");
     let path = folder("tests", &[("t-0.txt", &zero), ("t-1.txt", &one)]);
     let image = compile(&Traces::find(&path).unwrap(), &Options::default()).unwrap().image;
-    // A receive and the computation before it, twice, the second behind the first receive as well as the start of it; the join of
-    // MPI_Waitsome with the second receive and the computation before it; the end.
+    // A receive and the computation before it, twice, the second behind the first receive as well
+    // as the start of it; the join of MPI_Waitsome with the second receive and the computation
+    // before it; the end.
     let ops: Vec<_> =
         (0..image.ops(0)).map(|op| (image.op(0, op).kind, image.dependencies(0, op))).collect();
     let receives = [(Recv, 1), (Calc, 0), (Recv, 1), (Calc, 2)];
@@ -207,8 +214,8 @@ fn error_of(traces: &Traces) -> String {
     compile(traces, &Options::default()).unwrap_err().to_string()
 }
 
-/// 1e6 operations take 1 ms, 2 ms on a host half as fast; the sleep takes its 3 ms all the same. So does the nanosecond before
-/// the end.
+/// 1e6 operations take 1 ms, 2 ms on a host half as fast; the sleep takes its 3 ms all the same. So
+/// does the nanosecond before the end.
 #[test]
 fn sleep_is_not_scaled() {
     let text = "0 init\n0 compute 1e6\n0 sleep 0.003\n0 isend 0 5 8\n0 sleep 1e-9\n0 finalize\n";
@@ -224,13 +231,14 @@ fn sleep_is_not_scaled() {
     assert_eq!(ops, [(8, false), (2 * ms, false), (3 * ms, true), (0, false), (ns, true)]);
     let places: Vec<_> = compiled.marks[0].iter().map(|mark| (mark.first, mark.before)).collect();
     assert_eq!(places, [(2, 1), (4, 3)]);
-    // The send waits for the computation, that for the sleep; the end for its sleep and the send; the sleep for the send's start.
+    // The send waits for the computation, that for the sleep; the end for its sleep and the send;
+    // the sleep for the send's start.
     let waits: Vec<_> = (0..image.ops(0)).map(|op| image.dependencies(0, op)).collect();
     assert_eq!(waits, [1, 1, 0, 2, 1]);
 }
 
-/// 4e16 operations and 4e16 of a reduction would take longer than 213 days at 1 Gflop/s; a host a thousand times as fast does
-/// both in 80 000 s.
+/// 4e16 operations and 4e16 of a reduction would take longer than 213 days at 1 Gflop/s; a host a
+/// thousand times as fast does both in 80 000 s.
 #[test]
 fn amounts_beyond_the_range_of_time_at_the_speed_of_the_trace() {
     let text = "0 init\n0 compute 4e16\n0 allreduce 10 4e16\n0 finalize\n";
@@ -254,7 +262,8 @@ fn amounts_beyond_the_range_of_time_at_the_speed_of_the_trace() {
     }
 }
 
-/// What no program can have said; SMPI's own numbers for any source, any tag and no process are read.
+/// What no program can have said; SMPI's own numbers for any source, any tag and no process are
+/// read.
 #[test]
 fn negative_amounts_are_mistakes() {
     let text = "0 init\n0 send 0 0 -10 6\n0 compute -5\n0 sleep -1\n0 isend 0 -3 1\n0 bcast -1\n0 gatherv 1 -2\n\

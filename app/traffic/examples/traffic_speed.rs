@@ -1,6 +1,7 @@
-//! Flit-hops per second: uniform traffic of full packets at a load of 0.6 on a fat tree of 324 hosts (18 leaf
-//! switches of 36 ports, 18 up and 18 down), kernel included: `traffic_speed [THREADS [CABLE_NS|PRESET [TOPOLOGY [LOAD]]]]`. A load of 1e-9 leaves
-//! the network idle for 10 ms.
+//! Flit-hops per second: uniform traffic of full packets at a load of 0.6 on a fat tree of 324
+//! hosts (18 leaf switches of 36 ports, 18 up and 18 down), kernel included: `traffic_speed
+//! [THREADS [CABLE_NS|PRESET [TOPOLOGY [LOAD]]]]`. A load of 1e-9 leaves the network idle for 10
+//! ms.
 
 use std::time::Instant;
 

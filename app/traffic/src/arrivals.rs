@@ -5,13 +5,13 @@ use kernel::Random;
 /// The process by which a host makes messages.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Arrivals {
-    /// One with the same probability in each time of a flit on the host's link: the customary model of
-    /// cycle-driven simulators.
+    /// One with the same probability in each time of a flit on the host's link: the customary model
+    /// of cycle-driven simulators.
     Bernoulli,
     /// At exponential intervals.
     Poisson,
-    /// Bursts of messages back to back, geometric in number with this mean (1 or more), with exponential
-    /// silence between them.
+    /// Bursts of messages back to back, geometric in number with this mean (1 or more), with
+    /// exponential silence between them.
     Bursty(f64),
     /// At equal intervals, from a random phase on.
     Fixed,
@@ -29,8 +29,8 @@ pub(crate) struct Pace {
 }
 
 impl Arrivals {
-    /// The time from message `number` - 1, which takes `last` ps on the link, to message `number`. The
-    /// first interval begins at time zero.
+    /// The time from message `number` - 1, which takes `last` ps on the link, to message `number`.
+    /// The first interval begins at time zero.
     pub(crate) fn interval(
         self,
         pace: Pace,

@@ -88,8 +88,8 @@ impl Chart {
     }
 }
 
-/// Lines across the plot with their values: `look` says for a place where the line goes, how its text is
-/// anchored, and where.
+/// Lines across the plot with their values: `look` says for a place where the line goes, how its
+/// text is anchored, and where.
 fn grid(
     places: impl Iterator<Item = (f64, f64, f64)>,
     look: impl Fn(f64, f64) -> (String, &'static str, (f64, f64)),
@@ -105,7 +105,8 @@ fn grid(
     places.map(line).collect()
 }
 
-/// The distance of ticks, 1, 2 or 5 times a power of ten, four to ten of them up to the end of the axis.
+/// The distance of ticks, 1, 2 or 5 times a power of ten, four to ten of them up to the end of the
+/// axis.
 fn ticks(most: f64) -> (f64, f64) {
     if most <= 0.0 {
         return (0.2, 1.0);
@@ -134,8 +135,8 @@ fn escaped(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Up to 10: steps of 2; up to 0.9: fifths of that are 0.18, so 0.2 up to 1; up to 1234: 246.8, so 500 up to
-    /// 1500.
+    /// Up to 10: steps of 2; up to 0.9: fifths of that are 0.18, so 0.2 up to 1; up to 1234: 246.8,
+    /// so 500 up to 1500.
     #[test]
     fn axes() {
         assert_eq!(ticks(10.0), (2.0, 10.0));
@@ -144,7 +145,8 @@ mod tests {
         assert_eq!(ticks(1234.0), (500.0, 1500.0));
     }
 
-    /// The plot is 640 - 75 wide from 60, 360 - 75 high to 315: (5, 10) of 10 by 10 is at (342.5, 30).
+    /// The plot is 640 - 75 wide from 60, 360 - 75 high to 315: (5, 10) of 10 by 10 is at (342.5,
+    /// 30).
     #[test]
     fn places() {
         let points = vec![(0.0, 0.0), (5.0, 10.0), (10.0, 5.0)];

@@ -1,21 +1,23 @@
 //! When the warm-up is over and when enough has been measured.
 //!
-//! The run is cut into batches of equal time. The warm-up is over once the last ten batches show no drift:
-//! the mean latency of the second five differs from that of the first five by no more than chance explains
-//! (Student's two-sided test at 95 %) or by less than 1 %. The batch that then runs is left out, and those
-//! that follow are kept until the confidence intervals are narrow enough. Near and beyond saturation queues
-//! grow without end; a run that still drifts at the limit is measured for ten batches and called unsteady.
+//! The run is cut into batches of equal time. The warm-up is over once the last ten batches show no
+//! drift: the mean latency of the second five differs from that of the first five by no more than
+//! chance explains (Student's two-sided test at 95 %) or by less than 1 %. The batch that then runs
+//! is left out, and those that follow are kept until the confidence intervals are narrow enough.
+//! Near and beyond saturation queues grow without end; a run that still drifts at the limit is
+//! measured for ten batches and called unsteady.
 //!
-//! What enters and has not been delivered keeps about its amount in a network that is not saturated, and grows
-//! by the same amount in every batch on average if the network gives even one source less than it offers
-//! (Law, "Simulation Modeling and Analysis", section 1.4 and chapter 9: a queue has a steady state only below
-//! a utilisation of 1). So the kept batches are cut into ten groups, and the traffic outstanding
-//! grows if its mean change over a group is above zero by more than chance explains (Student, 97.5 %, one
-//! side) and by more than a thousandth of what is offered. In a network that is not saturated a rise in one group is made up
-//! for in another, which makes the test stricter than its level.
+//! What enters and has not been delivered keeps about its amount in a network that is not
+//! saturated, and grows by the same amount in every batch on average if the network gives even one
+//! source less than it offers (Law, "Simulation Modeling and Analysis", section 1.4 and chapter 9:
+//! a queue has a steady state only below a utilisation of 1). So the kept batches are cut into ten
+//! groups, and the traffic outstanding grows if its mean change over a group is above zero by more
+//! than chance explains (Student, 97.5 %, one side) and by more than a thousandth of what is
+//! offered. In a network that is not saturated a rise in one group is made up for in another, which
+//! makes the test stricter than its level.
 //!
-//! Nothing can move any more if for several batches no host hears from the network, none has anything to do
-//! there, and messages are outstanding: a deadlock.
+//! Nothing can move any more if for several batches no host hears from the network, none has
+//! anything to do there, and messages are outstanding: a deadlock.
 
 use crate::statistics::{Estimate, mean, student, variance};
 
@@ -51,16 +53,16 @@ impl Batch {
 /// How long a run is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Span {
-    /// Until the intervals of latency and accepted load are at most this part of their means to either
-    /// side, or this many batches have been kept.
+    /// Until the intervals of latency and accepted load are at most this part of their means to
+    /// either side, or this many batches have been kept.
     Precise {
         /// Half the width of an interval over the mean.
         half_width: f64,
         /// Most batches after the warm-up.
         batches: u32,
     },
-    /// So many batches after a warm-up of so many; then no message enters any more and the network runs
-    /// empty.
+    /// So many batches after a warm-up of so many; then no message enters any more and the network
+    /// runs empty.
     Batches {
         /// Left out.
         warm_up: u32,
@@ -102,7 +104,8 @@ pub(crate) struct Judge {
     pub steady: bool,
     /// Messages that have entered and not been delivered.
     pub outstanding: u64,
-    /// Batches so far, and those at their end in which nothing moved though messages were outstanding.
+    /// Batches so far, and those at their end in which nothing moved though messages were
+    /// outstanding.
     pub heard: u32,
     pub quiet: u32,
     patience: u32,
@@ -247,9 +250,9 @@ mod tests {
         Judge::new(Span::Precise { half_width: 0.01, batches: 100 }, 5)
     }
 
-    /// Ten batches that alternate between 100 and 102 do not drift; ten that rise by 10 each do: 50 between
-    /// the halves, while chance explains 2.306 * sqrt(250 * 4 / 10) = 23.1 (five values 10 apart have
-    /// a variance of 250).
+    /// Ten batches that alternate between 100 and 102 do not drift; ten that rise by 10 each do: 50
+    /// between the halves, while chance explains 2.306 * sqrt(250 * 4 / 10) = 23.1 (five values 10
+    /// apart have a variance of 250).
     #[test]
     fn drift() {
         let level: Vec<_> = (0..10).map(|i| batch(100 + 2 * (i % 2))).collect();
@@ -259,8 +262,9 @@ mod tests {
         assert!(drifts(&rising));
     }
 
-    /// A warm-up that falls from 200 to 100 in five batches is over when these have left the ten that are
-    /// looked at, or count for little among them; one batch is left out; ten equal ones suffice.
+    /// A warm-up that falls from 200 to 100 in five batches is over when these have left the ten
+    /// that are looked at, or count for little among them; one batch is left out; ten equal ones
+    /// suffice.
     #[test]
     fn phases() {
         let mut judge = precise();
@@ -288,9 +292,9 @@ mod tests {
         assert_eq!((count, judge.steady, judge.warm_up()), (71, false, 61));
     }
 
-    /// Of 1000 offered in each of 20 batches 990 or 1000 in turn arrive: every group of two loses 10, half a
-    /// percent. What is late in one batch and arrives in the next grows nowhere, nor does what is
-    /// 1 late of 2000.
+    /// Of 1000 offered in each of 20 batches 990 or 1000 in turn arrive: every group of two loses
+    /// 10, half a percent. What is late in one batch and arrives in the next grows nowhere, nor
+    /// does what is 1 late of 2000.
     #[test]
     fn growth() {
         let grows = |accepted: fn(u64) -> u64| {
@@ -306,8 +310,8 @@ mod tests {
         assert!(!precise().grows());
     }
 
-    /// Batches without deliveries are none of a deadlock while something moves or nothing is outstanding;
-    /// five in which nothing does are.
+    /// Batches without deliveries are none of a deadlock while something moves or nothing is
+    /// outstanding; five in which nothing does are.
     #[test]
     fn deadlock() {
         let mut judge = precise();

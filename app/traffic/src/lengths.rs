@@ -44,8 +44,8 @@ impl Lengths {
         Self::Listed(vec![(short, share), (long, 1.0 - share)])
     }
 
-    /// Reads a list: one length per line, with its weight behind it if that is not 1; `#` begins a comment.
-    /// All lines that cannot be read are named.
+    /// Reads a list: one length per line, with its weight behind it if that is not 1; `#` begins a
+    /// comment. All lines that cannot be read are named.
     pub fn read(text: &str) -> Result<Self, Vec<Unreadable>> {
         let (mut list, mut wrong) = (Vec::new(), Vec::new());
         for (line, text) in (1..).zip(text.lines()) {
@@ -64,9 +64,9 @@ impl Lengths {
         if wrong.is_empty() { Ok(Self::Listed(list)) } else { Err(wrong) }
     }
 
-    /// Lengths from text: `2 KiB`, `uniform:LEAST:MOST`, `normal:MEAN:DEVIATION`, `bimodal:SHORT:LONG:SHARE` with
-    /// the share of the short ones; `None` if it is none of these, and an error, which says what is wrong, if it
-    /// begins like one.
+    /// Lengths from text: `2 KiB`, `uniform:LEAST:MOST`, `normal:MEAN:DEVIATION`,
+    /// `bimodal:SHORT:LONG:SHARE` with the share of the short ones; `None` if it is none of these,
+    /// and an error, which says what is wrong, if it begins like one.
     pub fn parse(text: &str) -> Option<Result<Self, String>> {
         let parts: Vec<&str> = text.split(':').map(str::trim).collect();
         match parts[..] {
@@ -111,7 +111,8 @@ impl Lengths {
         matches!(self, Self::Fixed(_))
     }
 
-    /// The length below which a share `u` of the messages lies, 0 < u <= 1: drawing `u` draws a length.
+    /// The length below which a share `u` of the messages lies, 0 < u <= 1: drawing `u` draws a
+    /// length.
     #[inline]
     pub fn quantile(&self, u: f64) -> u64 {
         match self {
@@ -175,8 +176,8 @@ fn entry(text: &str) -> Option<(u64, f64)> {
     Some((length(bytes)?, weight))
 }
 
-/// The standard normal distribution's quantile, to 4.5e-4. Source: Abramowitz and Stegun, "Handbook of
-/// Mathematical Functions", formula 26.2.23.
+/// The standard normal distribution's quantile, to 4.5e-4. Source: Abramowitz and Stegun, "Handbook
+/// of Mathematical Functions", formula 26.2.23.
 pub(crate) fn normal(u: f64) -> f64 {
     let tail = if u < 0.5 { u } else { 1.0 - u };
     let t = (-2.0 * tail.max(1e-300).ln()).sqrt();

@@ -1,6 +1,6 @@
-//! The kernel's processes: hosts that make messages, the network's devices, and an observer that hears from
-//! every host at the end of each batch and decides about warm-up and end. What it decides depends on mail
-//! alone, so it is the same on any number of threads.
+//! The kernel's processes: hosts that make messages, the network's devices, and an observer that
+//! hears from every host at the end of each batch and decides about warm-up and end. What it
+//! decides depends on mail alone, so it is the same on any number of threads.
 
 use std::collections::VecDeque;
 use std::marker::PhantomData;
@@ -20,8 +20,8 @@ const WHEN: u32 = 0x5452_0001;
 const WHERE: u32 = 0x5452_0002;
 const LENGTH: u32 = 0x5452_0003;
 
-/// A message's number in the network is its time of entry and, in so many bits below, its number at its
-/// source, from which the receiver draws its length again. Lengths repeat after 2^20 messages.
+/// A message's number in the network is its time of entry and, in so many bits below, its number at
+/// its source, from which the receiver draws its length again. Lengths repeat after 2^20 messages.
 const INDEX: u32 = 20;
 /// Times of entry that fit.
 pub(crate) const FAR: u64 = 1 << (64 - INDEX);
@@ -31,7 +31,8 @@ pub(crate) const FAR: u64 = 1 << (64 - INDEX);
 pub enum Note {
     /// A message of this number is delivered, by a network that knows so at the injection.
     Arrived(u64),
-    /// A host's part of a batch, and whether it heard anything from the network or has something to do there.
+    /// A host's part of a batch, and whether it heard anything from the network or has something to
+    /// do there.
     Report { batch: Batch, moves: bool },
     /// What is delivered from this time on is measured.
     Measure(Time),

@@ -1,7 +1,7 @@
 //! Who sends to whom.
 //!
-//! The permutations are those of Dally and Towles, "Principles and Practices of Interconnection Networks",
-//! 2004, table 3.1. A host that a permutation maps to itself sends nothing.
+//! The permutations are those of Dally and Towles, "Principles and Practices of Interconnection
+//! Networks", 2004, table 3.1. A host that a permutation maps to itself sends nothing.
 
 use kernel::Random;
 use topology::{Graph, Shape, Topology};
@@ -42,15 +42,16 @@ pub enum Pattern {
     BitComplement,
     /// Bits rotated to the left; the number of hosts is a power of two.
     Shuffle,
-    /// In each dimension of k switches ceil(k/2) - 1 further; of a ring of all hosts if there is no grid.
+    /// In each dimension of k switches ceil(k/2) - 1 further; of a ring of all hosts if there is no
+    /// grid.
     Tornado,
     /// In each dimension one further; the next host if there is no grid.
     Neighbour,
-    /// A share of the messages to hosts at most so many links away, uniform, and the rest to those beyond
-    /// (Reed and Fujimoto, "Multicomputer networks", 1987).
+    /// A share of the messages to hosts at most so many links away, uniform, and the rest to those
+    /// beyond (Reed and Fujimoto, "Multicomputer networks", 1987).
     Sphere {
-        /// Links between two hosts in the sphere, those of the hosts included; if `None`, the fewest with
-        /// which every host has another in its sphere.
+        /// Links between two hosts in the sphere, those of the hosts included; if `None`, the
+        /// fewest with which every host has another in its sphere.
         radius: Option<u32>,
         /// 0 to 1.
         share: f64,
@@ -134,8 +135,8 @@ fn meant(near: Option<&'static str>) -> String {
 }
 
 impl Pattern {
-    /// The pattern of a name, with the usual options: a share of 0.2 for the hot spot and 0.8 in a sphere of
-    /// the nearest hosts, an incast of all hosts.
+    /// The pattern of a name, with the usual options: a share of 0.2 for the hot spot and 0.8 in a
+    /// sphere of the nearest hosts, an incast of all hosts.
     pub fn named(name: &str) -> Result<Self, Misfit> {
         Ok(match name {
             "uniform" => Self::Uniform,
@@ -162,8 +163,8 @@ impl Pattern {
         self.placed(topology, &places)
     }
 
-    /// The pattern on some hosts of a topology: host `places[n]`, each once, has the number n. Permutations go
-    /// by these numbers, spheres by the distance of the places.
+    /// The pattern on some hosts of a topology: host `places[n]`, each once, has the number n.
+    /// Permutations go by these numbers, spheres by the distance of the places.
     pub fn placed(&self, topology: &Topology, places: &[u32]) -> Result<Destinations, Misfit> {
         let hosts = places.len() as u32;
         let all = |to: &dyn Fn(u32) -> u32| Rule::Fixed((0..hosts).map(to).collect());
@@ -231,8 +232,8 @@ fn power_of_two(pattern: &'static str, hosts: u32) -> Result<u32, Misfit> {
     Err(Misfit::Hosts { pattern, form: "a power of two", hosts })
 }
 
-/// Destinations that lie a shift further in every dimension, at the same place of the switch. A part of a
-/// grid's hosts is none.
+/// Destinations that lie a shift further in every dimension, at the same place of the switch. A
+/// part of a grid's hosts is none.
 fn shifted(topology: &Topology, hosts: u32, shift: impl Fn(u32) -> u32) -> Box<[u32]> {
     let (extents, per_switch) = match &topology.shape {
         Shape::Grid(grid) if hosts == topology.graph.hosts() => {

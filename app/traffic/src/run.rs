@@ -28,7 +28,8 @@ pub struct Settings {
     pub load: f64,
     /// How long.
     pub span: Span,
-    /// Time of a batch; if `None`, that of 1000 messages on average, or of 10 latencies if that is longer.
+    /// Time of a batch; if `None`, that of 1000 messages on average, or of 10 latencies if that is
+    /// longer.
     pub batch: Option<Time>,
     /// Seed of all random numbers.
     pub seed: u64,
@@ -181,7 +182,8 @@ pub fn run<N: Wired>(network: &N, settings: &Settings) -> Result<Point, Error> {
     Ok(observe(network, settings, false, || Silent)?.point)
 }
 
-/// Measures one load and watches it: `log` keeps every delivery, `probe` makes the probe of each worker.
+/// Measures one load and watches it: `log` keeps every delivery, `probe` makes the probe of each
+/// worker.
 pub fn observe<N: Wired, B: Probe<Record<N::Record>>>(
     network: &N,
     settings: &Settings,
@@ -274,8 +276,8 @@ fn sum_up<B>(
     }
 }
 
-/// Whether the network has come to a standstill: nothing moved for several batches, or it ran empty with
-/// messages left.
+/// Whether the network has come to a standstill: nothing moved for several batches, or it ran empty
+/// with messages left.
 fn deadlock(
     settings: &Settings,
     batch: u64,
@@ -335,8 +337,8 @@ fn transit<N: Wired>(network: &N, settings: &Settings) -> Time {
     network.uncontended(Parcel { source, destination, bytes }).transit
 }
 
-/// The time in which the hosts make 1000 messages, at least 10 times what one takes on the idle network,
-/// and 5 times the mean interval at a host.
+/// The time in which the hosts make 1000 messages, at least 10 times what one takes on the idle
+/// network, and 5 times the mean interval at a host.
 fn usual_batch<N: Wired>(network: &N, settings: &Settings) -> Time {
     let Settings { destinations, lengths, load, .. } = settings;
     let hosts = destinations.hosts();
@@ -390,8 +392,8 @@ pub fn curve<N: Wired>(
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Saturation {
-    /// The largest load found that is accepted, and the smallest that is not, or at which nothing moves any
-    /// more; the latter is above 1 if all is accepted.
+    /// The largest load found that is accepted, and the smallest that is not, or at which nothing
+    /// moves any more; the latter is above 1 if all is accepted.
     pub between: [f64; 2],
     /// The load that a saturated network accepts, at the smallest load that is not accepted.
     pub throughput: f64,

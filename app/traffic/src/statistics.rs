@@ -1,7 +1,7 @@
 //! Batch means, confidence intervals, percentiles.
 //!
-//! Sources: Law, "Simulation Modeling and Analysis", chapter 9 (batch means, warm-up); Student's t from the
-//! Cornish-Fisher expansion in Abramowitz and Stegun, formula 26.7.5.
+//! Sources: Law, "Simulation Modeling and Analysis", chapter 9 (batch means, warm-up); Student's t
+//! from the Cornish-Fisher expansion in Abramowitz and Stegun, formula 26.7.5.
 
 use serde::Serialize;
 
@@ -20,8 +20,8 @@ impl Estimate {
         if self.mean == 0.0 { f64::INFINITY } else { (self.half_width / self.mean).abs() }
     }
 
-    /// From the means of consecutive batches: neighbours are joined until their correlation is below 0.3
-    /// or fewer than 16 are left, so that the rest can count as independent.
+    /// From the means of consecutive batches: neighbours are joined until their correlation is
+    /// below 0.3 or fewer than 16 are left, so that the rest can count as independent.
     pub fn from_batches(batches: &[f64]) -> Self {
         let mut batches = batches.to_vec();
         while batches.len() >= 16 && correlation(&batches) > 0.3 {
@@ -73,7 +73,8 @@ pub fn student(freedom: u32) -> f64 {
     z + terms[0] / n + terms[1] / (n * n) + terms[2] / (n * n * n)
 }
 
-/// Counts of times by size, 32 classes per power of two: a percentile is exact to 1/32 and rounded up.
+/// Counts of times by size, 32 classes per power of two: a percentile is exact to 1/32 and rounded
+/// up.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Histogram {
     counts: Vec<u64>,
@@ -161,7 +162,8 @@ impl Histogram {
 mod tests {
     use super::*;
 
-    /// Tables of Student's distribution, 97.5 %: 2.571, 2.228, 2.086, 2.042, 1.984 for 5, 10, 20, 30, 100.
+    /// Tables of Student's distribution, 97.5 %: 2.571, 2.228, 2.086, 2.042, 1.984 for 5, 10, 20,
+    /// 30, 100.
     #[test]
     fn t_of_the_tables() {
         let table = [(1, 12.706), (4, 2.776), (5, 2.571), (10, 2.228), (20, 2.086), (30, 2.042)];
@@ -179,8 +181,8 @@ mod tests {
         assert!(Estimate::from_batches(&[1.0]).half_width.is_infinite());
     }
 
-    /// Sixteen values that rise by 1 have a correlation of neighbours above 0.3; joined in pairs they are
-    /// 0.5, 2.5, … 14.5, eight values of variance 24: 2.365 * sqrt(24 / 8) = 4.096.
+    /// Sixteen values that rise by 1 have a correlation of neighbours above 0.3; joined in pairs
+    /// they are 0.5, 2.5, … 14.5, eight values of variance 24: 2.365 * sqrt(24 / 8) = 4.096.
     #[test]
     fn neighbours_are_joined() {
         let rising: Vec<f64> = (0..16).map(f64::from).collect();
@@ -189,8 +191,8 @@ mod tests {
         assert!((estimate.half_width - 4.096).abs() < 0.01, "{estimate:?}");
     }
 
-    /// Values 1 to 1000: the median is 500, in the class of 496 to 503 (512 > 500 >= 256: steps of 8), the
-    /// 99th percentile 990, in the class 976 to 991 (steps of 16).
+    /// Values 1 to 1000: the median is 500, in the class of 496 to 503 (512 > 500 >= 256: steps of
+    /// 8), the 99th percentile 990, in the class 976 to 991 (steps of 16).
     #[test]
     fn percentiles() {
         let (mut odd, mut even) = (Histogram::default(), Histogram::default());

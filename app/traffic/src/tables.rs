@@ -76,7 +76,8 @@ pub fn write_table(out: &mut impl Write, points: &[Point]) -> io::Result<()> {
     Ok(())
 }
 
-/// A figure, or what stands for one that there is not: the mean of nothing, the interval of a single value.
+/// A figure, or what stands for one that there is not: the mean of nothing, the interval of a
+/// single value.
 fn shown(figure: Option<f64>, digits: usize, none: &str) -> String {
     let finite = figure.filter(|figure| figure.is_finite());
     finite.map_or(none.to_owned(), |figure| format!("{figure:.digits$}"))
@@ -120,8 +121,9 @@ pub fn write_csv(out: &mut impl Write, points: &[Point]) -> io::Result<()> {
 }
 
 impl Watched {
-    /// A row per output port, lane and interval in which something happened: utilisation is the part of the
-    /// link's time that the lane's flits took. It is an error if there were too many rows to keep.
+    /// A row per output port, lane and interval in which something happened: utilisation is the
+    /// part of the link's time that the lane's flits took. It is an error if there were too many
+    /// rows to keep.
     pub fn write_lanes(
         &self,
         out: &mut impl Write,
@@ -195,8 +197,8 @@ impl Watched {
         (flits * flit) as f64 / span.ps().max(1) as f64
     }
 
-    /// The topology, its links coloured by their utilisation over a span from the start on (the busier
-    /// direction) from light grey to red.
+    /// The topology, its links coloured by their utilisation over a span from the start on (the
+    /// busier direction) from light grey to red.
     pub fn heat_map(&self, network: &Infiniband, topology: &Topology, span: Time) -> String {
         let graph = &topology.graph;
         let mut heat = vec![0.0_f64; graph.links().len()];
@@ -216,8 +218,8 @@ impl Watched {
         })
     }
 
-    /// A series of one lane: the start of each interval in microseconds up to the last in which something
-    /// happened, and what `of` makes of it.
+    /// A series of one lane: the start of each interval in microseconds up to the last in which
+    /// something happened, and what `of` makes of it.
     pub fn series(&self, channel: Channel, of: impl Fn(&Bin) -> f64) -> Vec<(f64, f64)> {
         let width = self.width.ps() as f64 / 1e6;
         let mut series = Vec::new();

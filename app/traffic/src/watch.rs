@@ -1,7 +1,9 @@
-//! What the records of an InfiniBand network say over time: links, queues, credits, congestion control.
+//! What the records of an InfiniBand network say over time: links, queues, credits, congestion
+//! control.
 //!
-//! A [`Watch`] is the probe of one worker. All records of a device come from the worker that runs it, in order
-//! of time, so that joining the workers' watches loses nothing and does not depend on their number.
+//! A [`Watch`] is the probe of one worker. All records of a device come from the worker that runs
+//! it, in order of time, so that joining the workers' watches loses nothing and does not depend on
+//! their number.
 
 use std::collections::BTreeMap;
 use std::iter::Peekable;
@@ -69,8 +71,8 @@ impl Lane {
         &mut self.bins[place].1
     }
 
-    /// Cuts a span into whole intervals, which the answer holds, and what overlaps others: `each` is called
-    /// with these and with the picoseconds of the overlap.
+    /// Cuts a span into whole intervals, which the answer holds, and what overlaps others: `each`
+    /// is called with these and with the picoseconds of the overlap.
     fn spread(
         &mut self,
         width: u64,
@@ -123,7 +125,8 @@ impl Lane {
         }
     }
 
-    /// A packet's flits count where they are sent, evenly between start and end: each where its end is.
+    /// A packet's flits count where they are sent, evenly between start and end: each where its end
+    /// is.
     fn sent(&mut self, width: u64, flits: u64, start: u64, end: u64) {
         if start / width == end.saturating_sub(1) / width {
             self.bin(start / width).flits += flits;
@@ -166,7 +169,8 @@ impl Lane {
 struct Intervals<'a> {
     width: u64,
     bins: Peekable<std::slice::Iter<'a, (u64, Bin)>>,
-    /// By how much flits that wait and stalls that last for whole intervals change, and from which on.
+    /// By how much flits that wait and stalls that last for whole intervals change, and from which
+    /// on.
     steps: Peekable<std::vec::IntoIter<(u64, (i64, i64))>>,
     index: u64,
     lasting: (i64, i64),
@@ -344,8 +348,8 @@ mod tests {
         Time::from_ps(time)
     }
 
-    /// Ten flits from 50 to 150 ps: five in each interval of 100. A queue of 4 from 80 to 250: 4 * 20, 4 *
-    /// 100 and 4 * 50. Stalled from 190 to 310: 10, 100, 10.
+    /// Ten flits from 50 to 150 ps: five in each interval of 100. A queue of 4 from 80 to 250: 4 *
+    /// 20, 4 * 100 and 4 * 50. Stalled from 190 to 310: 10, 100, 10.
     #[test]
     fn intervals() {
         let mut watch = Watch::new(ps(100));
@@ -364,8 +368,8 @@ mod tests {
         assert_eq!(of(|bin| bin.stalled), [0, 10, 100, 10]);
     }
 
-    /// Three flits from 0 to 300 in intervals of 70: after 70 ps 3 * 70 / 300 = 0.7 have gone, rounded down
-    /// to whole flits 0; after 140: 1; 210: 2; 280: 2; 300: 3.
+    /// Three flits from 0 to 300 in intervals of 70: after 70 ps 3 * 70 / 300 = 0.7 have gone,
+    /// rounded down to whole flits 0; after 140: 1; 210: 2; 280: 2; 300: 3.
     #[test]
     fn whole_flits() {
         let mut lane = Lane::default();
@@ -374,9 +378,9 @@ mod tests {
         assert_eq!(flits, [(1, 1), (2, 1), (4, 1)]);
     }
 
-    /// A queue of 4 for a millisecond, a stall meanwhile and a packet of 10 flits, in intervals of 1 ps: kept are
-    /// one run of each, the interval in which the queue begins and one per flit. The stall ends a microsecond
-    /// after the queue: 1 001 000 000 intervals.
+    /// A queue of 4 for a millisecond, a stall meanwhile and a packet of 10 flits, in intervals of
+    /// 1 ps: kept are one run of each, the interval in which the queue begins and one per flit. The
+    /// stall ends a microsecond after the queue: 1 001 000 000 intervals.
     #[test]
     fn short_intervals_cost_little() {
         let mut lane = Lane::default();

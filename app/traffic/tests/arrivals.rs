@@ -1,4 +1,5 @@
-//! Every process of arrivals offers the load that is asked for, and fixed arrivals are equally spaced.
+//! Every process of arrivals offers the load that is asked for, and fixed arrivals are equally
+//! spaced.
 
 mod common;
 
@@ -10,9 +11,10 @@ use units::Time;
 const ALL: [Arrivals; 4] =
     [Arrivals::Bernoulli, Arrivals::Poisson, Arrivals::Bursty(8.0), Arrivals::Fixed];
 
-/// 16 hosts, 5 ms, messages of 16 flits of 32 ns at a load of 0.4: one in 1280 ns, 62 500 in all. The counts of
-/// the random ones deviate by 4 sqrt(62 500) = 1000 = 1.6 %, bursts of 8 by sqrt(15) times that at most (the
-/// variance of a compound of geometric bursts is 2 b - 1 times that of single messages).
+/// 16 hosts, 5 ms, messages of 16 flits of 32 ns at a load of 0.4: one in 1280 ns, 62 500 in all.
+/// The counts of the random ones deviate by 4 sqrt(62 500) = 1000 = 1.6 %, bursts of 8 by sqrt(15)
+/// times that at most (the variance of a compound of geometric bursts is 2 b - 1 times that of
+/// single messages).
 #[test]
 fn offered_load() {
     let (topology, net) = network("star:hosts=16", even());
@@ -37,8 +39,8 @@ fn offered_load() {
     }
 }
 
-/// One source, load 0.5, messages of 512 ns: fixed arrivals are 1024 ns apart (to the picosecond that times
-/// are rounded to); Bernoulli arrivals fall on multiples of a flit's 32 ns.
+/// One source, load 0.5, messages of 512 ns: fixed arrivals are 1024 ns apart (to the picosecond
+/// that times are rounded to); Bernoulli arrivals fall on multiples of a flit's 32 ns.
 #[test]
 fn spacing() {
     let (topology, net) = network("star:hosts=2", even());
@@ -62,8 +64,8 @@ fn spacing() {
     }
 }
 
-/// In a burst messages follow each other on the link: bursts of 8 messages on average at a load of 0.5 leave
-/// 7 of 8 intervals at 512 ns, and the silence between bursts is 8 * 512 ns on average.
+/// In a burst messages follow each other on the link: bursts of 8 messages on average at a load of
+/// 0.5 leave 7 of 8 intervals at 512 ns, and the silence between bursts is 8 * 512 ns on average.
 #[test]
 fn bursts() {
     let (topology, net) = network("star:hosts=2", even());
@@ -87,8 +89,8 @@ fn bursts() {
     assert!((mean / 4_096_000.0 - 1.0).abs() < 0.115, "{mean}");
 }
 
-/// A load of 0 or more than a link carries, a burst of less than a message, batches shorter than the network
-/// needs to answer, a run of minutes.
+/// A load of 0 or more than a link carries, a burst of less than a message, batches shorter than
+/// the network needs to answer, a run of minutes.
 #[test]
 fn mistakes() {
     let (topology, net) = network("star:hosts=2", even());

@@ -1,4 +1,5 @@
-//! Congestion control at work: an incast with a victim, a parking lot. Shares follow from round robin.
+//! Congestion control at work: an incast with a victim, a parking lot. Shares follow from round
+//! robin.
 
 #[path = "common/scenarios.rs"]
 mod scenarios;
@@ -9,10 +10,11 @@ fn close(found: f64, wanted: f64, part: f64) {
     assert!((found / wanted - 1.0).abs() < part, "{found}, expected {wanted}");
 }
 
-/// Without congestion control: the link to leaf 0 carries 1, a quarter from each of the four leaves by round
-/// robin, and 1/32 from each sender. The victim takes turns with the eight senders of its leaf at their common
-/// uplink, whose buffer behind is full of the others' packets: it gets no more than one of them. With it the
-/// victim has at least eight times that (8/32), and the incast still nearly the whole link.
+/// Without congestion control: the link to leaf 0 carries 1, a quarter from each of the four leaves
+/// by round robin, and 1/32 from each sender. The victim takes turns with the eight senders of its
+/// leaf at their common uplink, whose buffer behind is full of the others' packets: it gets no more
+/// than one of them. With it the victim has at least eight times that (8/32), and the incast still
+/// nearly the whole link.
 #[test]
 fn victim_of_an_incast() {
     let without = play(incast(), false, 1);
@@ -41,10 +43,10 @@ fn victim_of_an_incast() {
     assert_eq!(told, 32);
 }
 
-/// Round robin at each switch between its own host and all hosts behind it: 1/2, 1/4, 1/8 and 1/8 of the link
-/// to host 0. Congestion control evens that out: the worst has more, and Jain's index of fairness, (sum)^2 /
-/// (n sum of squares), exceeds the 1 / (4 (1/4 + 1/16 + 2/64)) = 0.727 of those shares. It takes no more than a
-/// quarter of the link for that.
+/// Round robin at each switch between its own host and all hosts behind it: 1/2, 1/4, 1/8 and 1/8
+/// of the link to host 0. Congestion control evens that out: the worst has more, and Jain's index
+/// of fairness, (sum)^2 / (n sum of squares), exceeds the 1 / (4 (1/4 + 1/16 + 2/64)) = 0.727 of
+/// those shares. It takes no more than a quarter of the link for that.
 #[test]
 fn shares_of_a_parking_lot() {
     let without = play(parking_lot(), false, 1).observed.by_source;
@@ -59,9 +61,9 @@ fn shares_of_a_parking_lot() {
     assert!(sum > 0.75, "{with:?}");
 }
 
-/// What the records say is the same on any number of threads, and agrees with what was delivered: flits
-/// on the link to host 0 (link of port 0 of the first switch, device 5) are those of the messages delivered
-/// there, 34 each; every message of host h crosses h + 2 links.
+/// What the records say is the same on any number of threads, and agrees with what was delivered:
+/// flits on the link to host 0 (link of port 0 of the first switch, device 5) are those of the
+/// messages delivered there, 34 each; every message of host h crosses h + 2 links.
 #[test]
 fn watch_of_a_parking_lot() {
     let one = play(parking_lot(), false, 1);

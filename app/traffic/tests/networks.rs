@@ -1,7 +1,8 @@
 //! Uniform traffic on three networks of 64 hosts against closed forms.
 //!
-//! Messages of 1000 bytes and 20 of headers are one packet of 16 flits, 512 ns on a link of 32 ns per flit.
-//! Alone over s switches one takes 20 ns of cable, 81 ns per switch with its cable, and 512 ns.
+//! Messages of 1000 bytes and 20 of headers are one packet of 16 flits, 512 ns on a link of 32 ns
+//! per flit. Alone over s switches one takes 20 ns of cable, 81 ns per switch with its cable, and
+//! 512 ns.
 
 mod common;
 
@@ -12,9 +13,9 @@ use traffic::{Lengths, Pattern, Settings, Span, observe, run};
 
 /// Mean number of switches between two different hosts, and bytes.
 ///
-/// Torus: 8/4 = 2 hops per dimension with a host itself among the destinations, 4 * 64/63 without; and one
-/// switch more than hops. Mesh: (64 - 1)/24 = 2.625 per dimension. Tree: of 63 others 3 share the leaf (1
-/// switch), 12 the middle (3), 48 the top (5).
+/// Torus: 8/4 = 2 hops per dimension with a host itself among the destinations, 4 * 64/63 without;
+/// and one switch more than hops. Mesh: (64 - 1)/24 = 2.625 per dimension. Tree: of 63 others 3
+/// share the leaf (1 switch), 12 the middle (3), 48 the top (5).
 fn networks() -> [(&'static str, f64); 3] {
     [
         ("torus:dims=8x8", 1.0 + 4.0 * 64.0 / 63.0),
@@ -29,9 +30,9 @@ fn uniform(spec: &str, load: f64) -> (infiniband::Infiniband, Settings) {
     (net, Settings { lengths, ..settings(&topology, &Pattern::Uniform, load) })
 }
 
-/// At a load of 0.002 a message meets another on its way with a probability below 1 %; it then waits 256 ns
-/// on average. The formula's mean is met within the confidence interval and 0.5 %, and its least value,
-/// over one switch (tree) or two (grids, with a host per switch), exactly.
+/// At a load of 0.002 a message meets another on its way with a probability below 1 %; it then
+/// waits 256 ns on average. The formula's mean is met within the confidence interval and 0.5 %, and
+/// its least value, over one switch (tree) or two (grids, with a host per switch), exactly.
 #[test]
 fn zero_load() {
     for (spec, switches) in networks() {
@@ -52,9 +53,9 @@ fn zero_load() {
     }
 }
 
-/// What is offered is accepted, and all that is asked for is offered. The busiest links of a mesh carry k/4 =
-/// 2 times the load of a host (Dally and Towles, section 3.3.1), those of a torus k/8 = 1, those of the tree 1:
-/// loads of half of that are far below saturation.
+/// What is offered is accepted, and all that is asked for is offered. The busiest links of a mesh
+/// carry k/4 = 2 times the load of a host (Dally and Towles, section 3.3.1), those of a torus k/8 =
+/// 1, those of the tree 1: loads of half of that are far below saturation.
 #[test]
 fn accepted_is_offered() {
     for ((spec, _), load) in networks().into_iter().zip([0.4, 0.2, 0.4]) {
@@ -67,8 +68,9 @@ fn accepted_is_offered() {
     }
 }
 
-/// The middle of a mesh of 8 by 8 bounds the load to 4/k = 0.5 (Dally and Towles, section 3.3.1, for uniform
-/// traffic with a host itself among the destinations; 63/64 of that counts here, 0.508).
+/// The middle of a mesh of 8 by 8 bounds the load to 4/k = 0.5 (Dally and Towles, section 3.3.1,
+/// for uniform traffic with a host itself among the destinations; 63/64 of that counts here,
+/// 0.508).
 #[test]
 fn mesh_saturates_below_its_bound() {
     let (net, settings) = uniform("mesh:dims=8x8", 0.8);
@@ -79,8 +81,8 @@ fn mesh_saturates_below_its_bound() {
     assert!(point.accepted.mean > 0.25, "{point:?}");
 }
 
-/// Every message that enters is delivered, in the order of its pair, with any number of threads and either
-/// transport, to the last bit of every figure.
+/// Every message that enters is delivered, in the order of its pair, with any number of threads and
+/// either transport, to the last bit of every figure.
 #[test]
 fn conservation_order_and_threads() {
     for (spec, _) in networks() {

@@ -35,9 +35,9 @@ fn permutations() {
     assert_eq!(to(star, &Pattern::Ring)[14..], [15, 0]);
 }
 
-/// On 4 by 4 switches: tornado is 1 further in both dimensions, as is the neighbour; on 6 by 4 tornado is 2
-/// further in x and 1 in y: host 5 = (5, 0) to (1, 1) = 7. Two hosts per switch: host 1 is the second of
-/// switch 0 and sends to the second of switch 5 = (1, 1).
+/// On 4 by 4 switches: tornado is 1 further in both dimensions, as is the neighbour; on 6 by 4
+/// tornado is 2 further in x and 1 in y: host 5 = (5, 0) to (1, 1) = 7. Two hosts per switch: host
+/// 1 is the second of switch 0 and sends to the second of switch 5 = (1, 1).
 #[test]
 fn grids() {
     assert_eq!(to("torus:dims=4x4", &Pattern::Tornado)[..4], [5, 6, 7, 4]);
@@ -53,9 +53,9 @@ fn incast_and_flows() {
     assert_eq!(to(star, &Pattern::Flows(vec![(0, 3), (5, 0)])), [3, 1, 2, 3, 4, 0]);
 }
 
-/// Uniform on 5 hosts: 4 destinations, a quarter each. A hot spot with a share of 0.2: 0.2 + 0.8/4 = 0.4 for it
-/// and 0.2 for the rest; at the hot host itself, uniform. 20 000 draws of a share p deviate by
-/// 4 sqrt(p (1-p) / 20 000) < 0.014.
+/// Uniform on 5 hosts: 4 destinations, a quarter each. A hot spot with a share of 0.2: 0.2 + 0.8/4
+/// = 0.4 for it and 0.2 for the rest; at the hot host itself, uniform. 20 000 draws of a share p
+/// deviate by 4 sqrt(p (1-p) / 20 000) < 0.014.
 #[test]
 fn shares() {
     let topology = topology::parse("star:hosts=5").expect("a star");
@@ -76,8 +76,8 @@ fn shares() {
     close(count(hot, 1), [0.25, 0.0, 0.25, 0.25, 0.25]);
 }
 
-/// A chain of 5 switches with a host each: within 3 links (two of hosts, one between) of host 2 are 1 and 3, 0.7
-/// of the messages to them, 0.15 each to 0 and 4.
+/// A chain of 5 switches with a host each: within 3 links (two of hosts, one between) of host 2 are
+/// 1 and 3, 0.7 of the messages to them, 0.15 each to 0 and 4.
 #[test]
 fn sphere() {
     let topology = topology::parse("mesh:dims=5").expect("a chain");
@@ -104,9 +104,10 @@ fn share_of_sphere(topology: &topology::Topology, radius: Option<u32>) {
     );
 }
 
-/// Hosts 4, 0, 1 and 3 of that chain have the numbers 0 to 3. Nearest are 3 to 4 and 0 to 1, 3 links; so the
-/// sphere of number 0 (host 4) is number 3 (host 3), of 1 is 2, of 2 (host 1) is 1, and of 3 is 0. The next in a
-/// ring, or in a grid of which a part takes no part, is the next by number.
+/// Hosts 4, 0, 1 and 3 of that chain have the numbers 0 to 3. Nearest are 3 to 4 and 0 to 1, 3
+/// links; so the sphere of number 0 (host 4) is number 3 (host 3), of 1 is 2, of 2 (host 1) is 1,
+/// and of 3 is 0. The next in a ring, or in a grid of which a part takes no part, is the next by
+/// number.
 #[test]
 fn placed() {
     let topology = topology::parse("mesh:dims=5").expect("a chain");
@@ -139,7 +140,8 @@ fn what_does_not_fit() {
     assert!(unknown.contains("did you mean `uniform`?"), "{unknown}");
 }
 
-/// Means: 100 fixed; (10 + 20)/2; 1000 (normal, its tail below zero negligible at 10 deviations); 0.9 * 64 + 0.1
+/// Means: 100 fixed; (10 + 20)/2; 1000 (normal, its tail below zero negligible at 10 deviations);
+/// 0.9 * 64 + 0.1
 /// * 4096 = 467.2. The median of the normal is its mean, its 97.5 % quantile 1.96 deviations above.
 #[test]
 fn lengths() {

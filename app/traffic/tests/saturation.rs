@@ -14,14 +14,14 @@ fn point(spec: &str, pattern: &Pattern, load: f64) -> Point {
     run(&net, &settings(&topology, pattern, load)).expect(spec)
 }
 
-/// The busiest channel bounds the load of a permutation to 1 / (the flows that it leads): Dally and Towles,
-/// section 3.3.1. With dimension order and minimal ways:
+/// The busiest channel bounds the load of a permutation to 1 / (the flows that it leads): Dally and
+/// Towles, section 3.3.1. With dimension order and minimal ways:
 ///
-/// - transpose on a mesh of 8 by 8: (x, y) goes along its row to column y, then to row x; the 7 flows of
-///   row 7 meet on its last channel to column 7: 1/7;
+/// - transpose on a mesh of 8 by 8: (x, y) goes along its row to column y, then to row x; the 7
+///   flows of row 7 meet on its last channel to column 7: 1/7;
 /// - transpose on a torus of 8 by 8: 4 flows of a row meet: 1/4; bit complement: 2: 1/2;
-/// - a dragonfly of 4 switches of 2 hosts per group, tornado among all hosts as a ring (35 of 72 further): 5
-///   hosts of a group share a global link: 1/5.
+/// - a dragonfly of 4 switches of 2 hosts per group, tornado among all hosts as a ring (35 of 72
+///   further): 5 hosts of a group share a global link: 1/5.
 ///
 /// 0.93 of that is not saturated, 1.05 of it is, though most flows get what they offer.
 #[test]
@@ -48,9 +48,9 @@ fn bisection() {
     assert!(low <= 1.0 / 7.0 && 1.0 / 7.0 <= high && high - low <= 0.01, "{low} {high}");
 }
 
-/// A ring of 8 switches on one lane, where each host sends 3 further: packets wait for each other all around.
-/// That is no saturation, has no latency, and is found out on any number of threads alike. The points of
-/// one far below are as on any network; what is drained at the end stops, too.
+/// A ring of 8 switches on one lane, where each host sends 3 further: packets wait for each other
+/// all around. That is no saturation, has no latency, and is found out on any number of threads
+/// alike. The points of one far below are as on any network; what is drained at the end stops, too.
 #[test]
 fn standstill() {
     let topology = topology::parse("torus:dims=8").expect("a ring");

@@ -1,12 +1,14 @@
-//! Waiting for other workers: by looking for a moment, then by looking now and again, and then asleep.
+//! Waiting for other workers: by looking for a moment, then by looking now and again, and then
+//! asleep.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
 /// How often a worker looks without a break: about a microsecond.
 const SPINS: u32 = 50;
-/// How often it looks after that, before it goes to sleep; in between others may have its core, and the one it waits for may be
-/// among them: there may be more workers than cores, or the system may have put two on one core.
+/// How often it looks after that, before it goes to sleep; in between others may have its core, and
+/// the one it waits for may be among them: there may be more workers than cores, or the system may
+/// have put two on one core.
 const YIELDS: u32 = 1_000;
 
 pub struct Bell {
@@ -21,8 +23,8 @@ impl Bell {
         Self { sleepers: AtomicUsize::new(0), lock: Mutex::new(()), wake: Condvar::new() }
     }
 
-    /// Wakes those who sleep. What they wait for must have been stored in sequentially consistent order: either this
-    /// sees a sleeper, or the sleeper sees that before it sleeps.
+    /// Wakes those who sleep. What they wait for must have been stored in sequentially consistent
+    /// order: either this sees a sleeper, or the sleeper sees that before it sleeps.
     pub fn ring(&self) {
         if self.sleepers.load(Ordering::SeqCst) > 0 {
             drop(self.lock.lock().unwrap_or_else(PoisonError::into_inner));

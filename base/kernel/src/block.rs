@@ -1,8 +1,8 @@
 //! A block of neighbouring processes that is run by one worker at a time.
 //!
 //! A block is small enough for its processes to stay in a core's cache while a window is worked
-//! off. Times of next events are kept in groups of 64 and parts of 8, so that a window in which little
-//! happens costs little.
+//! off. Times of next events are kept in groups of 64 and parts of 8, so that a window in which
+//! little happens costs little.
 
 use std::slice;
 
@@ -170,9 +170,9 @@ impl<M: crate::Wire> Block<M> {
         self.mail.earliest.min(self.later.earliest)
     }
 
-    /// Runs everything before `until`. `processes` are those of the worker; a block that has not run
-    /// adds its own, so that a fresh process is run while it is in the cache. Blocks first run in
-    /// their order.
+    /// Runs everything before `until`. `processes` are those of the worker; a block that has not
+    /// run adds its own, so that a fresh process is run while it is in the cache. Blocks first run
+    /// in their order.
     pub fn run<Mo>(
         &mut self,
         model: &Mo,

@@ -44,8 +44,8 @@ pub trait Wire: Copy + Send + 'static {
         false
     }
 
-    /// Whether its receiver is only to know of it by the time at which it takes effect: it is handed to
-    /// [`Model::told`], maybe before that time, and is no reason to run the receiver.
+    /// Whether its receiver is only to know of it by the time at which it takes effect: it is
+    /// handed to [`Model::told`], maybe before that time, and is no reason to run the receiver.
     fn aside(&self) -> bool {
         false
     }
@@ -98,35 +98,38 @@ pub trait Model: Sync {
         let _ = (process, event);
     }
 
-    /// How much there is to do at a process, compared with others: workers get shares of equal weight. 0 of one that is likely to do nothing.
-    /// Results do not depend on it.
+    /// How much there is to do at a process, compared with others: workers get shares of equal
+    /// weight. 0 of one that is likely to do nothing. Results do not depend on it.
     fn weight(&self, id: u32) -> u32 {
         let _ = id;
         1
     }
 
-    /// The numbers of all processes in an order in which those that say much to each other are near, if theirs is not
-    /// such an order: the shares of workers are parts of it. Results do not depend on it.
+    /// The numbers of all processes in an order in which those that say much to each other are
+    /// near, if theirs is not such an order: the shares of workers are parts of it. Results do not
+    /// depend on it.
     fn order(&self) -> Option<Vec<u32>> {
         None
     }
 
-    /// A process will run in the same window, after [`AHEAD`] others in stage 0, half as many in stage 1: a chance to
-    /// [`crate::prefetch`] what it will read.
+    /// A process will run in the same window, after [`AHEAD`] others in stage 0, half as many in
+    /// stage 1: a chance to [`crate::prefetch`] what it will read.
     fn soon(&self, id: u32, process: &Self::Process, stage: usize) {
         let _ = (id, process, stage);
     }
 
-    /// For a model in which nothing is ever urgent: the least time between an event and any message that it causes at a
-    /// process of another worker, `worker_of` being the worker of each process. Workers of shared memory then wait
-    /// for what the others said a window earlier, not for what they have just said. `None` if that is not wanted.
+    /// For a model in which nothing is ever urgent: the least time between an event and any message
+    /// that it causes at a process of another worker, `worker_of` being the worker of each process.
+    /// Workers of shared memory then wait for what the others said a window earlier, not for what
+    /// they have just said. `None` if that is not wanted.
     fn apart(&self, worker_of: &dyn Fn(u32) -> usize) -> Option<Time> {
         let _ = worker_of;
         None
     }
 
-    /// When the run ends, as far as this worker knows: nothing that happens then or later is run. A time that is not past,
-    /// but by less than a message to another worker takes, ends it somewhere after the current window.
+    /// When the run ends, as far as this worker knows: nothing that happens then or later is run. A
+    /// time that is not past, but by less than a message to another worker takes, ends it somewhere
+    /// after the current window.
     fn end(&self, worker: &Self::Worker) -> Time {
         let _ = worker;
         Time::MAX

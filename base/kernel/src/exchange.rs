@@ -129,8 +129,8 @@ impl Notice {
     }
 }
 
-/// What one worker has last told. A cache line, and the one that is fetched with it, for each: who writes does
-/// not disturb who reads another.
+/// What one worker has last told. A cache line, and the one that is fetched with it, for each: who
+/// writes does not disturb who reads another.
 #[repr(align(128))]
 struct Board {
     /// The turn of which this tells, plus one; written last.
@@ -182,12 +182,14 @@ impl Board {
 #[repr(align(128))]
 struct Lane<M> {
     parcels: Vec<Parcel<M>>,
-    /// Chunks that the receiver gives back for those that it got: the sender need not make new ones.
+    /// Chunks that the receiver gives back for those that it got: the sender need not make new
+    /// ones.
     spare: Vec<Vec<Event<M>>>,
 }
 
-/// Sets of everything in an exchange, used in turn. With a lag of one, who tells of turn t has heard what all told of turn
-/// t - 2. To tell that, they had read all of turn t - 4; what was told since they may be reading.
+/// Sets of everything in an exchange, used in turn. With a lag of one, who tells of turn t has
+/// heard what all told of turn t - 2. To tell that, they had read all of turn t - 4; what was told
+/// since they may be reading.
 const SETS: usize = 4;
 
 /// Where workers tell and hear how far they are.
@@ -214,9 +216,11 @@ thread_local! {
     static AT_WORK: OnceCell<AtWork> = const { OnceCell::new() };
 }
 
-/// For a process that runs: returns when all that stand before it in the order of processes have run in this window. If all who look
-/// at or change what processes have in common ask for it first, they do so in one order, however many workers there are; with no order of
-/// the model's own ([`crate::Model::order`]) or one that leaves these processes in the order of their numbers, it is the order of one worker.
+/// For a process that runs: returns when all that stand before it in the order of processes have
+/// run in this window. If all who look at or change what processes have in common ask for it first,
+/// they do so in one order, however many workers there are; with no order of the model's own
+/// ([`crate::Model::order`]) or one that leaves these processes in the order of their numbers, it
+/// is the order of one worker.
 pub fn wait_for_those_before() {
     AT_WORK.with(|at_work| {
         let Some(AtWork { meeting, me, turn }) = at_work.get() else { return };
@@ -266,7 +270,8 @@ impl<M: Wire> Exchange<M> {
         }
     }
 
-    /// Gives a notice and waits until every worker has given its own of `lag` turns ago, 0 or 1; all get the same answer.
+    /// Gives a notice and waits until every worker has given its own of `lag` turns ago, 0 or 1;
+    /// all get the same answer.
     pub fn agree(&self, turn: usize, lag: usize, me: usize, mine: Notice) -> Notice {
         if self.workers == 1 {
             return mine;
@@ -285,8 +290,8 @@ impl<M: Wire> Exchange<M> {
         })
     }
 
-    /// Takes what the others left for this worker before they gave their notices of a turn: `each` gets a parcel
-    /// and the worker's spare chunks.
+    /// Takes what the others left for this worker before they gave their notices of a turn: `each`
+    /// gets a parcel and the worker's spare chunks.
     pub fn collect(
         &self,
         turn: usize,

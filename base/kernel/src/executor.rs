@@ -2,15 +2,16 @@
 //!
 //! A window reaches from the earliest event T of all processes to T plus the lookahead. Whatever
 //! happens inside cannot be influenced by anything else inside, so the processes may run one after
-//! the other or at the same time. Two things make a window shorter: a lookahead of zero makes it one
-//! instant, repeated until nothing happens at that instant; and an event that may cause an urgent
-//! message ends the window before it, and then has a window of one instant for itself. As long as some
-//! process may answer mail by an urgent message, so does the earliest mail.
+//! the other or at the same time. Two things make a window shorter: a lookahead of zero makes it
+//! one instant, repeated until nothing happens at that instant; and an event that may cause an
+//! urgent message ends the window before it, and then has a window of one instant for itself. As
+//! long as some process may answer mail by an urgent message, so does the earliest mail.
 //!
-//! Small windows leave workers waiting for each other most of the time. Where nothing is ever urgent and messages
-//! between workers take some time `apart`, a worker waits for what the others said one window earlier: if
-//! nothing of theirs, or under way, was before E then, nothing they have done since reaches it before E + `apart`.
-//! Windows are half as long, for that, and a worker that is late in one may make up for it in the next.
+//! Small windows leave workers waiting for each other most of the time. Where nothing is ever
+//! urgent and messages between workers take some time `apart`, a worker waits for what the others
+//! said one window earlier: if nothing of theirs, or under way, was before E then, nothing they
+//! have done since reaches it before E + `apart`. Windows are half as long, for that, and a worker
+//! that is late in one may make up for it in the next.
 //!
 //! One worker runs the same program as several: there is no other executor.
 
@@ -80,7 +81,8 @@ pub fn execute<M: Model>(
     }
 }
 
-/// Does each work in a thread of its own. Nothing, before any has begun, if one of them cannot be started: they wait for each other.
+/// Does each work in a thread of its own. Nothing, before any has begun, if one of them cannot be
+/// started: they wait for each other.
 fn in_threads<T: Send, R: Send>(
     all: impl Iterator<Item = T>,
     work: impl Fn(T) -> R + Sync,
@@ -135,8 +137,8 @@ struct Layout {
     apart: Option<Time>,
 }
 
-/// The time between workers, if they need not wait for each other at every window. What a worker writes to itself as bytes
-/// would be late if they did not.
+/// The time between workers, if they need not wait for each other at every window. What a worker
+/// writes to itself as bytes would be late if they did not.
 fn apart<M: Model>(
     model: &M,
     shares: &Shares,
@@ -282,9 +284,8 @@ impl Agenda {
     }
 }
 
-/// Hands over what has been sent: to `keep` for the worker's own blocks, else to the exchange. `parcels` is
-/// room for those of each worker.
-/// Returns the earliest of what has left.
+/// Hands over what has been sent: to `keep` for the worker's own blocks, else to the exchange.
+/// `parcels` is room for those of each worker. Returns the earliest of what has left.
 fn deliver<M: crate::Wire>(
     layout: &Layout,
     exchange: &Exchange<M>,

@@ -1,8 +1,8 @@
 //! Mail that lies beyond the window.
 //!
-//! What is due in a window is sorted when the window is worked off; until then only the span of time matters that an event
-//! falls into. So there is a ring of spans, each a part of a window long (R. Brown, "Calendar queues", CACM 31(10), 1988),
-//! and a heap for what lies beyond the ring.
+//! What is due in a window is sorted when the window is worked off; until then only the span of
+//! time matters that an event falls into. So there is a ring of spans, each a part of a window long
+//! (R. Brown, "Calendar queues", CACM 31(10), 1988), and a heap for what lies beyond the ring.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -1,5 +1,5 @@
-//! What the processor and the operating system can be told about memory: what will be read soon, and
-//! what is large. It changes nothing but time.
+//! What the processor and the operating system can be told about memory: what will be read soon,
+//! and what is large. It changes nothing but time.
 
 /// Bytes of a cache line.
 #[cfg(target_arch = "x86_64")]

@@ -1,8 +1,8 @@
 //! A queue for what waits for the same resource.
 //!
-//! An entry has the time from which it may start and an order. Once the resource is free at time
-//! f, the entries that could have started by f compete by order alone; before that, the earliest
-//! goes first. Entries usually come in both orders at once, and then the queue is a plain FIFO; only
+//! An entry has the time from which it may start and an order. Once the resource is free at time f,
+//! the entries that could have started by f compete by order alone; before that, the earliest goes
+//! first. Entries usually come in both orders at once, and then the queue is a plain FIFO; only
 //! those that do not pass through heaps.
 
 use std::cmp::Reverse;
@@ -44,7 +44,8 @@ pub struct ReadyQueue<T> {
 #[derive(Debug)]
 struct Fifo<T> {
     first: VecDeque<T>,
-    /// Pieces behind the first, each full but for the last. Few queues have any, and most of many ranks' are short.
+    /// Pieces behind the first, each full but for the last. Few queues have any, and most of many
+    /// ranks' are short.
     #[expect(clippy::box_collection, reason = "a word where there are none")]
     rest: Option<Box<VecDeque<VecDeque<T>>>>,
 }

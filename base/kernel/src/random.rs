@@ -1,7 +1,7 @@
 //! Counter-based random numbers: Philox4x32-10.
 //!
-//! A number is a pure function of (seed, entity, purpose, index), so it does not matter who asks for
-//! it first. Source: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
+//! A number is a pure function of (seed, entity, purpose, index), so it does not matter who asks
+//! for it first. Source: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
 
 const MULTIPLIERS: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];
 const WEYL: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];

@@ -1,8 +1,9 @@
 //! Which worker runs which processes.
 //!
-//! Processes stand at places, [`BLOCK`] to a block, and each worker has blocks of its own. As a rule the place of a process
-//! is its number. Where that makes shares unequal, or parts processes that say much to each other, places are
-//! assigned, and nobody may have the last places of a worker.
+//! Processes stand at places, [`BLOCK`] to a block, and each worker has blocks of its own. As a
+//! rule the place of a process is its number. Where that makes shares unequal, or parts processes
+//! that say much to each other, places are assigned, and nobody may have the last places of a
+//! worker.
 
 use units::Time;
 
@@ -18,14 +19,15 @@ pub struct Shares {
     pub starts: Vec<usize>,
     /// How many processes each worker has.
     pub sizes: Vec<usize>,
-    /// The number of the process at each place, and the place of each number; empty if they are the same.
+    /// The number of the process at each place, and the place of each number; empty if they are the
+    /// same.
     numbers: Vec<u32>,
     places: Vec<u32>,
 }
 
 impl Shares {
-    /// Contiguous shares of nearly equal weight, none of them empty, of the order that the model wishes or of the
-    /// numbers. There are at most as many workers as processes.
+    /// Contiguous shares of nearly equal weight, none of them empty, of the order that the model
+    /// wishes or of the numbers. There are at most as many workers as processes.
     pub fn of<M: Model>(model: &M, count: usize, workers: usize) -> Self {
         let blocks = count.div_ceil(BLOCK);
         if workers == 1 {
@@ -107,7 +109,8 @@ impl Shares {
         Block::new((block * BLOCK) as u32, before, count, lookahead)
     }
 
-    /// What is kept of each process, worker by worker in the order of their places, by number, in one or more parts.
+    /// What is kept of each process, worker by worker in the order of their places, by number, in
+    /// one or more parts.
     pub fn by_number<P>(&self, parts: Vec<Vec<P>>) -> Vec<Vec<P>> {
         if self.numbers.is_empty() {
             return parts;
@@ -121,8 +124,8 @@ impl Shares {
     }
 }
 
-/// Where the shares begin, and where the last one ends: each as near as it gets to the workers' parts of the whole
-/// weight, and none of them empty. The whole weight comes with them.
+/// Where the shares begin, and where the last one ends: each as near as it gets to the workers'
+/// parts of the whole weight, and none of them empty. The whole weight comes with them.
 fn bounds(
     weights: impl ExactSizeIterator<Item = u32> + Clone,
     workers: usize,
@@ -199,8 +202,8 @@ mod tests {
         Shares::of(&Weights(weights), count, workers)
     }
 
-    /// By hand. The bounds of two workers are nearest to half of the weight, 8 of 16 and 5 of 11; if nearest to nothing or all,
-    /// no share is empty. Those without weight count for nothing.
+    /// By hand. The bounds of two workers are nearest to half of the weight, 8 of 16 and 5 of 11;
+    /// if nearest to nothing or all, no share is empty. Those without weight count for nothing.
     #[test]
     fn shares_of_equal_weight() {
         let bounds = |weights: &[u32], workers| bounds(weights.iter().copied(), workers).0;
@@ -214,8 +217,8 @@ mod tests {
         assert_eq!(bounds(&[1, 1, 0, 0, 0], 2), [0, 1, 5]);
     }
 
-    /// Where 4 % of a share do not matter, bounds are those of blocks; elsewhere places are assigned, and a worker's
-    /// blocks are its own.
+    /// Where 4 % of a share do not matter, bounds are those of blocks; elsewhere places are
+    /// assigned, and a worker's blocks are its own.
     #[test]
     fn places() {
         let even = shares(vec![1; 100 * BLOCK + 90], 2);

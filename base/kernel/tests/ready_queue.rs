@@ -114,7 +114,8 @@ fn order_decides_among_those_that_wait() {
     for (ready, order) in [(5, 3), (2, 7), (9, 1)] {
         queue.push(Run { ready, order, count: 1 });
     }
-    // Free at 6: those of 5 and 2 could have started, and 3 comes before 7. The one of 9 comes last.
+    // Free at 6: those of 5 and 2 could have started, and 3 comes before 7. The one of 9 comes
+    // last.
     for (ready, order) in [(5, 3), (2, 7), (9, 1)] {
         assert_eq!(queue.head(Time::from_ps(6)), Some((Time::from_ps(ready.max(6)), order)));
         assert_eq!(queue.pop(Time::from_ps(6)).map(|run| run.order), Some(order));

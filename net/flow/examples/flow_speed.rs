@@ -1,6 +1,7 @@
-//! Seconds of the solver for dense patterns: everyone sends 100 KB to everyone at once, on a fat tree and on a torus; a
-//! halo exchange of 8 KB, ten times, on hosts around a backbone. Latencies, penalties, bounds and factors are
-//! those of SimGrid's SMPI model (weight-S 8775, TCP-gamma 4194304, cross traffic on).
+//! Seconds of the solver for dense patterns: everyone sends 100 KB to everyone at once, on a fat
+//! tree and on a torus; a halo exchange of 8 KB, ten times, on hosts around a backbone. Latencies,
+//! penalties, bounds and factors are those of SimGrid's SMPI model (weight-S 8775, TCP-gamma
+//! 4194304, cross traffic on).
 //!
 //! `cargo run --release -p heddle-flow --example flow_speed [NAME ...]`
 
@@ -83,7 +84,8 @@ fn fat_tree() -> Platform {
     Platform::new(&vec![(12.5e9, 500e-9); 4096], route)
 }
 
-/// A torus of 8 x 8 x 16; by dimension, the short way round, up if both are short except where SimGrid goes down.
+/// A torus of 8 x 8 x 16; by dimension, the short way round, up if both are short except where
+/// SimGrid goes down.
 fn torus() -> Platform {
     let extents = [8, 8, 16];
     let route = move |from: u32, to: u32| {
@@ -124,8 +126,8 @@ fn run(fluid: &mut Fluid, mut now: Time) -> (u32, usize, Time) {
     (events, done.len(), now)
 }
 
-/// Everyone to everyone: 100 KB, or with `spread` between half and one and a half of that, so that no two flows end
-/// together.
+/// Everyone to everyone: 100 KB, or with `spread` between half and one and a half of that, so that
+/// no two flows end together.
 fn all_to_all(name: &str, platform: &Platform, ranks: u32, spread: bool) {
     let random = Random::new(1, 1);
     let start = seconds();
@@ -164,7 +166,8 @@ fn halo(name: &str, side: u32, backbone: f64) {
     println!("{name}: {flows} flows, {events} events until {now}: {spent:.4} s");
 }
 
-/// The halo exchange with hosts that start up to 10 ms late and go on as soon as their own four messages are through.
+/// The halo exchange with hosts that start up to 10 ms late and go on as soon as their own four
+/// messages are through.
 fn ragged(name: &str, side: u32, backbone: f64) {
     let platform = cluster(side * side, backbone);
     let start = seconds();

@@ -1,11 +1,12 @@
 //! Changes that go no further than one link.
 //!
-//! Where one full link limits all flows that cross it, a backbone for instance, and all their other links have room, a
-//! start or an end changes one number: the link's level. That is so as long as the level stays between the highest
-//! level of flows on the link that something else limits (*floor*), and the level at which a bound is reached or another
-//! link is full (*ceiling*). Loads of those other links, the *guarded* ones, are kept as a fixed part and a
-//! part in proportion to the level. One link at a time is treated so; anything that does not
-//! fit releases it, and the general solver goes on from there.
+//! Where one full link limits all flows that cross it, a backbone for instance, and all their other
+//! links have room, a start or an end changes one number: the link's level. That is so as long as
+//! the level stays between the highest level of flows on the link that something else limits
+//! (*floor*), and the level at which a bound is reached or another link is full (*ceiling*). Loads
+//! of those other links, the *guarded* ones, are kept as a fixed part and a part in proportion to
+//! the level. One link at a time is treated so; anything that does not fit releases it, and the
+//! general solver goes on from there.
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
@@ -32,7 +33,8 @@ pub struct Guard {
 pub struct Confined {
     /// `NONE` if there is none.
     pub link: u32,
-    /// Bandwidth that the group has, and the shares of its flows: now, and at most since it was confined.
+    /// Bandwidth that the group has, and the shares of its flows: now, and at most since it was
+    /// confined.
     given: f64,
     weight: f64,
     most: f64,
@@ -41,8 +43,8 @@ pub struct Confined {
     /// The guarded links, and the guards of all links.
     pub guarded: Vec<u32>,
     guards: Vec<Guard>,
-    /// The group's variables by the bits of the clock's reading at which they complete a flow. Entries that are no
-    /// longer right are left out when they come up.
+    /// The group's variables by the bits of the clock's reading at which they complete a flow.
+    /// Entries that are no longer right are left out when they come up.
     heap: BinaryHeap<Reverse<(u64, u32)>>,
 }
 
@@ -72,8 +74,8 @@ impl Confined {
         guard.on.then(|| guard.fixed + system.hot[self.link as usize].level * guard.weight)
     }
 
-    /// After a solution: confines the only full link that took part, if that is all that the variables covered depend
-    /// on.
+    /// After a solution: confines the only full link that took part, if that is all that the
+    /// variables covered depend on.
     pub fn confine(&mut self, system: &System, solver: &Solver) {
         let hot = |link: u32| &system.hot[link as usize];
         let (covered, links) = (&solver.covered, solver.links());

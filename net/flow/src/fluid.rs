@@ -15,11 +15,12 @@ use crate::{
 
 /// Picoseconds in a second.
 const PS: f64 = 1e12;
-/// Ends are found with rounding errors: one that lies after a picosecond by this much, in ps and as a part of the time
-/// until then, is in that picosecond.
+/// Ends are found with rounding errors: one that lies after a picosecond by this much, in ps and as
+/// a part of the time until then, is in that picosecond.
 const ROUNDING_PS: f64 = 1e-3;
 const ROUNDING: f64 = 1e-14;
-/// Flows of a group that end within this part of the time since the group began to transfer end together.
+/// Flows of a group that end within this part of the time since the group began to transfer end
+/// together.
 const TOGETHER: f64 = 1e-12;
 
 /// From `at` on a link carries `rate` bytes per second.
@@ -41,8 +42,8 @@ struct Started {
     token: u32,
     /// Which start of all it was.
     number: u64,
-    /// The reading of the variable's clock at which it completes; before it transfers, the length of that. Of
-    /// a flow that shares nothing the rate.
+    /// The reading of the variable's clock at which it completes; before it transfers, the length
+    /// of that. Of a flow that shares nothing the rate.
     end: f64,
 }
 
@@ -57,8 +58,8 @@ enum Timer {
     Own(u32),
 }
 
-/// Links and the flows on them. The caller owns the time: it asks for [`Fluid::next_event`], and tells by
-/// [`Fluid::advance`] that this moment has come.
+/// Links and the flows on them. The caller owns the time: it asks for [`Fluid::next_event`], and
+/// tells by [`Fluid::advance`] that this moment has come.
 #[derive(Debug)]
 pub struct Fluid<P = Silent> {
     system: System,
@@ -119,8 +120,9 @@ impl<P: Probe<Load>> Fluid<P> {
         }
     }
 
-    /// Starts a flow; `token` is what [`Fluid::advance`] says when it completes. All that starts at an instant is
-    /// solved together, when the next event is asked for. `now` is not after [`Fluid::next_event`].
+    /// Starts a flow; `token` is what [`Fluid::advance`] says when it completes. All that starts at
+    /// an instant is solved together, when the next event is asked for. `now` is not after
+    /// [`Fluid::next_event`].
     ///
     /// # Panics
     ///
@@ -159,8 +161,8 @@ impl<P: Probe<Load>> Fluid<P> {
         FlowId(id)
     }
 
-    /// The next moment at which a latency phase ends or a flow completes; [`Time::MAX`] if there are flows, but that
-    /// moment lies beyond the range of time. `None`: there are no flows.
+    /// The next moment at which a latency phase ends or a flow completes; [`Time::MAX`] if there
+    /// are flows, but that moment lies beyond the range of time. `None`: there are no flows.
     pub fn next_event(&mut self) -> Option<Time> {
         self.solve();
         let timer = self.timers.first_key_value().map_or(u64::MAX, |(&at, _)| at);
@@ -169,8 +171,8 @@ impl<P: Probe<Load>> Fluid<P> {
         (next < u64::MAX || under_way).then(|| Time::from_ps(next))
     }
 
-    /// Moves the time to `to`, which is not after [`Fluid::next_event`], and appends the tokens of what completes
-    /// then, in the order in which the flows were started.
+    /// Moves the time to `to`, which is not after [`Fluid::next_event`], and appends the tokens of
+    /// what completes then, in the order in which the flows were started.
     pub fn advance(&mut self, to: Time, done: &mut Vec<u32>) {
         self.move_to(to.ps());
         while let Some(timers) = self.timers.first_entry().filter(|first| *first.key() <= to.ps()) {
@@ -194,8 +196,8 @@ impl<P: Probe<Load>> Fluid<P> {
         done.extend(self.finished.drain(..).map(|(_, token)| token));
     }
 
-    /// What a flow gets on its links now, in bytes per second: nothing in its latency phase. If it shares nothing,
-    /// its bound.
+    /// What a flow gets on its links now, in bytes per second: nothing in its latency phase. If it
+    /// shares nothing, its bound.
     pub fn rate(&mut self, flow: FlowId) -> f64 {
         self.solve();
         let started = &self.flows[flow.0 as usize];
@@ -554,8 +556,8 @@ fn after(now: u64, span: f64) -> u64 {
     now.saturating_add((span - (span * ROUNDING).min(0.25) - ROUNDING_PS).ceil() as u64)
 }
 
-/// A little more than what the clock of a group reads: what ends until then ends now. More than what [`after`]
-/// takes away.
+/// A little more than what the clock of a group reads: what ends until then ends now. More than
+/// what [`after`] takes away.
 fn late(clock: f64, level: f64) -> f64 {
     clock + level * 2.0 * ROUNDING_PS + TOGETHER * clock
 }

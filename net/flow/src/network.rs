@@ -7,7 +7,8 @@ use crate::{Contention, Flow, Fluid, Link, Load, Parameters, Sharing, Use};
 
 /// A platform, as far as messages see it.
 pub trait Routes {
-    /// Puts the links of the way between two hosts into `links`, in order; gives its latency in seconds.
+    /// Puts the links of the way between two hosts into `links`, in order; gives its latency in
+    /// seconds.
     ///
     /// # Errors
     /// There is no way; the text says between which hosts.
@@ -44,8 +45,8 @@ pub struct Network<R, P = Silent> {
 }
 
 impl<R: Routes, P: Probe<Load>> Network<R, P> {
-    /// A network of these links. `cores` tells, by host, how many cores its ranks share if they are too few for all; they
-    /// are links behind the others. `probe` hears of the loads of links.
+    /// A network of these links. `cores` tells, by host, how many cores its ranks share if they are
+    /// too few for all; they are links behind the others. `probe` hears of the loads of links.
     pub fn new(
         routes: R,
         links: &[Link],
@@ -78,8 +79,8 @@ impl<R: Routes, P: Probe<Load>> Network<R, P> {
         }
     }
 
-    /// A message of `bytes` bytes sets out between two hosts; gives how long it meets nothing but latency. When it has
-    /// arrived, [`Network::advance`] gives its token back.
+    /// A message of `bytes` bytes sets out between two hosts; gives how long it meets nothing but
+    /// latency. When it has arrived, [`Network::advance`] gives its token back.
     ///
     /// # Errors
     /// There is no way; the text says between which hosts.
@@ -125,7 +126,8 @@ impl<R: Routes, P: Probe<Load>> Network<R, P> {
         Ok(latency)
     }
 
-    /// A computation that takes `time` alone begins on a host; false if it need not share the host's cores.
+    /// A computation that takes `time` alone begins on a host; false if it need not share the
+    /// host's cores.
     pub fn compute(&mut self, now: Time, host: u32, time: Time, token: u32) -> bool {
         let Some(Some(link)) = self.cores.get(host as usize) else { return false };
         let work = time.ps() as f64 * 1e-12;
@@ -135,8 +137,8 @@ impl<R: Routes, P: Probe<Load>> Network<R, P> {
         true
     }
 
-    /// Bytes that a link has to carry for all messages so far, with what the factors add to them and the traffic
-    /// on the way back.
+    /// Bytes that a link has to carry for all messages so far, with what the factors add to them
+    /// and the traffic on the way back.
     pub fn carried(&self, link: u32) -> f64 {
         self.carried.get(link as usize).copied().unwrap_or(0.0)
     }

@@ -38,7 +38,8 @@ pub enum Contention {
 /// Source: seed 002, section IV.B; SimGrid's options `network/…` and `smpi/…`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameters {
-    /// How much of its share of a link a message turns into progress, by its size with the envelope.
+    /// How much of its share of a link a message turns into progress, by its size with the
+    /// envelope.
     pub bandwidth_factors: Factors,
     /// By how much the latency of a route is longer for a message of its size.
     pub latency_factors: Factors,

@@ -1,21 +1,23 @@
 //! The max-min levels after a change, where they can have changed.
 //!
-//! A solution is max-min fair if and only if every variable is at its bound, or on a full link on which nothing has a
-//! higher level (Bertsekas and Gallager, *Data Networks*, section 6.5.2). So a part of the links can be filled
-//! anew, with everything else as it was, and the whole is right if no rate changed on a full link
-//! outside the part and none outside is overloaded. Links where that fails join the part, and it is filled
-//! again:
+//! A solution is max-min fair if and only if every variable is at its bound, or on a full link on
+//! which nothing has a higher level (Bertsekas and Gallager, *Data Networks*, section 6.5.2). So a
+//! part of the links can be filled anew, with everything else as it was, and the whole is right if
+//! no rate changed on a full link outside the part and none outside is overloaded. Links where that
+//! fails join the part, and it is filled again:
 //!
-//! 1. *Open* are the full links of the flows that started or ended. Covered are all variables on open links.
-//! 2. Covered variables are limited by their bounds and by the levels of full links that are not open.
+//! 1. *Open* are the full links of the flows that started or ended. Covered are all variables on
+//!    open links.
+//! 2. Covered variables are limited by their bounds and by the levels of full links that are not
+//!    open.
 //! 3. Progressive filling of the open links.
-//! 4. Links outside that are full and carry a variable whose rate changed, or that would be overloaded, are opened;
-//!    back to 2.
+//! 4. Links outside that are full and carry a variable whose rate changed, or that would be
+//!    overloaded, are opened; back to 2.
 //!
-//! What blocks a change blocks the work: when one of four flows out of a host ends and the other three are held
-//! by full links at their destinations as well, nothing else is looked at. Where everything is entangled, step 1 opens
-//! all full links at once, from the lowest level on that can change: filling begins below, so that a flow that
-//! ends leaves all lower levels as they are.
+//! What blocks a change blocks the work: when one of four flows out of a host ends and the other
+//! three are held by full links at their destinations as well, nothing else is looked at. Where
+//! everything is entangled, step 1 opens all full links at once, from the lowest level on that can
+//! change: filling begins below, so that a flow that ends leaves all lower levels as they are.
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
@@ -50,8 +52,8 @@ pub struct Solver {
 }
 
 impl Solver {
-    /// Finds the levels after the `changed` variables' counts changed and variables went off the `freed` links;
-    /// `lowest` is the lowest level that can have changed.
+    /// Finds the levels after the `changed` variables' counts changed and variables went off the
+    /// `freed` links; `lowest` is the lowest level that can have changed.
     pub fn solve(&mut self, system: &mut System, changed: &[u32], freed: &[u32], lowest: f64) {
         for &variable in changed {
             self.cover(system, variable);
@@ -149,7 +151,8 @@ impl Solver {
         }
     }
 
-    /// Makes everything ready to be filled: the limits from outside, and the weights on the open links.
+    /// Makes everything ready to be filled: the limits from outside, and the weights on the open
+    /// links.
     fn limit(&mut self, system: &mut System) {
         let System { hot, links, rising, slots, .. } = system;
         self.touched.clear();
@@ -214,7 +217,8 @@ impl Solver {
         }
     }
 
-    /// The level at which an open link is full, from sums made anew. What still rises on it is in `rising` then.
+    /// The level at which an open link is full, from sums made anew. What still rises on it is in
+    /// `rising` then.
     fn level(&mut self, system: &System, link: u32, least: f64) -> f64 {
         let fat = system.hot[link as usize].fat;
         let state = &system.links[link as usize];
@@ -237,8 +241,8 @@ impl Solver {
         (room / weight).max(least)
     }
 
-    /// The flows that still rise on a link have reached its level: those with lower limits stop there; if
-    /// there are none, the link stops all.
+    /// The flows that still rise on a link have reached its level: those with lower limits stop
+    /// there; if there are none, the link stops all.
     fn stop(&mut self, system: &mut System, link: u32, level: f64) {
         let fat = system.hot[link as usize].fat;
         let rising = std::mem::take(&mut self.rising);
@@ -246,8 +250,8 @@ impl Solver {
         for &variable in &rising {
             let state = &system.rising[variable as usize];
             let (limit, by) = (state.limit, state.limit_by);
-            // At equal levels a full link outside has the say, for then it need not be opened; but a fat
-            // pipe stops its flows.
+            // At equal levels a full link outside has the say, for then it need not be opened; but
+            // a fat pipe stops its flows.
             let bar = match by {
                 _ if fat => level * (1.0 - TIE),
                 OWN => level,

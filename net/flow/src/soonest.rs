@@ -3,7 +3,8 @@
 /// A tournament tree: a moment per place, and the earliest of them at once.
 #[derive(Debug)]
 pub struct Soonest {
-    /// The root is at 1, the children of `n` at `2n` and `2n + 1`, the leaf of place `p` at `leaves + p`.
+    /// The root is at 1, the children of `n` at `2n` and `2n + 1`, the leaf of place `p` at
+    /// `leaves + p`.
     nodes: Vec<u64>,
     leaves: usize,
 }

@@ -1,12 +1,13 @@
 //! What the solver keeps: links, and the variables on them.
 //!
-//! Flows that use the same links with the same weights, penalty and bound are one *variable* with a count: they
-//! have the same rate. Everything is in terms of the level x × penalty, so that a variable's *share* of a link is
-//! weight / penalty, its load count × share × level.
+//! Flows that use the same links with the same weights, penalty and bound are one *variable* with a
+//! count: they have the same rate. Everything is in terms of the level x × penalty, so that a
+//! variable's *share* of a link is weight / penalty, its load count × share × level.
 //!
-//! A variable's *group* is what limits it: a full link, or its own bound. A group has a clock, the integral of its
-//! level over time, in level × ps. The work of a flow is such an integral too, so that a change of a
-//! link's level moves one clock, and the end of a flow is a reading of the clock that does not change.
+//! A variable's *group* is what limits it: a full link, or its own bound. A group has a clock, the
+//! integral of its level over time, in level × ps. The work of a flow is such an integral too, so
+//! that a change of a link's level moves one clock, and the end of a flow is a reading of the clock
+//! that does not change.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -126,8 +127,8 @@ pub struct Variable {
     /// Flows in their latency phase.
     pub latent: u32,
     pub penalty: f64,
-    /// The group's clock minus the variable's own, which began when the first flow did; if it is its own group,
-    /// its own clock at `since`.
+    /// The group's clock minus the variable's own, which began when the first flow did; if it is
+    /// its own group, its own clock at `since`.
     pub offset: f64,
     pub since: u64,
     /// The first reading of the own clock at which a flow completes.
@@ -200,7 +201,8 @@ impl System {
         }
     }
 
-    /// The variable of flows with these slots, this bound (× penalty) and this penalty, made if there is none.
+    /// The variable of flows with these slots, this bound (× penalty) and this penalty, made if
+    /// there is none.
     pub fn variable(&mut self, way: &[Slot], bound: f64, penalty: f64) -> u32 {
         use std::hash::Hasher;
         let mut hasher = rustc_hash::FxHasher::default();

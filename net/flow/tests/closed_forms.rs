@@ -46,8 +46,8 @@ fn starts(fluid: &mut Fluid, flows: &[Flow]) -> Vec<FlowId> {
 
 #[test]
 fn a_parking_lot_is_shared_evenly_or_by_round_trip_times() {
-    // One flow over four links of 12 B/s and one on each. Evenly: 6 and 6. With penalties 4 and 1, as round
-    // trips have it: level/4 + level = 12, so 2.4 and 9.6.
+    // One flow over four links of 12 B/s and one on each. Evenly: 6 and 6. With penalties 4 and 1,
+    // as round trips have it: level/4 + level = 12, so 2.4 and 9.6.
     for (penalty, long, short) in [(1.0, 6.0, 6.0), (4.0, 2.4, 9.6)] {
         let mut fluid = Fluid::new([shared(12.0); 4]);
         let (all, each) = (uses(&[0, 1, 2, 3]), [0, 1, 2, 3].map(|link| uses(&[link])));
@@ -64,7 +64,8 @@ fn a_parking_lot_is_shared_evenly_or_by_round_trip_times() {
 
 #[test]
 fn on_a_dumbbell_a_bound_below_the_fair_share_leaves_the_rest_to_the_others() {
-    // Three flows from hosts of 10 B/s through a middle of 3 B/s: 1 each. One bound at 0.5 leaves 1.25 to each other.
+    // Three flows from hosts of 10 B/s through a middle of 3 B/s: 1 each. One bound at 0.5 leaves
+    // 1.25 to each other.
     for (bound, rates) in [(f64::INFINITY, [1.0, 1.0, 1.0]), (0.5, [0.5, 1.25, 1.25])] {
         let mut fluid = Fluid::new([10.0, 10.0, 10.0, 3.0, 10.0, 10.0, 10.0].map(shared));
         let ways = [uses(&[0, 3, 4]), uses(&[1, 3, 5]), uses(&[2, 3, 6])];
@@ -89,8 +90,9 @@ fn an_incast_ends_together_after_the_time_of_all_bytes() {
 
 #[test]
 fn shares_are_as_the_inverse_of_the_penalties_and_what_one_leaves_the_other_takes() {
-    // 3 B/s, penalties 1 and 2: 2 and 1 B/s. 4 B each: the first ends at 2 s, when the other has 2 B left; at 3 B/s
-    // they take 2/3 s: 2.666666666667 s, rounded up. Twice the work at a factor of 2 is the same.
+    // 3 B/s, penalties 1 and 2: 2 and 1 B/s. 4 B each: the first ends at 2 s, when the other has 2
+    // B left; at 3 B/s they take 2/3 s: 2.666666666667 s, rounded up. Twice the work at a factor of
+    // 2 is the same.
     for factor in [1.0, 2.0] {
         let mut fluid = Fluid::new([shared(3.0)]);
         let way = uses(&[0]);
@@ -104,8 +106,9 @@ fn shares_are_as_the_inverse_of_the_penalties_and_what_one_leaves_the_other_take
 
 #[test]
 fn cross_traffic_of_opposite_flows_takes_five_parts_in_a_hundred_and_five() {
-    // Split duplex of 21 B/s. One flow: bound by its own direction, 21, of which 1.05 come back. Two: x + 0.05 x =
-    // 21, so 20. Through a link used both ways the weights add: 2 × 1.05 x = 21 and x = 10, as one use or two.
+    // Split duplex of 21 B/s. One flow: bound by its own direction, 21, of which 1.05 come back.
+    // Two: x + 0.05 x = 21, so 20. Through a link used both ways the weights add: 2 × 1.05 x = 21
+    // and x = 10, as one use or two.
     let (there, back) = (uses(&[0]), Use { link: 1, weight: 0.05 });
     let one = [there[0], back];
     let two = [Use { link: 1, weight: 1.0 }, Use { link: 0, weight: 0.05 }];
@@ -127,7 +130,8 @@ fn cross_traffic_of_opposite_flows_takes_five_parts_in_a_hundred_and_five() {
 
 #[test]
 fn a_limiter_of_one_and_a_half_gives_an_exchange_one_and_a_half_in_total() {
-    // Seed 002, section IV.B: up, down and a limiter of 1.5 times the bandwidth that both directions share.
+    // Seed 002, section IV.B: up, down and a limiter of 1.5 times the bandwidth that both
+    // directions share.
     let mut fluid = Fluid::new([1.0, 1.0, 1.5].map(shared));
     let (up, down) = (uses(&[0, 2]), uses(&[1, 2]));
     let first = fluid.start(Time::ZERO, &plain(&up, 1e9), 0);
@@ -138,16 +142,16 @@ fn a_limiter_of_one_and_a_half_gives_an_exchange_one_and_a_half_in_total() {
 
 #[test]
 fn a_fat_pipe_gives_each_flow_its_bandwidth_but_stops_them_together() {
-    // Equal penalties: 5 B/s each. With penalties 1 and 2 the pipe is full at the level 5, when the other has 2.5. With
-    // weights 1 and 2 it is full at 2.5. A repeated link counts once.
+    // Equal penalties: 5 B/s each. With penalties 1 and 2 the pipe is full at the level 5, when the
+    // other has 2.5. With weights 1 and 2 it is full at 2.5. A repeated link counts once.
     let (one, two) = (uses(&[0]), [Use { link: 0, weight: 2.0 }]);
     let repeated = uses(&[0, 0]);
     let cases = [
         ([plain(&one, 1.0), plain(&repeated, 1.0)], [5.0, 5.0]),
         ([plain(&one, 1.0), Flow { penalty: 2.0, ..plain(&one, 1.0) }], [5.0, 2.5]),
         ([plain(&one, 1.0), plain(&two, 1.0)], [2.5, 2.5]),
-        // A bound below the pipe's bandwidth keeps the first from filling it: the second gets to the
-        // bandwidth itself.
+        // A bound below the pipe's bandwidth keeps the first from filling it: the second gets to
+        // the bandwidth itself.
         (
             [Flow { bound: 1.0, ..plain(&one, 1.0) }, Flow { penalty: 2.0, ..plain(&one, 1.0) }],
             [1.0, 5.0],
@@ -177,8 +181,8 @@ fn cores_are_a_link_and_the_speed_of_one_is_a_bound() {
 
 #[test]
 fn a_latency_phase_uses_nothing() {
-    // 2 B/s. The first has 2 B; the second begins at 0.5 s, when 1 B is left of the first: 1 B/s each until 1.5 s,
-    // when the second has 1 of its 2 B: at 2 B/s until 2 s.
+    // 2 B/s. The first has 2 B; the second begins at 0.5 s, when 1 B is left of the first: 1 B/s
+    // each until 1.5 s, when the second has 1 of its 2 B: at 2 B/s until 2 s.
     let mut fluid = Fluid::new([shared(2.0)]);
     let way = uses(&[0]);
     let late = Flow { latency: Time::from_ps(SECOND / 2), ..plain(&way, 2.0) };
@@ -195,7 +199,8 @@ fn what_shares_nothing_takes_its_latency_and_its_bound() {
     let (way, none) = (uses(&[0]), []);
     let latency = Time::from_ps(70);
     let flows = [
-        // Nothing to transfer; nothing to use and no bound; a bound alone, 1e-9 s; no part in the sharing, 2e-9 s.
+        // Nothing to transfer; nothing to use and no bound; a bound alone, 1e-9 s; no part in the
+        // sharing, 2e-9 s.
         Flow { latency, ..plain(&way, 0.0) },
         plain(&none, 5.0),
         Flow { bound: 1e10, latency, ..plain(&none, 10.0) },
@@ -209,9 +214,10 @@ fn what_shares_nothing_takes_its_latency_and_its_bound() {
 
 #[test]
 fn ends_that_only_rounding_tells_apart_are_one() {
-    // 500 flows with penalties of all sizes on one link, each with as much work as its share: all end after
-    // total / bandwidth, here total = sum of 1e9 / penalty. Half of them begin later, with the work for the rest of that
-    // time, which changes all rates: until s the first half has everything.
+    // 500 flows with penalties of all sizes on one link, each with as much work as its share: all
+    // end after total / bandwidth, here total = sum of 1e9 / penalty. Half of them begin later,
+    // with the work for the rest of that time, which changes all rates: until s the first half has
+    // everything.
     let penalty = |flow: u32| 1e-6 * 1.017_f64.powf(flow.into());
     let total =
         |flows: &mut dyn Iterator<Item = u32>| flows.map(|flow| 1.0 / penalty(flow)).sum::<f64>();
@@ -254,8 +260,8 @@ impl Probe<Load> for Loads {
 
 #[test]
 fn a_probe_hears_what_links_carry() {
-    // A flow of 2 B over links of 2 and 4 B/s; another of 3 B on the second link after 0.5 s has 2 B/s left, until the
-    // first ends at 1 s: then 4 B/s for the 2 B that it still has, until 1.5 s.
+    // A flow of 2 B over links of 2 and 4 B/s; another of 3 B on the second link after 0.5 s has 2
+    // B/s left, until the first ends at 1 s: then 4 B/s for the 2 B that it still has, until 1.5 s.
     let mut fluid = Fluid::watched([2.0, 4.0].map(shared), Loads::default());
     fluid.start(Time::ZERO, &plain(&uses(&[0, 1]), 2.0), 0);
     let late =
@@ -283,8 +289,9 @@ fn a_probe_hears_what_links_carry() {
 
 #[test]
 fn an_end_beyond_the_range_of_time_is_none_of_the_ends() {
-    // 1e9 B at 1 B/s take 1e9 s; times go up to 1.8e7 s. Whether the flow shares a link, is bound by itself, shares nothing or
-    // only has that latency: while it is there, nobody may take the network for idle.
+    // 1e9 B at 1 B/s take 1e9 s; times go up to 1.8e7 s. Whether the flow shares a link, is bound
+    // by itself, shares nothing or only has that latency: while it is there, nobody may take the
+    // network for idle.
     let way = uses(&[0]);
     let flows = [
         plain(&way, 1e9),

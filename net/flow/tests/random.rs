@@ -1,5 +1,5 @@
-//! Random systems against naive progressive filling, which knows nothing of the solver: all levels rise
-//! together, one event after the other is looked for among all links and all bounds.
+//! Random systems against naive progressive filling, which knows nothing of the solver: all levels
+//! rise together, one event after the other is looked for among all links and all bounds.
 
 use flow::{Flow, FlowId, Fluid, Link, Sharing, Use};
 use kernel::Random;
@@ -138,7 +138,8 @@ fn run(links: &[Link], flows: &[Plan]) -> Vec<f64> {
     ends
 }
 
-/// A system of a random size, at most `scale` times a small one; times are seconds, so that a picosecond is below the tolerance.
+/// A system of a random size, at most `scale` times a small one; times are seconds, so that a
+/// picosecond is below the tolerance.
 fn system(dice: &mut Dice, scale: u64) -> (Vec<Link>, Vec<Plan>) {
     let links = 1 + dice.below(8 * scale) as usize;
     let even = dice.one_in(3);
@@ -181,8 +182,8 @@ fn system(dice: &mut Dice, scale: u64) -> (Vec<Link>, Vec<Plan>) {
     (links, flows)
 }
 
-/// Hosts around a backbone that is full most of the time, messages one after the other; sometimes something else is full,
-/// too.
+/// Hosts around a backbone that is full most of the time, messages one after the other; sometimes
+/// something else is full, too.
 fn cluster(dice: &mut Dice) -> (Vec<Link>, Vec<Plan>) {
     let hosts = 3 + dice.below(8) as u32;
     let slow = dice.one_in(2);

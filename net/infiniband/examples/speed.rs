@@ -1,5 +1,6 @@
-//! Flit-hops per second of CPU with the plain driver: uniform traffic of full packets at a load of 0.6 on a
-//! fat tree of 324 hosts (18 leaf switches of 36 ports, 18 up and 18 down, under 18 more; two levels).
+//! Flit-hops per second of CPU with the plain driver: uniform traffic of full packets at a load of
+//! 0.6 on a fat tree of 324 hosts (18 leaf switches of 36 ports, 18 up and 18 down, under 18 more;
+//! two levels).
 
 use std::time::Instant;
 

@@ -1,16 +1,16 @@
 //! The virtual lane arbiter of an output port.
 //!
-//! InfiniBand Architecture Specification, volume 1, section 7.6.9: two tables of (lane, weight), weights
-//! in units of 64 bytes, served in weighted round robin; the high table goes first until the high limit
-//! is used up.
+//! InfiniBand Architecture Specification, volume 1, section 7.6.9: two tables of (lane, weight),
+//! weights in units of 64 bytes, served in weighted round robin; the high table goes first until
+//! the high limit is used up.
 
 /// An entry of an arbitration table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
     /// The virtual lane.
     pub lane: u8,
-    /// How much it may send before the next entry's turn, in units of 64 bytes (one flit); an entry of
-    /// weight 0 is skipped.
+    /// How much it may send before the next entry's turn, in units of 64 bytes (one flit); an entry
+    /// of weight 0 is skipped.
     pub weight: u8,
 }
 
@@ -21,8 +21,8 @@ pub struct Tables {
     pub high: Vec<Share>,
     /// Served when the high table has nothing to send or has used up its limit.
     pub low: Vec<Share>,
-    /// What the high table may send before the low one gets a turn, in units of 4096 bytes; 0 means one
-    /// packet, 255 no limit.
+    /// What the high table may send before the low one gets a turn, in units of 4096 bytes; 0 means
+    /// one packet, 255 no limit.
     pub high_limit: u8,
 }
 
@@ -117,7 +117,8 @@ mod tests {
         table.iter().map(|&(lane, weight)| Share { lane, weight }).collect()
     }
 
-    /// What lanes 0 to 3 get of `packets` packets of 34 flits, when all always have something to send.
+    /// What lanes 0 to 3 get of `packets` packets of 34 flits, when all always have something to
+    /// send.
     fn served(tables: &Tables, packets: usize) -> [usize; 4] {
         let mut arbiter = Arbiter::new(tables);
         let mut count = [0; 4];
@@ -143,8 +144,8 @@ mod tests {
         assert_eq!(served(&tables, 300), [100, 200, 0, 0]);
     }
 
-    /// A limit of one unit is 64 flits: packets of 34 exceed it with the second, so two high packets go
-    /// for each low one. Zero lets one go, 17 units (1088 flits) exactly 32, 255 all.
+    /// A limit of one unit is 64 flits: packets of 34 exceed it with the second, so two high
+    /// packets go for each low one. Zero lets one go, 17 units (1088 flits) exactly 32, 255 all.
     #[test]
     fn high_limit() {
         let (high, low) = (shares(&[(0, 255)]), shares(&[(1, 255)]));

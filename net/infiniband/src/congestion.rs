@@ -1,9 +1,9 @@
 //! Congestion control: InfiniBand Architecture Specification, volume 1, annex A10.
 //!
-//! A switch marks packets (FECN) that leave by a port whose queue is above a threshold; the receiver
-//! tells the source (BECN), in a packet of its own or in an acknowledgement; the source then waits between
-//! the packets of that flow. How long is an entry of a table (CCT), whose index (CCTI) each BECN raises
-//! and a timer lowers.
+//! A switch marks packets (FECN) that leave by a port whose queue is above a threshold; the
+//! receiver tells the source (BECN), in a packet of its own or in an acknowledgement; the source
+//! then waits between the packets of that flow. How long is an entry of a table (CCT), whose index
+//! (CCTI) each BECN raises and a timer lowers.
 
 use units::Time;
 
@@ -56,8 +56,8 @@ impl Delay {
 /// The parameters of annex A10, under its names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Control {
-    /// `Threshold`, 0 to 15: 0 never marks; else a queue is congested from (16 - threshold)/16 of a lane's
-    /// input buffer on. The queue of a port and lane is all that waits for it in the switch.
+    /// `Threshold`, 0 to 15: 0 never marks; else a queue is congested from (16 - threshold)/16 of a
+    /// lane's input buffer on. The queue of a port and lane is all that waits for it in the switch.
     pub threshold: u8,
     /// `Marking_Rate`: eligible packets between two that are marked.
     pub marking_rate: u16,
@@ -83,9 +83,9 @@ pub struct Control {
     pub notifications: u16,
 }
 
-/// The published table of the public fork: an index of i means a delay of i^2 * 3300/6889 ns after a
-/// packet that takes 512 ns (2048 bytes at 4 bytes/ns). The standard's fractions are as fine as 1/8 of a
-/// packet time.
+/// The published table of the public fork: an index of i means a delay of i^2 * 3300/6889 ns after
+/// a packet that takes 512 ns (2048 bytes at 4 bytes/ns). The standard's fractions are as fine as
+/// 1/8 of a packet time.
 pub fn quadratic() -> Vec<Delay> {
     let factor = |i: u32| f64::from(i * i) * 3300.0 / 6889.0 / 512.0;
     (0..128).map(|i| Delay::nearest(factor(i))).collect()
@@ -162,8 +162,8 @@ mod tests {
         }
     }
 
-    /// From 1 by 4 to 5, one tick later 4, then 8, 10 (the limit); the trigger of 9 is reached there. After
-    /// 8 ticks 2, after many 1.
+    /// From 1 by 4 to 5, one tick later 4, then 8, 10 (the limit); the trigger of 9 is reached
+    /// there. After 8 ticks 2, after many 1.
     #[test]
     fn index_steps() {
         let control = control();
@@ -178,8 +178,9 @@ mod tests {
         assert_eq!((index.at(&control, 9_500), index.at(&control, 1 << 40)), (2, 1));
     }
 
-    /// 127^2 * 3300/6889/512 = 15.09 packet times: 120.7 eighths, so 121/8; 8 are 0.0599, less than half an
-    /// eighth; 9 are 0.0758, more than half. After 512 ns, 121/8 are 7744 ns (7726 by the formula).
+    /// 127^2 * 3300/6889/512 = 15.09 packet times: 120.7 eighths, so 121/8; 8 are 0.0599, less than
+    /// half an eighth; 9 are 0.0758, more than half. After 512 ns, 121/8 are 7744 ns (7726 by the
+    /// formula).
     #[test]
     fn table() {
         let table = quadratic();

@@ -1,4 +1,5 @@
-//! The plainest driver of the devices: one heap, one thread. Tests and the closed forms' checks use it.
+//! The plainest driver of the devices: one heap, one thread. Tests and the closed forms' checks use
+//! it.
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
@@ -27,8 +28,8 @@ enum Due {
     Run,
 }
 
-/// The heap's keys are (time, class, source, the source's sequence) in one number; what they stand for lies
-/// in slots that are used again.
+/// The heap's keys are (time, class, source, the source's sequence) in one number; what they stand
+/// for lies in slots that are used again.
 #[derive(Debug, Default)]
 struct Heap {
     keys: BinaryHeap<Reverse<(u128, u32)>>,

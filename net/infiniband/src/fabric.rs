@@ -61,7 +61,8 @@ fn flight(millimetres: u32) -> Time {
 }
 
 impl Fabric {
-    /// A network of a graph and its routes. Everything that is wrong with the parameters is reported.
+    /// A network of a graph and its routes. Everything that is wrong with the parameters is
+    /// reported.
     pub fn new(
         graph: &Graph,
         routes: Routes,
@@ -127,14 +128,15 @@ impl Fabric {
         self.first.len() as u32 - 1
     }
 
-    /// The least time between an event at a device and what it causes at another: on some link, the cable and either
-    /// what a credit takes besides, or a packet: `latency_out` of a switch that sends it and `latency_in` of one
-    /// that gets it, which cannot do anything with it before.
+    /// The least time between an event at a device and what it causes at another: on some link, the
+    /// cable and either what a credit takes besides, or a packet: `latency_out` of a switch that
+    /// sends it and `latency_in` of one that gets it, which cannot do anything with it before.
     pub const fn lookahead(&self) -> Time {
         self.lookahead
     }
 
-    /// The same between the two devices of the links that are `wanted`; [`Time::MAX`] if there are none.
+    /// The same between the two devices of the links that are `wanted`; [`Time::MAX`] if there are
+    /// none.
     pub(crate) fn lookahead_where(&self, wanted: impl Fn(u32, u32) -> bool) -> Time {
         let Parameters { latency_out, credit_delay, .. } = self.parameters;
         let least = |device: u32, port: &Port| {
@@ -148,8 +150,9 @@ impl Fabric {
         all.min().map_or(Time::MAX, Time::from_ps)
     }
 
-    /// Where each device is in a row of all of them, from 0 to 2^32: hosts are where their switch is, and the switches of
-    /// each distance from the hosts are spread evenly by their numbers, so that neighbours are near in trees and grids alike.
+    /// Where each device is in a row of all of them, from 0 to 2^32: hosts are where their switch
+    /// is, and the switches of each distance from the hosts are spread evenly by their numbers, so
+    /// that neighbours are near in trees and grids alike.
     pub(crate) fn rows(&self) -> Vec<u64> {
         let mut rows = vec![0; self.devices() as usize];
         let mut known: Vec<bool> = (0..self.devices()).map(|device| device < self.hosts).collect();
@@ -224,8 +227,8 @@ impl Fabric {
         self.routes.choose(source, destination, self.choices.number(source, index))
     }
 
-    /// The links that a packet crosses, as (device, output port), from its source to its destination;
-    /// `None` if its route does not get there.
+    /// The links that a packet crosses, as (device, output port), from its source to its
+    /// destination; `None` if its route does not get there.
     pub fn path(&self, header: &Header) -> Option<Vec<(u32, u16)>> {
         let mut path = Vec::new();
         self.walk(header, |device, port| path.push((device, port)))?;

@@ -1,12 +1,12 @@
 //! A host channel adapter: queue pairs, an arbiter per port, and what takes arrivals to memory.
 //!
-//! Messages of one destination and service level form a queue pair and leave in order; queue pairs of a
-//! port and lane take turns by packet. A packet leaves when the port has sent the one before and credits
-//! for all of it are there; its flits leave at the pace of the generator or the link, whichever is
-//! slower. Notifications and acknowledgements go before data.
+//! Messages of one destination and service level form a queue pair and leave in order; queue pairs
+//! of a port and lane take turns by packet. A packet leaves when the port has sent the one before
+//! and credits for all of it are there; its flits leave at the pace of the generator or the link,
+//! whichever is slower. Notifications and acknowledgements go before data.
 //!
-//! Arriving flits go to memory in order of arrival, whatever their lane, as [`crate::sink`] says, and
-//! their credits go back then. Notifications and acknowledgements are taken at once.
+//! Arriving flits go to memory in order of arrival, whatever their lane, as [`crate::sink`] says,
+//! and their credits go back then. Notifications and acknowledgements are taken at once.
 
 mod send;
 
@@ -27,7 +27,8 @@ use self::send::{Reply, Sender, header};
 /// A message to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// The host it is for. One to the sender itself is delivered at once: the network does not see it.
+    /// The host it is for. One to the sender itself is delivered at once: the network does not see
+    /// it.
     pub destination: u32,
     /// Its size in bytes.
     pub bytes: u64,
@@ -81,8 +82,8 @@ impl Hca {
         self.flows.unsent
     }
 
-    /// A message enters; one that does so past 106 days is delivered at [`Time::MAX`]. Everything due
-    /// before `at` must have been run.
+    /// A message enters; one that does so past 106 days is delivered at [`Time::MAX`]. Everything
+    /// due before `at` must have been run.
     pub fn inject(&mut self, net: &Fabric, at: Time, message: Message, out: &mut impl Outlet) {
         let Message { destination, level, sequence, .. } = message;
         if destination == self.device || at >= FAR {

@@ -1,20 +1,21 @@
 //! InfiniBand at flit level.
 //!
 //! Hosts ([`Hca`]) and switches ([`Switch`]) with credits per virtual lane, virtual output queues,
-//! arbiters with high and low tables, a crossbar with limited speed-up, sinks that pause, and congestion
-//! control after annex A10. Packets cut through; every flit's time on every link is exact, though the cost
-//! is one event per packet and link ([`Shape`] says why), and what is idle costs nothing.
+//! arbiters with high and low tables, a crossbar with limited speed-up, sinks that pause, and
+//! congestion control after annex A10. Packets cut through; every flit's time on every link is
+//! exact, though the cost is one event per packet and link ([`Shape`] says why), and what is idle
+//! costs nothing.
 //!
 //! Not modelled: bit errors and retransmission, flow-control packets' own use of the wire, adaptive
 //! routing, dead-lock and time-out recovery, acknowledgements' part in the transport (they only use
 //! bandwidth and carry BECN), multicast.
 //!
 //! Sources: InfiniBand Architecture Specification, volume 1 (chapters 7 and A10); the thesis of
-//! `docs/src/infiniband.md`, sections 3.2 and 5.4, for how its components work together and for the figures
-//! of the preset. Range of validity: links of SDR to NDR, packets of up to 255 flits.
+//! `docs/src/infiniband.md`, sections 3.2 and 5.4, for how its components work together and for the
+//! figures of the preset. Range of validity: links of SDR to NDR, packets of up to 255 flits.
 //!
-//! The devices have no queue of events of their own: whoever drives them hands over signals in order
-//! of (time, source device, the source's sequence) and calls `run` up to the next one's time.
+//! The devices have no queue of events of their own: whoever drives them hands over signals in
+//! order of (time, source device, the source's sequence) and calls `run` up to the next one's time.
 //! [`Driver`] is the plainest such.
 
 mod arbiter;

@@ -99,7 +99,8 @@ impl Infiniband {
         self.hosts.get(number as usize).copied().unwrap_or_else(switch)
     }
 
-    /// How long a message from a number occupies its host's link: all its flits, at the link's pace.
+    /// How long a message from a number occupies its host's link: all its flits, at the link's
+    /// pace.
     pub fn link_time(&self, number: u32, bytes: u64) -> Time {
         let header = Header { source: self.host(number), ..Header::default() };
         let port = self.fabric.first_hop(&header).port;
@@ -108,7 +109,8 @@ impl Infiniband {
         Time::from_ps(flit.ps().saturating_mul(flits))
     }
 
-    /// Links that a message of this number crosses from one host to another; 0 if there is no route.
+    /// Links that a message of this number crosses from one host to another; 0 if there is no
+    /// route.
     pub fn hops(&self, source: u32, destination: u32, number: u64) -> u32 {
         let level = self.level(source);
         let (source, destination) = (self.host(source), self.host(destination));

@@ -7,8 +7,8 @@ use crate::Signal;
 /// Something to watch. The device it happens at is the one that runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Record {
-    /// A link carries a packet from `start` to `end`, the end of its last flit; the flits between may have
-    /// gaps.
+    /// A link carries a packet from `start` to `end`, the end of its last flit; the flits between
+    /// may have gaps.
     Sent {
         /// Output port.
         port: u16,
@@ -87,11 +87,12 @@ pub trait Outlet {
     /// Whether records are wanted; where not, they cost nothing.
     const LISTENS: bool = false;
 
-    /// A signal that reaches another device at a time that is at least the lookahead later than now.
+    /// A signal that reaches another device at a time that is at least the lookahead later than
+    /// now.
     fn send(&mut self, device: u32, at: Time, signal: Signal);
 
-    /// A message is delivered to this host at a time that may lie ahead. What one port delivers comes in
-    /// order of time.
+    /// A message is delivered to this host at a time that may lie ahead. What one port delivers
+    /// comes in order of time.
     fn deliver(&mut self, at: Time, source: u32, sequence: u64);
 
     /// Something to watch; the time is that of the event that leads to it.

@@ -17,7 +17,8 @@ pub enum Choice {
     Message,
 }
 
-/// The parameters of all devices and links; a link of the topology may have a rate and a delay of its own.
+/// The parameters of all devices and links; a link of the topology may have a rate and a delay of
+/// its own.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameters {
     /// Rate of the links.
@@ -163,7 +164,8 @@ impl Parameters {
         if self.padded { 0 } else { flit as u64 * bytes as u64 / FLIT as u64 }
     }
 
-    /// Packets of a message and the flits of all of them: an empty message is one packet of headers.
+    /// Packets of a message and the flits of all of them: an empty message is one packet of
+    /// headers.
     pub fn message_flits(&self, bytes: u64) -> (u64, u64) {
         let mtu = u64::from(self.mtu).max(1);
         let flits = |payload: u64| (payload + u64::from(self.header)).div_ceil(FLIT.into());
@@ -253,8 +255,8 @@ pub(crate) fn is_delay(time: Time) -> bool {
     time <= Time::from_ps(1_000_000_000_000)
 }
 
-/// The time of one flit at a rate, rounded to the nearest picosecond: exact for all but FDR (9386.67 ps
-/// at 4x becomes 9387) and rates given as numbers.
+/// The time of one flit at a rate, rounded to the nearest picosecond: exact for all but FDR
+/// (9386.67 ps at 4x becomes 9387) and rates given as numbers.
 pub fn flit_time(rate: Rate) -> Time {
     let cost = rate.bandwidth().time_per_byte().map(|time| time.cost(FLIT.into()));
     cost.unwrap_or(Time::MAX)

@@ -1,14 +1,14 @@
 //! What takes flits out of a host's input buffer: the bus to memory, which now and then pauses.
 //!
-//! A bus without pauses takes one flit per pace. One with pauses ("PCI Express hiccups", the seed's section
-//! 3.2.6) is *polled*. A flit that arrives while no poll is due sets one, a pace later. A poll takes the first
-//! flit that waits and sets the next one, a pace later. A poll that finds nothing, or falls into a pause, is
-//! lost. When a pause ends and no poll is due, there is one `resume` later. What arrives at an instant comes
-//! after a poll, and before the end of a pause.
+//! A bus without pauses takes one flit per pace. One with pauses ("PCI Express hiccups", the seed's
+//! section 3.2.6) is *polled*. A flit that arrives while no poll is due sets one, a pace later. A
+//! poll takes the first flit that waits and sets the next one, a pace later. A poll that finds
+//! nothing, or falls into a pause, is lost. When a pause ends and no poll is due, there is one
+//! `resume` later. What arrives at an instant comes after a poll, and before the end of a pause.
 //!
-//! So when a pause swallows a poll, what arrives in the rest of that pause decides when the next one is.
-//! Polls are settled as soon as that is known: with a packet for all its flits, and from one swallowed
-//! poll to the next for those that wait when nothing more arrives.
+//! So when a pause swallows a poll, what arrives in the rest of that pause decides when the next
+//! one is. Polls are settled as soon as that is known: with a packet for all its flits, and from
+//! one swallowed poll to the next for those that wait when nothing more arrives.
 
 use std::collections::VecDeque;
 
@@ -46,7 +46,8 @@ impl Hiccups {
     /// No pauses.
     pub const NONE: Self = Self { period: 0, pause: 0, phase: 0, resume: 0, spread: Spread::Fixed };
 
-    /// Whether flits that wait are taken in the end: the poll that follows a pause must not always be lost.
+    /// Whether flits that wait are taken in the end: the poll that follows a pause must not always
+    /// be lost.
     pub(crate) const fn leave_time(&self) -> bool {
         let Self { period, pause, resume, .. } = *self;
         if period == 0 {
@@ -138,8 +139,8 @@ impl Sink {
         (pace * u64::from(packet.last) + u64::from(FLIT) / 2) / u64::from(FLIT)
     }
 
-    /// A packet's flits arrive from `at` on. `gone` is told of packets' flits when it is known when they are
-    /// taken, in pieces, and whether the last is among them.
+    /// A packet's flits arrive from `at` on. `gone` is told of packets' flits when it is known when
+    /// they are taken, in pieces, and whether the last is among them.
     pub fn take(&mut self, at: u64, packet: &Packet, mut gone: impl FnMut(&Packet, Piece, bool)) {
         let flits = u32::from(packet.flits);
         if self.hiccups.period > 0 {
@@ -249,7 +250,8 @@ impl Sink {
 }
 
 impl Piece {
-    /// Adds a flit that is taken at `at`, if it goes on at the piece's pace, which the second one sets.
+    /// Adds a flit that is taken at `at`, if it goes on at the piece's pace, which the second one
+    /// sets.
     fn add(&mut self, at: u64) -> bool {
         let gap = at - self.start - self.shape.offset(u32::from(self.flits) - 1);
         if self.flits == 1 {

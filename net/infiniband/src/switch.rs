@@ -1,15 +1,16 @@
-//! A switch: input buffers with virtual output queues, a crossbar, and an arbiter and an output buffer
-//! per port.
+//! A switch: input buffers with virtual output queues, a crossbar, and an arbiter and an output
+//! buffer per port.
 //!
-//! The head of a packet may be arbitrated `latency-in` after it has arrived, and only then is it known here: it enters
-//! its queue. An output port grants one packet at a time, when the flits before it have crossed, its output buffer has room for a full
-//! packet, the next buffer has credits for the whole packet, and the input port sends fewer than
-//! `max-being-sent` others. From then on everything about the packet is known: its flits leave the input
-//! buffer (and their credits go back) at the crossbar's pace or as they arrive, and the link
-//! `latency-out` later at the link's pace.
+//! The head of a packet may be arbitrated `latency-in` after it has arrived, and only then is it
+//! known here: it enters its queue. An output port grants one packet at a time, when the flits
+//! before it have crossed, its output buffer has room for a full packet, the next buffer has
+//! credits for the whole packet, and the input port sends fewer than `max-being-sent` others. From
+//! then on everything about the packet is known: its flits leave the input buffer (and their
+//! credits go back) at the crossbar's pace or as they arrive, and the link `latency-out` later at
+//! the link's pace.
 //!
-//! Ties: what arrives at an instant is there before anything is granted at it; output ports grant in the
-//! order of their numbers.
+//! Ties: what arrives at an instant is there before anything is granted at it; output ports grant
+//! in the order of their numbers.
 
 use topology::Header;
 use units::Time;

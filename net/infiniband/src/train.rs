@@ -1,13 +1,13 @@
 //! Trains: the flits of a packet, or the credits they leave behind, crossing one link.
 //!
-//! A packet is sent only when credits for all its flits are there, so once its head is granted nothing
-//! can stop the others: when each passes is known at once, and the train is one event.
+//! A packet is sent only when credits for all its flits are there, so once its head is granted
+//! nothing can stop the others: when each passes is known at once, and the train is one event.
 
 /// How the flits of a train follow its first. Flit i passes at
-/// `start + max(i * gap, i * slow - lead)`: a packet that waited for an output leaves at that output's
-/// pace (`gap`) until it has caught up with flits that still arrive more slowly (`slow`), `lead` being
-/// how far its head was behind the earliest time at which it could have left. Without such flits,
-/// `slow == gap` and `lead == 0`.
+/// `start + max(i * gap, i * slow - lead)`: a packet that waited for an output leaves at that
+/// output's pace (`gap`) until it has caught up with flits that still arrive more slowly (`slow`),
+/// `lead` being how far its head was behind the earliest time at which it could have left. Without
+/// such flits, `slow == gap` and `lead == 0`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// Picoseconds from flit to flit at the front.
@@ -42,12 +42,12 @@ impl Shape {
         passed.min(flits.into()) as u32
     }
 
-    /// The train of `flits` flits behind a stage that needs `gap` picoseconds per flit and starts on the
-    /// first one `wait` picoseconds after it was there: flit i leaves at the later of `gap` after flit
-    /// i-1 and its own arrival.
+    /// The train of `flits` flits behind a stage that needs `gap` picoseconds per flit and starts
+    /// on the first one `wait` picoseconds after it was there: flit i leaves at the later of `gap`
+    /// after flit i-1 and its own arrival.
     ///
-    /// Exact for the first and the last flit always, and for those between them unless a packet meets
-    /// three paces on its way, each faster than the one before, and waits at two of them.
+    /// Exact for the first and the last flit always, and for those between them unless a packet
+    /// meets three paces on its way, each faster than the one before, and waits at two of them.
     #[inline]
     #[must_use]
     pub fn behind(self, flits: u32, gap: u32, wait: u64) -> Self {

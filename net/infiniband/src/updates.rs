@@ -1,8 +1,9 @@
 //! Flow-control packets, as far as they occupy a link.
 //!
-//! Every `update`, counted from time 0, a port sends one of 8 bytes for each lane: 1 ns later if its link is
-//! idle, else at the end of the packet that is on it. Data wait for it. Nothing happens on a link
-//! without data: what a flow-control packet does to a packet follows from when that could go.
+//! Every `update`, counted from time 0, a port sends one of 8 bytes for each lane: 1 ns later if
+//! its link is idle, else at the end of the packet that is on it. Data wait for it. Nothing happens
+//! on a link without data: what a flow-control packet does to a packet follows from when that could
+//! go.
 
 use crate::fabric::{Fabric, Port};
 

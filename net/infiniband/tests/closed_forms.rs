@@ -16,9 +16,9 @@ fn chain(switches: u32) -> String {
     format!("chain:switches={switches},hosts=1")
 }
 
-/// One switch delays a head by 101 ns, each further one by 81 ns (section 5.4.1, table 4.8.1). A flit of 24
-/// or 60 bytes (4 or 40 of payload and 20 of headers) is then taken in 24/64 or 60/64 of 33.6 ns: 12.6 and
-/// 31.5 ns (section 5.4), 113.6 and 132.5 ns in all.
+/// One switch delays a head by 101 ns, each further one by 81 ns (section 5.4.1, table 4.8.1). A
+/// flit of 24 or 60 bytes (4 or 40 of payload and 20 of headers) is then taken in 24/64 or 60/64 of
+/// 33.6 ns: 12.6 and 31.5 ns (section 5.4), 113.6 and 132.5 ns in all.
 #[test]
 fn one_flit() {
     for (switches, head) in [(1, 101_000), (2, 182_000), (3, 263_000), (4, 344_000), (5, 425_000)] {
@@ -35,9 +35,9 @@ fn one_flit() {
     }
 }
 
-/// n flits are taken 33.6 ns each, from when the head is there. 180 bytes are 200 with headers: 4 flits;
-/// 2156 are one packet of 34; 2157 one flit more; 400000 are 185 packets of 34 flits and 1160 bytes with
-/// headers, 19 flits: 6309 (section 5.4).
+/// n flits are taken 33.6 ns each, from when the head is there. 180 bytes are 200 with headers: 4
+/// flits; 2156 are one packet of 34; 2157 one flit more; 400000 are 185 packets of 34 flits and
+/// 1160 bytes with headers, 19 flits: 6309 (section 5.4).
 #[test]
 fn one_message() {
     for (switches, head) in [(2, 182_000), (3, 263_000), (5, 425_000)] {
@@ -53,9 +53,10 @@ fn one_message() {
     }
 }
 
-/// Where the sink keeps up, the wire sets the pace: 4x EDR moves a flit in 5.12 ns, and 10 000 bytes are 2
-/// packets of 4096 + 26 bytes (65 flits) and one of 1808 + 26 (29): 159 flits. Two switches and three
-/// cables: 2 * 90 + 3 * 10 = 210 ns. A generator of 7 ns a flit then sets it, and a crossbar of 9 ns.
+/// Where the sink keeps up, the wire sets the pace: 4x EDR moves a flit in 5.12 ns, and 10 000
+/// bytes are 2 packets of 4096 + 26 bytes (65 flits) and one of 1808 + 26 (29): 159 flits. Two
+/// switches and three cables: 2 * 90 + 3 * 10 = 210 ns. A generator of 7 ns a flit then sets it,
+/// and a crossbar of 9 ns.
 #[test]
 fn the_slowest_stage() {
     let edr = preset("infiniband-edr").expect("a preset");
@@ -71,11 +72,11 @@ fn the_slowest_stage() {
     }
 }
 
-/// Two senders to one sink that takes a flit in 33.6 ns: the last of both is there after all flits of
-/// both, 33.6 ns each after the head's 101 ns. Packets alternate, host 1 first (inputs take turns from 0, and
-/// host 0 is the sink): with 185 full packets each, host 1 is through one packet of 34 flits sooner. With 19
-/// flits more each, host 1's short last packet finds credits before host 2's full one that is due, so both
-/// of host 2's last ones, 53 flits, come after it.
+/// Two senders to one sink that takes a flit in 33.6 ns: the last of both is there after all flits
+/// of both, 33.6 ns each after the head's 101 ns. Packets alternate, host 1 first (inputs take
+/// turns from 0, and host 0 is the sink): with 185 full packets each, host 1 is through one packet
+/// of 34 flits sooner. With 19 flits more each, host 1's short last packet finds credits before
+/// host 2's full one that is due, so both of host 2's last ones, 53 flits, come after it.
 #[test]
 fn two_senders_one_sink() {
     let net = fabric("star:hosts=3", simula());
@@ -88,10 +89,11 @@ fn two_senders_one_sink() {
     }
 }
 
-/// Exactly: a pause of 100 ns from 150 ns on, every 10 us. Heads arrive at 101 ns, the flits of a message of 4
-/// every 32 ns. The first goes at 134.6; the poll at 168.2 is lost, and flit 3, which arrives at 197 ns,
-/// sets one at 230.6, which is lost too. Nothing arrives from then on, so the next poll is 1 ns after the end
-/// of the pause, and the last flit goes 67.2 ns after that of 251 ns. Had the pause ended at 240 ns: 308.2.
+/// Exactly: a pause of 100 ns from 150 ns on, every 10 us. Heads arrive at 101 ns, the flits of a
+/// message of 4 every 32 ns. The first goes at 134.6; the poll at 168.2 is lost, and flit 3, which
+/// arrives at 197 ns, sets one at 230.6, which is lost too. Nothing arrives from then on, so the
+/// next poll is 1 ns after the end of the pause, and the last flit goes 67.2 ns after that of 251
+/// ns. Had the pause ended at 240 ns: 308.2.
 #[test]
 fn one_pause() {
     let end = |pause| {
@@ -113,9 +115,10 @@ fn one_pause() {
     assert_eq!(end(19_000), ps(170_000 + 2 * 33_600));
 }
 
-/// The preset's pauses of 1.25 in 6.25 ns: two flits of 33.6 ns go in 68.75. The head of a message of 4 arrives
-/// at 101 ns or 1 ns into a pause's period; polls at 134.6 and 168.2 find flits, that of 201.8 is lost in
-/// the pause from 201 to 202.25, and those of 203.25 and 236.85 find the others.
+/// The preset's pauses of 1.25 in 6.25 ns: two flits of 33.6 ns go in 68.75. The head of a message
+/// of 4 arrives at 101 ns or 1 ns into a pause's period; polls at 134.6 and 168.2 find flits, that
+/// of 201.8 is lost in the pause from 201 to 202.25, and those of 203.25 and 236.85 find the
+/// others.
 #[test]
 fn pauses() {
     let hiccups = preset("infiniband-ddr-simula").expect("a preset").hiccups;
@@ -126,9 +129,10 @@ fn pauses() {
     assert_eq!(run(&net, &[(0, 0, message(1, 180, 0))])[0].at, ps(236_850));
 }
 
-/// Flow-control packets of 4 ns every 256 ns. Credits are known at 1 + 20 ns, so the first message goes at 21 ns.
-/// One at 256.5 ns waits until 261, that of 257 ns; at the switch, at 342, the link has been idle since 261.
-/// A second packet right behind one of 34 flits waits 4 ns at its end, for the one that was due meanwhile.
+/// Flow-control packets of 4 ns every 256 ns. Credits are known at 1 + 20 ns, so the first message
+/// goes at 21 ns. One at 256.5 ns waits until 261, that of 257 ns; at the switch, at 342, the link
+/// has been idle since 261. A second packet right behind one of 34 flits waits 4 ns at its end, for
+/// the one that was due meanwhile.
 #[test]
 fn flow_control_takes_the_wire() {
     let update = ps(256_000);
@@ -144,11 +148,11 @@ fn flow_control_takes_the_wire() {
     assert_eq!(at(262_000, 4312), 262_000 + 101_000 + 68 * 32_000 + 4_000);
 }
 
-/// A buffer of one packet behind a host: the next packet waits for the last credit of the one before. Its
-/// head arrives after 20 ns, is granted after 30 more, flit 33 leaves the buffer 33 * 32 ns later and its
-/// credit arrives after 20 ns: a packet each 20 + 30 + 1056 + 20 = 1126 ns instead of 1088. Ten packets of
-/// 34 flits, the sink slower than the wire but faster than that: heads of the last after 9 periods, and
-/// then 101 ns and 34 * 33.6 ns.
+/// A buffer of one packet behind a host: the next packet waits for the last credit of the one
+/// before. Its head arrives after 20 ns, is granted after 30 more, flit 33 leaves the buffer 33 *
+/// 32 ns later and its credit arrives after 20 ns: a packet each 20 + 30 + 1056 + 20 = 1126 ns
+/// instead of 1088. Ten packets of 34 flits, the sink slower than the wire but faster than that:
+/// heads of the last after 9 periods, and then 101 ns and 34 * 33.6 ns.
 #[test]
 fn buffer_of_one_packet() {
     let small = Parameters { buffer: 34, ..simula() };
@@ -164,8 +168,9 @@ fn buffer_of_one_packet() {
     assert_eq!(transit(&net, 1, 21_560), 9 * 1_226_000 + 101_000 + 34 * 32_000);
 }
 
-/// Longer cables and k packets of buffer: one round trip carries k packets, or the wire is full. With
-/// 5 us of cable a round trip is 5000 + 30 + 1056 + 5000 = 11086 ns for the last credit of a packet.
+/// Longer cables and k packets of buffer: one round trip carries k packets, or the wire is full.
+/// With 5 us of cable a round trip is 5000 + 30 + 1056 + 5000 = 11086 ns for the last credit of a
+/// packet.
 #[test]
 fn throughput_is_buffer_per_round_trip() {
     for packets in 1..12 {
@@ -179,15 +184,16 @@ fn throughput_is_buffer_per_round_trip() {
         let net = fabric("star:hosts=2", parameters);
         let count = 10 * u64::from(packets) + 1;
         let time = transit(&net, 1, 2156 * count);
-        // Groups of k packets leave a round trip apart, each within a group as soon as the wire is free.
+        // Groups of k packets leave a round trip apart, each within a group as soon as the wire is
+        // free.
         let period = u64::max(11_086_000, u64::from(packets) * 34 * 32_000);
         assert_eq!(time, 10 * period + 10_061_000 + 34 * 32_000, "{packets}");
     }
 }
 
-/// Weights of 1, 2 and 4 full packets in the arbiter of a switch whose output three hosts fill, each on a
-/// lane of its own: of every 7 packets 1, 2 and 4. When the heaviest is through with 140 packets, 35 and 70
-/// of the others have gone, up to a round.
+/// Weights of 1, 2 and 4 full packets in the arbiter of a switch whose output three hosts fill,
+/// each on a lane of its own: of every 7 packets 1, 2 and 4. When the heaviest is through with 140
+/// packets, 35 and 70 of the others have gone, up to a round.
 #[test]
 fn arbitration_weights_are_bandwidth_shares() {
     let share = |(lane, packets): (u8, u8)| Share { lane, weight: packets * 34 };
@@ -226,8 +232,8 @@ fn high_limit_gives_the_low_table_its_turn() {
     assert!((low - 50).abs() <= 1, "{low}");
 }
 
-/// Subnet management needs no credits: behind a sink that takes 1 us a flit, with buffers of one packet,
-/// data stands, and a management packet sent 50 us later still passes every queue.
+/// Subnet management needs no credits: behind a sink that takes 1 us a flit, with buffers of one
+/// packet, data stands, and a management packet sent 50 us later still passes every queue.
 #[test]
 fn management_passes() {
     let slow = Parameters { sink: ps(1_000_000), buffer: 34, host_buffer: 34, ..simula() };

@@ -6,7 +6,8 @@ use common::{fabric, simula};
 use infiniband::{Infiniband, Misplaced};
 use network::conformance;
 
-/// Without pauses, and with buffers that cover the longest round trip: what `uncontended` stands for.
+/// Without pauses, and with buffers that cover the longest round trip: what `uncontended` stands
+/// for.
 #[test]
 fn conforms() {
     for (spec, hosts) in [("H8_S1", 8), ("H8_S6", 8), ("torus:dims=3x3", 9)] {

@@ -30,8 +30,9 @@ fn watch(net: &Fabric, messages: &[(u64, u32, Message)]) -> (Vec<(u64, u32, Reco
     (records, delivered)
 }
 
-/// Two hosts send 10 full packets each to a third. Its queue holds 34 flits or more whenever a packet is
-/// granted, so at threshold 15 (1/16 of 200 flits: 13) every packet is eligible; a marking rate of r marks every (r+1)-th of the 20.
+/// Two hosts send 10 full packets each to a third. Its queue holds 34 flits or more whenever a
+/// packet is granted, so at threshold 15 (1/16 of 200 flits: 13) every packet is eligible; a
+/// marking rate of r marks every (r+1)-th of the 20.
 #[test]
 fn marking_rate() {
     for (marking_rate, marked) in [(0, 20), (1, 10), (3, 5), (6, 2), (20, 0)] {
@@ -46,9 +47,10 @@ fn marking_rate() {
     }
 }
 
-/// A packet of 34 flits is granted the moment it may be: alone, it is the queue. 34 flits are over a level
-/// of 33 and 34 but under 35 of (16 - threshold)/16 of the buffer: buffers of 528 and 544 flits at threshold
-/// 15 have levels 33 and 34; 545 has 35. Packets smaller than the packet size are never marked.
+/// A packet of 34 flits is granted the moment it may be: alone, it is the queue. 34 flits are over
+/// a level of 33 and 34 but under 35 of (16 - threshold)/16 of the buffer: buffers of 528 and 544
+/// flits at threshold 15 have levels 33 and 34; 545 has 35. Packets smaller than the packet size
+/// are never marked.
 #[test]
 fn threshold_and_packet_size() {
     for (buffer, packet_size, marked) in
@@ -63,13 +65,13 @@ fn threshold_and_packet_size() {
     }
 }
 
-/// A single flow, every packet marked. Packets take 34 * 32 = 1088 ns. The first is whole at the receiver
-/// at 101 + 33 * 32 = 1157 ns; the notification leaves then and arrives 101 ns later, at 1258 ns: CCTI 1.
-/// The second packet left at 1088 (index 0, so the third may follow at once, at 2176, with index 1: it ends
-/// at 3264 and the fourth waits 1 packet time more). By then notifications of the second (2346 ns: CCTI 2)
-/// and, at 2176 + 1157 + 101 = 3434, of the third (CCTI 3) are there: the fourth leaves at 4352 with index
-/// 3 and the fifth, 1 + 3 packet times after it, at 8704 with index 4 (fourth: 5610), then the sixth
-/// 5 packet times later at 14144.
+/// A single flow, every packet marked. Packets take 34 * 32 = 1088 ns. The first is whole at the
+/// receiver at 101 + 33 * 32 = 1157 ns; the notification leaves then and arrives 101 ns later, at
+/// 1258 ns: CCTI 1. The second packet left at 1088 (index 0, so the third may follow at once, at
+/// 2176, with index 1: it ends at 3264 and the fourth waits 1 packet time more). By then
+/// notifications of the second (2346 ns: CCTI 2) and, at 2176 + 1157 + 101 = 3434, of the third
+/// (CCTI 3) are there: the fourth leaves at 4352 with index 3 and the fifth, 1 + 3 packet times
+/// after it, at 8704 with index 4 (fourth: 5610), then the sixth 5 packet times later at 14144.
 #[test]
 fn ccti_steps_and_injection_delay() {
     let control = Control { threshold: 15, victims: Victims::All, ..control() };
@@ -100,14 +102,14 @@ fn becn_by_acknowledgement() {
         Record::Notified { index, .. } => Some((at, index)),
         _ => None,
     });
-    // Three packets without a delay between them: the last flit leaves at 101 * 32 and takes 101 ns, and the
-    // acknowledgement as much.
+    // Three packets without a delay between them: the last flit leaves at 101 * 32 and takes 101
+    // ns, and the acknowledgement as much.
     let expected = (101 * 32 + 101 + 101) * 1000;
     assert_eq!(notified.collect::<Vec<_>>(), [(expected, 1)]);
 }
 
-/// Ports that stand for lack of credits are victims: behind a slow host the switch marks only if the mask
-/// says so.
+/// Ports that stand for lack of credits are victims: behind a slow host the switch marks only if
+/// the mask says so.
 #[test]
 fn roots_and_victims() {
     let marks = |victims| {
@@ -131,10 +133,11 @@ fn roots_and_victims() {
     assert_eq!(marks(Victims::All), [8, 9]);
 }
 
-/// Seven hosts flood host 8: six of its own switch and host 0 by way of another, from where host 1 sends to
-/// the idle host 15 over the same link. Host 8's switch takes a seventh of its sink's rate from that link,
-/// and host 1, taking turns with host 0, gets no more than that: 200000 bytes are 93 packets of 1142.4 ns, a
-/// seventh is 744 us. Alone they take 107 us. Congestion control must at least halve the 744.
+/// Seven hosts flood host 8: six of its own switch and host 0 by way of another, from where host 1
+/// sends to the idle host 15 over the same link. Host 8's switch takes a seventh of its sink's rate
+/// from that link, and host 1, taking turns with host 0, gets no more than that: 200000 bytes are
+/// 93 packets of 1142.4 ns, a seventh is 744 us. Alone they take 107 us. Congestion control must at
+/// least halve the 744.
 #[test]
 fn a_victim_is_rescued() {
     let finish = |congestion| {

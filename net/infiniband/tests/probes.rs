@@ -5,9 +5,9 @@ mod common;
 use common::{fabric, message, ps, simula};
 use infiniband::{Driver, Parameters, Record};
 
-/// One full packet over two switches: the links carry it for 34 * 32 = 1088 ns each, from 0, from 81 ns (20
-/// of cable and 61 of the first switch) and from 162 ns on. It is in each switch's queue from 30 ns
-/// after it has arrived, and granted at once. It crosses three links.
+/// One full packet over two switches: the links carry it for 34 * 32 = 1088 ns each, from 0, from
+/// 81 ns (20 of cable and 61 of the first switch) and from 162 ns on. It is in each switch's queue
+/// from 30 ns after it has arrived, and granted at once. It crosses three links.
 #[test]
 fn one_packet() {
     let net = fabric("chain:switches=2,hosts=1", simula());
@@ -40,8 +40,8 @@ fn one_packet() {
     assert_eq!(hops.collect::<Vec<_>>(), [(1, 0, 3)]);
 }
 
-/// Two full packets into a buffer for one: the host has sent the first at 1088 ns and may send the second
-/// at 1126 ns, when the last credit is back.
+/// Two full packets into a buffer for one: the host has sent the first at 1088 ns and may send the
+/// second at 1126 ns, when the last credit is back.
 #[test]
 fn a_stall() {
     let net = fabric("star:hosts=2", Parameters { buffer: 34, ..simula() });

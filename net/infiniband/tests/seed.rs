@@ -6,8 +6,8 @@ use common::{message, ps, topology};
 use infiniband::{Driver, Fabric, preset};
 use topology::Routes;
 
-/// Dissemination: in round r every host sends 180 bytes to the one 2^r after it, as soon as it has what
-/// the rounds before brought it. When each host has everything, in picoseconds.
+/// Dissemination: in round r every host sends 180 bytes to the one 2^r after it, as soon as it has
+/// what the rounds before brought it. When each host has everything, in picoseconds.
 fn dissemination(spec: &str) -> Vec<u64> {
     let topology = topology(spec);
     let routes = Routes::build(&topology, None).expect("routes");
@@ -57,8 +57,8 @@ fn dissemination_on_the_verification_topologies() {
     }
 }
 
-/// Appendix E: the insertions and arrivals of the 20 messages of 400000 bytes of `ltest`, in picoseconds;
-/// message 0 goes from host 0 to host 1, the next one back.
+/// Appendix E: the insertions and arrivals of the 20 messages of 400000 bytes of `ltest`, in
+/// picoseconds; message 0 goes from host 0 to host 1, the next one back.
 const LTEST: [(u64, u64); 20] = [
     (73_000_000, 291_286_850),
     (361_286_850, 578_853_250),

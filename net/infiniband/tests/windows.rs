@@ -1,5 +1,5 @@
-//! Devices may be run in any order within a window of one lookahead: an independent driver, which takes
-//! them in a different random order in each window, gives what the plain one gives.
+//! Devices may be run in any order within a window of one lookahead: an independent driver, which
+//! takes them in a different random order in each window, gives what the plain one gives.
 
 mod common;
 

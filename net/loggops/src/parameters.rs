@@ -42,8 +42,8 @@ pub struct Parameters {
     pub small: Costs,
     /// For larger messages.
     pub large: Costs,
-    /// For messages of any size between ranks of one host, where a host can have several: on networks that
-    /// are more than this model's wire. Latency is the time between the two.
+    /// For messages of any size between ranks of one host, where a host can have several: on
+    /// networks that are more than this model's wire. Latency is the time between the two.
     pub local: Costs,
     /// S: a message of S bytes is still eager; larger ones use rendezvous.
     pub eager_limit: u64,

@@ -138,8 +138,8 @@ fn idle<N: Network>(network: &N, hosts: u32) {
     }
 }
 
-/// Where the injection decides: two messages at a time that share their source, their destination, both, or nothing: the first
-/// takes what it takes alone.
+/// Where the injection decides: two messages at a time that share their source, their destination,
+/// both, or nothing: the first takes what it takes alone.
 fn pairs<N: Network>(network: &N, hosts: u32) {
     for first in parcels(network, hosts) {
         for second in parcels(network, hosts).filter(|second| second.bytes == first.bytes) {

@@ -4,8 +4,8 @@ use units::Time;
 
 use crate::{Network, Never, Outlet, Parcel, Uncontended};
 
-/// A network without devices, whose interfaces need not talk to each other: all that it takes to be a
-/// [`Network`]. The methods are those of the same names there.
+/// A network without devices, whose interfaces need not talk to each other: all that it takes to be
+/// a [`Network`]. The methods are those of the same names there.
 pub trait Direct: Sync + Sized {
     /// See [`Network::Interface`].
     type Interface: Send;

@@ -1,13 +1,13 @@
 //! The contract that every model of a network meets, and the suite that checks it.
 //!
-//! A model says when a message that enters at one host reaches another. What the hosts' CPUs do before
-//! and after is not its business.
+//! A model says when a message that enters at one host reaches another. What the hosts' CPUs do
+//! before and after is not its business.
 //!
-//! A host's half of the network, its interface, lives in the host's process. A model may be nothing but
-//! interfaces, and then it can say at the injection when the message is delivered
-//! ([`Direct`]). Or it has devices between the hosts, processes of their own, and signals pass
-//! between interfaces and devices; then the delivery is told by the receiver's interface when it is
-//! known, and [`Port`] keeps what a host must remember until then.
+//! A host's half of the network, its interface, lives in the host's process. A model may be nothing
+//! but interfaces, and then it can say at the injection when the message is delivered ([`Direct`]).
+//! Or it has devices between the hosts, processes of their own, and signals pass between interfaces
+//! and devices; then the delivery is told by the receiver's interface when it is known, and
+//! [`Port`] keeps what a host must remember until then.
 
 pub mod conformance;
 mod direct;
@@ -72,8 +72,9 @@ pub trait Network: Sync + Sized {
         1
     }
 
-    /// Hosts, and devices numbered behind them, in an order in which those that say much to each other are near, if
-    /// theirs is not such an order: for shares that have little to say to each other.
+    /// Hosts, and devices numbered behind them, in an order in which those that say much to each
+    /// other are near, if theirs is not such an order: for shares that have little to say to each
+    /// other.
     fn order(&self) -> Option<Vec<u32>> {
         None
     }
@@ -84,13 +85,13 @@ pub trait Network: Sync + Sized {
     /// A device, numbered from 0.
     fn device(&self, number: u32) -> Self::Device;
 
-    /// The least time between an injection and the delivery of the message, and between anything that
-    /// happens at an interface or device and the signals that it causes. Zero is allowed in a model
-    /// without devices.
+    /// The least time between an injection and the delivery of the message, and between anything
+    /// that happens at an interface or device and the signals that it causes. Zero is allowed in a
+    /// model without devices.
     fn lookahead(&self) -> Time;
 
-    /// The same between hosts and devices that different workers have; `worker_of` takes the numbers of
-    /// [`Network::order`].
+    /// The same between hosts and devices that different workers have; `worker_of` takes the
+    /// numbers of [`Network::order`].
     fn lookahead_between(&self, worker_of: &dyn Fn(u32) -> usize) -> Time {
         let _ = worker_of;
         self.lookahead()
@@ -99,13 +100,13 @@ pub trait Network: Sync + Sized {
     /// What a message takes when it is alone.
     fn uncontended(&self, parcel: Parcel) -> Uncontended;
 
-    /// A message enters at time `at`; calls of one interface come in the order in which the messages
-    /// leave, and messages of equal size between two hosts are delivered in that order. `number` comes
-    /// back with the delivery.
+    /// A message enters at time `at`; calls of one interface come in the order in which the
+    /// messages leave, and messages of equal size between two hosts are delivered in that order.
+    /// `number` comes back with the delivery.
     ///
-    /// A direct model answers when it is delivered: at `at` plus the lookahead or later; [`Time::MAX`]
-    /// past the range of time. Others answer `None`, and need to have heard and run everything before
-    /// `at`.
+    /// A direct model answers when it is delivered: at `at` plus the lookahead or later;
+    /// [`Time::MAX`] past the range of time. Others answer `None`, and need to have heard and run
+    /// everything before `at`.
     fn inject(
         &self,
         interface: &mut Self::Interface,
@@ -130,8 +131,8 @@ pub trait Network: Sync + Sized {
     /// An interface does what is due before `until`.
     fn run(&self, interface: &mut Self::Interface, until: Time, out: &mut impl Outlet<Self>);
 
-    /// A device hears signals, in order of time, and does what is due before `until`; the answer is when
-    /// something happens next.
+    /// A device hears signals, in order of time, and does what is due before `until`; the answer is
+    /// when something happens next.
     fn run_device(
         &self,
         device: &mut Self::Device,

@@ -7,9 +7,9 @@ use units::Time;
 
 use crate::{Network, Parcel};
 
-/// What the network does not carry: when a message is posted, the host tells the receiver what it is
-/// about, by a message of its own that takes the lookahead; the receiver keeps that until the network
-/// delivers. And injections wait here until their time has come.
+/// What the network does not carry: when a message is posted, the host tells the receiver what it
+/// is about, by a message of its own that takes the lookahead; the receiver keeps that until the
+/// network delivers. And injections wait here until their time has come.
 #[derive(Debug)]
 pub struct Port<P> {
     posted: VecDeque<Posted>,
@@ -51,14 +51,14 @@ impl<P> Default for Port<P> {
 }
 
 impl<P> Port<P> {
-    /// A message is to enter at a time that has not come yet. Those of one time enter in the order in
-    /// which they were posted.
+    /// A message is to enter at a time that has not come yet. Those of one time enter in the order
+    /// in which they were posted.
     pub fn post(&mut self, at: Time, parcel: Parcel, number: u64) {
         insert_by_time(&mut self.posted, Posted { at, parcel, number }, |posted| posted.at);
     }
 
-    /// When a posted message enters or the interface does something of its own, whichever comes first;
-    /// at the same time, the message.
+    /// When a posted message enters or the interface does something of its own, whichever comes
+    /// first; at the same time, the message.
     #[inline]
     pub fn next<N: Network>(&self, network: &N, interface: &N::Interface) -> (Time, Due) {
         let own = network.next(interface);

@@ -1,4 +1,5 @@
-//! Time per route over pairs drawn at random: `cargo run --release -p heddle-platform --example platform_speed -- PLATFORM.xml`.
+//! Time per route over pairs drawn at random: `cargo run --release -p heddle-platform --example
+//! platform_speed -- PLATFORM.xml`.
 
 use std::{process::ExitCode, time::Instant};
 

@@ -1,5 +1,5 @@
-//! Prints what is read from a platform file as `validation/simgrid/routes.cpp` prints what SimGrid reads:
-//! `cargo run -p heddle-platform --example routes -- PLATFORM.xml [STRIDE]`.
+//! Prints what is read from a platform file as `validation/simgrid/routes.cpp` prints what SimGrid
+//! reads: `cargo run -p heddle-platform --example routes -- PLATFORM.xml [STRIDE]`.
 
 use std::{
     io::{BufWriter, Write},

@@ -25,8 +25,8 @@ pub struct Rates {
 }
 
 impl Platform {
-    /// A topology with its forwarding tables: each cable is two links, `A:PORT-B:PORT_UP` from its first end and
-    /// `…_DOWN` back. A host reaches itself by `__loopback__`.
+    /// A topology with its forwarding tables: each cable is two links, `A:PORT-B:PORT_UP` from its
+    /// first end and `…_DOWN` back. A host reaches itself by `__loopback__`.
     pub fn from_topology(topology: &Topology, routes: &Routes, rates: Rates) -> Self {
         let graph = &topology.graph;
         let mut links = Vec::with_capacity(2 * graph.links().len() + 1);

@@ -1,15 +1,17 @@
-//! Machines for the flow model: hosts, links with bandwidth and latency, and the links that a message from one host to
-//! another crosses. They come from SimGrid's platform files ([`Platform::read`]), read as SimGrid 3.32
-//! reads them, or from a topology of this project ([`Platform::from_topology`]).
+//! Machines for the flow model: hosts, links with bandwidth and latency, and the links that a
+//! message from one host to another crosses. They come from SimGrid's platform files
+//! ([`Platform::read`]), read as SimGrid 3.32 reads them, or from a topology of this project
+//! ([`Platform::from_topology`]).
 //!
-//! Routes are computed by rule where the machine has one (clusters, fat trees, tori, dragonflies), and kept where they
-//! need a search (Floyd, Dijkstra). No simulated time passes here, and capacities are only stated: sharing
-//! them is up to the network model.
+//! Routes are computed by rule where the machine has one (clusters, fat trees, tori, dragonflies),
+//! and kept where they need a search (Floyd, Dijkstra). No simulated time passes here, and
+//! capacities are only stated: sharing them is up to the network model.
 //!
-//! Not modelled: wireless zones and links, machines that change over time (profiles), disks, energy.
+//! Not modelled: wireless zones and links, machines that change over time (profiles), disks,
+//! energy.
 //!
-//! Sources: the comments of `simgrid.dtd`, SimGrid 3.32's documentation, and its behaviour where that is silent
-//! (`validation/simgrid`). Differences are listed in `docs/src/platforms.md`.
+//! Sources: the comments of `simgrid.dtd`, SimGrid 3.32's documentation, and its behaviour where
+//! that is silent (`validation/simgrid`). Differences are listed in `docs/src/platforms.md`.
 
 mod generate;
 mod read;
@@ -44,7 +46,8 @@ pub struct Link {
     pub latency: f64,
     /// How flows share it.
     pub sharing: Sharing,
-    /// Whether it stands for no cable but for what a host or a switch can move in both directions together.
+    /// Whether it stands for no cable but for what a host or a switch can move in both directions
+    /// together.
     pub limiter: bool,
 }
 
@@ -116,8 +119,8 @@ pub struct NoRoute {
 }
 
 impl Platform {
-    /// All links. The last one is `__loopback__`, which hosts of zones with Full, Floyd or Dijkstra routing use to
-    /// themselves if nothing else is said; its figures are SMPI's defaults.
+    /// All links. The last one is `__loopback__`, which hosts of zones with Full, Floyd or Dijkstra
+    /// routing use to themselves if nothing else is said; its figures are SMPI's defaults.
     pub fn links(&self) -> &[Link] {
         &self.links
     }
@@ -127,17 +130,18 @@ impl Platform {
         self.links.len().saturating_sub(1) as u32
     }
 
-    /// Gives `__loopback__` other figures, in bytes per second and seconds: what the configuration items
-    /// `network/loopback-bw` and `network/loopback-lat` do.
+    /// Gives `__loopback__` other figures, in bytes per second and seconds: what the configuration
+    /// items `network/loopback-bw` and `network/loopback-lat` do.
     pub fn set_loopback(&mut self, bandwidth: f64, latency: f64) {
         if let (Some(link), Some(known)) = (self.links.last_mut(), self.latencies.last_mut()) {
             (link.bandwidth, link.latency, *known) = (bandwidth, latency, latency);
         }
     }
 
-    /// Puts the links from one host to another into `links`, in the order in which SimGrid lists them, and returns the
-    /// latency in seconds: the sum over the links, in this order, plus the distance in a Vivaldi zone.
-    /// Limiters and loopbacks are among the links. Numbers of hosts that do not exist have no route.
+    /// Puts the links from one host to another into `links`, in the order in which SimGrid lists
+    /// them, and returns the latency in seconds: the sum over the links, in this order, plus the
+    /// distance in a Vivaldi zone. Limiters and loopbacks are among the links. Numbers of hosts
+    /// that do not exist have no route.
     pub fn route(&self, from: u32, to: u32, links: &mut Vec<u32>) -> Result<f64, NoRoute> {
         links.clear();
         let seat = |host: u32| self.seats.get(host as usize).copied();

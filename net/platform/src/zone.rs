@@ -1,7 +1,8 @@
 //! Zones within zones, and how a route is put together from the routes within them.
 //!
-//! Two hosts of one zone are connected by its routing. Otherwise the zone that holds both knows a route between the zones
-//! below it, from a gateway to a gateway, and what lies between the hosts and the gateways is found in the same way.
+//! Two hosts of one zone are connected by its routing. Otherwise the zone that holds both knows a
+//! route between the zones below it, from a gateway to a gateway, and what lies between the hosts
+//! and the gateways is found in the same way.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -35,7 +36,8 @@ pub(crate) struct Zone {
     /// Its point in the parent.
     pub point: u32,
     pub routing: Routing,
-    /// Routes that take precedence, by the points of both ends: hosts of this zone, or zones anywhere below it.
+    /// Routes that take precedence, by the points of both ends: hosts of this zone, or zones
+    /// anywhere below it.
     pub bypass: FxHashMap<(u32, u32), Leg>,
 }
 
@@ -124,7 +126,8 @@ impl Platform {
         Ok(())
     }
 
-    /// The zones above two zones up to where they meet, which is left out unless one holds the other.
+    /// The zones above two zones up to where they meet, which is left out unless one holds the
+    /// other.
     fn paths(&self, [a, b]: [u32; 2]) -> (Path, Path) {
         let path = |zone: u32| -> Path {
             std::iter::successors(Some(zone), |&zone| self.zones[zone as usize].parent).collect()

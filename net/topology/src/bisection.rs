@@ -7,7 +7,8 @@ use crate::{Grid, Kind, Shape, Topology, Tree};
 pub enum Bisection {
     /// The least number, by the formula of the family.
     Exact(u64),
-    /// The least number that a search found (Fiduccia and Mattheyses, 1982); there may be better divisions.
+    /// The least number that a search found (Fiduccia and Mattheyses, 1982); there may be better
+    /// divisions.
     AtMost(u64),
 }
 
@@ -25,15 +26,16 @@ pub(crate) fn bisection(topology: &Topology) -> Bisection {
     exact.map_or_else(|| Bisection::AtMost(Division::new(topology).search()), Bisection::Exact)
 }
 
-/// A tree whose top switches have an even number of children: the fewest links between two levels, halved.
+/// A tree whose top switches have an even number of children: the fewest links between two levels,
+/// halved.
 fn of_tree(tree: &Tree) -> Option<u64> {
     let even = tree.children.last().is_some_and(|children| children % 2 == 0);
     let links = |level| u64::from(tree.nodes(level)) * u64::from(tree.up_ports(level));
     (0..tree.levels()).map(links).min().filter(|_| even).map(|links| links / 2)
 }
 
-/// A grid of equal and even extents: Dally and Towles, 2004, section 5.2; HyperX: Ahn et al., 2009. Never more
-/// than the links of half the hosts.
+/// A grid of equal and even extents: Dally and Towles, 2004, section 5.2; HyperX: Ahn et al., 2009.
+/// Never more than the links of half the hosts.
 fn of_grid(grid: &Grid) -> Option<u64> {
     let extent = u64::from(*grid.extents.first()?);
     let equal = grid.extents.iter().all(|&other| u64::from(other) == extent);
@@ -77,8 +79,9 @@ impl Balance {
         sum.loose += sign * weight.loose;
     }
 
-    /// What it costs to make both sides equal. Hosts of one port can change sides alone at the cost of their link, so
-    /// that n hosts too many cost n/2 links; what they cannot even out is forbidden.
+    /// What it costs to make both sides equal. Hosts of one port can change sides alone at the cost
+    /// of their link, so that n hosts too many cost n/2 links; what they cannot even out is
+    /// forbidden.
     fn cost(&self, forbidding: i64) -> i64 {
         let [a, b] = self.0;
         let surplus = (a.hosts - b.hosts).abs() / 2;
@@ -178,8 +181,8 @@ impl Division {
         i64::from(cut as u32) / 2 + self.balance().cost(self.forbidding)
     }
 
-    /// One pass: every node changes sides once, the best first; the best state on the way is kept. Says whether
-    /// it is better than before.
+    /// One pass: every node changes sides once, the best first; the best state on the way is kept.
+    /// Says whether it is better than before.
     fn improve(&mut self) -> bool {
         let count = self.weights.len();
         let gain_of = |division: &Self, node: usize| {

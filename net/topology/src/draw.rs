@@ -1,4 +1,5 @@
-//! A topology as an SVG drawing: trees by level, grids of two dimensions as grids, the rest in a circle.
+//! A topology as an SVG drawing: trees by level, grids of two dimensions as grids, the rest in a
+//! circle.
 
 use std::{f64::consts::TAU, fmt::Write};
 

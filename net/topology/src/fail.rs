@@ -4,7 +4,8 @@ use kernel::Random;
 
 use crate::{Fault, Faults, Topology};
 
-/// Something that is out of service, written `SWITCH`, `DEVICE:PORT`, `links=5%` or `switches=0.02`.
+/// Something that is out of service, written `SWITCH`, `DEVICE:PORT`, `links=5%` or
+/// `switches=0.02`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Failure {
     /// A switch with all its links.
@@ -54,8 +55,8 @@ impl Failure {
 }
 
 impl Topology {
-    /// Takes links and switches out of service; all mistakes are reported at once. Fractions are rounded to the
-    /// nearest number; which links they mean depends on the seed alone.
+    /// Takes links and switches out of service; all mistakes are reported at once. Fractions are
+    /// rounded to the nearest number; which links they mean depends on the seed alone.
     pub fn fail(&mut self, failures: &[Failure], seed: u64) -> Result<(), Faults> {
         let mut faults = Faults::default();
         let (mut links, mut switches) = (Vec::new(), Vec::new());

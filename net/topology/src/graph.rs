@@ -46,7 +46,8 @@ pub struct End {
     pub link: u32,
 }
 
-/// Devices, their ports and the links between them. Devices are numbered: hosts from 0, then switches.
+/// Devices, their ports and the links between them. Devices are numbered: hosts from 0, then
+/// switches.
 #[derive(Clone, Debug)]
 pub struct Graph {
     hosts: u32,
@@ -67,8 +68,9 @@ pub(crate) struct Device {
 }
 
 impl Graph {
-    /// A graph of `hosts` hosts followed by switches. A link to a port that does not exist or is taken, and
-    /// a name that is used twice, are errors; their place is the number of the link, from 1.
+    /// A graph of `hosts` hosts followed by switches. A link to a port that does not exist or is
+    /// taken, and a name that is used twice, are errors; their place is the number of the link,
+    /// from 1.
     pub(crate) fn new(hosts: u32, devices: Vec<Device>, links: Vec<Link>) -> Result<Self, Faults> {
         let mut faults = Faults::default();
         let mut first = Vec::with_capacity(devices.len() + 1);

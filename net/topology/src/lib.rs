@@ -1,8 +1,8 @@
 //! Who can be reached, and by which way: hosts, switches and links, generators, importers, routes.
 //!
 //! A [`Topology`] is a [`Graph`] with what is known of its [`Shape`]; [`Routes`] say for a packet
-//! at a switch which port and lane it takes next. No simulated time passes here: a link may carry a delay,
-//! but what it means is up to the network model.
+//! at a switch which port and lane it takes next. No simulated time passes here: a link may carry a
+//! delay, but what it means is up to the network model.
 
 mod bisection;
 mod complete;

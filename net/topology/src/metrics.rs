@@ -25,7 +25,8 @@ pub struct Metrics {
     pub diameter: Option<u32>,
     /// Mean hops between two different hosts that are joined.
     pub mean_hops: f64,
-    /// Whether distances were measured from a sample of the hosts only, so that the diameter is a lower bound.
+    /// Whether distances were measured from a sample of the hosts only, so that the diameter is a
+    /// lower bound.
     pub sampled: bool,
     /// Links cut by a division into halves.
     pub bisection: Bisection,
@@ -35,8 +36,8 @@ pub struct Metrics {
 const EFFORT: u64 = 1 << 30;
 
 impl Topology {
-    /// The figures. Distances come from a breadth-first search per switch with hosts; where that is too much, from
-    /// the grid's closed forms or else from a sample of switches.
+    /// The figures. Distances come from a breadth-first search per switch with hosts; where that is
+    /// too much, from the grid's closed forms or else from a sample of switches.
     pub fn metrics(&self) -> Metrics {
         let graph = &self.graph;
         let working = || graph.links().iter().filter(|link| link.up);
@@ -123,8 +124,8 @@ impl Topology {
     }
 }
 
-/// Diameter and mean of an intact grid: Dally and Towles, 2004, section 5.2, for pairs that may be equal; with
-/// the hosts' links, and for different hosts.
+/// Diameter and mean of an intact grid: Dally and Towles, 2004, section 5.2, for pairs that may be
+/// equal; with the hosts' links, and for different hosts.
 fn closed_form(grid: &crate::Grid) -> (u32, f64) {
     let (mut diameter, mut mean) = (2, 0.0);
     for (dimension, &extent) in grid.extents.iter().enumerate() {

@@ -23,8 +23,8 @@ pub enum Placement {
 const PURPOSE: u32 = 0x504c_4143;
 
 impl Placement {
-    /// The host of each rank. A host is given at most as many ranks as it takes to place them all evenly:
-    /// `ranks` / `hosts`, rounded up.
+    /// The host of each rank. A host is given at most as many ranks as it takes to place them all
+    /// evenly: `ranks` / `hosts`, rounded up.
     pub fn place(self, ranks: u32, hosts: u32) -> Result<Vec<u32>, Fault> {
         if hosts == 0 {
             return Err(Fault::new("there are no hosts to place ranks on"));
@@ -46,8 +46,9 @@ impl Placement {
 pub type Slots = Option<u32>;
 
 impl Placement {
-    /// The host of each rank, on these hosts in this order, of which each takes at most as many ranks as it has slots. Hosts whose slots
-    /// are not said take an even share of the ranks that the others leave.
+    /// The host of each rank, on these hosts in this order, of which each takes at most as many
+    /// ranks as it has slots. Hosts whose slots are not said take an even share of the ranks that
+    /// the others leave.
     ///
     /// # Errors
     /// If there is not enough room.
@@ -92,9 +93,10 @@ fn shuffle<T>(list: &mut [T], seed: u64) {
     }
 }
 
-/// Hosts as they are listed for an `mpirun`: names between commas or spaces, each with its slots behind a colon, or without. A name
-/// that stands there several times has so many slots. A short name is that of the first host that begins with it and a point; a
-/// number that is nobody's name is that of a host.
+/// Hosts as they are listed for an `mpirun`: names between commas or spaces, each with its slots
+/// behind a colon, or without. A name that stands there several times has so many slots. A short
+/// name is that of the first host that begins with it and a point; a number that is nobody's name
+/// is that of a host.
 ///
 /// # Errors
 /// Names that no host has.
@@ -135,9 +137,10 @@ pub fn listed(text: &str, names: &[&str]) -> Result<Vec<(u32, Slots)>, Faults> {
     faults.or(hosts.into_iter().map(|(host, slots, _)| (host, slots)).collect())
 }
 
-/// The placement of a file: a rank and the name of its host per line, or `rank N=HOST slot=…` as in Open MPI's rank files, of which the
-/// slot means nothing here; `#` begins a comment. A rank that is placed
-/// twice or not at all, and a host that does not exist, are errors. `names` are those of all hosts, by number.
+/// The placement of a file: a rank and the name of its host per line, or `rank N=HOST slot=…` as in
+/// Open MPI's rank files, of which the slot means nothing here; `#` begins a comment. A rank that
+/// is placed twice or not at all, and a host that does not exist, are errors. `names` are those of
+/// all hosts, by number.
 pub fn from_file(text: &str, ranks: u32, names: &[&str]) -> Result<Vec<u32>, Faults> {
     let known: FxHashMap<&str, u32> = names.iter().copied().zip(0..).collect();
     let mut faults = Faults::default();

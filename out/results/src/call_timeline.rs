@@ -1,5 +1,5 @@
-//! The MPI calls of several runs on one timeline for Perfetto: a process per run, a track per rank and thread, a slice per
-//! call. Times are rounded down to nanoseconds.
+//! The MPI calls of several runs on one timeline for Perfetto: a process per run, a track per rank
+//! and thread, a slice per call. Times are rounded down to nanoseconds.
 
 use std::io::{self, Write};
 

@@ -1,8 +1,8 @@
 //! Collecting what happened to messages and CPUs.
 //!
 //! Each worker collects into vectors of its own. The records of one message come from two hosts and
-//! so from up to two workers; [`Collector::merge`] joins them by (source, sequence). All order comes
-//! from sorting, none from the workers.
+//! so from up to two workers; [`Collector::merge`] joins them by (source, sequence). All order
+//! comes from sorting, none from the workers.
 
 use host::{Activity, Record};
 use kernel::Probe;
@@ -134,8 +134,8 @@ impl LinkLoad {
     }
 }
 
-/// The records of all workers, joined. Room for 2^32 messages, which would take 240 GB; further ones
-/// are left out.
+/// The records of all workers, joined. Room for 2^32 messages, which would take 240 GB; further
+/// ones are left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recorded {
     /// Messages by (injected, source, sequence); a message's id is its index.

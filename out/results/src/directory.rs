@@ -1,8 +1,8 @@
 //! The folder that a run leaves behind.
 //!
 //! Files are written under temporary names in the folder and put under their final names all
-//! together, by [`RunDirectory::finish`]. Until then an older run's files stay as they are; a run that
-//! fails or is stopped leaves them, and never a half-written file under a final name.
+//! together, by [`RunDirectory::finish`]. Until then an older run's files stay as they are; a run
+//! that fails or is stopped leaves them, and never a half-written file under a final name.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -111,8 +111,8 @@ pub enum Error {
     },
 }
 
-/// A run directory that is being filled. Dropped before [`RunDirectory::finish`], it takes back what it
-/// did.
+/// A run directory that is being filled. Dropped before [`RunDirectory::finish`], it takes back
+/// what it did.
 #[derive(Debug)]
 pub struct RunDirectory {
     path: PathBuf,
@@ -122,8 +122,8 @@ pub struct RunDirectory {
 }
 
 impl RunDirectory {
-    /// Makes the folder if it does not exist, with those above it. One that holds anything but what a
-    /// stopped run left under temporary names is refused unless `force` is given.
+    /// Makes the folder if it does not exist, with those above it. One that holds anything but what
+    /// a stopped run left under temporary names is refused unless `force` is given.
     pub fn create(path: &Path, force: bool) -> Result<Self, Error> {
         let created = match fs::read_dir(path) {
             Ok(mut entries) => {
@@ -167,8 +167,8 @@ impl RunDirectory {
         Ok(())
     }
 
-    /// Removes what an earlier run left under the names that heddle uses (and nothing else), and gives
-    /// the new files their final names.
+    /// Removes what an earlier run left under the names that heddle uses (and nothing else), and
+    /// gives the new files their final names.
     pub fn finish(self) -> Result<(), Error> {
         let mut held = hold();
         for artifact in Artifact::ALL {
@@ -181,7 +181,8 @@ impl RunDirectory {
             let path = self.path.join(artifact.file_name());
             held.rename(temporary, &path).map_err(at(&path))?;
         }
-        // The folder's entries are on disk once the folder itself is synced, where that is possible.
+        // The folder's entries are on disk once the folder itself is synced, where that is
+        // possible.
         #[cfg(unix)]
         File::open(&self.path).and_then(|folder| folder.sync_all()).map_err(at(&self.path))?;
         self.created.iter().for_each(|folder| held.keep(folder));

@@ -23,7 +23,8 @@ const TICK_GAP: u128 = 12;
 /// What a CPU can be doing.
 struct State {
     symbol: &'static str,
-    /// Parameter of the terminal's colour command (ECMA-48, SGR); empty if there is nothing to colour.
+    /// Parameter of the terminal's colour command (ECMA-48, SGR); empty if there is nothing to
+    /// colour.
     colour: &'static str,
     meaning: &'static str,
 }
@@ -45,9 +46,9 @@ const FINISHED: State = state(" ", "", "");
 
 /// Draws what the CPUs of the first ranks did, `width` columns wide but never less than 24 cells.
 ///
-/// A rank waits until it finishes; one that is stuck in a deadlock waits until the end. CPUs without
-/// any slice have no row, unless their rank would have none. At most 32 rows are drawn; `recorded`
-/// needs the slices of the first [`GANTT_RANKS`] ranks.
+/// A rank waits until it finishes; one that is stuck in a deadlock waits until the end. CPUs
+/// without any slice have no row, unless their rank would have none. At most 32 rows are drawn;
+/// `recorded` needs the slices of the first [`GANTT_RANKS`] ranks.
 pub fn write_gantt(
     out: &mut impl Write,
     summary: &Summary,
@@ -125,7 +126,8 @@ fn rows(ranks: usize, slices: &[Slice]) -> Vec<Row<'_>> {
     rows
 }
 
-/// What stands before each row, with a blank after it. CPUs are named if there is any but the first.
+/// What stands before each row, with a blank after it. CPUs are named if there is any but the
+/// first.
 fn labels(rows: &[Row]) -> Vec<String> {
     let digits = |number: u32| number.to_string().len();
     let rank_digits = rows.last().map_or(0, |row| digits(row.rank));

@@ -13,8 +13,8 @@ pub fn write_pretty(out: &mut impl Write, value: &impl Serialize) -> io::Result<
     out.write_all(b"\n")
 }
 
-/// Writes summary and performance as one flat JSON object on one line; with `per_rank`, also the array
-/// `finish_ps` of the ranks' finish times.
+/// Writes summary and performance as one flat JSON object on one line; with `per_rank`, also the
+/// array `finish_ps` of the ranks' finish times.
 pub fn write_json(
     out: &mut impl Write,
     summary: &Summary,

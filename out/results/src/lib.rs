@@ -2,14 +2,15 @@
 //!
 //! - [`Collector`] is the probe that keeps what happened to each message and each CPU;
 //!   [`Collector::merge`] joins the records of all workers into [`Recorded`].
-//! - [`write_ranks`], [`write_messages`], [`write_calls`] and [`write_computation`] write CSV; [`write_perfetto`] and [`write_paje`] write
-//!   timelines; a [`CallTimeline`] shows the calls of several runs.
-//! - [`Summary`] holds the reproducible figures of a run, [`Performance`] those that differ from one
-//!   run to the next; [`write_json`] and [`write_terminal`] show both; [`write_gantt`] draws a
+//! - [`write_ranks`], [`write_messages`], [`write_calls`] and [`write_computation`] write CSV;
+//!   [`write_perfetto`] and [`write_paje`] write timelines; a [`CallTimeline`] shows the calls of
+//!   several runs.
+//! - [`Summary`] holds the reproducible figures of a run, [`Performance`] those that differ from
+//!   one run to the next; [`write_json`] and [`write_terminal`] show both; [`write_gantt`] draws a
 //!   timeline below.
-//! - [`RunDirectory`] puts files in their place all at once; a [`Temporary`] file or folder does not
-//!   outlive a run that fails, nor, by [`hold`], one that is stopped; [`Progress`] reports while a run
-//!   lasts.
+//! - [`RunDirectory`] puts files in their place all at once; a [`Temporary`] file or folder does
+//!   not outlive a run that fails, nor, by [`hold`], one that is stopped; [`Progress`] reports
+//!   while a run lasts.
 //!
 //! Everything but [`Performance`] and [`Progress`] is a function of the outcome and the records
 //! alone: the same data gives the same bytes, whatever the number of workers.

@@ -1,9 +1,10 @@
-//! Timelines in the Paje format: one container per rank, states for busy periods, links for messages; a container per
-//! link of the network with its use from 0 to 1, where the network tells of it.
+//! Timelines in the Paje format: one container per rank, states for busy periods, links for
+//! messages; a container per link of the network with its use from 0 to 1, where the network tells
+//! of it.
 //!
-//! Times are seconds with twelve decimals, so that they are exact. Where a rank uses several CPUs, each
-//! is a container within the rank. A link runs from a message's injection to its delivery; a message
-//! that never arrived has none.
+//! Times are seconds with twelve decimals, so that they are exact. Where a rank uses several CPUs,
+//! each is a container within the rank. A link runs from a message's injection to its delivery; a
+//! message that never arrived has none.
 //!
 //! Source: Schnorr, "Paje trace file format", version 1.2.
 
@@ -18,8 +19,8 @@ use crate::{Recorded, Slice};
 /// Text is handed on in pieces of at least this many bytes.
 const PIECE: usize = 1 << 16;
 
-/// Definitions of the events used below, and the types of containers, states and links: P program, R
-/// rank, C CPU, S and T what a rank or CPU does, L message.
+/// Definitions of the events used below, and the types of containers, states and links: P program,
+/// R rank, C CPU, S and T what a rank or CPU does, L message.
 const HEADER: &str = "\
 %EventDef PajeDefineContainerType 0
 % Alias string
@@ -114,8 +115,8 @@ const HEADER: &str = "\
 4 0.000000000000 p P 0 heddle
 ";
 
-/// Writes a timeline of `ranks` ranks in the Paje format. Needs 16 bytes of memory for each start and
-/// end of a slice or a message, because the format wants events in the order of time.
+/// Writes a timeline of `ranks` ranks in the Paje format. Needs 16 bytes of memory for each start
+/// and end of a slice or a message, because the format wants events in the order of time.
 pub fn write_paje(out: &mut impl Write, ranks: u32, recorded: &Recorded) -> io::Result<()> {
     let mut text = Text { out, buffer: Vec::with_capacity(2 * PIECE) };
     let states = if recorded.slices.iter().any(|slice| slice.cpu > 0) {
@@ -153,8 +154,8 @@ enum States {
     OfCpus,
 }
 
-/// An event by the index of its slice or message. The order is that of events at the same time: the end
-/// of one slice comes before the start of the next on its CPU, since the slices are sorted.
+/// An event by the index of its slice or message. The order is that of events at the same time: the
+/// end of one slice comes before the start of the next on its CPU, since the slices are sorted.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     Slice { index: u32, end: bool },

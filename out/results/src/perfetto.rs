@@ -1,13 +1,13 @@
-//! Timelines for Perfetto: one track per rank and CPU, one slice per busy period, arrows for messages; a counter for
-//! the use of each link, where the network tells of it.
+//! Timelines for Perfetto: one track per rank and CPU, one slice per busy period, arrows for
+//! messages; a counter for the use of each link, where the network tells of it.
 //!
 //! Perfetto counts nanoseconds; slices are rounded down to them and carry their exact times in
-//! picoseconds as annotations. Arrows run from a message's first slice to its last receive slice; one
-//! whose both ends fall into the same nanosecond may be left out by the viewer.
+//! picoseconds as annotations. Arrows run from a message's first slice to its last receive slice;
+//! one whose both ends fall into the same nanosecond may be left out by the viewer.
 //!
 //! Field numbers: `protos/perfetto/trace` of the Perfetto sources (`trace_packet.proto`,
-//! `interned_data.proto`, and `track_event/{track_descriptor, process_descriptor, thread_descriptor,
-//! counter_descriptor, track_event, debug_annotation}.proto`).
+//! `interned_data.proto`, and `track_event/{track_descriptor, process_descriptor,
+//! thread_descriptor, counter_descriptor, track_event, debug_annotation}.proto`).
 
 use std::io::{self, Write};
 
@@ -84,8 +84,8 @@ pub(crate) mod field {
 ///
 /// # Errors
 ///
-/// Besides errors of `out`: [`io::ErrorKind::InvalidInput`] if there are 2^31 tracks or more, for which
-/// the format has no thread ids.
+/// Besides errors of `out`: [`io::ErrorKind::InvalidInput`] if there are 2^31 tracks or more, for
+/// which the format has no thread ids.
 pub fn write_perfetto(out: &mut impl Write, ranks: u32, recorded: &Recorded) -> io::Result<()> {
     let several_cpus = recorded.slices.iter().any(|slice| slice.cpu > 0);
     let last_receives = last_receives(recorded);
@@ -121,8 +121,8 @@ struct Flow<'a> {
     last: bool,
 }
 
-/// For each message, the index of the receive slice that ends last. A rendezvous has several slices at
-/// either side; the arrow ends at the last.
+/// For each message, the index of the receive slice that ends last. A rendezvous has several slices
+/// at either side; the arrow ends at the last.
 fn last_receives(recorded: &Recorded) -> Vec<Option<usize>> {
     let mut last: Vec<Option<usize>> = vec![None; recorded.messages.len()];
     for (index, slice) in recorded.slices.iter().enumerate() {

@@ -53,8 +53,8 @@ fn cpu_seconds() -> f64 {
     used.tv_sec as f64 + used.tv_nsec as f64 * 1e-9
 }
 
-/// High-water mark of resident memory in bytes: `VmHWM` of Linux's `/proc/self/status`, in KiB there.
-/// Unlike `ru_maxrss` it does not begin with the parent's mark.
+/// High-water mark of resident memory in bytes: `VmHWM` of Linux's `/proc/self/status`, in KiB
+/// there. Unlike `ru_maxrss` it does not begin with the parent's mark.
 fn peak_rss() -> Option<u64> {
     high_water_mark(&std::fs::read_to_string("/proc/self/status").ok()?)
 }

@@ -14,7 +14,8 @@ const QUIET: Duration = Duration::from_secs(1);
 /// Time between two updates.
 const PERIOD: Duration = Duration::from_millis(200);
 
-/// How many operations and signals a run does in a second, before anything is known of it: between a slow machine and a fast one.
+/// How many operations and signals a run does in a second, before anything is known of it: between
+/// a slow machine and a fast one.
 const SPEED: f64 = 5e6;
 /// A run that will take longer than this is announced.
 const LONG: f64 = 2.0;
@@ -44,14 +45,16 @@ pub struct Work {
 }
 
 impl Work {
-    /// Which share of the work is done, after so many operations and signals. How many signals an operation takes is learned from
-    /// those that are done; 1 when all operations are, and then only.
+    /// Which share of the work is done, after so many operations and signals. How many signals an
+    /// operation takes is learned from those that are done; 1 when all operations are, and then
+    /// only.
     pub fn share(&self, operations: u64, signals: u64) -> f64 {
         let all = (self.operations as f64).max(1.0);
         let done = (operations as f64).min(all);
         let (part, signals) = (done / all, signals as f64);
         let believed = self.signals as f64;
-        // Of those that are to come: as many as routes and sizes tell, times what that was wrong by so far.
+        // Of those that are to come: as many as routes and sizes tell, times what that was wrong by
+        // so far.
         let rest = (signals + BELIEF * believed) / (part + BELIEF) * (1.0 - part);
         let share = (done + signals) / (all + signals + rest);
         if part < 1.0 { share.min(0.999) } else { 1.0 }
@@ -72,8 +75,8 @@ pub struct Snapshot {
 }
 
 impl Progress<'_> {
-    /// Does `work`, and meanwhile shows its progress on standard error: from the second second on, five
-    /// times a second, and only if standard error is a terminal. The line is wiped at the end.
+    /// Does `work`, and meanwhile shows its progress on standard error: from the second second on,
+    /// five times a second, and only if standard error is a terminal. The line is wiped at the end.
     pub fn during<T>(&self, work: impl FnOnce() -> T) -> T {
         if io::stderr().is_terminal() {
             self.show(io::stderr(), QUIET, PERIOD, work)
@@ -90,15 +93,16 @@ impl Progress<'_> {
         work: impl FnOnce() -> T,
     ) -> T {
         std::thread::scope(|scope| {
-            // Its end is dropped when the work is done, also by a panic; that stops the other thread.
+            // Its end is dropped when the work is done, also by a panic; that stops the other
+            // thread.
             let (_done, wait) = mpsc::channel::<()>();
             scope.spawn(move || self.watch(out, quiet, period, &wait));
             work()
         })
     }
 
-    /// Writes a line now and then until the channel closes. Where the line cannot be written, nobody
-    /// reads it.
+    /// Writes a line now and then until the channel closes. Where the line cannot be written,
+    /// nobody reads it.
     fn watch(&self, mut out: impl Write, quiet: Duration, period: Duration, wait: &Receiver<()>) {
         let start = Instant::now();
         let mut pause = quiet;
@@ -142,8 +146,8 @@ impl Progress<'_> {
     }
 }
 
-/// The line: share done, simulated time, rate, remaining time. The remaining time supposes that the rest goes as fast as
-/// the part that is done.
+/// The line: share done, simulated time, rate, remaining time. The remaining time supposes that the
+/// rest goes as fast as the part that is done.
 impl std::fmt::Display for Snapshot {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         let elapsed = self.elapsed.as_secs_f64();

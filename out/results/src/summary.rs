@@ -7,8 +7,8 @@ use units::Time;
 
 use crate::format::or_any;
 
-/// The contents of `summary.json`. The same experiment gives the same summary, on any machine and with
-/// any number of threads.
+/// The contents of `summary.json`. The same experiment gives the same summary, on any machine and
+/// with any number of threads.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Summary {
     /// When the last rank finished; `None` in a deadlock.
@@ -21,7 +21,8 @@ pub struct Summary {
     pub bytes: u64,
     /// Events handled: operations started plus messages received.
     pub events: u64,
-    /// Signals between the processes of the network, packets and credits; 0 where messages alone travel.
+    /// Signals between the processes of the network, packets and credits; 0 where messages alone
+    /// travel.
     #[serde(skip_serializing_if = "none")]
     pub signals: u64,
     /// Where the time of the longest chain of causes went; `None` in a deadlock.
@@ -58,7 +59,8 @@ pub struct DeadlockSummary {
     pub ranks: u64,
     /// What they wait for, at most a thousand operations.
     pub pending: Vec<Pending>,
-    /// Ranks of which each waits for the next and the last for the first; empty if there is no cycle.
+    /// Ranks of which each waits for the next and the last for the first; empty if there is no
+    /// cycle.
     pub cycle: Vec<u32>,
 }
 
@@ -85,7 +87,8 @@ pub struct Pending {
     /// The statement on that line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// For a live rank, which `text` then tells about: for how many operations it waits, of which the first are listed.
+    /// For a live rank, which `text` then tells about: for how many operations it waits, of which
+    /// the first are listed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operations: Option<u64>,
     /// For a live rank: whether this is the send of a blocking call before that in `text`.

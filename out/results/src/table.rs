@@ -13,8 +13,8 @@ const PIECE: usize = 1 << 16;
 
 /// Writes `ranks.csv`: one row per rank, times in picoseconds.
 ///
-/// `waiting_ps` is what remains of the finish time when busy and blocked time are taken off; it is 0
-/// where they exceed it, as on a rank with several CPUs, whose busy times are summed.
+/// `waiting_ps` is what remains of the finish time when busy and blocked time are taken off; it is
+/// 0 where they exceed it, as on a rank with several CPUs, whose busy times are summed.
 pub fn write_ranks(out: &mut impl Write, ranks: &[RankTotals]) -> io::Result<()> {
     let mut rows = Rows::new(
         out,
@@ -39,8 +39,8 @@ pub fn write_ranks(out: &mut impl Write, ranks: &[RankTotals]) -> io::Result<()>
 
 /// Writes `messages.csv`: one row per message, times in picoseconds, size in bytes.
 ///
-/// The id is the row's number. A time that never came (in a deadlock) is left empty; the wildcard tag
-/// is -1, as in GOAL.
+/// The id is the row's number. A time that never came (in a deadlock) is left empty; the wildcard
+/// tag is -1, as in GOAL.
 pub fn write_messages(out: &mut impl Write, messages: &[Message]) -> io::Result<()> {
     let mut rows = Rows::new(
         out,
@@ -79,8 +79,8 @@ pub struct Call<N = &'static str> {
 /// First line of `calls.csv`.
 pub const CALLS_HEADER: &str = "rank,thread,call,enter_ps,return_ps";
 
-/// Writes `calls.csv`: one row per call that the schedule has messages or waits of, times in picoseconds. A time that
-/// never came is left empty.
+/// Writes `calls.csv`: one row per call that the schedule has messages or waits of, times in
+/// picoseconds. A time that never came is left empty.
 pub fn write_calls(out: &mut impl Write, calls: impl Iterator<Item = Call>) -> io::Result<()> {
     let mut rows = Rows::new(out, CALLS_HEADER);
     rows.text.push(b'\n');
@@ -99,8 +99,9 @@ pub fn write_calls(out: &mut impl Write, calls: impl Iterator<Item = Call>) -> i
 /// Header of `computation.csv`.
 pub const COMPUTATION_HEADER: &str = "rank,cpu_ns";
 
-/// Writes `computation.csv`: one row per region of computation, in nanoseconds of the rank's processor, in the order of ranks and, within a
-/// rank, of time. `lists` has the regions of each rank.
+/// Writes `computation.csv`: one row per region of computation, in nanoseconds of the rank's
+/// processor, in the order of ranks and, within a rank, of time. `lists` has the regions of each
+/// rank.
 pub fn write_computation(out: &mut impl Write, lists: &[Vec<u64>]) -> io::Result<()> {
     let mut rows = Rows::new(out, COMPUTATION_HEADER);
     rows.text.push(b'\n');

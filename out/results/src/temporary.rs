@@ -1,8 +1,8 @@
 //! Files and folders that must not stay behind if they are not finished.
 //!
 //! They are removed when they are dropped, and all together when the process is told to end:
-//! [`hold`] keeps everyone else from making, renaming or removing one, and [`Held::remove_all`] then
-//! removes all there are.
+//! [`hold`] keeps everyone else from making, renaming or removing one, and [`Held::remove_all`]
+//! then removes all there are.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};

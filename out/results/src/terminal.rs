@@ -135,7 +135,8 @@ fn render_deadlock(text: &mut String, deadlock: &DeadlockSummary, ranks: u64) ->
     Ok(())
 }
 
-/// One line such as `  rank 3 waits in recv of 10 B from rank 1, tag 7 (line 12: l1: recv 10b from 1 tag 7)`.
+/// One line such as `  rank 3 waits in recv of 10 B from rank 1, tag 7 (line 12: l1: recv 10b from
+/// 1 tag 7)`.
 fn render_pending(text: &mut String, pending: &Pending) -> std::fmt::Result {
     if let (Some(operations), Some(call)) = (pending.operations, &pending.text) {
         return render_call(text, pending, operations, call);
@@ -151,7 +152,8 @@ fn render_pending(text: &mut String, pending: &Pending) -> std::fmt::Result {
     writeln!(text)
 }
 
-/// Where a live rank waits, such as `  rank 3 waits in MPI_Waitall at ring.c:12 for 2 operations, the first recv of 10 B from rank 1, tag 7`.
+/// Where a live rank waits, such as `  rank 3 waits in MPI_Waitall at ring.c:12 for 2 operations,
+/// the first recv of 10 B from rank 1, tag 7`.
 fn render_call(
     text: &mut String,
     pending: &Pending,

@@ -97,8 +97,8 @@ fn ids_are_in_the_order_of_injection() {
     assert_eq!(slices, [(0, Some(1)), (2, Some(3)), (2, Some(0)), (5, Some(2))]);
 }
 
-/// All records of a few messages among four ranks, two of which have two CPUs. Times are few, so that
-/// many are equal.
+/// All records of a few messages among four ranks, two of which have two CPUs. Times are few, so
+/// that many are equal.
 fn programs() -> impl Strategy<Value = Vec<Record>> {
     let message = (0..4_u32, 0..4_u32, 0..3_u64, 0..3_u64, 0..4_u64, any::<bool>());
     prop::collection::vec(message, 0..40).prop_map(|messages| {

@@ -40,9 +40,9 @@ fn cells(chart: &str) -> Vec<&str> {
     chart.lines().filter_map(|line| line.split_once('│')?.1.strip_suffix('│')).collect()
 }
 
-/// One byte there and back, with L = 1500 ns and o = 1000 ns; the answer takes a computation of 1000 ns.
-/// Rank 0 sends from 0 to 1, the byte arrives at 2.5, rank 1 receives until 3.5, computes until 4.5 and
-/// sends until 5.5; the answer arrives at 7 and is received until 8 us.
+/// One byte there and back, with L = 1500 ns and o = 1000 ns; the answer takes a computation of
+/// 1000 ns. Rank 0 sends from 0 to 1, the byte arrives at 2.5, rank 1 receives until 3.5, computes
+/// until 4.5 and sends until 5.5; the answer arrives at 7 and is received until 8 us.
 fn ping_pong() -> (Outcome, Vec<Record>) {
     let records = vec![
         work((0, 0), Send, (0, 1000)),
@@ -54,8 +54,8 @@ fn ping_pong() -> (Outcome, Vec<Record>) {
     (finishing(&[8000, 5500]), records)
 }
 
-/// With 32 cells, one lasts 250 ns. Marks are at least 12 cells apart, 3 us, and so at 0 and 5 us; the
-/// latter is cell 20.
+/// With 32 cells, one lasts 250 ns. Marks are at least 12 cells apart, 3 us, and so at 0 and 5 us;
+/// the latter is cell 20.
 #[test]
 fn a_ping_pong() {
     let (outcome, records) = ping_pong();
@@ -69,9 +69,9 @@ rank 1 │··········▄▄▄▄████▀▀▀▀          │
     assert_eq!(draw(&outcome, records, FRAME + 32, false), expected);
 }
 
-/// 24 cells, so that one lasts 1/3 us: rank 1 receives from 7.5 to 10.5 cells, computes until 13.5 and
-/// sends until 16.5. Of the halves, cell 7 goes to receiving rather than waiting, cells 10 and 13 to
-/// computing, cell 16 to sending rather than to the time after the end.
+/// 24 cells, so that one lasts 1/3 us: rank 1 receives from 7.5 to 10.5 cells, computes until 13.5
+/// and sends until 16.5. Of the halves, cell 7 goes to receiving rather than waiting, cells 10 and
+/// 13 to computing, cell 16 to sending rather than to the time after the end.
 #[test]
 fn ties_go_to_the_first_of_the_legend() {
     let (outcome, records) = ping_pong();
@@ -106,7 +106,8 @@ fn colours_begin_and_end_with_each_run() {
     assert!(chart.contains("▀▀▀▀\x1b[0m          │\n"), "{chart:?}");
 }
 
-/// What is stuck waits to the end: rank 0 does since 600, rank 1 has finished at 1200, half of the time.
+/// What is stuck waits to the end: rank 0 does since 600, rank 1 has finished at 1200, half of the
+/// time.
 #[test]
 fn a_deadlock() {
     let records = vec![work((0, 0), Compute, (0, 600)), work((1, 0), Compute, (0, 1200))];

@@ -64,11 +64,12 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = format!("{RUN_EXAMPLES}\n\n{EXIT_CODES}"))]
 pub struct Run {
-    /// A GOAL file, pattern:NAME, collective:NAME, traffic:NAME, traces (a folder, the beginning of their names or an
-    /// .index file), an experiment file (.toml), a manifest (.json) or the folder that has one; - is a GOAL file on standard
-    /// input
+    /// A GOAL file, pattern:NAME, collective:NAME, traffic:NAME, traces (a folder, the beginning of
+    /// their names or an .index file), an experiment file (.toml), a manifest (.json) or the folder
+    /// that has one; - is a GOAL file on standard input
     pub source: String,
-    /// A machine: an experiment file without a workload, which what follows overrides; or a platform of SimGrid
+    /// A machine: an experiment file without a workload, which what follows overrides; or a
+    /// platform of SimGrid
     #[arg(long, value_name = "FILE.toml|.xml")]
     pub machine: Option<String>,
     /// Set a key of the experiment, such as loggops.L=2500ns; can be repeated
@@ -126,8 +127,8 @@ pub struct Mpirun {
     /// A machine: an experiment file without a workload, or a platform of SimGrid
     #[arg(long, value_name = "FILE.toml|.xml")]
     pub machine: Option<String>,
-    /// The hosts to use, in this order: names or numbers of the machine's hosts, each with the most ranks that it takes, or without; can
-    /// be repeated
+    /// The hosts to use, in this order: names or numbers of the machine's hosts, each with the most
+    /// ranks that it takes, or without; can be repeated
     #[arg(long, value_name = "HOST[:N],…", help_heading = "Placement")]
     pub host: Vec<String>,
     /// The same from a file with a host per line: HOST, HOST:N or HOST slots=N
@@ -137,7 +138,8 @@ pub struct Mpirun {
     #[arg(long, value_name = "FILE", help_heading = "Placement",
         conflicts_with_all = ["host", "hostfile", "map_by", "per_host"])]
     pub rankfile: Option<String>,
-    /// How ranks go to hosts: slot or core (host after host), node (one rank of each host in turn), or ppr:N:node (N on each host)
+    /// How ranks go to hosts: slot or core (host after host), node (one rank of each host in turn),
+    /// or ppr:N:node (N on each host)
     #[arg(long, value_name = "HOW", help_heading = "Placement")]
     pub map_by: Option<String>,
     /// Most ranks of each host
@@ -161,8 +163,8 @@ pub struct Mpirun {
     /// Print nothing but what the program prints, and errors
     #[arg(short, long, help_heading = "Output")]
     pub quiet: bool,
-    /// Do not run: say which functions of MPI the program and its libraries import, whether any is missing, and whether
-    /// one process can hold its ranks; exit code 0 if all is there
+    /// Do not run: say which functions of MPI the program and its libraries import, whether any is
+    /// missing, and whether one process can hold its ranks; exit code 0 if all is there
     #[arg(long)]
     pub check: bool,
     /// Print every setting and where it comes from, and do not run
@@ -170,7 +172,8 @@ pub struct Mpirun {
     pub print_config: bool,
     #[command(flatten)]
     pub flags: LiveFlags,
-    /// The program and its arguments; a colon comes before a further program with options -n, -wdir and -x of its own
+    /// The program and its arguments; a colon comes before a further program with options -n, -wdir
+    /// and -x of its own
     #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM")]
     pub command: Vec<OsString>,
 }
@@ -233,8 +236,8 @@ pub enum TraceFormat {
 #[derive(Debug, Args)]
 #[command(after_help = format!("{CONVERT_EXAMPLES}\n\n{EXIT_CODES}"))]
 pub struct Convert {
-    /// A GOAL file, text or binary, or - for standard input; or traces: a folder, the beginning of their
-    /// names, or an .index file
+    /// A GOAL file, text or binary, or - for standard input; or traces: a folder, the beginning of
+    /// their names, or an .index file
     pub input: String,
     /// Where to write: a .bin file is binary, any other is text; - is standard output, in the form
     /// that the input is not
@@ -273,8 +276,8 @@ pub struct Record {
     /// The program's MPI library, where neither its launcher nor its executable shows it
     #[arg(long, value_enum)]
     pub mpi: Option<Mpi>,
-    /// Start nothing; take in what ranks that died had not yet written, after a run that was started in another
-    /// way
+    /// Start nothing; take in what ranks that died had not yet written, after a run that was
+    /// started in another way
     #[arg(long, conflicts_with_all = ["force", "mpi", "command"])]
     pub collect: bool,
     /// The command and its arguments
@@ -356,7 +359,8 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = format!("{TOPOLOGY_EXAMPLES}\n\n{EXIT_CODES}"))]
 pub struct Topology {
-    /// KIND:KEY=VALUE,… or a file (TOML, CSV, ibnetdiscover, SimGrid XML, a machine); `list` lists the kinds
+    /// KIND:KEY=VALUE,… or a file (TOML, CSV, ibnetdiscover, SimGrid XML, a machine); `list` lists
+    /// the kinds
     #[arg(value_name = "TOPOLOGY")]
     pub spec: String,
     /// Routing: min-hop, up-down, d-mod-k, s-mod-k, random-up, dimension-order, minimal or valiant;
@@ -366,7 +370,8 @@ pub struct Topology {
     /// Forwarding tables instead of a routing: FDB vectors or a dump of linear forwarding tables
     #[arg(long, value_name = "FILE", conflicts_with = "routing")]
     pub tables: Option<String>,
-    /// Take out of service: SWITCH, DEVICE:PORT, links=FRACTION or switches=FRACTION; can be repeated
+    /// Take out of service: SWITCH, DEVICE:PORT, links=FRACTION or switches=FRACTION; can be
+    /// repeated
     #[arg(long, value_name = "WHAT")]
     pub fail: Vec<String>,
     /// Decides which links or switches a fraction means

@@ -7,7 +7,8 @@ use crate::exit::{Ending, Exit};
 /// The names of the commands, and of the wrappers.
 const WRAPPERS: [(&str, &str); 3] = [("cc", "mpicc"), ("c++", "mpicxx"), ("fort", "mpifort")];
 
-/// Becomes the compiler that a command line asks for, if it does; all that follows is the compiler's own.
+/// Becomes the compiler that a command line asks for, if it does; all that follows is the
+/// compiler's own.
 pub fn asked(line: &[OsString]) -> Option<Result<Infallible, Ending>> {
     let [_, command, rest @ ..] = line else { return None };
     let (_, wrapper) = WRAPPERS.iter().find(|(name, _)| command == name)?;

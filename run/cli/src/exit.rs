@@ -8,7 +8,8 @@ use std::{
 
 use experiment::Failure;
 
-/// The exit codes, besides those of signals. `EXIT_CODES` and the book's chapter on the command line list them too.
+/// The exit codes, besides those of signals. `EXIT_CODES` and the book's chapter on the command
+/// line list them too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     /// Everything went well.

@@ -8,8 +8,8 @@ use experiment::{
     keys::{KEYS, Key},
 };
 
-/// Keys that were set by flags, with the texts of their values, in the order of the table. There are flags for those keys `OF` which
-/// this is.
+/// Keys that were set by flags, with the texts of their values, in the order of the table. There
+/// are flags for those keys `OF` which this is.
 #[derive(Debug, Default)]
 pub struct Flags<const OF: char>(pub Vec<(&'static str, String)>);
 

@@ -105,7 +105,8 @@ fn report(arguments: &Arguments, climbed: &Climbed) -> Result<(), Ending> {
     end(climbed, arguments.format == Format::Table)
 }
 
-/// The end: that of a deadlock if there is one at any rung. The first is described below the tables.
+/// The end: that of a deadlock if there is one at any rung. The first is described below the
+/// tables.
 fn end(climbed: &Climbed, shown: bool) -> Result<(), Ending> {
     let rungs = climbed
         .iter()

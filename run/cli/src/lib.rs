@@ -1,4 +1,5 @@
-//! The heddle command, as a library: the program `heddle`, and what runs inside a program whose ranks share a process.
+//! The heddle command, as a library: the program `heddle`, and what runs inside a program whose
+//! ranks share a process.
 
 mod arguments;
 mod compare;

@@ -16,8 +16,8 @@ use crate::{
     program, simulate, stop,
 };
 
-/// Runs a program whose ranks are simulated, held by what `make` makes, or as the settings say. The exit code is the program's own,
-/// if it ran.
+/// Runs a program whose ranks are simulated, held by what `make` makes, or as the settings say. The
+/// exit code is the program's own, if it ran.
 pub fn run(arguments: &Mpirun, make: Option<Make>) -> Result<u8, Ending> {
     let configuration = Configuration::read(&request(arguments)?)?;
     if arguments.check {

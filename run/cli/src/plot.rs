@@ -196,7 +196,8 @@ mod tests {
         let line = Line { name: "flow".to_owned(), points: vec![Some(1.0), None, Some(2.0)] };
         let places = ["1 KiB", "2 KiB", "4 KiB"].map(String::from).to_vec();
         let svg = Plot { places, lines: vec![line], ..Plot::default() }.draw();
-        // 2 is the end of the axis, at the top; 1 is in the middle: 34 + 314 / 2. The places are 510 / 3 wide.
+        // 2 is the end of the axis, at the top; 1 is in the middle: 34 + 314 / 2. The places are
+        // 510 / 3 wide.
         assert!(
             svg.contains("cx=\"155.0\" cy=\"191.0\"") && svg.contains("cx=\"495.0\" cy=\"34.0\"")
         );

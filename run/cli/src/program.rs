@@ -16,13 +16,14 @@ use crate::{
 
 /// The environment variable that holds the command line for [`inside`].
 pub const INSIDE: &str = "HEDDLE_IN_PROCESS";
-/// The environment variable with the folder where the command was given, if the program is to run in another one.
+/// The environment variable with the folder where the command was given, if the program is to run
+/// in another one.
 pub const FROM: &str = "HEDDLE_IN_PROCESS_FROM";
-/// The environment variables that tell the allocator of the process to keep what is free, as ranks take turns, and what one gives back
-/// the next one takes; and whether to take huge pages.
+/// The environment variables that tell the allocator of the process to keep what is free, as ranks
+/// take turns, and what one gives back the next one takes; and whether to take huge pages.
 pub const ALLOCATOR: [&str; 2] = ["MIMALLOC_PURGE_DELAY", "MIMALLOC_ALLOW_THP"];
-/// From how many ranks on huge pages are worth their memory: they take some ten MB more, and a tenth off the time where a processor
-/// no longer knows the places of most pages.
+/// From how many ranks on huge pages are worth their memory: they take some ten MB more, and a
+/// tenth off the time where a processor no longer knows the places of most pages.
 const HUGE_FROM: u32 = 4096;
 /// The library that holds ranks in the process of the program.
 const LIBRARY: &str = "libheddle_in_process.so";
@@ -32,8 +33,8 @@ pub fn is_in_process(configuration: &Configuration) -> bool {
     configuration.is_program() && configuration.switch("live.in-process")
 }
 
-/// Before a program is run: refuses what cannot start, and becomes the program where all ranks are to share a process and this is not it
-/// yet, so that nothing holds them.
+/// Before a program is run: refuses what cannot start, and becomes the program where all ranks are
+/// to share a process and this is not it yet, so that nothing holds them.
 pub fn begin(configuration: &Configuration, make: Option<Make>, quiet: bool) -> Result<(), Ending> {
     if make.is_some() || !configuration.is_program() {
         return Ok(());

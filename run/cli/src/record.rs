@@ -72,8 +72,8 @@ fn collect(folder: &Path) -> Result<(), Ending> {
     Ok(())
 }
 
-/// Waits for a command through signals, which are passed on, so that what it wrote can still be collected; but Ctrl-C reaches the command
-/// by the terminal.
+/// Waits for a command through signals, which are passed on, so that what it wrote can still be
+/// collected; but Ctrl-C reaches the command by the terminal.
 #[cfg(unix)]
 fn supervise(command: &mut Command) -> std::io::Result<ExitStatus> {
     use signal_hook::{
@@ -99,7 +99,8 @@ fn supervise(command: &mut Command) -> std::io::Result<ExitStatus> {
     child.wait()
 }
 
-/// Whether Ctrl-C of a terminal reaches this process and what it has started: whether its group is that of the terminal (proc(5), `stat`).
+/// Whether Ctrl-C of a terminal reaches this process and what it has started: whether its group is
+/// that of the terminal (proc(5), `stat`).
 #[cfg(unix)]
 fn is_in_foreground() -> bool {
     let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();

@@ -13,8 +13,8 @@ use crate::{
     program, stop, traffic,
 };
 
-/// Simulates what is asked for and prints the summary. A live program is held by what `make` makes, or as the settings say, and the
-/// exit code is its own.
+/// Simulates what is asked for and prints the summary. A live program is held by what `make` makes,
+/// or as the settings say, and the exit code is its own.
 pub fn run(arguments: &Run, make: Option<Make>) -> Result<u8, Ending> {
     let request = Request {
         subject: Some(arguments.source.clone()),

@@ -1,6 +1,7 @@
 //! What happens on Ctrl-C: temporary files are removed before the process ends.
 
-/// The signals that ask a command to end. One that is started to outlive its terminal (`nohup`) is not asked by SIGHUP.
+/// The signals that ask a command to end. One that is started to outlive its terminal (`nohup`) is
+/// not asked by SIGHUP.
 #[cfg(unix)]
 pub fn signals() -> Vec<i32> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -46,11 +47,12 @@ pub fn watch(end: fn()) {
 #[cfg(not(unix))]
 pub const fn watch(_: fn()) {}
 
-/// From now on, a file that would become larger than allowed (`ulimit -f`) fails to be written, which is said, and does not end this
-/// process. Programs that it starts are ended as ever.
+/// From now on, a file that would become larger than allowed (`ulimit -f`) fails to be written,
+/// which is said, and does not end this process. Programs that it starts are ended as ever.
 #[cfg(unix)]
 pub fn write_to_the_limit() {
-    // A handler, unlike a signal that is ignored, is not handed on to programs. If this fails, the limit ends the process.
+    // A handler, unlike a signal that is ignored, is not handed on to programs. If this fails, the
+    // limit ends the process.
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default());
 }
 

@@ -84,9 +84,10 @@ fn mistakes() {
     );
 }
 
-/// 4 ranks, 1 byte, o = 1 us, L = 10 us, the rest 0. A binomial broadcast ends two hops after its start, each
-/// o + L + o = 12 us, the second one begun at once: 24 us. A flat tree's last send ends at 3 us and arrives
-/// 10 + 1 us later: 14 us, which is the best there is: nobody can be told later than by the third send.
+/// 4 ranks, 1 byte, o = 1 us, L = 10 us, the rest 0. A binomial broadcast ends two hops after its
+/// start, each o + L + o = 12 us, the second one begun at once: 24 us. A flat tree's last send ends
+/// at 3 us and arrives 10 + 1 us later: 14 us, which is the best there is: nobody can be told later
+/// than by the third send.
 #[test]
 fn automatic() {
     let folder = Folder::new("collective-automatic");
@@ -105,8 +106,8 @@ fn automatic() {
     assert!(remark.contains("binomial_tree 24 us"), "{remark}");
 }
 
-/// Sweep3D's four ranks call `MPI_Allreduce` 32 times (`grep -c` says so). By recursive doubling each sends two messages; a
-/// reduction and a broadcast are three messages each.
+/// Sweep3D's four ranks call `MPI_Allreduce` 32 times (`grep -c` says so). By recursive doubling
+/// each sends two messages; a reduction and a broadcast are three messages each.
 #[test]
 fn an_algorithm_for_traces() {
     let traces = concat!(env!("CARGO_MANIFEST_DIR"), "/../../validation/traces/sweep3d-2x2");

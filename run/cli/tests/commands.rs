@@ -89,8 +89,8 @@ fn every_parameter_can_be_set() {
 }
 
 /// A message of no bytes: by LogGOPSim's wrapping arithmetic its receive costs o - G, which gives
-/// 5494 ns with the defaults (measured), where the model's own rules charge no bytes. Threads have no
-/// effect there, which is said.
+/// 5494 ns with the defaults (measured), where the model's own rules charge no bytes. Threads have
+/// no effect there, which is said.
 #[test]
 fn run_as_loggopsim_does() {
     let folder = Folder::new("run-compat");

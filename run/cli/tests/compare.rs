@@ -20,9 +20,10 @@ fn failure(ended: Ended) -> String {
     ended.stderr
 }
 
-/// Rank 0 of the seed's ltest leaves MPI_Init at 1302767374553965 and enters MPI_Finalize at 1302767374567772: 13.807 ms
-/// later. It sends ten times and receives ten times, as does rank 1. With mode `gaps`, time outside of calls is what it was, except
-/// for calls that only ask something (`MPI_Comm_rank`), which count as such on both sides.
+/// Rank 0 of the seed's ltest leaves MPI_Init at 1302767374553965 and enters MPI_Finalize at
+/// 1302767374567772: 13.807 ms later. It sends ten times and receives ten times, as does rank 1.
+/// With mode `gaps`, time outside of calls is what it was, except for calls that only ask something
+/// (`MPI_Comm_rank`), which count as such on both sides.
 #[test]
 fn recorded_and_simulated() {
     let folder = Folder::new("compare");

@@ -1,4 +1,5 @@
-//! Programs of one chapter of the standard each, that check themselves and print a line per failure.
+//! Programs of one chapter of the standard each, that check themselves and print a line per
+//! failure.
 
 mod common;
 
@@ -34,7 +35,8 @@ const OF_OURS: [&str; 2] = ["sessions", "edges"];
 /// What only ranks that are processes can do.
 const OF_PROCESSES: [&str; 1] = ["spawn"];
 
-/// Each number of ranks is another shape of every algorithm: one, a power of two, neither even nor a power of two.
+/// Each number of ranks is another shape of every algorithm: one, a power of two, neither even nor
+/// a power of two.
 #[test]
 fn programs_find_nothing_wrong() {
     for name in PROGRAMS.into_iter().chain(OF_OURS) {
@@ -82,9 +84,10 @@ fn clean(name: &str, program: &Path, options: &str) {
     assert_eq!(said, (0, ""), "{name} {options}: {}", ended.stderr);
 }
 
-/// Where another implementation departs from the standard: the persistent gather of MPICH 4.0.2 gathers once and not again, and as packaged
-/// it neither starts processes nor joins ranks; Open MPI 4.1.4 has no persistent collectives, and to its `MPI_Waitall` a truncated
-/// receive among others is no error, and it does not look at buffers that are the same.
+/// Where another implementation departs from the standard: the persistent gather of MPICH 4.0.2
+/// gathers once and not again, and as packaged it neither starts processes nor joins ranks; Open
+/// MPI 4.1.4 has no persistent collectives, and to its `MPI_Waitall` a truncated receive among
+/// others is no error, and it does not look at buffers that are the same.
 const DEPARTURES: [(&str, &str); 6] = [
     ("mpich", "started"),
     ("mpich", "spawn"),

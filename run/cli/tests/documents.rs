@@ -1,4 +1,5 @@
-//! Every command that the README and the book show with its output, run; and every link within them.
+//! Every command that the README and the book show with its output, run; and every link within
+//! them.
 
 mod common;
 

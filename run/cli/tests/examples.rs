@@ -8,10 +8,10 @@ fn example(name: &str) -> String {
     format!("{}/../../examples/{name}", env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The path goes to and fro through all twenty messages. Before each, its sender computes: 73, 15, 9,
-/// 9 and 8 us, then fifteen times 9 us; after the last, rank 0 computes for 6769 us. With 20 times
-/// 55 us of software and 20 times 399 999 * 545.7 ps (218 279.4543 ns, rounded to the picosecond) on
-/// the wire, these are 7018 + 1100 + 4365.589 08 us.
+/// The path goes to and fro through all twenty messages. Before each, its sender computes: 73, 15,
+/// 9, 9 and 8 us, then fifteen times 9 us; after the last, rank 0 computes for 6769 us. With 20
+/// times 55 us of software and 20 times 399 999 * 545.7 ps (218 279.4543 ns, rounded to the
+/// picosecond) on the wire, these are 7018 + 1100 + 4365.589 08 us.
 #[test]
 fn ltest() {
     let folder = Folder::new("example-ltest");

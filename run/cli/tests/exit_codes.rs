@@ -1,4 +1,5 @@
-//! The exit codes of the book: 1 for a wrong input, 2 for a wrong command line, 4 for a result that cannot be written.
+//! The exit codes of the book: 1 for a wrong input, 2 for a wrong command line, 4 for a result that
+//! cannot be written.
 
 #![cfg(target_os = "linux")]
 

@@ -6,7 +6,8 @@ use std::{fs, path::Path};
 
 use common::Folder;
 
-/// Relative difference that is allowed; SimGrid lets happen together what happens within a nanosecond.
+/// Relative difference that is allowed; SimGrid lets happen together what happens within a
+/// nanosecond.
 const TOLERANCE: f64 = 1e-6;
 const PRECISION: f64 = 2e-9;
 
@@ -47,7 +48,8 @@ fn replays_end_as_in_simgrid() {
     assert!(seen >= 10, "only {seen} replays");
 }
 
-/// A message of 1 MB between two ranks of a host: keys of ours are SimGrid's items, and both change what it takes.
+/// A message of 1 MB between two ranks of a host: keys of ours are SimGrid's items, and both change
+/// what it takes.
 #[test]
 fn loopback() {
     let folder = Folder::new("flow-loopback");
@@ -144,7 +146,8 @@ fn a_platform_has_no_lanes() {
     );
 }
 
-/// What runs, and how long it takes, is the same on a platform in XML and in TOML; and what else the TOML sets counts.
+/// What runs, and how long it takes, is the same on a platform in XML and in TOML; and what else
+/// the TOML sets counts.
 #[test]
 fn platforms_in_toml() {
     let folder = Folder::new("platform-toml");
@@ -233,7 +236,8 @@ fn mistakes() {
     }
 }
 
-/// A million operations at 1 Gflop/s (what traces count by), at 4 Gflop/s, and recorded time on a machine a quarter as fast.
+/// A million operations at 1 Gflop/s (what traces count by), at 4 Gflop/s, and recorded time on a
+/// machine a quarter as fast.
 #[test]
 fn computation_is_scaled_to_the_hosts() {
     let folder = Folder::new("flow-speed");
@@ -252,8 +256,9 @@ fn computation_is_scaled_to_the_hosts() {
     }
 }
 
-/// Over flows too it is an error, and no deadlock, when time leaves its range: a message that takes 3e9 s at 100 Mb/s; two
-/// computations of half the range on one core; a bandwidth and a latency that a factor spoils.
+/// Over flows too it is an error, and no deadlock, when time leaves its range: a message that takes
+/// 3e9 s at 100 Mb/s; two computations of half the range on one core; a bandwidth and a latency
+/// that a factor spoils.
 #[test]
 fn time_beyond_its_range_is_no_deadlock() {
     let folder = Folder::new("flow-overflow");
@@ -278,8 +283,9 @@ fn time_beyond_its_range_is_no_deadlock() {
     }
 }
 
-/// A sleep of 1.5 s takes that on a host of 2 Gflop/s and whatever computation is scaled by, and leaves the only core to the other
-/// rank: 2e9 operations take it 1 s. 4e16 operations take 40 000 s at 1 Tflop/s, though they would not fit at 1 Gflop/s.
+/// A sleep of 1.5 s takes that on a host of 2 Gflop/s and whatever computation is scaled by, and
+/// leaves the only core to the other rank: 2e9 operations take it 1 s. 4e16 operations take 40 000
+/// s at 1 Tflop/s, though they would not fit at 1 Gflop/s.
 #[test]
 fn sleep_and_much_computation() {
     let folder = Folder::new("flow-sleep");
@@ -316,7 +322,8 @@ fn sleep_and_much_computation() {
     assert!(shown.stderr.contains("r0.txt: line 3: MPI_Finalize on rank 0"), "{}", shown.stderr);
 }
 
-/// Standard input is there once, and there are five models; who waits in a deadlock is said, and the exit code tells.
+/// Standard input is there once, and there are five models; who waits in a deadlock is said, and
+/// the exit code tells.
 #[test]
 fn a_ladder_of_standard_input_and_one_that_stands_still() {
     let folder = Folder::new("ladder-input");

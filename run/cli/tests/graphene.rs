@@ -1,4 +1,5 @@
-//! The cluster graphene as seed 002 models it (section IV.B): what its limiters let through, and what they do to programs.
+//! The cluster graphene as seed 002 models it (section IV.B): what its limiters let through, and
+//! what they do to programs.
 
 mod common;
 
@@ -17,8 +18,8 @@ fn makespan(folder: &Folder, name: &str, trace: &str, more: &str) -> f64 {
     json["makespan_ps"].as_f64().expect("a makespan") * 1e-12
 }
 
-/// Messages of `size` bytes between pairs of ranks, all at once. Without cross traffic, so that it is clear what is
-/// shared; ranks that only fill the numbers between do nothing.
+/// Messages of `size` bytes between pairs of ranks, all at once. Without cross traffic, so that it
+/// is clear what is shared; ranks that only fill the numbers between do nothing.
 fn exchange(folder: &Folder, name: &str, ranks: u32, pairs: &[(u32, u32)], size: u64) -> f64 {
     let mut trace = String::new();
     for rank in 0..ranks {
@@ -41,7 +42,8 @@ fn exchange(folder: &Folder, name: &str, ranks: u32, pairs: &[(u32, u32)], size:
     makespan(folder, name, &trace, " --cfg network/crosstraffic:no")
 }
 
-/// 10 MB: latency (24 us each way, times 11.6) hardly counts. Messages of this size progress at 0.940694 of their share.
+/// 10 MB: latency (24 us each way, times 11.6) hardly counts. Messages of this size progress at
+/// 0.940694 of their share.
 const SIZE: u64 = 10_000_000;
 const FACTOR: f64 = 0.940_694;
 
@@ -62,8 +64,9 @@ fn a_node_moves_one_and_a_half_times_its_link_in_both_directions_together() {
 #[test]
 fn cabinets_exchange_13_gigabits() {
     let folder = Folder::new("graphene-cabinets");
-    // Nodes 0 to 38 are the first cabinet, 39 to 73 the second. Twenty nodes of each send, others receive: a node is at
-    // either end of one message only, so it could have 1 Gb/s. The trunk lets 10 Gb/s through each way, 13 together.
+    // Nodes 0 to 38 are the first cabinet, 39 to 73 the second. Twenty nodes of each send, others
+    // receive: a node is at either end of one message only, so it could have 1 Gb/s. The trunk lets
+    // 10 Gb/s through each way, 13 together.
     let there: Vec<_> = (0..15).map(|node| (node, 39 + node)).collect();
     let back: Vec<_> = (0..15).map(|node| (54 + node, 15 + node)).collect();
     let one_way = rate(15, exchange(&folder, "one", 74, &there, SIZE));
@@ -73,8 +76,9 @@ fn cabinets_exchange_13_gigabits() {
     assert!((both - 13.0).abs() < 0.13, "{both} Gb/s");
 }
 
-/// Pairwise exchange of messages of 4 MiB (section V.C): without contention the prediction is too short by a factor that grows with the
-/// number of nodes, to about 4 at 128; fluid and hybrid agree within 10 %. Of 100 KiB, fluid underestimates.
+/// Pairwise exchange of messages of 4 MiB (section V.C): without contention the prediction is too
+/// short by a factor that grows with the number of nodes, to about 4 at 128; fluid and hybrid agree
+/// within 10 %. Of 100 KiB, fluid underestimates.
 #[test]
 fn an_alltoall_of_large_messages_needs_contention() {
     let folder = Folder::new("graphene-alltoall");
@@ -96,10 +100,11 @@ fn an_alltoall_of_large_messages_needs_contention() {
     assert!(small < hybrid / loggps, "{small}");
 }
 
-/// One of the 75 outer iterations of the benchmark CG of the NAS parallel benchmarks, class B, after its source: processes in a grid of
-/// as many or twice as many columns as rows; each iteration multiplies the matrix (n = 75 000 with 14 x 14 entries a row), adds up
-/// the result along rows of processes, exchanges it with the transposed process, and makes two dot products. A process computes
-/// 0.9 Gflop/s (assumed).
+/// One of the 75 outer iterations of the benchmark CG of the NAS parallel benchmarks, class B,
+/// after its source: processes in a grid of as many or twice as many columns as rows; each
+/// iteration multiplies the matrix (n = 75 000 with 14 x 14 entries a row), adds up the result
+/// along rows of processes, exchanges it with the transposed process, and makes two dot products. A
+/// process computes 0.9 Gflop/s (assumed).
 fn cg(processes: u32) -> String {
     const N: u32 = 75_000;
     let columns = 1 << processes.ilog2().div_ceil(2);
@@ -148,8 +153,9 @@ fn cg(processes: u32) -> String {
     trace
 }
 
-/// Section V.B and figure 6: the speed-up does not rise from 32 to 64 nodes, because the messages are not smaller there. The modes are
-/// the paper's: asynchronous to 64 KiB, detached to 320 KiB. The paper predicts 9.85 s for 128 nodes, 75 times one of these.
+/// Section V.B and figure 6: the speed-up does not rise from 32 to 64 nodes, because the messages
+/// are not smaller there. The modes are the paper's: asynchronous to 64 KiB, detached to 320 KiB.
+/// The paper predicts 9.85 s for 128 nodes, 75 times one of these.
 #[test]
 fn cg_does_not_get_faster_from_32_to_64_nodes() {
     let folder = Folder::new("graphene-cg");

@@ -1,4 +1,5 @@
-//! What `heddle mpirun` does when something is not as it should be: folders, limits, launchers within it, and its own end.
+//! What `heddle mpirun` does when something is not as it should be: folders, limits, launchers
+//! within it, and its own end.
 
 mod common;
 
@@ -13,7 +14,8 @@ use common::{Ended, Folder};
 
 const WAYS: [&str; 2] = ["", "--in-process"];
 
-/// A script in a folder that may run `$HEDDLE mpirun` and the program `$PROGRAM`; none that does not end.
+/// A script in a folder that may run `$HEDDLE mpirun` and the program `$PROGRAM`; none that does
+/// not end.
 fn shell(folder: &Folder, program: &Path, script: &str) -> Ended {
     let output = Command::new("timeout")
         .args(["--signal=KILL", "100", "sh", "-c", script])
@@ -35,7 +37,8 @@ fn comes_true(mut what: impl FnMut() -> bool) -> bool {
     what()
 }
 
-/// If the command is killed before its ranks have come to `MPI_Init`, they end; and so does what they have started, when it comes there.
+/// If the command is killed before its ranks have come to `MPI_Init`, they end; and so does what
+/// they have started, when it comes there.
 #[test]
 fn the_command_is_killed_early() {
     let folder = Folder::new("killed-early");
@@ -72,7 +75,8 @@ fn without_a_terminal() {
     assert!(ran.code == 0 && ran.stdout.starts_with("0 none "), "{ran:?}");
 }
 
-/// A rank is one process: one after another, several at once, or one that another launcher has cut off, are told so.
+/// A rank is one process: one after another, several at once, or one that another launcher has cut
+/// off, are told so.
 #[test]
 fn several_processes_of_a_rank() {
     let folder = Folder::new("several-processes");
@@ -182,7 +186,8 @@ fn tagged_lines_that_are_lost() {
     assert_eq!(read.stderr, "0\n");
 }
 
-/// A limit of the size of files is an error that is said, and not the end; programs have the limit as ever.
+/// A limit of the size of files is an error that is said, and not the end; programs have the limit
+/// as ever.
 #[test]
 fn files_that_are_too_large() {
     let folder = Folder::new("too-large");
@@ -242,7 +247,8 @@ fn what_cannot_start() {
     }
 }
 
-/// With little address space there are fewer threads, or an error that says so; neither a panic nor a wait without end.
+/// With little address space there are fewer threads, or an error that says so; neither a panic nor
+/// a wait without end.
 #[test]
 fn little_address_space() {
     let folder = Folder::new("little");
@@ -288,7 +294,8 @@ fn what_is_said() {
     assert_eq!((version.code, version.stdout), (0, name.repeat(2)));
 }
 
-/// A limited address space (`ulimit -v`) of 8 GiB is enough, for all or for a rank; if it is too small, the limit is blamed.
+/// A limited address space (`ulimit -v`) of 8 GiB is enough, for all or for a rank; if it is too
+/// small, the limit is blamed.
 #[test]
 fn a_limited_address_space() {
     let folder = Folder::new("limited-address-space");
@@ -301,7 +308,8 @@ fn a_limited_address_space() {
     let one = "[ $PMI_RANK = 1 ] && ulimit -v 2000000; $PROGRAM";
     let ran = shell(&folder, &program, &format!("$HEDDLE mpirun -q -n 2 sh -c '{one}'"));
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "one rank");
-    // The system grants no more than so much private memory, as where it promises no more than it has (vm.overcommit_memory = 2).
+    // The system grants no more than so much private memory, as where it promises no more than it
+    // has (vm.overcommit_memory = 2).
     let few =
         "ulimit -d 1000000; $HEDDLE mpirun -q -n 1024 --in-process --compute-time off $PROGRAM";
     let ran = shell(&folder, &compiled("barrier"), few);

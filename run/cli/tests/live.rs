@@ -1,4 +1,5 @@
-//! Programs whose ranks are simulated: compiled with our own `mpicc`, run as processes and in one process.
+//! Programs whose ranks are simulated: compiled with our own `mpicc`, run as processes and in one
+//! process.
 
 mod common;
 #[path = "live/computation.rs"]
@@ -23,7 +24,8 @@ use std::process::Command;
 use common::Ended;
 use common::mpi::{compiled, ended, mpi, mpirun, mpirun_as_it_computes};
 
-/// Data is right on any number of ranks and over any network; and the time is the same however ranks are held.
+/// Data is right on any number of ranks and over any network; and the time is the same however
+/// ranks are held.
 #[test]
 fn basics_on_any_network() {
     let program = compiled("basics");
@@ -120,7 +122,8 @@ fn recorded(
     (recorded, replay)
 }
 
-/// A program that loads its library of MPI while it runs, as Python does, is recorded in simulated time.
+/// A program that loads its library of MPI while it runs, as Python does, is recorded in simulated
+/// time.
 #[test]
 fn a_recording_of_a_program_that_loads_mpi() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/live/loads.c");
@@ -148,8 +151,9 @@ fn a_recording_of_a_program_that_loads_mpi() {
     }
 }
 
-/// Of a program compiled with an installed library of MPI: a live run, one that is recorded, and the replay of the recording take the same time
-/// to the picosecond, and so does a run in one process; with measured computation, the one that is recorded and its replay.
+/// Of a program compiled with an installed library of MPI: a live run, one that is recorded, and
+/// the replay of the recording take the same time to the picosecond, and so does a run in one
+/// process; with measured computation, the one that is recorded and its replay.
 #[test]
 // Long because it lists the programs.
 fn a_live_run_and_its_replay() {
@@ -258,8 +262,8 @@ fn exit_codes_of_programs_of_other_libraries() {
     }
 }
 
-/// A receive is taken in by a call that waits for it or for something else, which may never come without that; over flows, where
-/// that costs the rank something, too.
+/// A receive is taken in by a call that waits for it or for something else, which may never come
+/// without that; over flows, where that costs the rank something, too.
 #[test]
 fn first_of_several() {
     let program = compiled("first_of_several");
@@ -318,7 +322,8 @@ fn ranks_that_go_wrong() {
             for part in [first, second] {
                 assert!(ended.stderr.contains(part), "{argument} {how}: {}", ended.stderr);
             }
-            // What a rank has written before it ends the program is not lost, though it is no whole line.
+            // What a rank has written before it ends the program is not lost, though it is no whole
+            // line.
             if ["abort", "minus", "zero", "long", "rank"].contains(&argument) {
                 assert_eq!(ended.stdout.trim_end(), "why", "{argument} {how}");
             }
@@ -348,8 +353,8 @@ fn ranks_that_go_wrong() {
     assert!(quiet.code == 3 && quiet.stderr.contains("deadlock of 3 ranks"), "{}", quiet.stderr);
 }
 
-/// A program that is started by itself is a world of one rank: collectives, windows, files and messages to itself do what they should,
-/// and what can never come is said.
+/// A program that is started by itself is a world of one rank: collectives, windows, files and
+/// messages to itself do what they should, and what can never come is said.
 #[test]
 fn without_the_simulator() {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("file-of-one-rank");
@@ -364,7 +369,8 @@ fn without_the_simulator() {
     assert!(stuck.stderr.contains("MPI_Recv waits for what never comes"), "{}", stuck.stderr);
 }
 
-/// Several threads of a rank call MPI at once; where ranks share a process, they are told that they must not.
+/// Several threads of a rank call MPI at once; where ranks share a process, they are told that they
+/// must not.
 #[test]
 fn threads_of_a_rank() {
     let program = compiled("threads");
@@ -434,7 +440,8 @@ fn windows_with_locks() {
     holds("locks", &[1, 2, 4, 7]);
 }
 
-/// Datatypes at both sides, every operation, atomic accesses, and the locks and lists that programs build of them.
+/// Datatypes at both sides, every operation, atomic accesses, and the locks and lists that programs
+/// build of them.
 #[test]
 fn windows_of_programs() {
     holds("remote", &[1, 2, 4, 7]);
@@ -459,10 +466,11 @@ fn sends_that_are_withdrawn() {
     }
 }
 
-/// With a latency of 1000 ns and overheads of 100 ns, a message takes 1200 ns from send to receive, and the processor of each
-/// side 100 ns of that. A request with its answer, of an access or a synchronous send: 2400 ns. A put before a
-/// fence: that, and then the message of the fence, which the target waits for: 3600 ns. From post to wait: the notice to the
-/// origin, the put with its answer, the notice to the target: 4800 ns.
+/// With a latency of 1000 ns and overheads of 100 ns, a message takes 1200 ns from send to receive,
+/// and the processor of each side 100 ns of that. A request with its answer, of an access or a
+/// synchronous send: 2400 ns. A put before a fence: that, and then the message of the fence, which
+/// the target waits for: 3600 ns. From post to wait: the notice to the origin, the put with its
+/// answer, the notice to the target: 4800 ns.
 #[test]
 fn accesses_take_their_time() {
     let program = compiled("one_sided_times");

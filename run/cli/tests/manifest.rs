@@ -134,7 +134,8 @@ fn hashes_are_sha_256() {
     assert_eq!(manifest["heddle"], env!("CARGO_PKG_VERSION"));
 }
 
-/// A schedule from standard input is the same as from a file, but a manifest cannot lead back to it.
+/// A schedule from standard input is the same as from a file, but a manifest cannot lead back to
+/// it.
 #[test]
 fn a_schedule_from_standard_input() {
     let folder = Folder::new("manifest-stdin");
@@ -212,7 +213,8 @@ error: m.json: `run.seed`: expected a whole number, at least 0, found -1
 const XML: &str = "<platform version=\"4.1\">\n<cluster id=\"c\" prefix=\"h\" suffix=\"\" radical=\"0-2\" speed=\"1Gf\" \
                    bw=\"100MBps\" lat=\"10us\"/>\n</platform>\n";
 
-/// A machine beside a manifest takes the place of the manifest's own: the figures are those of a first run on it.
+/// A machine beside a manifest takes the place of the manifest's own: the figures are those of a
+/// first run on it.
 #[test]
 fn a_machine_beside_a_manifest() {
     let folder = Folder::new("manifest-machine");

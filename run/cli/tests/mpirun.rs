@@ -87,7 +87,8 @@ fn what_one_process_cannot_hold() {
     }
 }
 
-/// What MPI-3.0 removed is said before a program is started that cannot do without. A variable of MPICH's library for C++, of which the program has a copy.
+/// What MPI-3.0 removed is said before a program is started that cannot do without. A variable of
+/// MPICH's library for C++, of which the program has a copy.
 #[test]
 fn what_is_missing_at_the_start() {
     let folder = Folder::new("removed");
@@ -141,7 +142,8 @@ fn is_there(command: &str) -> bool {
     there
 }
 
-/// CMake's own FindMPI finds the compilers and `mpiexec` on `PATH`; programs in C, C++ and Fortran run.
+/// CMake's own FindMPI finds the compilers and `mpiexec` on `PATH`; programs in C, C++ and Fortran
+/// run.
 #[test]
 fn cmake_finds_it() {
     if !is_there("cmake") || !is_there("gfortran") {
@@ -207,7 +209,8 @@ fn tagged_lines() {
     assert_eq!(refused.code, 2, "{}", refused.stderr);
 }
 
-/// Where ranks are, and who shares memory with whom, is what the placement says, however ranks are held.
+/// Where ranks are, and who shares memory with whom, is what the placement says, however ranks are
+/// held.
 #[test]
 fn ranks_on_hosts() {
     let program = compiled("manners");
@@ -383,7 +386,8 @@ fn comes_true(mut what: impl FnMut() -> bool) -> bool {
     true
 }
 
-/// A program of two ranks, each with a child in a session of its own; gives the ranks' processes and the children's.
+/// A program of two ranks, each with a child in a session of its own; gives the ranks' processes
+/// and the children's.
 fn with_children(folder: &Folder) -> (Child, Vec<String>, Vec<String>) {
     // Whoever runs this test may ignore the end of a terminal.
     let mut command = Command::new("env");
@@ -405,7 +409,8 @@ fn with_children(folder: &Folder) -> (Child, Vec<String>, Vec<String>) {
     (child, of(0), of(1))
 }
 
-/// Ctrl-C, SIGTERM and the end of the terminal end the ranks and what they started; nothing of it is said.
+/// Ctrl-C, SIGTERM and the end of the terminal end the ranks and what they started; nothing of it
+/// is said.
 #[test]
 fn interrupted() {
     for (signal, code) in [("HUP", 129), ("INT", 130), ("TERM", 143)] {

@@ -14,9 +14,9 @@ fn makespan(folder: &Folder, arguments: &str) -> u64 {
     json["makespan_ps"].as_u64().expect("a number")
 }
 
-/// One message of 24 bytes, with 20 of headers one flit of 44: 20 + 61 + 20 ns to the other host, and
-/// 33.6 * 44 / 64 = 23.1 ns to its memory. With o = 1 us on either side and injection at its end 2 us
-/// more.
+/// One message of 24 bytes, with 20 of headers one flit of 44: 20 + 61 + 20 ns to the other host,
+/// and 33.6 * 44 / 64 = 23.1 ns to its memory. With o = 1 us on either side and injection at its
+/// end 2 us more.
 #[test]
 fn one_flit() {
     let folder = Folder::new("network-one-flit");
@@ -29,8 +29,9 @@ fn one_flit() {
     assert_eq!(makespan(&folder, &long), 284_100);
 }
 
-/// A message of 1004 bytes, with its headers 16 flits, through a crossbar that takes 50 ns for each: the last of them is 15 times
-/// that behind the first, and taken in 33.6 ns. With the links' 32 ns the host's 33.6 are what counts.
+/// A message of 1004 bytes, with its headers 16 flits, through a crossbar that takes 50 ns for
+/// each: the last of them is 15 times that behind the first, and taken in 33.6 ns. With the links'
+/// 32 ns the host's 33.6 are what counts.
 #[test]
 fn a_slow_crossbar() {
     let folder = Folder::new("network-crossbar");
@@ -43,8 +44,9 @@ fn a_slow_crossbar() {
     assert_eq!(with("--set network.crossbar=0ns"), 101_000 + 16 * 33_600);
 }
 
-/// Ranks 1, 2 and 3 have service levels 0, 1 and 2, and lanes with weights of 1, 2 and 4 packets of 34 flits into the link of rank 0.
-/// Each sends 140 packets there: the last of rank 3 is packet 245 of all, that of rank 2 then number 350, that of rank 1 number 420.
+/// Ranks 1, 2 and 3 have service levels 0, 1 and 2, and lanes with weights of 1, 2 and 4 packets of
+/// 34 flits into the link of rank 0. Each sends 140 packets there: the last of rank 3 is packet 245
+/// of all, that of rank 2 then number 350, that of rank 1 number 420.
 #[test]
 fn weights_of_levels() {
     let folder = Folder::new("network-levels");
@@ -89,8 +91,8 @@ fn lengths_of_links() {
     assert_eq!(makespan(&folder, &format!("app.goal {star}")), 124_100 + 10_000);
 }
 
-/// 40 senders of one short message each share the link to rank 0: its sink takes a flit of 44 bytes per
-/// 23.1 ns, so the last is done 39 of these after the first.
+/// 40 senders of one short message each share the link to rank 0: its sink takes a flit of 44 bytes
+/// per 23.1 ns, so the last is done 39 of these after the first.
 #[test]
 fn incast() {
     let folder = Folder::new("network-incast");
@@ -120,8 +122,9 @@ fn manifest() {
     }
 }
 
-/// Dissemination among 8 ranks at one switch: 3 rounds of 8 messages over two links. Each is a packet of one flit, and
-/// without acknowledgements nothing else crosses the 8 links: 24 flits from hosts, 24 to them. 10 intervals of 1 us are 10 us.
+/// Dissemination among 8 ranks at one switch: 3 rounds of 8 messages over two links. Each is a
+/// packet of one flit, and without acknowledgements nothing else crosses the 8 links: 24 flits from
+/// hosts, 24 to them. 10 intervals of 1 us are 10 us.
 #[test]
 fn tables_of_the_network() {
     let folder = Folder::new("network-tables");
@@ -175,7 +178,8 @@ fn a_topology_as_a_table() {
     }
 }
 
-/// `heddle topology` describes what a machine has between its hosts: a topology with its routing, or a platform, in TOML as in XML.
+/// `heddle topology` describes what a machine has between its hosts: a topology with its routing,
+/// or a platform, in TOML as in XML.
 #[test]
 fn machines() {
     let folder = Folder::new("network-machines");
@@ -305,8 +309,9 @@ fn examples() {
     assert!(ltest.abs_diff(12_478_847_000) < 12_478_847, "{ltest}");
 }
 
-/// Section 5.4 of the thesis, traces of a ring and an allreduce: rank 0 ends at 6730955900 ps where messages
-/// take nothing, and at 6731069500 ps over H8_S6, later by one message of 4 bytes: 101 ns and 12.6 ns.
+/// Section 5.4 of the thesis, traces of a ring and an allreduce: rank 0 ends at 6730955900 ps where
+/// messages take nothing, and at 6731069500 ps over H8_S6, later by one message of 4 bytes: 101 ns
+/// and 12.6 ns.
 #[test]
 fn traces() {
     let folder = Folder::new("network-traces");
@@ -319,7 +324,8 @@ fn traces() {
     assert_eq!(folder.heddle(&command).json()["finish_ps"][0], 6_731_069_500_u64);
 }
 
-/// The hosts of a failed switch get no ranks and no traffic, as if all others were listed; whoever names one is told.
+/// The hosts of a failed switch get no ranks and no traffic, as if all others were listed; whoever
+/// names one is told.
 #[test]
 fn hosts_of_failed_switches() {
     let folder = Folder::new("network-out");

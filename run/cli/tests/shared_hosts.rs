@@ -25,9 +25,10 @@ pause = "0 ns"
 update = "0 ns"
 "#;
 
-/// o = 1500 ns between hosts, where 4 bytes take 113.6 ns (seed 000, section 5.4). Host after host: 703 ns
-/// within host 0, 1500 + 113.6 + 1500 between hosts, 703 within host 1. Dealt out, every message crosses
-/// the network: three times 3113.6. By the file, with ranks 0, 1 and 2 on one host: twice 703, and 3113.6.
+/// o = 1500 ns between hosts, where 4 bytes take 113.6 ns (seed 000, section 5.4). Host after host:
+/// 703 ns within host 0, 1500 + 113.6 + 1500 between hosts, 703 within host 1. Dealt out, every
+/// message crosses the network: three times 3113.6. By the file, with ranks 0, 1 and 2 on one host:
+/// twice 703, and 3113.6.
 #[test]
 fn a_chain() {
     let folder = Folder::new("shared-hosts");

@@ -103,8 +103,8 @@ fn sleeps(folder: &Folder) -> bool {
     })
 }
 
-/// A program that catches, ignores or blocks the signals does not keep a run from its end, however its ranks are held. What it was to write is
-/// not there.
+/// A program that catches, ignores or blocks the signals does not keep a run from its end, however
+/// its ranks are held. What it was to write is not there.
 #[test]
 fn a_program_that_catches_signals() {
     let folder = Folder::new("stop-program");

@@ -4,8 +4,9 @@ mod common;
 
 use common::Folder;
 
-/// M9: 648 hosts on 36 leaves of 18 below 18 switches; host 0 to host 647: leaf 0, the switch above that the digit of 647
-/// decides, 647 mod 18 = 17, leaf 35 and its port 647 mod 18 = 17. Ways up begin at port 18.
+/// M9: 648 hosts on 36 leaves of 18 below 18 switches; host 0 to host 647: leaf 0, the switch above
+/// that the digit of 647 decides, 647 mod 18 = 17, leaf 35 and its port 647 mod 18 = 17. Ways up
+/// begin at port 18.
 #[test]
 fn figures_and_a_route() {
     let folder = Folder::new("topology");

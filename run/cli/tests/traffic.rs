@@ -4,9 +4,10 @@ mod common;
 
 use common::Folder;
 
-/// Uniform traffic on a torus of 4 by 4: the busiest links carry k/8 = 0.5 of a host's load (Dally and Towles,
-/// section 3.3.1), so 0.1 and 0.2 are accepted. A message of 1004 bytes and 20 of headers has 16 flits and crosses at
-/// least two switches of 61 ns and three cables of 20; hosts take 16 * 33.6 ns.
+/// Uniform traffic on a torus of 4 by 4: the busiest links carry k/8 = 0.5 of a host's load (Dally
+/// and Towles, section 3.3.1), so 0.1 and 0.2 are accepted. A message of 1004 bytes and 20 of
+/// headers has 16 flits and crosses at least two switches of 61 ns and three cables of 20; hosts
+/// take 16 * 33.6 ns.
 #[test]
 fn a_curve() {
     let folder = Folder::new("traffic");
@@ -29,7 +30,8 @@ fn a_curve() {
     assert_eq!(again, json);
 }
 
-/// One load with a folder: links, flows and hops, and a drawing. A star has links to hosts alone: two each.
+/// One load with a folder: links, flows and hops, and a drawing. A star has links to hosts alone:
+/// two each.
 #[test]
 fn what_the_network_tells() {
     let folder = Folder::new("traffic-watch");
@@ -50,8 +52,8 @@ fn what_the_network_tells() {
     assert_eq!(read("out/links.svg").matches("<line").count(), 4);
 }
 
-/// Intervals of a picosecond make more rows than can be written: that is said, and takes no memory. None have no
-/// width.
+/// Intervals of a picosecond make more rows than can be written: that is said, and takes no memory.
+/// None have no width.
 #[test]
 fn short_intervals() {
     let folder = Folder::new("traffic-intervals");
@@ -73,7 +75,8 @@ fn short_intervals() {
     assert!(many.code == 4 && many.stderr.contains(wanted), "{}", many.stderr);
 }
 
-/// A ring on one lane comes to a standstill: a result with an exit code of its own, and no mean of nothing.
+/// A ring on one lane comes to a standstill: a result with an exit code of its own, and no mean of
+/// nothing.
 #[test]
 fn deadlock() {
     let folder = Folder::new("traffic-deadlock");
@@ -97,8 +100,9 @@ fn deadlock() {
     assert_eq!(stuck["saturated"], false);
 }
 
-/// A sphere is that of the hosts' places, however these are numbered: on a mesh with a host per switch the
-/// nearest others are 3 links away. Of 64 hosts four may be all: in a ring on the first row 3, 3, 3 and 5 links.
+/// A sphere is that of the hosts' places, however these are numbered: on a mesh with a host per
+/// switch the nearest others are 3 links away. Of 64 hosts four may be all: in a ring on the first
+/// row 3, 3, 3 and 5 links.
 #[test]
 fn placement() {
     let folder = Folder::new("traffic-placement");
@@ -173,7 +177,8 @@ fn mistakes() {
     }
 }
 
-/// What a machine says for programs is left aside by traffic, and what it says for traffic by programs.
+/// What a machine says for programs is left aside by traffic, and what it says for traffic by
+/// programs.
 #[test]
 fn machines_of_programs() {
     let folder = Folder::new("traffic-machine");
@@ -189,9 +194,10 @@ fn machines_of_programs() {
     assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
 }
 
-/// Tornado on a balanced dragonfly of 9 groups with 8 hosts: on minimal routes the hosts of a group share one global link, so at
-/// most 1/5 is accepted; by random groups, drawn for each message, two crossings of 8 global links carry nearly 1/2 (W. Dally
-/// and B. Towles, section 10.1). What `points.csv` says of hops is what the messages crossed.
+/// Tornado on a balanced dragonfly of 9 groups with 8 hosts: on minimal routes the hosts of a group
+/// share one global link, so at most 1/5 is accepted; by random groups, drawn for each message, two
+/// crossings of 8 global links carry nearly 1/2 (W. Dally and B. Towles, section 10.1). What
+/// `points.csv` says of hops is what the messages crossed.
 #[test]
 fn valiant_draws_for_each_message() {
     let folder = Folder::new("traffic-valiant");

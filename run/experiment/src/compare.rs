@@ -197,8 +197,8 @@ pub struct Comparison {
     pub b: Side,
 }
 
-/// Reads both runs and sums them up; both go to the timeline, if there is one. Each is looked at call by
-/// call, so that memory is enough for runs of any length.
+/// Reads both runs and sums them up; both go to the timeline, if there is one. Each is looked at
+/// call by call, so that memory is enough for runs of any length.
 pub fn compare(
     paths: [&Path; 2],
     timeline: Option<(&Path, &mut dyn Write)>,

@@ -38,14 +38,15 @@ pub struct Request {
     /// A GOAL file, `-` for one on standard input, `pattern:NAME`, `collective:NAME`, an experiment
     /// file (`.toml`) or a manifest (`.json`).
     pub subject: Option<String>,
-    /// A machine: an experiment file that says nothing of the workload, or a platform of SimGrid. It is read before the
-    /// subject; in place of what a manifest says of its machine.
+    /// A machine: an experiment file that says nothing of the workload, or a platform of SimGrid.
+    /// It is read before the subject; in place of what a manifest says of its machine.
     pub machine: Option<String>,
     /// Settings as `table.key=value`.
     pub set: Vec<String>,
     /// Settings by flags: the key's name and the text of its value.
     pub flags: Vec<(&'static str, String)>,
-    /// By the name of a key, the words of the command line that set it, where they are not those of its own flag.
+    /// By the name of a key, the words of the command line that set it, where they are not those of
+    /// its own flag.
     pub said: Vec<(&'static str, String)>,
 }
 
@@ -156,13 +157,14 @@ impl Configuration {
         self.entry(name).is_some()
     }
 
-    /// Whether the user said something about a setting. A manifest also repeats defaults, which says
-    /// nothing.
+    /// Whether the user said something about a setting. A manifest also repeats defaults, which
+    /// says nothing.
     pub(crate) fn is_said(&self, name: &str) -> bool {
         self.is_set(name) && !(self.is_from_manifest(name) && self.is_default(name))
     }
 
-    /// The same, not counting what a machine file says: that may describe the machine for several models.
+    /// The same, not counting what a machine file says: that may describe the machine for several
+    /// models.
     pub(crate) fn is_said_of_run(&self, name: &str) -> bool {
         let of_machine = |entry: &Entry| match &entry.origin {
             Origin::File(path, _) => self.machine.as_ref() == Some(path),
@@ -171,7 +173,8 @@ impl Configuration {
         !self.lenient && self.is_said(name) && !self.entry(name).is_some_and(of_machine)
     }
 
-    /// The same settings, but some that are given here, for another model: what does not belong to it is left aside.
+    /// The same settings, but some that are given here, for another model: what does not belong to
+    /// it is left aside.
     pub(crate) fn for_model(&self, settings: &[(&str, &str)]) -> Result<Self, Mistakes> {
         let (entries, machine) = (self.entries.clone(), self.machine.clone());
         let configuration = Self { entries, machine, lenient: true, manifest: None };
@@ -236,7 +239,8 @@ impl Configuration {
         }
     }
 
-    /// The file that describes the network as a platform: SimGrid's, or one with a table `[platform]`.
+    /// The file that describes the network as a platform: SimGrid's, or one with a table
+    /// `[platform]`.
     pub(crate) fn platform(&self) -> Option<PathBuf> {
         let Some(Topology::File(path)) = self.topology() else { return None };
         let has_table = || {
@@ -385,8 +389,8 @@ impl Reader {
         diagnostic::sort(&mut self.diagnostics[before..]);
     }
 
-    /// Reads a manifest. Beside a machine it says nothing of the tables that describe one, nor of what the machine's
-    /// file says.
+    /// Reads a manifest. Beside a machine it says nothing of the tables that describe one, nor of
+    /// what the machine's file says.
     fn manifest(&mut self, path: &Path, machine: bool) {
         match manifest::Manifest::read(path) {
             Ok((manifest, mut assignments)) => {

@@ -1,4 +1,5 @@
-//! A platform for the model `flow`, from the tables `[network]`, `[flow]`, `[host]` and `[placement]`.
+//! A platform for the model `flow`, from the tables `[network]`, `[flow]`, `[host]` and
+//! `[placement]`.
 
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -144,7 +145,8 @@ impl FlowMachine {
         links.into_iter().filter_map(named).collect()
     }
 
-    /// By rank, by how much longer computation takes here than on a machine of this speed, in operations per second.
+    /// By rank, by how much longer computation takes here than on a machine of this speed, in
+    /// operations per second.
     pub fn scale(&self, ranks: u32, speed: f64) -> Result<BTreeMap<u32, f64>, String> {
         let hosts = self.hosts(ranks)?;
         let speed_of = |host: u32| self.platform.hosts.get(host as usize).map(|host| host.speed);
@@ -152,7 +154,8 @@ impl FlowMachine {
         Ok((0..).zip(hosts).map(|(rank, host)| (rank, factor(host))).collect())
     }
 
-    /// Simulates a program; also gives the bytes that each link had to carry. `watch` hears of loads over time.
+    /// Simulates a program; also gives the bytes that each link had to carry. `watch` hears of
+    /// loads over time.
     pub fn simulate<P: host::Work, W: Probe<Load>, B: Probe<Record>>(
         &self,
         program: &P,
@@ -278,7 +281,8 @@ fn speeds_of_nothing(configuration: &Configuration) -> Mistakes {
     .collect()
 }
 
-/// The platform, of a file, or a topology of ours with its forwarding tables; and the hosts that are out of service.
+/// The platform, of a file, or a topology of ours with its forwarding tables; and the hosts that
+/// are out of service.
 fn platform(configuration: &Configuration) -> Result<(Platform, Vec<u32>), Mistakes> {
     const KEY: &str = "network.topology";
     if let Some(path) = configuration.platform() {

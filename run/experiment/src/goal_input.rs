@@ -69,7 +69,8 @@ impl Input {
         Ok(Self { source: Source::Standard, reading, text, sha256 })
     }
 
-    /// The lines of operations, given as (rank, index), if the schedule was a text and still is there.
+    /// The lines of operations, given as (rank, index), if the schedule was a text and still is
+    /// there.
     pub fn lines(&self, ops: &[(u32, u32)]) -> Vec<Option<(u64, String)>> {
         if self.reading.form == Form::Binary || ops.is_empty() {
             return Vec::new();

@@ -616,7 +616,8 @@ pub(crate) fn describes_machine(name: &str) -> bool {
     tables.iter().any(|table| name.starts_with(table))
 }
 
-/// The key that a flag means which several keys share: that of traces, if the workload is such, or else the first.
+/// The key that a flag means which several keys share: that of traces, if the workload is such, or
+/// else the first.
 pub(crate) fn of_flag(name: &'static str, traces: bool) -> &'static str {
     let long = |key: &Key| key.flag.map(|flag| flag.long);
     let own = find(name).and_then(|index| KEYS.get(index)).and_then(long);

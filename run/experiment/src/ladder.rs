@@ -99,7 +99,8 @@ fn models(configuration: &Configuration) -> Vec<Model> {
     ]
 }
 
-/// Runs what is asked for at every fidelity that its machine supports. Tells `next` the name of each before it runs.
+/// Runs what is asked for at every fidelity that its machine supports. Tells `next` the name of
+/// each before it runs.
 pub fn ladder(request: &Request, mut next: impl FnMut(&str)) -> Result<Ladder, Failure> {
     let configuration = Configuration::read(request)?;
     climb(&configuration, &mut None, &mut next)

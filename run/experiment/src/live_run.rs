@@ -1,7 +1,8 @@
 //! Live programs as a workload.
 //!
-//! `program:` and what stands behind it is the command line of `mpirun`, quoted as for a shell: for each program `-n RANKS`, `-wdir FOLDER`,
-//! `-x NAME=VALUE`, the program and its arguments; a `:` by itself comes between two programs.
+//! `program:` and what stands behind it is the command line of `mpirun`, quoted as for a shell: for
+//! each program `-n RANKS`, `-wdir FOLDER`, `-x NAME=VALUE`, the program and its arguments; a `:`
+//! by itself comes between two programs.
 
 use std::{
     env, io,
@@ -63,8 +64,9 @@ pub(crate) fn first(programs: &[Launch]) -> u32 {
 /// How many more processes may be started, if nothing is said.
 const MORE: u32 = 1000;
 
-/// How many more ranks the first ones may start, if each is a process; `spare` is how many hosts have no rank, on a machine with hosts.
-/// Programs that start as many processes as there is room for want a limit that somebody has thought of.
+/// How many more ranks the first ones may start, if each is a process; `spare` is how many hosts
+/// have no rank, on a machine with hosts. Programs that start as many processes as there is room
+/// for want a limit that somebody has thought of.
 pub(crate) fn room(configuration: &Configuration, first: u32, spare: Option<u32>) -> Room {
     match configuration.count("live.spawn") {
         Some(said) => Room { more: said as u32, universe: first + said as u32 },
@@ -72,7 +74,8 @@ pub(crate) fn room(configuration: &Configuration, first: u32, spare: Option<u32>
     }
 }
 
-/// A line of programs, each in the folder that `place` makes of the one that is said for it. What is no such line stays as it is.
+/// A line of programs, each in the folder that `place` makes of the one that is said for it. What
+/// is no such line stays as it is.
 pub(crate) fn placed(line: &str, place: impl Fn(Option<PathBuf>) -> Option<PathBuf>) -> String {
     let Ok(launches) = programs(line) else { return line.to_owned() };
     let words = |launch: Launch| {

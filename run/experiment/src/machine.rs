@@ -82,8 +82,8 @@ impl Machine {
         self.places.spare(ranks, &self.topology.graph.host_names())
     }
 
-    /// The network with `ranks` ranks on its hosts, and the number there of each rank's host. Hosts without
-    /// ranks take no part.
+    /// The network with `ranks` ranks on its hosts, and the number there of each rank's host. Hosts
+    /// without ranks take no part.
     pub fn with(&self, ranks: u32) -> Result<(Infiniband, Vec<u32>), String> {
         let mut hosts = self.hosts(ranks)?;
         let mut counts = vec![0; self.topology.graph.hosts() as usize];
@@ -107,7 +107,8 @@ impl Machine {
 /// Most ranks of a host.
 const ROOM: u32 = 256;
 
-/// Numbers the hosts that are used, of `count`, in the order of their first ranks; answers which they are.
+/// Numbers the hosts that are used, of `count`, in the order of their first ranks; answers which
+/// they are.
 fn number(hosts: &mut [u32], count: u32) -> Vec<u32> {
     let mut numbers = vec![None; count as usize];
     let mut used = Vec::new();

@@ -98,8 +98,8 @@ impl Manifest {
         }
     }
 
-    /// Whether a file is as it was when the manifest was written; a file that did not belong to that
-    /// run is.
+    /// Whether a file is as it was when the manifest was written; a file that did not belong to
+    /// that run is.
     pub fn vouches_for(&self, file: &Path) -> io::Result<bool> {
         let folder = self.path.parent().unwrap_or(Path::new(""));
         // Executables may be named by other paths than those that stand here.

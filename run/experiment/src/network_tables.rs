@@ -44,7 +44,8 @@ pub(crate) fn write(
     Ok(())
 }
 
-/// The probe of a program's run: records of the hosts go to the one, those of the network to the other.
+/// The probe of a program's run: records of the hosts go to the one, those of the network to the
+/// other.
 pub(crate) struct Both(pub Collector, pub Watch);
 
 impl Both {

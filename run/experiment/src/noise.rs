@@ -14,8 +14,8 @@ use crate::{
 const RANDOM: &[&str] =
     &["noise.interval", "noise.duration", "noise.duration-max", "noise.distribution"];
 
-/// The shortest interval of random noise. The cost of an activity grows with the number of intervals
-/// that it covers, and no system interrupts a program more often.
+/// The shortest interval of random noise. The cost of an activity grows with the number of
+/// intervals that it covers, and no system interrupts a program more often.
 const SHORTEST: Time = Time::from_ps(1_000_000);
 
 /// The noise of an experiment, with its trace read.

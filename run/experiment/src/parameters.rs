@@ -106,7 +106,8 @@ fn sizes(configuration: &Configuration, set: &mut Parameters) {
     set.header = bytes("header", set.header);
 }
 
-/// The pauses of the hosts' sinks. Without a length or a period there are none, and what else is said of them is a mistake.
+/// The pauses of the hosts' sinks. Without a length or a period there are none, and what else is
+/// said of them is a mistake.
 fn pauses(configuration: &Configuration, preset: Hiccups) -> Result<Hiccups, Mistakes> {
     const REST: [&str; 3] = ["network.pause-phase", "network.pause-resume", "network.pause-spread"];
     const PERIOD: &str = "network.pause-period";

@@ -137,7 +137,8 @@ fn unused_seed(configuration: &Configuration) -> Diagnostic {
     configuration.mistake("placement.seed", "the seed is not used").help(help)
 }
 
-/// What is wrong with the list of hosts, on a machine whose hosts have these names, some of them out of service.
+/// What is wrong with the list of hosts, on a machine whose hosts have these names, some of them
+/// out of service.
 pub(crate) fn mistakes(
     configuration: &Configuration,
     names: &[&str],

@@ -13,8 +13,8 @@ use schedule::{Kind, Program};
 /// How many ranks, and operations of each, are looked at to estimate the work.
 const SAMPLE: u32 = 64;
 
-/// Does `work` by these settings. If standard error is a terminal, it shows how far it is of the work that
-/// `total` expects.
+/// Does `work` by these settings. If standard error is a terminal, it shows how far it is of the
+/// work that `total` expects.
 pub(crate) fn during<T>(
     total: impl FnOnce() -> Option<Work>,
     settings: &Settings,
@@ -34,9 +34,10 @@ pub(crate) fn during<T>(
     progress.during(|| work(&settings))
 }
 
-/// About how much work a program is: its operations, and an arrival for each message, with those of request and answer before it if it is
-/// a large one; over a network with switches also, for each link that a packet crosses, the packet and the credit for it. Which share of
-/// the operations are sends, and how far and of how many packets, is taken from a sample.
+/// About how much work a program is: its operations, and an arrival for each message, with those of
+/// request and answer before it if it is a large one; over a network with switches also, for each
+/// link that a packet crosses, the packet and the credit for it. Which share of the operations are
+/// sends, and how far and of how many packets, is taken from a sample.
 pub(crate) fn estimate(
     program: &impl Program,
     settings: &Settings,

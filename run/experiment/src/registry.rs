@@ -85,8 +85,8 @@ fn description(name: &str) -> &'static str {
     }
 }
 
-/// Builds the pattern or collective that a request describes; settings that say nothing of either are
-/// mistakes.
+/// Builds the pattern or collective that a request describes; settings that say nothing of either
+/// are mistakes.
 pub fn generated(request: &Request) -> Result<Generated, Mistakes> {
     let configuration = Configuration::read(request)?;
     let foreign = KEYS.iter().filter(|key| {

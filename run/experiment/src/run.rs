@@ -157,7 +157,8 @@ pub fn run_held(plan: &Plan, make: Option<live::Make<'_>>) -> Result<Report, Fai
     }
 }
 
-/// Carries out a plan whose schedule may have been read before: what cannot be read twice is kept in `input`.
+/// Carries out a plan whose schedule may have been read before: what cannot be read twice is kept
+/// in `input`.
 pub(crate) fn run_again(plan: &Plan, input: &mut Option<Input>) -> Result<Report, Failure> {
     let Workload::Goal(source) = &plan.workload else { return run(plan) };
     let start = Instant::now();
@@ -426,7 +427,8 @@ fn locate(failure: Failure, input: &Input) -> Failure {
     }
 }
 
-/// Sums up a simulation and writes what the plan asks for; `standard` is the hash of standard input.
+/// Sums up a simulation and writes what the plan asks for; `standard` is the hash of standard
+/// input.
 fn finish(
     plan: &Plan,
     start: Instant,

@@ -14,7 +14,8 @@ pub(crate) struct Items {
     pub protocol: Protocol,
     /// Time of `MPI_Test`, `MPI_Iprobe`, `MPI_Wtime` and `MPI_Init`.
     pub calls: Calls,
-    /// Bandwidth in bytes per second and latency in seconds of a host to itself, where its zone says nothing.
+    /// Bandwidth in bytes per second and latency in seconds of a host to itself, where its zone
+    /// says nothing.
     pub loopback: (Option<f64>, Option<f64>),
     /// Operations per second of the machine on which a trace was recorded.
     pub speed: Option<f64>,
@@ -71,7 +72,8 @@ const COLLECTIVES: &[&str] = &[
     "scatter",
 ];
 
-/// A number with a unit of SimGrid, in its basic unit (seconds, bytes per second, flop per second, bytes).
+/// A number with a unit of SimGrid, in its basic unit (seconds, bytes per second, flop per second,
+/// bytes).
 pub(crate) fn quantity(text: &str) -> Result<f64, String> {
     let wrong = || format!("expected a number and perhaps a unit, found `{text}`");
     let split = text.find(|c: char| c.is_ascii_alphabetic() && c != 'e' && c != 'E');
@@ -249,8 +251,8 @@ impl Items {
     }
 }
 
-/// The names under which the choices of SMPI stand among the algorithms, each with SMPI's own name. Those of Open MPI and
-/// MPICH are not what the libraries choose.
+/// The names under which the choices of SMPI stand among the algorithms, each with SMPI's own name.
+/// Those of Open MPI and MPICH are not what the libraries choose.
 const CHOICES: [(&str, &str); 5] = [
     ("default", "default"),
     ("ompi", "smpi_ompi"),

@@ -109,7 +109,8 @@ impl Reader<'_> {
         self.assignments.push(Assignment { key, raw, place });
     }
 
-    /// A topology as a table, `{ kind = "torus", dims = [4, 4] }`, is what it is as a text: `torus:dims=4x4`.
+    /// A topology as a table, `{ kind = "torus", dims = [4, 4] }`, is what it is as a text:
+    /// `torus:dims=4x4`.
     fn topology(&mut self, table: &DeTable, span: Range<usize>) -> Option<Raw> {
         let word = |raw: &Raw| match raw {
             Raw::Text(text) | Raw::Integer(text) | Raw::Float(text) => Some(text.clone()),

@@ -339,7 +339,8 @@ pub(crate) fn calls(compiled: &Compiled, recorded: &Recorded) -> Vec<Call> {
     calls
 }
 
-/// The schedule of the traces that a request names, with what is odd about them; `None` if it names none.
+/// The schedule of the traces that a request names, with what is odd about them; `None` if it names
+/// none.
 pub fn compiled_traces(request: &Request) -> Result<Option<Compiled>, Failure> {
     let subject = request.subject.as_deref().unwrap_or_default();
     if !Traces::names(Path::new(subject)) {
@@ -350,8 +351,8 @@ pub fn compiled_traces(request: &Request) -> Result<Option<Compiled>, Failure> {
     compile(Path::new(subject), &configuration, None, false).map(Some)
 }
 
-/// Writes the traces that a request names as text into a folder, which will be called `shown`; gives what is odd about
-/// them.
+/// Writes the traces that a request names as text into a folder, which will be called `shown`;
+/// gives what is odd about them.
 pub fn rewritten_traces(
     request: &Request,
     form: Form,

@@ -186,7 +186,8 @@ fn nowhere(message: &str) -> Diagnostic {
     Diagnostic::new(Place::Nowhere, message.trim_start_matches("error: ").to_owned())
 }
 
-/// The hosts that take part, in the order of their numbers: all that are in service, or those of `placement.hosts`.
+/// The hosts that take part, in the order of their numbers: all that are in service, or those of
+/// `placement.hosts`.
 fn places(configuration: &Configuration, machine: &Machine) -> Result<Vec<u32>, Diagnostic> {
     let graph = &machine.topology.graph;
     let count = match configuration.name("placement.hosts") {

@@ -19,12 +19,13 @@ const FOLD_FROM: &str = "HEDDLE_FOLD_FROM";
 const HOST_CLOCK: &str = "HEDDLE_HOST_CLOCK";
 const PRELOAD: &str = "LD_PRELOAD";
 const TUNABLES: &str = "GLIBC_TUNABLES";
-/// Which of these says how many bytes there are for thread-local variables at fixed places, and how many are there if nothing is said.
+/// Which of these says how many bytes there are for thread-local variables at fixed places, and how
+/// many are there if nothing is said.
 const THREAD_LOCALS: &str = "glibc.rtld.optional_static_tls";
 const THREAD_LOCALS_UNSAID: u64 = 512;
 
-/// The variables for a program, which take the place of those that are said for it; `holder` is the library that holds its ranks, if one
-/// process does, and `libraries` the folder of ours.
+/// The variables for a program, which take the place of those that are said for it; `holder` is the
+/// library that holds its ranks, if one process does, and `libraries` the folder of ours.
 pub fn variables(
     configuration: &Configuration,
     libraries: &Path,
@@ -46,7 +47,8 @@ pub fn variables(
         let all: Vec<&OsStr> = before.iter().chain(&said).map(|path| path.as_os_str()).collect();
         variables.push((PRELOAD.into(), all.join(OsStr::new(" "))));
     }
-    // Threads of OpenMP that wait for work would take the cores from the rank that runs, and its time would be measured so.
+    // Threads of OpenMP that wait for work would take the cores from the rank that runs, and its
+    // time would be measured so.
     if ["OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME"]
         .iter()
         .all(|name| told(program, name).is_none())
@@ -72,7 +74,8 @@ fn told(program: &Launch, name: &str) -> Option<OsString> {
     said.map(|(_, value)| value.clone()).or_else(|| env::var_os(name))
 }
 
-/// The libraries that are to be loaded before the program anyway: between blanks or colons, as the dynamic linker reads them.
+/// The libraries that are to be loaded before the program anyway: between blanks or colons, as the
+/// dynamic linker reads them.
 fn preloaded(program: &Launch) -> Vec<PathBuf> {
     let said = told(program, PRELOAD).unwrap_or_default();
     let said = said.to_string_lossy();

@@ -1,5 +1,6 @@
-//! Buffers of files. What the C library writes with is there once for all ranks, so that it must not lie in the variables of one: buffers that
-//! a program gives are not used, which the standard of C allows (7.23.5.6).
+//! Buffers of files. What the C library writes with is there once for all ranks, so that it must
+//! not lie in the variables of one: buffers that a program gives are not used, which the standard
+//! of C allows (7.23.5.6).
 
 use std::ffi::{c_char, c_int};
 use std::ptr;

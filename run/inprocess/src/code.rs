@@ -3,7 +3,8 @@
 use std::ffi::c_void;
 use std::fs;
 
-/// From where to where a mapping is of what a file has and nobody writes, if a line of `smaps` begins one.
+/// From where to where a mapping is of what a file has and nobody writes, if a line of `smaps`
+/// begins one.
 fn begins(line: &str) -> Option<(usize, usize)> {
     let mut words = line.split_ascii_whitespace();
     let (start, end) = words.next()?.split_once('-')?;
@@ -18,8 +19,8 @@ fn begins(line: &str) -> Option<(usize, usize)> {
 pub struct Code(Vec<(usize, usize)>);
 
 impl Code {
-    /// Those of the process. One with changes, such as breakpoints, is left out. Best called before there are thousands of stacks, whose
-    /// pages the system would look through as well.
+    /// Those of the process. One with changes, such as breakpoints, is left out. Best called before
+    /// there are thousands of stacks, whose pages the system would look through as well.
     pub fn find() -> Self {
         let text = fs::read_to_string("/proc/self/smaps").unwrap_or_default();
         let (mut mapping, mut found) = (None, Vec::new());
@@ -31,11 +32,12 @@ impl Code {
         Self(found)
     }
 
-    /// Gives their pages back to the system, of which the command has used many to read what it is to do: those that are needed again come
-    /// back from their files.
+    /// Gives their pages back to the system, of which the command has used many to read what it is
+    /// to do: those that are needed again come back from their files.
     pub fn give_back(self) {
         for (start, end) in self.0 {
-            // SAFETY: pages of a file, as they are there. If the system keeps them, nothing is lost.
+            // SAFETY: pages of a file, as they are there. If the system keeps them, nothing is
+            // lost.
             unsafe { libc::madvise(start as *mut c_void, end - start, libc::MADV_DONTNEED) };
         }
     }

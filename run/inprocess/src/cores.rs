@@ -1,5 +1,6 @@
-//! The cores that a rank asks to run on. All ranks have one thread, which stays where the system has it: what a rank has asked for is what it is told,
-//! so that programs that divide the cores among their ranks find what they expect.
+//! The cores that a rank asks to run on. All ranks have one thread, which stays where the system
+//! has it: what a rank has asked for is what it is told, so that programs that divide the cores
+//! among their ranks find what they expect.
 
 use std::cell::RefCell;
 use std::ffi::c_int;

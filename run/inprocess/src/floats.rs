@@ -1,5 +1,5 @@
-//! How the processor computes with floating-point numbers: rounding, traps, and what it has noted of exceptions. Each rank has its own, and
-//! the simulator.
+//! How the processor computes with floating-point numbers: rounding, traps, and what it has noted
+//! of exceptions. Each rank has its own, and the simulator.
 
 use std::arch::asm;
 

@@ -1,7 +1,8 @@
 //! What ranks want to happen on the signals that end a command.
 //!
-//! They are those of the simulator, which ends all ranks: a rank that catches or ignores them finds what it has asked for, but what it asked for
-//! happens only when it sends itself such a signal (`raise`, `kill`).
+//! They are those of the simulator, which ends all ranks: a rank that catches or ignores them finds
+//! what it has asked for, but what it asked for happens only when it sends itself such a signal
+//! (`raise`, `kill`).
 
 use std::ffi::{CStr, c_int};
 use std::mem::MaybeUninit;
@@ -37,7 +38,8 @@ fn kept(signal: c_int) -> Option<usize> {
     KEPT.load(Ordering::Acquire).then_some(number)
 }
 
-/// What the running rank has asked for, and what it asks for now. A thread that it has started itself is taken for one of rank 0.
+/// What the running rank has asked for, and what it asks for now. A thread that it has started
+/// itself is taken for one of rank 0.
 fn exchange(number: usize, new: Option<libc::sigaction>) -> Option<libc::sigaction> {
     let rank = ranks::running().unwrap_or(0);
     let mut asked = ASKED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -125,7 +127,8 @@ extern "C" fn sigignore(signal: c_int) -> c_int {
     next::<Ignore>(c"sigignore").map_or(-1, |real| unsafe { real(signal) })
 }
 
-/// What a rank has asked for happens, on a signal that it sends itself; tells whether it has asked for anything.
+/// What a rank has asked for happens, on a signal that it sends itself; tells whether it has asked
+/// for anything.
 fn is_handled(signal: c_int) -> bool {
     let asked = kept(signal).filter(|_| ranks::is_rank()).and_then(|number| exchange(number, None));
     let Some(action) = asked.filter(|action| action.sa_sigaction != libc::SIG_DFL) else {

@@ -1,7 +1,9 @@
 //! The variables of the program, of which each rank has its own.
 //!
-//! The writable data of the executable and its shared libraries, their thread-local variables, the C++ library's list of exceptions under way, and where `getopt` is among the arguments. Where a rank
-//! runs, its copy is in place; those of the others are kept aside: small parts are copied, large ones mapped ([`large`]).
+//! The writable data of the executable and its shared libraries, their thread-local variables, the
+//! C++ library's list of exceptions under way, and where `getopt` is among the arguments. Where a
+//! rank runs, its copy is in place; those of the others are kept aside: small parts are copied,
+//! large ones mapped ([`large`]).
 
 use std::ops::Range;
 use std::ptr;
@@ -94,7 +96,8 @@ impl Image {
         self.extents.iter().any(|extent| extent.contains(&address))
     }
 
-    /// What a rank begins with: the executable's memory as it is, and that of the libraries as it was before they were constructed.
+    /// What a rank begins with: the executable's memory as it is, and that of the libraries as it
+    /// was before they were constructed.
     pub fn fresh(&self) -> Vec<u8> {
         let mut copy = vec![0; self.size()];
         self.save(&mut copy);

@@ -1,5 +1,5 @@
-//! Keys of values that threads have (`pthread_key_create`). There are no more than 1024, so ranks have theirs in common; the
-//! values are exchanged when another rank runs.
+//! Keys of values that threads have (`pthread_key_create`). There are no more than 1024, so ranks
+//! have theirs in common; the values are exchanged when another rank runs.
 
 use std::cell::RefCell;
 use std::ffi::{c_int, c_uint, c_void};

@@ -1,5 +1,6 @@
-//! Large parts of the program's variables: pages of a file in memory, of which those of the running rank are mapped in place.
-//! That costs a system call a part and a fault for each page that the rank uses, whatever its size; what no rank has written takes no memory.
+//! Large parts of the program's variables: pages of a file in memory, of which those of the running
+//! rank are mapped in place. That costs a system call a part and a fault for each page that the
+//! rank uses, whatever its size; what no rank has written takes no memory.
 
 use std::cell::Cell;
 use std::ffi::{CStr, c_void};
@@ -14,7 +15,8 @@ use crate::pristine;
 const LARGE: usize = 64 << 10;
 const PAGE: usize = 4096;
 
-/// The pages of a part, if they are many. What shares the first and the last with it is the same for all ranks.
+/// The pages of a part, if they are many. What shares the first and the last with it is the same
+/// for all ranks.
 pub fn pages(part: Part) -> Option<Part> {
     let (start, end) = (part.start.addr(), part.start.addr() + part.length);
     let (from, to) = (start / PAGE * PAGE, end.next_multiple_of(PAGE));
@@ -136,7 +138,8 @@ fn map(
     let (protection, flags) =
         (libc::PROT_READ | libc::PROT_WRITE, flags | libc::MAP_SHARED | libc::MAP_NORESERVE);
     let offset = libc::off_t::try_from(offset).map_err(io::Error::other)?;
-    // SAFETY: pages of the file, wherever the system likes, or in place of variables of which ranks have their own.
+    // SAFETY: pages of the file, wherever the system likes, or in place of variables of which ranks
+    // have their own.
     let mapped = unsafe { libc::mmap(place, length, protection, flags, file.as_raw_fd(), offset) };
     if mapped == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(mapped) }
 }

@@ -1,4 +1,5 @@
-//! The ends of ranks: what they have registered, their destructors, and the streams of the languages.
+//! The ends of ranks: what they have registered, their destructors, and the streams of the
+//! languages.
 
 use std::cell::RefCell;
 use std::ffi::{CStr, c_int, c_void};
@@ -50,8 +51,8 @@ unsafe extern "C" fn __cxa_thread_atexit_impl(
     pass_on(c"__cxa_thread_atexit_impl", handler, argument, object)
 }
 
-/// Takes the place of the C library's, for `atexit` and destructors of variables: what ranks register in the program runs when each of them
-/// ends, with its own variables in place.
+/// Takes the place of the C library's, for `atexit` and destructors of variables: what ranks
+/// register in the program runs when each of them ends, with its own variables in place.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __cxa_atexit(
     handler: Handler,
@@ -62,7 +63,8 @@ unsafe extern "C" fn __cxa_atexit(
         return 0;
     }
     if std::env::var_os(cli::INSIDE).is_some() {
-        // Libraries, before there are ranks: their variables become those of ranks, and are constructed once more for each.
+        // Libraries, before there are ranks: their variables become those of ranks, and are
+        // constructed once more for each.
         return 0;
     }
     pass_on(c"__cxa_atexit", handler, argument, object)
@@ -98,7 +100,8 @@ fn flush_streams() {
     }
 }
 
-/// Constructs the streams of C++. Its library does that only once, for whoever comes first, but each rank may have its own.
+/// Constructs the streams of C++. Its library does that only once, for whoever comes first, but
+/// each rank may have its own.
 pub fn construct_streams() {
     // The constructor of `std::ios_base::Init`, which has no members.
     let init: Option<extern "C" fn(*mut u8)> = symbol(c"_ZNSt8ios_base4InitC1Ev");
@@ -107,7 +110,8 @@ pub fn construct_streams() {
     }
 }
 
-/// Takes the place of `std::ios_base::sync_with_stdio`, which would take away from all ranks but the first what their streams write to: they stay as they are.
+/// Takes the place of `std::ios_base::sync_with_stdio`, which would take away from all ranks but
+/// the first what their streams write to: they stay as they are.
 #[unsafe(export_name = "_ZNSt8ios_base15sync_with_stdioEb")]
 extern "C" fn sync_with_stdio(_: bool) -> bool {
     true

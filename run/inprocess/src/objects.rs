@@ -35,8 +35,9 @@ pub struct Object {
     pub destructors: Vec<Last>,
 }
 
-/// Libraries with these beginnings are there once for all ranks: those of the system and of compilers whose state is nobody's or is looked
-/// after otherwise, our own, and those that compute with threads, which all ranks may use.
+/// Libraries with these beginnings are there once for all ranks: those of the system and of
+/// compilers whose state is nobody's or is looked after otherwise, our own, and those that compute
+/// with threads, which all ranks may use.
 const SHARED: &[&str] = &[
     "linux-",
     "ld-",
@@ -109,16 +110,19 @@ impl Object {
     }
 }
 
-/// The executable, and in front of it those libraries of which ranks have their own variables: each behind what it needs.
+/// The executable, and in front of it those libraries of which ranks have their own variables: each
+/// behind what it needs.
 pub fn of_each_rank() -> Vec<Object> {
     let mut all: Vec<Object> = Vec::new();
     // SAFETY: the function is called for each object while this lives.
     unsafe { libc::dl_iterate_phdr(Some(object), (&raw mut all).cast()) };
-    // Whoever takes memory back is the allocator. A library may have a `malloc` of its own around that of the C library (OpenFOAM).
+    // Whoever takes memory back is the allocator. A library may have a `malloc` of its own around
+    // that of the C library (OpenFOAM).
     let allocator = symbol::<*const u8>(c"free").map(<*const u8>::addr);
     let (mut order, mut seen) = (Vec::new(), vec![false; all.len()]);
     visit(&all, 0, &mut seen, &mut order);
-    // What nobody needs, such as a tool that is loaded first (LD_PRELOAD), is ready before the executable, too.
+    // What nobody needs, such as a tool that is loaded first (LD_PRELOAD), is ready before the
+    // executable, too.
     let executable = order.pop();
     (0..all.len()).for_each(|place| visit(&all, place, &mut seen, &mut order));
     order.extend(executable);
@@ -132,7 +136,8 @@ pub fn of_each_rank() -> Vec<Object> {
 /// Where the system has its libraries.
 const SYSTEM: [&[u8]; 2] = [b"/lib", b"/usr/lib"];
 
-/// The libraries that the program itself has loaded and not unloaded, but for those of the system: ranks share their variables.
+/// The libraries that the program itself has loaded and not unloaded, but for those of the system:
+/// ranks share their variables.
 pub fn loaded_by_program() -> Vec<String> {
     let mut found: (usize, Vec<String>) = (0, Vec::new());
     // SAFETY: the function is called for each object while this lives.
@@ -244,7 +249,8 @@ fn entries(section: usize) -> impl Iterator<Item = (i64, usize)> {
 /// `R_X86_64_COPY` and `R_AARCH64_COPY`.
 const COPY: u64 = if cfg!(target_arch = "x86_64") { 5 } else { 1024 };
 
-/// The variables of libraries that the executable has copies of: where each copy is, how long it is, and its name.
+/// The variables of libraries that the executable has copies of: where each copy is, how long it
+/// is, and its name.
 pub fn copied(info: &libc::dl_phdr_info, mut take: impl FnMut(*const u8, usize, &CStr)) {
     let base = info.dlpi_addr as usize;
     let Some(header) = headers(info).iter().find(|header| header.p_type == libc::PT_DYNAMIC) else {
@@ -256,7 +262,8 @@ pub fn copied(info: &libc::dl_phdr_info, mut take: impl FnMut(*const u8, usize, 
     };
     let (Some(strings), Some(symbols)) = (entry(STRINGS), entry(SYMBOLS)) else { return };
     let (Some(list), Some(bytes)) = (entry(RELOCATIONS), entry(RELOCATIONS_SIZE)) else { return };
-    // SAFETY: the loader has relocated the places of these tables, and the numbers in them lie within.
+    // SAFETY: the loader has relocated the places of these tables, and the numbers in them lie
+    // within.
     unsafe {
         let relocations: &[libc::Elf64_Rela] =
             std::slice::from_raw_parts(list as *const _, bytes / size_of::<libc::Elf64_Rela>());

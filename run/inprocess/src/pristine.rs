@@ -1,8 +1,8 @@
-//! The variables of shared libraries as they are before any constructor has run, also those of which the executable has a copy that
-//! all use (copy relocations).
+//! The variables of shared libraries as they are before any constructor has run, also those of
+//! which the executable has a copy that all use (copy relocations).
 //!
-//! This library is initialised before all others (`-z initfirst`, see the build script), even before the C library is: so what runs then
-//! does without allocation, and without the environment.
+//! This library is initialised before all others (`-z initfirst`, see the build script), even
+//! before the C library is: so what runs then does without allocation, and without the environment.
 
 use std::cell::UnsafeCell;
 use std::ffi::{CStr, c_int, c_void};
@@ -36,7 +36,8 @@ static KEPT: Shelf =
 static FIRST: objects::First = first;
 
 extern "C" fn first(_: c_int, _: *mut *mut i8, environment: *mut *mut i8) {
-    // SAFETY: nothing else runs yet. The C library sets its variable to the same later; what is constructed meanwhile looks at it.
+    // SAFETY: nothing else runs yet. The C library sets its variable to the same later; what is
+    // constructed meanwhile looks at it.
     unsafe {
         if environ.is_null() {
             environ = environment;
@@ -66,8 +67,8 @@ impl Kept {
     }
 }
 
-/// Keeps the writable parts of a library of which ranks have their own. The executable, which comes first, is not begun by the dynamic linker;
-/// of that, copies of variables of libraries are kept.
+/// Keeps the writable parts of a library of which ranks have their own. The executable, which comes
+/// first, is not begun by the dynamic linker; of that, copies of variables of libraries are kept.
 unsafe extern "C" fn keep(info: *mut libc::dl_phdr_info, _: usize, kept: *mut c_void) -> c_int {
     // SAFETY: what `first` passes, and what the loader promises.
     let (kept, info) = unsafe { (&mut *kept.cast::<Kept>(), &*info) };

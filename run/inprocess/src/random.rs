@@ -1,4 +1,5 @@
-//! What the C library keeps from one call to the next: random numbers, and the text that `strtok` cuts. Each rank has its own.
+//! What the C library keeps from one call to the next: random numbers, and the text that `strtok`
+//! cuts. Each rank has its own.
 
 use std::cell::RefCell;
 use std::ffi::{c_char, c_double, c_int, c_long, c_uint, c_ushort};
@@ -93,7 +94,8 @@ fn number<T: Default>(store: impl FnOnce(*mut T) -> c_int) -> T {
     number
 }
 
-// SAFETY of what follows: the C library's functions, on data of the running rank; what comes from the program is passed on.
+// SAFETY of what follows: the C library's functions, on data of the running rank; what comes from
+// the program is passed on.
 
 #[unsafe(no_mangle)]
 extern "C" fn random() -> c_long {

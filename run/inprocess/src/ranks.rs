@@ -66,8 +66,8 @@ pub struct Ranks {
     away: Option<Away>,
 }
 
-/// The process is where its ranks are to be, or go themselves. When this goes, it is back where the command was given, from
-/// where that names files.
+/// The process is where its ranks are to be, or go themselves. When this goes, it is back where the
+/// command was given, from where that names files.
 struct Away(Option<File>);
 
 impl Away {
@@ -88,7 +88,8 @@ impl Drop for Away {
     }
 }
 
-// SAFETY: the simulator of ranks in one process runs on one thread, which is also that of all ranks.
+// SAFETY: the simulator of ranks in one process runs on one thread, which is also that of all
+// ranks.
 unsafe impl Sync for Ranks {}
 
 thread_local! {
@@ -115,7 +116,8 @@ pub fn running() -> Option<usize> {
     is_rank().then(|| RUNNING.get())
 }
 
-/// Whether this is of the program, as the C library tells of an object that something is registered for.
+/// Whether this is of the program, as the C library tells of an object that something is registered
+/// for.
 pub fn is_of_program(object: *mut c_void) -> bool {
     object.is_null() || PROGRAM.with_borrow(|image| image.is_of_program(object.addr()))
 }
@@ -162,7 +164,8 @@ struct Here {
 }
 
 impl Here {
-    /// Ends the program if the rank is in a parallel region: what OpenMP knows of it is the thread's, which other ranks run on as well.
+    /// Ends the program if the rank is in a parallel region: what OpenMP knows of it is the
+    /// thread's, which other ranks run on as well.
     fn check_parallel(&self) {
         if self.copies.of.len() > 1 && self.level.is_some_and(|level| level() > 0) {
             eprintln!(
@@ -355,7 +358,8 @@ impl Ranks {
 }
 
 impl Rank {
-    /// Asks for the memory that a rank needs at once when it runs: others have run since, and one line after the other would be waited for.
+    /// Asks for the memory that a rank needs at once when it runs: others have run since, and one
+    /// line after the other would be waited for.
     fn warm(&self) {
         let mpi = self.mpi.addr()..self.mpi.addr() + size_of::<Mpi>();
         fetch(self.used.start..self.used.end.min(self.used.start + WARM));
@@ -373,7 +377,8 @@ fn fetch(part: Range<usize>) {
 
 impl Drop for Rank {
     fn drop(&mut self) {
-        // A rank that was suspended has no destructors of its own that could run: its stack is let go.
+        // A rank that was suspended has no destructors of its own that could run: its stack is let
+        // go.
         if let Some(mut coroutine) = self.coroutine.take() {
             // SAFETY: nothing on the stack is used again.
             unsafe { coroutine.force_reset() };

@@ -36,7 +36,8 @@ pub fn rests() {
     RUNNING.store(NOBODY, Ordering::Relaxed);
 }
 
-/// Watches for the signals; those that end a command are not the ranks'. Where the system refuses, they end the process without a word.
+/// Watches for the signals; those that end a command are not the ranks'. Where the system refuses,
+/// they end the process without a word.
 pub fn watch() {
     handlers::keep();
     let memory = Box::leak(vec![0_u8; STACK].into_boxed_slice());

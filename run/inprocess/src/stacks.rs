@@ -11,16 +11,19 @@ use corosensei::stack::{Stack, StackPointer};
 
 use crate::{large, next, ranks};
 
-/// Bytes of a rank's stack at least, and of the stacks of all ranks together, if that is more for each. Only what is used takes memory.
+/// Bytes of a rank's stack at least, and of the stacks of all ranks together, if that is more for
+/// each. Only what is used takes memory.
 const STACK: usize = 1 << 20;
 const STACKS: usize = 1 << 36;
 /// A stack where the system sets no limit.
 const UNLIMITED: usize = 1 << 30;
 /// Bytes below a stack that cannot be touched.
 const GUARD: usize = 1 << 16;
-/// Guards that are mappings of their own, of which a process may not have many, are for at most so many ranks.
+/// Guards that are mappings of their own, of which a process may not have many, are for at most so
+/// many ranks.
 const GUARDED: u32 = 8192;
-/// `MADV_GUARD_INSTALL` of Linux 6.13: pages that cannot be touched, without a mapping of their own.
+/// `MADV_GUARD_INSTALL` of Linux 6.13: pages that cannot be touched, without a mapping of their
+/// own.
 const GUARD_INSTALL: c_int = 102;
 const PAGE: usize = 4096;
 
@@ -35,7 +38,8 @@ pub struct Part {
     limit: StackPointer,
 }
 
-// SAFETY: the memory from limit to base is this stack's alone, never unmapped, and below it is a guard where the system has such.
+// SAFETY: the memory from limit to base is this stack's alone, never unmapped, and below it is a
+// guard where the system has such.
 unsafe impl Stack for Part {
     fn base(&self) -> StackPointer {
         self.base
@@ -55,8 +59,8 @@ pub struct Stacks {
 }
 
 impl Stacks {
-    /// For so many ranks: each as large as the system's limit of a process, as long as all together are not too large, also for a limited
-    /// address space.
+    /// For so many ranks: each as large as the system's limit of a process, as long as all together
+    /// are not too large, also for a limited address space.
     pub fn new(ranks: u32) -> io::Result<Self> {
         let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
         // SAFETY: a place for the limits.
@@ -77,7 +81,8 @@ impl Stacks {
         if start == libc::MAP_FAILED
             && let Ok(file) = large::file(c"heddle-stacks", length)
         {
-            // Where the system promises no more memory than it has (vm.overcommit_memory = 2), a file counts as it is used.
+            // Where the system promises no more memory than it has (vm.overcommit_memory = 2), a
+            // file counts as it is used.
             start = map(libc::MAP_SHARED, file.as_raw_fd());
         }
         if start == libc::MAP_FAILED {
@@ -87,8 +92,8 @@ impl Stacks {
             );
             return Err(io::Error::new(io::ErrorKind::OutOfMemory, text));
         }
-        // Where the system gives huge pages unasked, a stack that needs two pages would take two MiB.
-        // SAFETY: the memory above. Systems without huge pages refuse.
+        // Where the system gives huge pages unasked, a stack that needs two pages would take two
+        // MiB. SAFETY: the memory above. Systems without huge pages refuse.
         unsafe { libc::madvise(start, length, libc::MADV_NOHUGEPAGE) };
         let start = NonZeroUsize::new(start as usize).ok_or(io::ErrorKind::OutOfMemory)?;
         let stacks = Self { start, ranks, each };
@@ -106,8 +111,8 @@ impl Stacks {
     pub fn of(self, number: usize) -> io::Result<Part> {
         let Range { start, end } = self.range(number);
         let guard = start as *mut c_void;
-        // SAFETY: the stack's lowest pages, which nobody uses. Older systems have no guards without mappings: there, a stack
-        // that is too deep runs into the next if there are many.
+        // SAFETY: the stack's lowest pages, which nobody uses. Older systems have no guards without
+        // mappings: there, a stack that is too deep runs into the next if there are many.
         unsafe {
             if libc::madvise(guard, GUARD, GUARD_INSTALL) != 0 && self.ranks <= GUARDED {
                 libc::mprotect(guard, GUARD, libc::PROT_NONE);
@@ -120,8 +125,9 @@ impl Stacks {
     }
 }
 
-/// Whether the program or one of its libraries asks for stacks that can be executed: so compilers call nested functions of C and internal
-/// procedures of Fortran that are handed on. What says nothing of stacks asks for it as well.
+/// Whether the program or one of its libraries asks for stacks that can be executed: so compilers
+/// call nested functions of C and internal procedures of Fortran that are handed on. What says
+/// nothing of stacks asks for it as well.
 fn is_code() -> bool {
     unsafe extern "C" fn asks(
         object: *mut libc::dl_phdr_info,
@@ -153,7 +159,8 @@ pub fn is_full(rank: usize, address: usize) -> bool {
 
 type Attributes = unsafe extern "C" fn(libc::pthread_t, *mut libc::pthread_attr_t) -> c_int;
 
-/// Takes the place of the C library's: the stack of the thread that ranks run on is that of the rank.
+/// Takes the place of the C library's: the stack of the thread that ranks run on is that of the
+/// rank.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_getattr_np(
     thread: libc::pthread_t,

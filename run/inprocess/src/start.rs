@@ -45,8 +45,8 @@ unsafe extern "C" fn __libc_start_main(
         return unsafe { real(main, number, words, init, fini, rtld_fini, stack_end) };
     }
     MAIN.set(Some(main));
-    // The executable's constructors run for each rank: with a function in their place, the C library leaves them alone.
-    // SAFETY: passed on, with functions of the same types.
+    // The executable's constructors run for each rank: with a function in their place, the C
+    // library leaves them alone. SAFETY: passed on, with functions of the same types.
     unsafe { real(simulate, number, words, Some(nothing), None, rtld_fini, stack_end) }
 }
 

@@ -1,6 +1,8 @@
-//! Threads that ranks start themselves. While another rank runs, they would see its variables in place of their own: that is said.
+//! Threads that ranks start themselves. While another rank runs, they would see its variables in
+//! place of their own: that is said.
 //!
-//! Those of libraries whose variables all ranks share, such as OpenMP's and OpenBLAS's, wait while their rank is in MPI, and see nothing.
+//! Those of libraries whose variables all ranks share, such as OpenMP's and OpenBLAS's, wait while
+//! their rank is in MPI, and see nothing.
 
 use std::ffi::{CStr, c_int, c_void};
 use std::mem::MaybeUninit;
@@ -43,7 +45,8 @@ fn count(rank: usize, change: impl Fn(usize) -> usize) {
     ALL.store(of.iter().sum(), Ordering::Relaxed);
 }
 
-/// The key whose value is, in a thread of a rank, the rank's number and one: when it is destructed the thread ends, in whatever way.
+/// The key whose value is, in a thread of a rank, the rank's number and one: when it is destructed
+/// the thread ends, in whatever way.
 fn key() -> Option<libc::pthread_key_t> {
     static KEY: OnceLock<Option<libc::pthread_key_t>> = OnceLock::new();
     unsafe extern "C" fn ended(value: *mut c_void) {
@@ -62,8 +65,9 @@ fn key() -> Option<libc::pthread_key_t> {
     })
 }
 
-/// Whether a thread of this function is the program's: not if it is of a library whose variables all ranks share. Threads of C++ run a function of its
-/// library, which is given an object of the program's class.
+/// Whether a thread of this function is the program's: not if it is of a library whose variables
+/// all ranks share. Threads of C++ run a function of its library, which is given an object of the
+/// program's class.
 fn is_of_program(function: Routine, argument: *mut c_void) -> bool {
     if ranks::is_of_program(function as *mut c_void) {
         return true;

@@ -1,7 +1,7 @@
 //! Carries out the plans of all ranks on real buffers.
 //!
-//! An element is the list of the terms that were combined into it, in order, so that a lost, doubled
-//! or displaced term shows. Every element of a send buffer is a term of its own.
+//! An element is the list of the terms that were combined into it, in order, so that a lost,
+//! doubled or displaced term shows. Every element of a send buffer is a term of its own.
 #![allow(dead_code)]
 // A cell is an option, also where it is written.
 #![allow(clippy::unnecessary_wraps)]
@@ -102,9 +102,9 @@ fn local(buffers: &mut Buffers, action: Action) {
 }
 
 /// Starts steps in any order that the requirements allow, one at a time. A send is done at once or
-/// later: its region is read when its receive completes or at a random moment before, whichever comes
-/// first, so that a step that overwrites it without requiring it is caught. A receive is written when
-/// it is done.
+/// later: its region is read when its receive completes or at a random moment before, whichever
+/// comes first, so that a step that overwrites it without requiring it is caught. A receive is
+/// written when it is done.
 // Long because the state of a whole run is local to it.
 fn random(steps: &[Vec<(Action, Vec<u32>)>], buffers: &mut [Buffers], mut random: Random) -> bool {
     let mut missing: Vec<Vec<usize>> =
@@ -182,8 +182,8 @@ fn random(steps: &[Vec<(Action, Vec<u32>)>], buffers: &mut [Buffers], mut random
     }
 }
 
-/// A rank starts its steps in program order, each when what it requires is done, and never one before
-/// an earlier one has started.
+/// A rank starts its steps in program order, each when what it requires is done, and never one
+/// before an earlier one has started.
 fn in_order(steps: &[Vec<(Action, Vec<u32>)>], buffers: &mut [Buffers], rendezvous: bool) -> bool {
     let mut done: Vec<Vec<bool>> = steps.iter().map(|rank| vec![false; rank.len()]).collect();
     let mut next = vec![0; steps.len()];
@@ -250,8 +250,8 @@ pub struct Case {
     pub ranks: u32,
     pub root: u32,
     pub commutative: bool,
-    /// Elements: `counts[r]` of block r; `counts[0]` of a whole vector. `alltoall`: row r to column c has
-    /// `counts[(r * 7 + c) % counts.len()]`.
+    /// Elements: `counts[r]` of block r; `counts[0]` of a whole vector. `alltoall`: row r to column
+    /// c has `counts[(r * 7 + c) % counts.len()]`.
     pub counts: Vec<u64>,
     pub nodes: Nodes,
     pub segment: Option<u64>,

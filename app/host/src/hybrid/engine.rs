@@ -47,11 +47,12 @@ pub struct Engine<'a, S: Source, R, W, B> {
     pub probe: B,
 }
 
-/// Simulates a program over a network of flows; rank r is on its host `hosts[r]`. Of the settings count the
-/// time unit and the meter; it takes one thread.
+/// Simulates a program over a network of flows; rank r is on its host `hosts[r]`. Of the settings
+/// count the time unit and the meter; it takes one thread.
 ///
 /// # Errors
-/// A message larger than its receive, hosts between which there is no route, an overflow of time, a rank without a host.
+/// A message larger than its receive, hosts between which there is no route, an overflow of time, a
+/// rank without a host.
 pub fn simulate_flow<P: Work, R: Routes, W: Probe<Load>, B: Probe<Record>>(
     network: &mut Network<R, W>,
     hosts: &[u32],
@@ -317,7 +318,8 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
         // Where it stands, a look that goes on keeps in its tag, as computations have none.
         let mut asks = op.tag != 0;
         if let Some((receive, message)) = self.tested((rank, cpu), index, &mut asks) {
-            // It is over when nothing is left to be taken in. What is taken in may be answered before.
+            // It is over when nothing is left to be taken in. What is taken in may be answered
+            // before.
             let size = self.messages.at(message).size;
             let cost = self.protocol(rank).receive.cost(size);
             let after = self.now.checked_add(cost).ok_or(Error::Overflow { at: self.now })?;
@@ -583,7 +585,8 @@ fn successors<S: Source>(source: &S, state: &S::State, rank: u32, index: u32) ->
     successors.into()
 }
 
-/// For how many messages there is room at first: growing would mean to copy them. Pages that are not used cost nothing.
+/// For how many messages there is room at first: growing would mean to copy them. Pages that are
+/// not used cost nothing.
 fn room(program: &impl Work) -> usize {
     (program.operations().unwrap_or(0) / 2).min(1 << 20) as usize
 }

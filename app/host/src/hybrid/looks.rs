@@ -34,7 +34,8 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
         self.source.takes(source, receive, message.map(|message| message.send))
     }
 
-    /// The next receive that a look takes in: those that are due, then those that it asks for; `asks` once it is at these.
+    /// The next receive that a look takes in: those that are due, then those that it asks for;
+    /// `asks` once it is at these.
     pub fn tested(
         &self,
         (rank, cpu): (u32, u8),

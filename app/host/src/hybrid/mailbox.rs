@@ -78,7 +78,8 @@ pub struct Mailbox {
     pub posted: Store<(u32, u64)>,
     /// Messages without a receive, by number.
     pub unexpected: Store<u32>,
-    /// Requests that are not done, in the order of their posting, if overheads of receives depend on that.
+    /// Requests that are not done, in the order of their posting, if overheads of receives depend
+    /// on that.
     pub open: Vec<Open>,
     /// By operation, how many of the requests that it waits for are open.
     waited: FxHashMap<u32, u32>,
@@ -150,11 +151,13 @@ impl Mailbox {
         self.open.iter().find(|open| open.index == index)?.message
     }
 
-    /// The receive whose overhead is due first. One is due if its message has arrived, and the rank has come to an operation
-    /// that waits for nothing but open requests, this one among them, or for any of several. Of those for which the same waits, the first posted comes first: `MPI_Waitall`
-    /// takes what is there; others wait for one after the other. Of those that have nothing to do with each other, as the
-    /// requests of several ranks, the first whose message has arrived.
-    /// `missing` tells for how much an operation waits, `is_any` whether any of that is enough, `wanted` of a receive for which none does whether it is due.
+    /// The receive whose overhead is due first. One is due if its message has arrived, and the rank
+    /// has come to an operation that waits for nothing but open requests, this one among them, or
+    /// for any of several. Of those for which the same waits, the first posted comes first:
+    /// `MPI_Waitall` takes what is there; others wait for one after the other. Of those that have
+    /// nothing to do with each other, as the requests of several ranks, the first whose message has
+    /// arrived. `missing` tells for how much an operation waits, `is_any` whether any of that is
+    /// enough, `wanted` of a receive for which none does whether it is due.
     pub fn due(
         &self,
         missing: impl Fn(u32) -> u32,

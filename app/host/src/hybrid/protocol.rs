@@ -20,7 +20,8 @@ pub struct Piece {
 }
 
 impl Pieces {
-    /// The pieces in any order. The first also holds for what is not larger than its size, as SimGrid 3.32 has it.
+    /// The pieces in any order. The first also holds for what is not larger than its size, as
+    /// SimGrid 3.32 has it.
     pub fn new(mut pieces: Vec<Piece>) -> Self {
         pieces.sort_by_key(|piece| piece.above);
         Self(pieces)
@@ -50,10 +51,11 @@ pub fn seconds(time: f64) -> Time {
 
 /// The modes in which SMPI sends a message, by its size, and what its processor has to do for it.
 ///
-/// A message smaller than `eager_below` starts to travel when it is sent; another one when its receive is
-/// posted as well. A send smaller than `detached_below` is done at once, the message being in a buffer of
-/// the sender's; a larger one (rendezvous) when the message has arrived.
-/// Source: seed 002, section IV.B; SimGrid's options `smpi/async-small-thresh`, `smpi/send-is-detached-thresh`.
+/// A message smaller than `eager_below` starts to travel when it is sent; another one when its
+/// receive is posted as well. A send smaller than `detached_below` is done at once, the message
+/// being in a buffer of the sender's; a larger one (rendezvous) when the message has arrived.
+/// Source: seed 002, section IV.B; SimGrid's options `smpi/async-small-thresh`,
+/// `smpi/send-is-detached-thresh`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Protocol {
     /// What a blocking send costs before the message is posted, if it is detached.
@@ -87,8 +89,8 @@ pub struct Protocols {
     pub usual: Protocol,
     /// Those of others, by host.
     pub others: BTreeMap<u32, Protocol>,
-    /// Whether messages of a rank to another arrive in the order in which they set out, as over a connection. SMPI lets
-    /// them overtake each other.
+    /// Whether messages of a rank to another arrive in the order in which they set out, as over a
+    /// connection. SMPI lets them overtake each other.
     pub in_order: bool,
 }
 

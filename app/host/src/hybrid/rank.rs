@@ -33,9 +33,10 @@ pub struct Cpu {
     pub clock: Clock,
 }
 
-/// The order in which operations start: of those that could at one moment, what was caused first comes first, as where hosts have models of
-/// their own ([`crate::queues::Order`]); then what was posted first. It does not depend on the numbers of operations, which a live run
-/// gives in another order than a schedule.
+/// The order in which operations start: of those that could at one moment, what was caused first
+/// comes first, as where hosts have models of their own ([`crate::queues::Order`]); then what was
+/// posted first. It does not depend on the numbers of operations, which a live run gives in another
+/// order than a schedule.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Order {
     /// Since when it may start.

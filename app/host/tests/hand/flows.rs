@@ -1,5 +1,6 @@
-//! The hybrid model of SMPI. Hosts are joined by one link that both directions share, of 1 B/ns and 1000 ns of latency;
-//! there are no factors, no envelope, and the way back carries nothing. So a message of n bytes alone takes 1000 + n ns.
+//! The hybrid model of SMPI. Hosts are joined by one link that both directions share, of 1 B/ns and
+//! 1000 ns of latency; there are no factors, no envelope, and the way back carries nothing. So a
+//! message of n bytes alone takes 1000 + n ns.
 
 use flow::{Contention, Factors, Link, Network, Parameters, Routes, Sharing};
 use host::{Error, Outcome, Piece, Pieces, Protocol, Protocols, Settings, simulate_flow};
@@ -37,7 +38,8 @@ fn costs(base_ns: f64, per_byte_ns: f64) -> Pieces {
     Pieces::new(vec![Piece { above: 0, base: base_ns * 1e-9, per_byte: per_byte_ns * 1e-9 }])
 }
 
-/// With sends of 100 ns, non-blocking ones of 10 ns, receives of 50 ns; eager below 100 B, detached below 1000 B.
+/// With sends of 100 ns, non-blocking ones of 10 ns, receives of 50 ns; eager below 100 B, detached
+/// below 1000 B.
 fn protocol() -> Protocol {
     Protocol {
         send: costs(100.0, 0.0),
@@ -69,8 +71,8 @@ fn run(text: &str) -> Result<Outcome, Error> {
 
 #[test]
 fn an_eager_message_travels_before_its_receive_is_posted() {
-    // Sent at 0, posted at 100 (blocking, since the computation waits for it), there at 100 + 1050; the receive is
-    // posted at 5000 and costs 50. The sender goes on at 100.
+    // Sent at 0, posted at 100 (blocking, since the computation waits for it), there at 100 + 1050;
+    // the receive is posted at 5000 and costs 50. The sender goes on at 100.
     let text = "num_ranks 3\nrank 0 {\nl1: send 50b to 1\nl2: calc 7\nl2 requires l1\n}\n\
                 rank 1 {\nl1: calc 5000\nl2: recv 50b from 0\nl2 requires l1\n}\nrank 2 {\n}\n";
     assert_eq!(finish(run(text)), [107, 5050, 0]);
@@ -92,9 +94,11 @@ fn a_rendezvous_holds_the_sender_until_the_message_has_arrived() {
     assert_eq!(finish(run(text)), [8007, 8000, 0]);
 }
 
-/// 90 bytes and then one byte: they travel from 10 and 20, and use the link from 1010 and 1020. The first has moved 10 bytes by then; both
-/// get half, so the second is there at 1022, and the first, of which 79 are left, at 1101. The receiver computes behind the second receive: from
-/// 1022 + 50 to 6072, and the first receive costs its 50 after that. In order, both are there at 1101: 50 and 50, and then 5000.
+/// 90 bytes and then one byte: they travel from 10 and 20, and use the link from 1010 and 1020. The
+/// first has moved 10 bytes by then; both get half, so the second is there at 1022, and the first,
+/// of which 79 are left, at 1101. The receiver computes behind the second receive: from 1022 + 50
+/// to 6072, and the first receive costs its 50 after that. In order, both are there at 1101: 50 and
+/// 50, and then 5000.
 #[test]
 fn a_short_message_overtakes_unless_they_arrive_in_order() {
     let text = "num_ranks 3\nrank 0 {\nl1: send 90b to 1\nl2: send 1b to 1\nl3: calc 0\nl3 requires l1\nl3 requires l2\n}\n\
@@ -112,9 +116,10 @@ fn a_short_message_overtakes_unless_they_arrive_in_order() {
 
 #[test]
 fn a_send_with_company_is_not_blocking() {
-    // Both sends are waited for together: 10 ns each. The first travels from 10, the second from 20 on; both use
-    // the link from 1010 and 1020. Until 1020 the first has moved 10 bytes, then both get half: the first's 40 bytes
-    // last to 1100. The second has moved 40 by then and has 10 left: 1110.
+    // Both sends are waited for together: 10 ns each. The first travels from 10, the second from 20
+    // on; both use the link from 1010 and 1020. Until 1020 the first has moved 10 bytes, then both
+    // get half: the first's 40 bytes last to 1100. The second has moved 40 by then and has 10 left:
+    // 1110.
     let text = "num_ranks 3\nrank 0 {\nl1: send 50b to 1\nl2: send 50b to 2\nl3: calc 0\nl3 requires l1\nl3 requires l2\n}\n\
                 rank 1 {\nl1: recv 50b from 0\n}\nrank 2 {\nl1: recv 50b from 0\n}\n";
     assert_eq!(finish(run(text)), [20, 1150, 1160]);
@@ -122,7 +127,8 @@ fn a_send_with_company_is_not_blocking() {
 
 #[test]
 fn of_receives_that_are_waited_for_together_those_that_are_there_end() {
-    // Rank 2's message is there at 1150 and costs 50, though it was posted second; rank 1's comes at 3000 + 100 + 1050 = 4150.
+    // Rank 2's message is there at 1150 and costs 50, though it was posted second; rank 1's comes
+    // at 3000 + 100 + 1050 = 4150.
     let text = "num_ranks 3\nrank 0 {\nl1: recv 50b from 1\nl2: recv 50b from 2\nl3: calc 9\nl3 requires l1\nl3 requires l2\n}\n\
                 rank 1 {\nl1: calc 3000\nl2: send 50b to 0\nl2 requires l1\nl3: calc 0\nl3 requires l2\n}\n\
                 rank 2 {\nl1: send 50b to 0\nl2: calc 0\nl2 requires l1\n}\n";
@@ -131,7 +137,8 @@ fn of_receives_that_are_waited_for_together_those_that_are_there_end() {
 
 #[test]
 fn receives_that_are_waited_for_one_after_the_other_end_in_that_order() {
-    // The same, but the second is waited for after the computation that waits for the first: 4150 + 50 + 9 + 50 + 1.
+    // The same, but the second is waited for after the computation that waits for the first: 4150 +
+    // 50 + 9 + 50 + 1.
     let text = "num_ranks 3\nrank 0 {\nl1: recv 50b from 1\nl2: recv 50b from 2\nl3: calc 9\nl3 requires l1\n\
                 l4: calc 1\nl4 requires l2\nl4 requires l3\n}\n\
                 rank 1 {\nl1: calc 3000\nl2: send 50b to 0\nl2 requires l1\nl3: calc 0\nl3 requires l2\n}\n\
@@ -141,7 +148,8 @@ fn receives_that_are_waited_for_one_after_the_other_end_in_that_order() {
 
 #[test]
 fn the_overhead_of_a_receive_is_due_where_it_is_waited_for() {
-    // The message is there at 1150 while rank 0 computes until 2000; its overhead lasts from 2000 to 2050.
+    // The message is there at 1150 while rank 0 computes until 2000; its overhead lasts from 2000
+    // to 2050.
     let text = "num_ranks 3\nrank 0 {\nl1: recv 50b from 1\nl2: calc 2000\nl3: calc 9\nl3 requires l1\nl3 requires l2\n}\n\
                 rank 1 {\nl1: send 50b to 0\nl2: calc 0\nl2 requires l1\n}\nrank 2 {\n}\n";
     assert_eq!(finish(run(text)), [2059, 100, 0]);
@@ -170,8 +178,8 @@ fn hosts_without_a_way_are_an_error() {
 
 #[test]
 fn ranks_share_the_cores_of_their_host() {
-    // Two ranks on one core: both at half speed until 2000, when the shorter computation has had its 1000; the other has
-    // 2000 left of its 3000 and is alone: 4000.
+    // Two ranks on one core: both at half speed until 2000, when the shorter computation has had
+    // its 1000; the other has 2000 left of its 3000 and is alone: 4000.
     let text = "num_ranks 3\nrank 0 {\nl1: calc 1000\n}\nrank 1 {\nl1: calc 3000\n}\nrank 2 {\nl1: calc 500\n}\n";
     let outcome = run_on(&[0, 0, 1], &[Some(1), None], protocol(), text);
     assert_eq!(finish(outcome), [2000, 4000, 500]);
@@ -197,9 +205,10 @@ fn without_contention_messages_do_not_meet() {
 
 #[test]
 fn receives_that_one_operation_waits_for_are_taken_together_whatever_waits_later() {
-    // While rank 0 computes until 5000, there come a message, a request, and another message, whose receive was posted first. Both
-    // messages are waited for from then on: at 5050 and 5100. Then the request, at 5150, and its answer: 10 to send, 1050 on the way, 50
-    // to receive. That something waits for one of the messages once more, afterwards, changes nothing.
+    // While rank 0 computes until 5000, there come a message, a request, and another message, whose
+    // receive was posted first. Both messages are waited for from then on: at 5050 and 5100. Then
+    // the request, at 5150, and its answer: 10 to send, 1050 on the way, 50 to receive. That
+    // something waits for one of the messages once more, afterwards, changes nothing.
     let others = "rank 1 {\nl1: send 50b to 0 tag 1\nl2: calc 100\nl2 requires l1\nl3: send 50b to 0 tag 3\nl3 requires l2\n\
                   l4: recv 50b from 0 tag 4\n}\nrank 2 {\nl1: calc 2000\nl2: send 50b to 0 tag 2\nl2 requires l1\n}\n";
     for later in ["", "f: calc 0\nf requires w\nf requires b\n"] {

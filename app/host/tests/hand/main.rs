@@ -1,8 +1,8 @@
 //! Schedules small enough to compute by hand, one behaviour each. All times are in nanoseconds.
 //!
-//! Unless a case says otherwise, L = 2500, o = 1500, g = 1000, G = 6, O = 0 and S = 65535 hold, so that
-//! a message of 1 byte sent at 0 leaves its sender's CPU free at 1500, arrives at 4000 and is received
-//! by 5500.
+//! Unless a case says otherwise, L = 2500, o = 1500, g = 1000, G = 6, O = 0 and S = 65535 hold, so
+//! that a message of 1 byte sent at 0 leaves its sender's CPU free at 1500, arrives at 4000 and is
+//! received by 5500.
 
 mod endings;
 mod flows;

@@ -152,9 +152,10 @@ fn a_message_larger_than_its_receive() {
     check_compat(text, &DEFAULT.settings(), &[1500, 5554]);
 }
 
-/// Rank 1's message enters at 1500 and arrives at 4000; rank 2's, caused later, at 10, costs 100 and is there before, at 2610. The CPU
-/// is free at 4500: then what was caused first is received, until 6000, and the other one until 6100; the answer to rank 1 follows,
-/// which arrives at 6200 + 2500, and that to rank 2.
+/// Rank 1's message enters at 1500 and arrives at 4000; rank 2's, caused later, at 10, costs 100
+/// and is there before, at 2610. The CPU is free at 4500: then what was caused first is received,
+/// until 6000, and the other one until 6100; the answer to rank 1 follows, which arrives at 6200 +
+/// 2500, and that to rank 2.
 #[test]
 fn of_two_messages_that_wait_the_one_caused_first_is_received() {
     let text = "num_ranks 3

@@ -15,8 +15,8 @@ fn two_sends_limited_by_the_gap() {
     check_both(text, &Machine { g: 4000, ..DEFAULT }.settings(), &[5500, 9500]);
 }
 
-/// Sends at 0 and at 1000 + 1000 * 6 = 7000. The first is received from 4000 to 4000 + 1500 + 6000 =
-/// 11500; the second arrives at 11000 and takes from 11500 to 19000.
+/// Sends at 0 and at 1000 + 1000 * 6 = 7000. The first is received from 4000 to 4000 + 1500 + 6000
+/// = 11500; the second arrives at 11000 and takes from 11500 to 19000.
 #[test]
 fn two_sends_limited_by_the_gap_per_byte() {
     let text = "num_ranks 2
@@ -131,8 +131,8 @@ fn an_expected_message_is_charged_to_its_receive() {
     check_compat(text, &DEFAULT.settings(), &[11_500, 1500]);
 }
 
-/// No receive is posted when the message arrives at 4000. It is charged to CPU 1, as sent, from 4200
-/// to 5700. The receive, posted at 5000, ends then. LogGOPSim ends it at 5000.
+/// No receive is posted when the message arrives at 4000. It is charged to CPU 1, as sent, from
+/// 4200 to 5700. The receive, posted at 5000, ends then. LogGOPSim ends it at 5000.
 #[test]
 fn an_unexpected_message_is_charged_as_sent() {
     let text = "num_ranks 2
@@ -179,18 +179,18 @@ fn noise_during_computation() {
     check_both("num_ranks 1 rank 0 { calc 100 }", &noisy(), &[200]);
 }
 
-/// The CPU is free at 3000; the message arrives at 4000 as without noise, is received by 4000 + 1500 +
-/// 1500 + 54: noise lengthens overheads, not the time for bytes.
+/// The CPU is free at 3000; the message arrives at 4000 as without noise, is received by 4000 +
+/// 1500 + 1500 + 54: noise lengthens overheads, not the time for bytes.
 #[test]
 fn noise_during_send_and_receive() {
     let text = "num_ranks 2 rank 0 { send 10b to 1 } rank 1 { recv 10b from 0 }";
     check_both(text, &noisy(), &[3000, 7054]);
 }
 
-/// A computation over 1000 intervals of 10 us meets 1000 whole interruptions: it lasts 10 ms and 1000 times
-/// the length of one, up to twice as long if there is nothing but interruptions. Exponential lengths with
-/// the mean 1 us are cut at 10 us, which takes e^-10 of the mean: 11 ms up to what 1000 draws vary, 3 %
-/// of their sum being one standard deviation.
+/// A computation over 1000 intervals of 10 us meets 1000 whole interruptions: it lasts 10 ms and
+/// 1000 times the length of one, up to twice as long if there is nothing but interruptions.
+/// Exponential lengths with the mean 1 us are cut at 10 us, which takes e^-10 of the mean: 11 ms up
+/// to what 1000 draws vary, 3 % of their sum being one standard deviation.
 #[test]
 fn whole_interruptions_at_random() {
     let finish = |duration| {

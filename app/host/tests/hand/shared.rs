@@ -1,7 +1,7 @@
-//! Several ranks on a host. Within a host L = 300, o = 200, g = 100 and G = 1; between hosts o = 1500,
-//! g = 1000 and G = 0 at both ends of a network in which a message of 4 bytes alone takes 113.6 (one
-//! switch, seed 000 section 5.4: 101 and 24/64 of 33.6). Times in the cases are in picoseconds where the
-//! network takes part.
+//! Several ranks on a host. Within a host L = 300, o = 200, g = 100 and G = 1; between hosts o =
+//! 1500, g = 1000 and G = 0 at both ends of a network in which a message of 4 bytes alone takes
+//! 113.6 (one switch, seed 000 section 5.4: 101 and 24/64 of 33.6). Times in the cases are in
+//! picoseconds where the network takes part.
 
 use host::{Error, Rendezvous, Settings, Transport, simulate_over};
 use infiniband::{Fabric, Hiccups, Infiniband, preset};
@@ -96,9 +96,9 @@ fn two_ranks_share_the_interface() {
     check(text, &[0, 0, 1, 1], &settings(LOCAL, Rendezvous::Abstract), &expected);
 }
 
-/// Within host 0 until 703; sent on by 2203, there at 2316.6, received by 3816.6; sent on within host 1 by
-/// 4016.6, there at 4316.6, received by 4519.6. With ranks dealt out, all three messages cross the
-/// network: each takes 3113.6.
+/// Within host 0 until 703; sent on by 2203, there at 2316.6, received by 3816.6; sent on within
+/// host 1 by 4016.6, there at 4316.6, received by 4519.6. With ranks dealt out, all three messages
+/// cross the network: each takes 3113.6.
 #[test]
 fn a_chain_within_and_between_hosts() {
     let text = "num_ranks 4
@@ -111,7 +111,8 @@ fn a_chain_within_and_between_hosts() {
     check(text, &[0, 1, 0, 1], &settings, &[1_500_000, 4_613_600, 7_727_200, 9_340_800]);
 }
 
-/// g = 5000: the senders do not wait for each other; the receiver takes one at 500 and the other at 5500.
+/// g = 5000: the senders do not wait for each other; the receiver takes one at 500 and the other at
+/// 5500.
 #[test]
 fn gaps_are_the_ranks_own() {
     let text = "num_ranks 3
@@ -133,15 +134,16 @@ fn abstract_rendezvous_within_a_host() {
     check(LATE, &[0, 0], &settings(LOCAL, Rendezvous::Abstract), &[20_010_000, 20_300_000]);
 }
 
-/// The request is received from 20000 to 20200 and answered by 20400; the answer is there at 20700 and
-/// received by 20900; the data leave the CPU at 21100, are there at 21400, and received by 21700.
+/// The request is received from 20000 to 20200 and answered by 20400; the answer is there at 20700
+/// and received by 20900; the data leave the CPU at 21100, are there at 21400, and received by
+/// 21700.
 #[test]
 fn handshake_within_a_host() {
     check(LATE, &[1, 1], &settings(LOCAL, Rendezvous::RtsCts), &[21_110_000, 21_700_000]);
 }
 
-/// Rank 3 is released from afar at 20000, the instant at which rank 0 posts its receive, and rank 2 from
-/// within the host when rank 1 does, at 10000.
+/// Rank 3 is released from afar at 20000, the instant at which rank 0 posts its receive, and rank 2
+/// from within the host when rank 1 does, at 10000.
 #[test]
 fn abstract_rendezvous_within_and_between_hosts() {
     let text = "num_ranks 4

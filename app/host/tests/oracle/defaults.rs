@@ -284,8 +284,8 @@ fn agree(text: &str, difference: Difference) -> std::result::Result<(), TestCase
     difference.map_err(|difference| TestCaseError::fail(format!("{text}{difference}")))
 }
 
-/// Interruptions at 2..4 ps and 9..10 ps of every 10 ps, at each rank from an offset of its own that
-/// the engine draws from the seed.
+/// Interruptions at 2..4 ps and 9..10 ps of every 10 ps, at each rank from an offset of its own
+/// that the engine draws from the seed.
 fn compare_with_noise(program: &impl Program, settings: Settings, seed: u64) -> Difference {
     const PERIOD: u64 = 10;
     const OFFSET: u32 = u32::from_be_bytes(*b"offs");

@@ -47,9 +47,9 @@ fn first_receives_are_posted_in_the_order_of_the_program() {
     assert!(done.is_ok(), "{done:?}");
 }
 
-/// L = 2, o = 1, O = 1. The send's overhead lasts until 3, its message arrives at 3 and is matched at
-/// 3, when the 5 of computation have just begun on CPU 0. What follows the send starts on CPU 1 at
-/// 3 and ends at 13: the path has 10 of computation, not 15.
+/// L = 2, o = 1, O = 1. The send's overhead lasts until 3, its message arrives at 3 and is matched
+/// at 3, when the 5 of computation have just begun on CPU 0. What follows the send starts on CPU 1
+/// at 3 and ends at 13: the path has 10 of computation, not 15.
 #[test]
 fn the_path_through_a_release_is_that_of_the_send() {
     let text = "num_ranks 2
@@ -75,8 +75,8 @@ fn messages_do_not_overtake_on_a_faster_network() {
     assert!(done.is_ok(), "{done:?}");
 }
 
-/// L = 10, o = 1. The first message carries CPU 1, which is busy until 1000; the second carries CPU 0
-/// and could be received at 50. The first receive is still the first message's.
+/// L = 10, o = 1. The first message carries CPU 1, which is busy until 1000; the second carries CPU
+/// 0 and could be received at 50. The first receive is still the first message's.
 #[test]
 fn messages_do_not_overtake_on_a_free_cpu() {
     let text = "num_ranks 2
@@ -114,10 +114,10 @@ fn a_request_is_answered_when_it_has_been_received() {
     assert_eq!(finish(text, &settings), Ok(vec![60, 45]));
 }
 
-/// L = 10, S = 2. The large message waits at rank 0 from 10 on. A small one arrives there at 20 and lets
-/// the large one's receive be posted: the sender is released at 20. So its 5 of computation come
-/// before the 10 that may start at 21, and it ends at 35. Rank 3 only has something to do at 15, so
-/// that a window of the lookahead 10 would reach from there to 25.
+/// L = 10, S = 2. The large message waits at rank 0 from 10 on. A small one arrives there at 20 and
+/// lets the large one's receive be posted: the sender is released at 20. So its 5 of computation
+/// come before the 10 that may start at 21, and it ends at 35. Rank 3 only has something to do at
+/// 15, so that a window of the lookahead 10 would reach from there to 25.
 #[test]
 fn a_release_that_a_small_message_brings_about_is_not_late() {
     let text = "num_ranks 4

@@ -1,10 +1,10 @@
 //! The default rules, as literally as they can be written down.
 //!
-//! One loop takes the earliest time at which anything can start anywhere, lets every rank start what
-//! it can at that time, then hands over the messages that were sent, and repeats at the same time
-//! until nothing is left. What waits at a rank is one list, searched from end to end for the least
-//! (time, cause, kind, posting or source, number). Posted receives and unexpected messages are lists
-//! that are searched from their heads.
+//! One loop takes the earliest time at which anything can start anywhere, lets every rank start
+//! what it can at that time, then hands over the messages that were sent, and repeats at the same
+//! time until nothing is left. What waits at a rank is one list, searched from end to end for the
+//! least (time, cause, kind, posting or source, number). Posted receives and unexpected messages
+//! are lists that are searched from their heads.
 
 use std::collections::BTreeMap;
 

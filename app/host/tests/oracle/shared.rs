@@ -52,7 +52,8 @@ fn over(network: &Infiniband, hosts: &[u32], program: &impl Program, settings: &
     found(simulate_over(network, Some(hosts), program, settings, Said::default))
 }
 
-/// All ranks on one host, by the costs of `settings` within it, are the ranks of plain LogGOPS with these costs.
+/// All ranks on one host, by the costs of `settings` within it, are the ranks of plain LogGOPS with
+/// these costs.
 fn one_host(text: &str, settings: &Settings) -> Result<(), TestCaseError> {
     let program = image(text);
     let local = settings.parameters.small;
@@ -65,7 +66,8 @@ fn one_host(text: &str, settings: &Settings) -> Result<(), TestCaseError> {
     let parameters = Parameters { eager_limit, inject, ..other };
     let shared = Settings { parameters, ..settings.clone() };
     let hosts = vec![0; program.ranks() as usize];
-    // A rank that is alone takes its own messages at once, which with L + o = 0 decides ties differently.
+    // A rank that is alone takes its own messages at once, which with L + o = 0 decides ties
+    // differently.
     if program.ranks() > 1 {
         let result = over(&star(vec![3]), &hosts, &program, &shared);
         prop_assert_eq!(result, expected);
@@ -73,8 +75,8 @@ fn one_host(text: &str, settings: &Settings) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// A run that nobody watches may take short ways, and gives the same: with a rank per host, and with several; with CPUs that
-/// keep messages waiting, and with idle ones.
+/// A run that nobody watches may take short ways, and gives the same: with a rank per host, and
+/// with several; with CPUs that keep messages waiting, and with idle ones.
 #[test]
 fn unwatched() {
     for (name, size) in ["dissemination", "linear-alltoall", "pairwise-alltoall", "allreduce-ring"]

@@ -1,5 +1,5 @@
-//! What decides between a send and a message that become possible at the same instant: how often the
-//! default order ends like LogGOPSim's insertion order, and how often another choice would.
+//! What decides between a send and a message that become possible at the same instant: how often
+//! the default order ends like LogGOPSim's insertion order, and how often another choice would.
 
 use host::Rendezvous;
 use loggops::{Costs, Inject, Parameters};
@@ -16,7 +16,8 @@ use crate::rules::{self, Rules, ps};
 const EAGER: Variety =
     Variety { resources: 1, odd: false, roomy: true, sizes: &[1, 2, 3, 5], steps: 40 };
 
-/// Finish times by the default rules, if a message's cause is the start of its send or the injection.
+/// Finish times by the default rules, if a message's cause is the start of its send or the
+/// injection.
 fn by_default(program: &impl Program, p: loggopsim::Parameters, injection: bool) -> Vec<u64> {
     let rate = |ps| TimePerByte::new(ps, 1).expect("one byte");
     let costs = Costs {

@@ -5,7 +5,8 @@ use std::process::Command;
 
 use layers::interface::Interface;
 
-/// The compiler wrapper of an interface's library, if that is installed; otherwise a message says what is not tested.
+/// The compiler wrapper of an interface's library, if that is installed; otherwise a message says
+/// what is not tested.
 pub fn wrapper(interface: Interface) -> Option<&'static str> {
     let name = match interface {
         Interface::Standard => return None,

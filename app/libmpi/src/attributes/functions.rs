@@ -83,7 +83,8 @@ fn known(kind: Kind, attributes: &Attributes, keyval: c_int) -> Result {
     }
 }
 
-/// The value of an attribute of an object, predefined or set by the program, as the calling language reads it.
+/// The value of an attribute of an object, predefined or set by the program, as the calling
+/// language reads it.
 fn value(kind: Kind, object: &impl Annotated, keyval: c_int) -> Result<Option<*mut c_void>> {
     check!(keyval != abi::KEYVAL_INVALID, ERR_KEYVAL, "the keyval is MPI_KEYVAL_INVALID");
     if keyval < FIRST {

@@ -1,7 +1,8 @@
 //! Where the members of a collective lay down what they contribute.
 //!
-//! The simulator gives all members the same list: a word that counts those who have read it, a word for a result that one has worked
-//! out for all, and for each member the place of its contribution. The last reader gives all of it back.
+//! The simulator gives all members the same list: a word that counts those who have read it, a word
+//! for a result that one has worked out for all, and for each member the place of its contribution.
+//! The last reader gives all of it back.
 
 use std::sync::atomic::Ordering;
 
@@ -13,7 +14,8 @@ use crate::comm::Comm;
 use crate::error::{Error, Result};
 use crate::{mpi, p2p};
 
-/// Bytes before a contribution, which begin with its length: so much that it is aligned for any type.
+/// Bytes before a contribution, which begin with its length: so much that it is aligned for any
+/// type.
 const HEAD: u64 = 64;
 
 /// What a member contributes.
@@ -48,7 +50,8 @@ impl Contribution {
         Self::own(bytes.len() as u64, |room| room.copy_from_slice(bytes))
     }
 
-    /// A block for each of several, of these lengths; `fill` writes one. Numbers can be told with them.
+    /// A block for each of several, of these lengths; `fill` writes one. Numbers can be told with
+    /// them.
     pub fn blocks(
         lengths: &[u64],
         whom: &[u64],
@@ -157,12 +160,14 @@ impl<'a> Board<'a> {
         self.contribution(self.own + rank)
     }
 
-    /// What one of those has contributed with whom the own group communicates: the other group of an inter-communicator.
+    /// What one of those has contributed with whom the own group communicates: the other group of
+    /// an inter-communicator.
     pub fn peer(&self, rank: u32) -> Result<&'a [u8]> {
         self.contribution(self.peers + rank)
     }
 
-    /// What one of the members has worked out for all, or does now. If several do at once, it is that of the first who is done.
+    /// What one of the members has worked out for all, or does now. If several do at once, it is
+    /// that of the first who is done.
     pub fn shared(&self, work: impl FnOnce() -> Result<Vec<u8>>) -> Result<&'a [u8]> {
         let word = self.port.memory().word(self.place + 8);
         let mut known = word.load(Ordering::Acquire);

@@ -1,4 +1,5 @@
-//! The functions: each in three forms (blocking, non-blocking, persistent), and each of these with counts of both widths.
+//! The functions: each in three forms (blocking, non-blocking, persistent), and each of these with
+//! counts of both widths.
 
 use std::ffi::{c_int, c_void};
 
@@ -114,7 +115,8 @@ fn apart_from(one: Option<&Data>, blocks: Option<&(Data, Layout)>) -> Result {
     pieces(data, layout).try_for_each(|block| apart(one, &block))
 }
 
-/// The same for the first two blocks that go to a rank and come from it: buffers that are the same begin at the same place.
+/// The same for the first two blocks that go to a rank and come from it: buffers that are the same
+/// begin at the same place.
 fn all_apart(sent: Option<&Buffer>, received: &Buffer) -> Result {
     let Some(sent) = sent else { return Ok(()) };
     let mut pairs = (0..).map_while(|rank| Some((sent.block(rank)?, received.block(rank)?)));

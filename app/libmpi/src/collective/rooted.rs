@@ -56,7 +56,8 @@ pub fn bcast(data: Data, root: i32, comm: Handle) -> Result<Starter> {
         };
         let data = data.clone();
         begin(&comm, &call, amounts, contribution, move |board| match role {
-            // Nothing is sent if there is nothing to send: nobody can tell then whether the root has come.
+            // Nothing is sent if there is nothing to send: nobody can tell then whether the root
+            // has come.
             Role::Member(root) if bytes > 0 => {
                 board.peer(root).and_then(|contents| data.fill(contents))
             }
@@ -105,7 +106,8 @@ fn of_root(class: Class, lengths: Option<Vec<u64>>) -> Amount {
     }
 }
 
-/// Scatter and scatterv: `from` is the root's buffer with its blocks. The root's own block may stay where it is.
+/// Scatter and scatterv: `from` is the root's buffer with its blocks. The root's own block may stay
+/// where it is.
 pub fn scatter(
     class: Class,
     from: Option<(Data, Layout)>,
@@ -153,7 +155,8 @@ pub fn unless_in_place(
     if in_place(&comm, address.addr()) { Ok(None) } else { data().map(Some) }
 }
 
-/// The data of a rank that is not the root, or of a root that is also a member: a buffer that matters only there.
+/// The data of a rank that is not the root, or of a root that is also a member: a buffer that
+/// matters only there.
 pub fn own(
     comm: Handle,
     root: i32,

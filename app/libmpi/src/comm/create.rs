@@ -47,13 +47,14 @@ pub(super) enum Purpose {
     Join,
 }
 
-/// The context for what all ranks of `comm` make now; `part` tells apart what disjoint sets of its ranks make at once.
+/// The context for what all ranks of `comm` make now; `part` tells apart what disjoint sets of its
+/// ranks make at once.
 pub(super) fn context(comm: &Comm, purpose: Purpose, part: u64) -> u32 {
     agree::context(&[purpose as u64, u64::from(comm.context), comm.next_agreement(), part])
 }
 
-/// Makes a communicator that takes its error handler and its session from `parent`, and gives its handle; `COMM_NULL` to
-/// those who are not in it.
+/// Makes a communicator that takes its error handler and its session from `parent`, and gives its
+/// handle; `COMM_NULL` to those who are not in it.
 pub(super) fn child(parent: &Comm, context: u32, local: Group, remote: Option<Group>) -> Handle {
     let comms = &mpi().comms;
     let local = local.of_session(parent.local.session());
@@ -74,8 +75,8 @@ pub fn private_copy(comm: &Comm) -> Result<Rc<Comm>> {
     Ok(Rc::new(copy))
 }
 
-/// Copies a communicator, but for its hints. The program's copy functions run first: a copy that they refuse is not made
-/// anywhere else either, if they agree.
+/// Copies a communicator, but for its hints. The program's copy functions run first: a copy that
+/// they refuse is not made anywhere else either, if they agree.
 fn copy(handle: Handle, place: Out<Handle>, hints: Info) -> Result {
     place.check()?;
     let original = mpi().comm(handle)?;
@@ -138,7 +139,8 @@ mpi_functions! {
             return newcomm.set(subset_of_inter(&parent, group)?);
         }
         agree::meet(&parent)?;
-        // Groups that different ranks name at once have no member in common, so the first member tells them apart.
+        // Groups that different ranks name at once have no member in common, so the first member
+        // tells them apart.
         let first = group.world(0).map_or(u64::MAX, u64::from);
         if group.rank_of(mpi().comms.me()).is_none() {
             parent.next_agreement();
@@ -189,7 +191,8 @@ fn subset_of(group: &Group, parent: &Comm) -> Result {
     }
 }
 
-/// `MPI_Comm_create` of an inter-communicator: each side keeps its subset, and tells the other who that is.
+/// `MPI_Comm_create` of an inter-communicator: each side keeps its subset, and tells the other who
+/// that is.
 fn subset_of_inter(parent: &Comm, group: Group) -> Result<Handle> {
     let own = group.rank_of(mpi().comms.me()).unwrap_or(u32::MAX);
     let [_, there] = agree::exchange_both(parent, &own.to_le_bytes())?;
@@ -230,14 +233,16 @@ fn free(place: Out<Handle>) -> Result {
 }
 
 impl Comm {
-    /// A communicator of the same ranks for what the library itself has to say among them. All ranks make it.
+    /// A communicator of the same ranks for what the library itself has to say among them. All
+    /// ranks make it.
     pub(crate) fn own_copy(&self) -> Result<Self> {
         let context = context(self, Purpose::File, 0);
         let copy = Self::new(context, self.local.clone(), None, mpi().comms.me());
         copy.ok_or_else(|| Error::new(abi::ERR_INTERN, "a rank is not in its own communicator"))
     }
 
-    /// A communicator of the first `size` ranks with a topology; `COMM_NULL` to the others. All ranks have met before.
+    /// A communicator of the first `size` ranks with a topology; `COMM_NULL` to the others. All
+    /// ranks have met before.
     pub(crate) fn with_topology(&self, size: u32, topology: Topology) -> Result<Handle> {
         if self.rank() >= size {
             self.next_agreement();

@@ -58,7 +58,8 @@ mpi_functions! {
     }
 }
 
-/// The leaders of both groups tell each other who is in them; gives the new context and the remote group, as bytes.
+/// The leaders of both groups tell each other who is in them; gives the new context and the remote
+/// group, as bytes.
 fn meet(local: &Comm, peer_comm: Handle, remote_leader: c_int, tag: c_int) -> Result<Vec<u8>> {
     let peers = mpi().comm(peer_comm)?;
     let leader = u32::try_from(remote_leader).ok();

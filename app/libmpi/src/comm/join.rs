@@ -1,5 +1,6 @@
-//! Two ranks that a socket connects (MPI 4.1, section 11.10.5). What goes over the socket takes no simulated time but that of looking
-//! whether it has come; then each hears of the other by a message.
+//! Two ranks that a socket connects (MPI 4.1, section 11.10.5). What goes over the socket takes no
+//! simulated time but that of looking whether it has come; then each hears of the other by a
+//! message.
 
 use std::ffi::c_int;
 use std::os::fd::BorrowedFd;
@@ -19,7 +20,8 @@ use crate::{agree, check, mpi_functions, threads};
 const GREETING: [u8; 8] = *b"heddle\r\n";
 /// Behind it come the process that holds the run, and the rank in it.
 const LENGTH: usize = 16;
-/// By what number ranks that are connected hear each other: the last before that of [`port::BIRTH`].
+/// By what number ranks that are connected hear each other: the last before that of
+/// [`port::BIRTH`].
 const NUMBER: u32 = u32::MAX - port::BIRTH - 1;
 
 fn greeting() -> Vec<u8> {
@@ -28,7 +30,8 @@ fn greeting() -> Vec<u8> {
     [&GREETING[..], &run.to_le_bytes(), &mpi().comms.me().to_le_bytes()].concat()
 }
 
-/// Tells the other side of a socket who this is; gives the rank there, if it is another one of this run.
+/// Tells the other side of a socket who this is; gives the rank there, if it is another one of this
+/// run.
 fn greet(socket: BorrowedFd<'_>) -> Result<Option<u32>> {
     let failed = |error: Errno| Error::new(abi::ERR_OTHER, format!("the socket: {error}"));
     let mine = greeting();

@@ -1,4 +1,5 @@
-//! Groups that find each other by a port (MPI 4.1, section 11.9). Their ranks are those of one run, of whatever world.
+//! Groups that find each other by a port (MPI 4.1, section 11.9). Their ranks are those of one run,
+//! of whatever world.
 
 use std::ffi::{c_char, c_int};
 
@@ -16,7 +17,8 @@ use crate::{check, mpi_functions};
 
 /// How the name of a port begins; then come the rank that opened it and a number.
 const PREFIX: &str = "heddle:";
-/// The first number of what is said at ports: those before belong to the making of inter-communicators.
+/// The first number of what is said at ports: those before belong to the making of
+/// inter-communicators.
 const FIRST: u32 = 1 << 29;
 
 /// A port, by its name.

@@ -1,7 +1,8 @@
 //! Processes that a program starts (MPI 4.1, section 11.8).
 //!
-//! The root has the simulator start them, and sends each a message that says who it is: the groups of its world and of those who
-//! started it, and the numbers of both communicators. Then all meet in the bridge between the groups.
+//! The root has the simulator start them, and sends each a message that says who it is: the groups
+//! of its world and of those who started it, and the numbers of both communicators. Then all meet
+//! in the bridge between the groups.
 
 use std::ffi::{c_char, c_int};
 use std::os::unix::ffi::OsStrExt;
@@ -34,7 +35,8 @@ fn strings(list: In<In<c_char>>) -> Result<Vec<Vec<u8>>> {
     let mut found = Vec::new();
     while !list.address().is_null() {
         let next = list.address().wrapping_add(found.len());
-        // SAFETY: the program's argument: a list that ends with a null pointer, which has not come yet.
+        // SAFETY: the program's argument: a list that ends with a null pointer, which has not come
+        // yet.
         let next = unsafe { In::new(next) };
         match next.get()?.bytes() {
             Some(text) => found.push(text),
@@ -52,7 +54,8 @@ fn found(program: Vec<u8>, folders: Option<&[u8]>) -> Vec<u8> {
     paths.into_iter().find(is_there).unwrap_or(program)
 }
 
-/// What to start, from the arguments for a program. Of the hints that the standard reserves, `soft`, `arch` and `file` say nothing here.
+/// What to start, from the arguments for a program. Of the hints that the standard reserves,
+/// `soft`, `arch` and `file` say nothing here.
 fn program(command: In<c_char>, argv: In<In<c_char>>, count: c_int, info: &Info) -> Result<Start> {
     let command = command.bytes().unwrap_or_default();
     check!(!command.is_empty(), ERR_ARG, "there is no name of a program");
@@ -72,8 +75,8 @@ fn processes(programs: &[Start]) -> u32 {
     programs.iter().fold(0, |sum, program| sum.saturating_add(program.count))
 }
 
-/// The root starts the processes and tells them who they are; gives what the others are to hear: the number of the bridge, and its
-/// other group.
+/// The root starts the processes and tells them who they are; gives what the others are to hear:
+/// the number of the bridge, and its other group.
 fn launch(programs: &[Start], local: &Comm) -> Result<Vec<u32>> {
     check!(processes(programs) > 0, ERR_ARG, "no processes are to be started");
     check!(

@@ -57,8 +57,8 @@ fn host(world: u32) -> c_int {
     agree::host(world) as c_int
 }
 
-/// The colour of a split into the parts of the machine below the smallest one that holds all ranks: the hosts, which
-/// have no parts themselves.
+/// The colour of a split into the parts of the machine below the smallest one that holds all ranks:
+/// the hosts, which have no parts themselves.
 fn below(comm: &Comm) -> c_int {
     let mine = agree::host(mpi().comms.me());
     if comm.local.iter().all(|world| agree::host(world) == mine) {
@@ -114,8 +114,8 @@ fn of_color(group: &Group, all: &[Vec<u8>], color: c_int) -> Group {
     Group::of(members.into_iter().map(|(_, _, world)| world).collect())
 }
 
-/// Splits a communicator; `COMM_NULL` to those without a colour, and, of an inter-communicator, to those whose colour nobody
-/// has on the other side.
+/// Splits a communicator; `COMM_NULL` to those without a colour, and, of an inter-communicator, to
+/// those whose colour nobody has on the other side.
 pub(super) fn split(parent: &Comm, color: c_int, key: c_int) -> Result<Handle> {
     let mine = [color.to_le_bytes(), key.to_le_bytes()].concat();
     let [here, there] = agree::exchange_both(parent, &mine)?;

@@ -1,4 +1,5 @@
-// SAFETY, of all blocks here that say nothing else: what a call takes by address lives until it returns.
+// SAFETY, of all blocks here that say nothing else: what a call takes by address lives until it
+// returns.
 
 use std::ffi::{c_char, c_int};
 
@@ -214,7 +215,8 @@ fn two_groups_are_joined_and_merged() {
         assert_eq!(groups(merged).0, [1, 3, 0, 2, 4]);
         let copy = made!(heddle_Comm_dup(inter));
         assert_eq!(groups(copy), expected);
-        // Colour 0: ranks 0 of both groups. Colour 1: even ranks only, so nobody is there to talk to.
+        // Colour 0: ranks 0 of both groups. Colour 1: even ranks only, so nobody is there to talk
+        // to.
         let color = match rank {
             0 | 1 => 0,
             3 => abi::UNDEFINED,
@@ -264,7 +266,8 @@ fn communicators_from_groups() {
     assert!(contexts.iter().all(|&context| context == contexts[0]));
 }
 
-/// Ranks 0 to 5 in 2 rows of 3 columns, of which only the columns' dimension is a ring; rank 6 is left over.
+/// Ranks 0 to 5 in 2 rows of 3 columns, of which only the columns' dimension is a ring; rank 6 is
+/// left over.
 #[test]
 fn grids_and_their_neighbours() {
     program(7, |rank| {

@@ -9,8 +9,8 @@ use crate::abi;
 use crate::check;
 use crate::error::{Error, Result};
 
-/// One dimension of an array, and what a process has of it: blocks of elements at equal distances, of which the last may be
-/// shorter.
+/// One dimension of an array, and what a process has of it: blocks of elements at equal distances,
+/// of which the last may be shorter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dimension {
     /// Elements of all.
@@ -33,7 +33,8 @@ impl Dimension {
         Self { size, start, block: length, whole: 1, period: 0, rest: 0 }
     }
 
-    /// A process's share of a dimension (`DISTRIBUTE_NONE` and so on, with its argument), where `place` of `places` is its.
+    /// A process's share of a dimension (`DISTRIBUTE_NONE` and so on, with its argument), where
+    /// `place` of `places` is its.
     pub fn share(size: i64, how: c_int, argument: i64, places: i64, place: i64) -> Result<Self> {
         let block = match (how, argument) {
             (abi::DISTRIBUTE_NONE, _) => {
@@ -106,7 +107,8 @@ pub fn part(
     Ok(Datatype::new(shape, contents))
 }
 
-/// The place in a grid of processes, in each dimension, of a rank; the last dimension's runs fastest, whatever the array's order.
+/// The place in a grid of processes, in each dimension, of a rank; the last dimension's runs
+/// fastest, whatever the array's order.
 pub fn grid_place(rank: i64, sizes: &[i64]) -> Vec<i64> {
     let mut rest = rank;
     let mut place = Vec::new();

@@ -1,7 +1,8 @@
-//! Basic elements and the predefined datatypes made of them, on a 64-bit Linux machine with a Fortran whose default
-//! `INTEGER`, `REAL` and `LOGICAL` have 4 bytes.
+//! Basic elements and the predefined datatypes made of them, on a 64-bit Linux machine with a
+//! Fortran whose default `INTEGER`, `REAL` and `LOGICAL` have 4 bytes.
 //!
-//! Sources: MPI 4.1, sections 3.2.2 (named types), 6.9.2 (classes for reductions), 14.5.2 (sizes in "external32").
+//! Sources: MPI 4.1, sections 3.2.2 (named types), 6.9.2 (classes for reductions), 14.5.2 (sizes in
+//! "external32").
 
 use crate::abi::{self, Handle};
 
@@ -65,7 +66,8 @@ impl Basic {
     }
 }
 
-/// The datatype that sets the lower bound of a structure, `MPI_LB` of MPI-1, which other binary interfaces still have.
+/// The datatype that sets the lower bound of a structure, `MPI_LB` of MPI-1, which other binary
+/// interfaces still have.
 pub const LB: Handle = 0x2f0;
 /// `MPI_UB` of MPI-1.
 pub const UB: Handle = 0x2f1;

@@ -1,5 +1,6 @@
-//! The functions of MPI on datatypes, operations and statuses, as a program calls them. Expected values follow from the
-//! standard's tables of what `MPI_Type_get_contents` gives, and from its definitions.
+//! The functions of MPI on datatypes, operations and statuses, as a program calls them. Expected
+//! values follow from the standard's tables of what `MPI_Type_get_contents` gives, and from its
+//! definitions.
 
 use std::ffi::{c_char, c_int, c_void};
 
@@ -180,7 +181,8 @@ fn large_counts() {
     });
 }
 
-// A stride that leads to no other block and the displacement of an empty block are not in the type map: they may be anything.
+// A stride that leads to no other block and the displacement of an empty block are not in the type
+// map: they may be anything.
 #[test]
 fn strides_that_lead_nowhere() {
     program(|| {
@@ -336,7 +338,8 @@ static SIMPLE: Layer = Layer {
     attributes: 0,
 };
 
-// The second operation is handed in through another layer, and is called through it later, when that is no more in use.
+// The second operation is handed in through another layer, and is called through it later, when
+// that is no more in use.
 #[test]
 fn operations_of_the_program() {
     program(|| {
@@ -377,7 +380,8 @@ fn operations_of_the_program() {
     });
 }
 
-// A message needs its bytes and 96 more, which is MPICH's MPI_BSEND_OVERHEAD: 488 + 96 + 1320 + 96 = 2000.
+// A message needs its bytes and 96 more, which is MPICH's MPI_BSEND_OVERHEAD: 488 + 96 + 1320 + 96
+// = 2000.
 #[test]
 fn memory_and_buffers() {
     program(|| {

@@ -1,7 +1,8 @@
-//! The representation "external32" (MPI 4.1, section 14.5.2): big-endian, IEEE formats, C's `long` of 4 bytes, and
-//! `long double` of 16.
+//! The representation "external32" (MPI 4.1, section 14.5.2): big-endian, IEEE formats, C's `long`
+//! of 4 bytes, and `long double` of 16.
 //!
-//! A `long double` of the x87 becomes an IEEE binary128 exactly; on the way back digits that it does not have are cut off.
+//! A `long double` of the x87 becomes an IEEE binary128 exactly; on the way back digits that it
+//! does not have are cut off.
 
 use super::Datatype;
 use super::basic::{Basic, Class, Float};
@@ -107,8 +108,8 @@ fn from_external(class: Class, data: &[u8], native: &mut [u8]) {
     native.iter_mut().zip(bytes).for_each(|(place, byte)| *place = byte);
 }
 
-/// Sign and exponent have the same 16 bits in both; the x87 has the digit before the point as a bit of its own, and then 63
-/// digits; IEEE has 112.
+/// Sign and exponent have the same 16 bits in both; the x87 has the digit before the point as a bit
+/// of its own, and then 63 digits; IEEE has 112.
 fn extended_to_quad(extended: u128) -> u128 {
     let head = (extended >> 64) & 0xffff;
     let digits = extended & 0x7fff_ffff_ffff_ffff;

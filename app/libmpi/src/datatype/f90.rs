@@ -1,7 +1,7 @@
 //! Datatypes by precision, range, size or parts (MPI 4.1, sections 5.1.11 and 19.1.9).
 //!
-//! Precisions and ranges are those of gfortran's kinds. What these functions give belongs to the library: the same arguments
-//! give the same handle, and the program does not free it.
+//! Precisions and ranges are those of gfortran's kinds. What these functions give belongs to the
+//! library: the same arguments give the same handle, and the program does not free it.
 
 use std::ffi::c_int;
 use std::rc::Rc;
@@ -15,7 +15,8 @@ use crate::argument::Out;
 use crate::error::{Error, Result};
 use crate::{check, mpi, mpi_functions};
 
-/// Decimal digits and range of Fortran's real numbers, with the datatypes of such numbers and of complex ones.
+/// Decimal digits and range of Fortran's real numbers, with the datatypes of such numbers and of
+/// complex ones.
 const REALS: [(c_int, c_int, Handle, Handle); 4] = [
     (6, 37, abi::REAL, abi::COMPLEX),
     (15, 307, abi::DOUBLE_PRECISION, abi::DOUBLE_COMPLEX),

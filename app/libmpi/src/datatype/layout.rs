@@ -1,11 +1,12 @@
-//! Where a datatype's bytes lie in memory: its type map without the types, in as few and as long runs as it has, and the
-//! copying of them.
+//! Where a datatype's bytes lie in memory: its type map without the types, in as few and as long
+//! runs as it has, and the copying of them.
 
 use std::rc::Rc;
 
 use super::map::{Map, Piece};
 
-/// Bytes in memory, in the order in which they are packed. Offsets count from the address of the buffer.
+/// Bytes in memory, in the order in which they are packed. Offsets count from the address of the
+/// buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Layout {
     /// Bytes one after the other.
@@ -228,8 +229,8 @@ fn push(parts: &mut Vec<Layout>, part: Layout) {
     parts.push(part);
 }
 
-/// Copies runs of some bytes from places a stride apart to places another stride apart. Short ones of usual lengths are a load
-/// and a store each.
+/// Copies runs of some bytes from places a stride apart to places another stride apart. Short ones
+/// of usual lengths are a load and a store each.
 ///
 /// # Safety
 /// Both ends of each run are as many bytes as said, and do not overlap.

@@ -36,7 +36,8 @@ pub struct Piece {
 }
 
 impl Map {
-    /// Pieces one after the other. Empty ones are left out, and a single one that repeats nothing is itself.
+    /// Pieces one after the other. Empty ones are left out, and a single one that repeats nothing
+    /// is itself.
     pub fn pieces(pieces: impl IntoIterator<Item = Piece>) -> Result<Rc<Self>> {
         let pieces = pieces.into_iter().filter(|piece| piece.count > 0 && piece.map.size() > 0);
         let pieces = pieces.collect::<Box<[Piece]>>();
@@ -84,7 +85,8 @@ impl Map {
         }
     }
 
-    /// Calls a function with each basic element and its offset, in order, until it gives false; whether it never did.
+    /// Calls a function with each basic element and its offset, in order, until it gives false;
+    /// whether it never did.
     pub fn each(&self, offset: i64, visit: &mut impl FnMut(i64, Basic) -> bool) -> bool {
         match self {
             Self::Basic(basic) => visit(offset, *basic),

@@ -1,8 +1,8 @@
 //! Datatypes (MPI 4.1, chapter 5).
 //!
-//! A datatype is a type map ([`map`]) with bounds; from the map follows, at the first use, how its bytes lie in memory
-//! ([`layout`]). Predefined ones are made when they are first asked for, because a process may hold thousands of ranks that
-//! use three of them each.
+//! A datatype is a type map ([`map`]) with bounds; from the map follows, at the first use, how its
+//! bytes lie in memory ([`layout`]). Predefined ones are made when they are first asked for,
+//! because a process may hold thousands of ranks that use three of them each.
 
 pub mod basic;
 pub mod layout;
@@ -171,7 +171,8 @@ impl Datatype {
         self.contents.as_deref().unwrap_or(Contents::NAMED)
     }
 
-    /// The handle under which a program's functions may be shown it; the datatype may have been freed since.
+    /// The handle under which a program's functions may be shown it; the datatype may have been
+    /// freed since.
     pub fn handle(&self) -> Handle {
         self.handle.get()
     }
@@ -232,8 +233,8 @@ impl Datatype {
             && matches!(**self.layout(), Layout::Run { offset: 0, .. })
     }
 
-    /// Offset and number of the bytes of several of it, if they are without a gap. An address of 0 is allowed, so the
-    /// offset may be large.
+    /// Offset and number of the bytes of several of it, if they are without a gap. An address of 0
+    /// is allowed, so the offset may be large.
     pub fn run(&self, count: u64) -> Option<(i64, u64)> {
         match **self.layout() {
             Layout::Run { bytes: 0, .. } => Some((0, 0)),
@@ -244,8 +245,8 @@ impl Datatype {
         }
     }
 
-    /// Memory that several of it span: offset of the first byte, and number of bytes, gaps included; if 64 bits cannot tell, more than
-    /// there is.
+    /// Memory that several of it span: offset of the first byte, and number of bytes, gaps
+    /// included; if 64 bits cannot tell, more than there is.
     pub fn span(&self, count: u64) -> (i64, u64) {
         let Ok(bounds) = self.shape.bounds.repeat(0, count, self.extent()) else {
             return (self.true_lb(), u64::MAX);
@@ -253,7 +254,8 @@ impl Datatype {
         (bounds.true_lb, bounds.true_ub.saturating_sub(bounds.true_lb).max(0) as u64)
     }
 
-    /// An error, `ERR_BUFFER`, if several of it would be in place, or begin at a null address while messages have contents.
+    /// An error, `ERR_BUFFER`, if several of it would be in place, or begin at a null address while
+    /// messages have contents.
     pub fn check_buffer(&self, buffer: *const u8, count: u64) -> Result {
         let null =
             !crate::mpi().hollow.get() && buffer.wrapping_offset(self.true_lb() as isize).is_null();
@@ -286,8 +288,8 @@ impl Datatype {
         several.visit(skip, bytes, visit);
     }
 
-    /// Copies the data of several of it from a program's buffer, after `skip` bytes of it, as much as `into` holds; gives
-    /// how many bytes that were.
+    /// Copies the data of several of it from a program's buffer, after `skip` bytes of it, as much
+    /// as `into` holds; gives how many bytes that were.
     ///
     /// # Safety
     /// The buffer has so many of this datatype.
@@ -312,8 +314,9 @@ impl Datatype {
         bytes as usize
     }
 
-    /// Copies data into a program's buffer for several of this datatype, after `skip` bytes of data that are there already.
-    /// The data may be shorter than that, and end within an element; gives how many bytes were copied.
+    /// Copies data into a program's buffer for several of this datatype, after `skip` bytes of data
+    /// that are there already. The data may be shorter than that, and end within an element; gives
+    /// how many bytes were copied.
     ///
     /// # Safety
     /// The buffer has room for so many of this datatype.
@@ -359,7 +362,8 @@ impl Datatype {
         Some(whole * self.shape.map.elements() + self.shape.map.elements_in(bytes % self.size())?)
     }
 
-    /// How many bytes the first so many basic elements are, of as many of this datatype as they fill.
+    /// How many bytes the first so many basic elements are, of as many of this datatype as they
+    /// fill.
     pub fn bytes_of(&self, elements: u64) -> u64 {
         let each = self.shape.map.elements();
         if each == 0 {
@@ -369,7 +373,8 @@ impl Datatype {
     }
 }
 
-/// Copies data from one program's buffer into another, as a message to the same process does; gives the number of bytes.
+/// Copies data from one program's buffer into another, as a message to the same process does; gives
+/// the number of bytes.
 ///
 /// # Safety
 /// The buffers have so many of the datatypes, and do not overlap.
@@ -445,8 +450,8 @@ impl Types {
         Some(made)
     }
 
-    /// The handle under which a program's function is shown a datatype during a call: its own, or, if it has been freed, a
-    /// new one, which `forget` must be called with afterwards.
+    /// The handle under which a program's function is shown a datatype during a call: its own, or,
+    /// if it has been freed, a new one, which `forget` must be called with afterwards.
     pub fn show(&self, datatype: &Rc<Datatype>) -> (Handle, bool) {
         let handle = datatype.handle();
         if self.find(handle).is_some_and(|known| Rc::ptr_eq(&known, datatype)) {

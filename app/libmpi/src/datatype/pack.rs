@@ -8,7 +8,8 @@ use crate::argument::{In, Number, Out};
 use crate::error::Result;
 use crate::{both_forms, check, mpi};
 
-/// Position and size of a packing buffer, of which some more bytes are used; gives the place of these.
+/// Position and size of a packing buffer, of which some more bytes are used; gives the place of
+/// these.
 fn room(position: i64, size: i64, bytes: u64) -> Result<std::ops::Range<usize>> {
     check!(size >= 0, ERR_ARG, "a buffer of {size} bytes");
     check!(

@@ -102,8 +102,8 @@ mpi_functions! {
 /// Places for what a datatype was made from.
 type Places = (Out<c_int>, Out<isize>, Option<Out<i64>>, Out<Handle>);
 
-/// Writes what a datatype was made from. Datatypes among it get handles of their own, which the program frees, unless they
-/// are predefined.
+/// Writes what a datatype was made from. Datatypes among it get handles of their own, which the
+/// program frees, unless they are predefined.
 fn contents(handle: Handle, room: (i64, i64, i64, i64), places: Places) -> Result {
     let datatype = mpi().datatype(handle)?;
     let contents = datatype.contents();

@@ -1,4 +1,5 @@
-//! Datatypes as they lie in a file whose elements have other sizes than in memory (MPI 4.1, section 14.5).
+//! Datatypes as they lie in a file whose elements have other sizes than in memory (MPI 4.1, section
+//! 14.5).
 
 use std::rc::Rc;
 
@@ -30,8 +31,9 @@ fn stored(map: &Map, scale: Scale, size: &impl Fn(Basic) -> u8) -> Result<Rc<Map
 }
 
 impl Datatype {
-    /// Type map and extent in a file whose elements are as long as `size` says. Where all elements are of one type, which
-    /// includes all portable datatypes, distances grow with them; otherwise they are the program's to get right.
+    /// Type map and extent in a file whose elements are as long as `size` says. Where all elements
+    /// are of one type, which includes all portable datatypes, distances grow with them; otherwise
+    /// they are the program's to get right.
     pub fn stored(&self, size: &impl Fn(Basic) -> u8) -> Result<(Rc<Map>, i64)> {
         let basic = self.map().uniform();
         let scale = basic.map_or((1, 1), |basic| (size(basic).into(), basic.size.into()));
@@ -46,7 +48,8 @@ impl Datatype {
         self.contents().types.iter().flat_map(|of| of.basics()).collect()
     }
 
-    /// A handle by which the program is told of this datatype, and which it frees unless it is predefined.
+    /// A handle by which the program is told of this datatype, and which it frees unless it is
+    /// predefined.
     pub fn give(&self) -> Handle {
         if self.permanent {
             return self.handle();

@@ -21,7 +21,8 @@ fn bounds(of: &Datatype) -> (u64, i64, i64, i64, i64) {
     (of.size(), of.lb(), of.extent(), of.true_lb(), of.true_extent())
 }
 
-/// The offsets of all bytes in the order of packing, by packing a buffer that holds its own offsets.
+/// The offsets of all bytes in the order of packing, by packing a buffer that holds its own
+/// offsets.
 fn packed_offsets(of: &Datatype, count: u64) -> Vec<u8> {
     let memory = (0..=255).collect::<Vec<u8>>();
     let mut packed = vec![0; (of.size() * count) as usize];
@@ -63,8 +64,8 @@ fn predefined_datatypes() {
 #[test]
 fn every_predefined_datatype_is_found() {
     let all = (0x201..0x2f2).filter(|&handle| Datatype::named(handle).is_some());
-    // The header of the standard's interface defines 71 different numbers, one of which is MPI_DATATYPE_NULL; and the two of
-    // MPI-1.
+    // The header of the standard's interface defines 71 different numbers, one of which is
+    // MPI_DATATYPE_NULL; and the two of MPI-1.
     assert_eq!(all.count(), 70 + 2);
 }
 
@@ -114,7 +115,8 @@ fn an_indexed_datatype() {
     assert_eq!(packed_offsets(&of, 1), words(&[8, 12, 40, 44], 4));
 }
 
-// struct { double; char } is 9 bytes of data in 16; with the char first, the extent is that of the elements, padded.
+// struct { double; char } is 9 bytes of data in 16; with the char first, the extent is that of the
+// elements, padded.
 #[test]
 fn a_structure_is_padded() {
     let types = [named(abi::DOUBLE), named(abi::CHAR)];
@@ -142,7 +144,8 @@ fn bounds_that_were_set() {
     assert_eq!(bounds(&old), (4, -3, 9, 0, 4));
 }
 
-// Rows 1 and 2, columns 2 to 4 of a 4 by 6 array of bytes; in Fortran's order the first index runs fastest.
+// Rows 1 and 2, columns 2 to 4 of a 4 by 6 array of bytes; in Fortran's order the first index runs
+// fastest.
 #[test]
 fn a_part_of_an_array() {
     let byte = named(abi::BYTE);
@@ -156,7 +159,8 @@ fn a_part_of_an_array() {
     assert!(part(none(), 3, &of, &byte).is_err());
 }
 
-// 10 elements, cyclic in blocks of 2 over 3 places: 0 has 0 1 6 7, 1 has 2 3 8 9, 2 has 4 5. With 9, the last of 1 is alone.
+// 10 elements, cyclic in blocks of 2 over 3 places: 0 has 0 1 6 7, 1 has 2 3 8 9, 2 has 4 5. With
+// 9, the last of 1 is alone.
 #[test]
 fn a_cyclic_distribution() {
     let byte = named(abi::BYTE);

@@ -16,7 +16,8 @@ pub enum Phase {
     Finalised,
 }
 
-/// Functions that may be called at any time (MPI 4.1, section 11.4.1); a name that ends with `_` stands for all that begin so.
+/// Functions that may be called at any time (MPI 4.1, section 11.4.1); a name that ends with `_`
+/// stands for all that begin so.
 const ANY_TIME: [&str; 23] = [
     "MPI_Init",
     "MPI_Init_thread",
@@ -43,8 +44,8 @@ const ANY_TIME: [&str; 23] = [
     "MPI_Get_processor_name",
 ];
 
-/// Ends the program if it calls a function before it may, or when it may no more: there is nobody yet to return an error
-/// through, and real libraries end it, too.
+/// Ends the program if it calls a function before it may, or when it may no more: there is nobody
+/// yet to return an error through, and real libraries end it, too.
 pub fn check_phase(name: &str) {
     let environment = &mpi().environment;
     if environment.open.get() > 0 {

@@ -1,4 +1,5 @@
-// SAFETY, of all blocks here that say nothing else: what a call takes by address lives until it returns.
+// SAFETY, of all blocks here that say nothing else: what a call takes by address lives until it
+// returns.
 
 use std::cell::Cell;
 use std::ffi::{c_char, c_int, c_void};
@@ -66,7 +67,8 @@ fn errors_go_to_the_handler_of_what_they_are_about() {
         assert_eq!(own, abi::ERRHANDLER_NULL);
         assert_eq!(heddle_Comm_remote_size(new, &raw mut size), abi::ERR_COMM);
         assert_eq!(HEARD.take(), (new, abi::ERR_COMM));
-        // What is about no communicator goes to the world's handler, as that of MPI_COMM_SELF is the default.
+        // What is about no communicator goes to the world's handler, as that of MPI_COMM_SELF is
+        // the default.
         assert_eq!(heddle_Group_size(abi::GROUP_NULL, &raw mut size), abi::ERR_GROUP);
         assert_eq!(HEARD.take(), (abi::COMM_WORLD, abi::ERR_GROUP));
         assert_eq!(heddle_Comm_size(abi::COMM_NULL, &raw mut size), abi::ERR_COMM);

@@ -22,7 +22,8 @@ pub(super) fn is_rank() -> bool {
     RUNNING.load(Ordering::Acquire)
 }
 
-/// The rank's way to the simulator, if this thread is the one that goes it, and not on that way already.
+/// The rank's way to the simulator, if this thread is the one that goes it, and not on that way
+/// already.
 fn port(mpi: &Mpi) -> Option<&Port> {
     mpi.port.get().filter(|_| mpi.environment.is_main_thread() && !mpi.is_inside())
 }
@@ -33,8 +34,9 @@ fn inside<T>(mpi: &'static Mpi, work: impl FnOnce() -> T) -> T {
     threads::alongside(work)
 }
 
-/// Whether the caller is a rank, which then gets the simulated time in picoseconds: 0 before `MPI_Init`, the last one afterwards. A thread
-/// that is not the rank's first gets the time of the last call, and so does what looks within a call: an allocator, a signal handler.
+/// Whether the caller is a rank, which then gets the simulated time in picoseconds: 0 before
+/// `MPI_Init`, the last one afterwards. A thread that is not the rank's first gets the time of the
+/// last call, and so does what looks within a call: an allocator, a signal handler.
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_clock(picoseconds: &mut u64) -> c_int {
     if !is_rank() || threads::waits() {
@@ -57,7 +59,8 @@ pub extern "C" fn heddle_clock(picoseconds: &mut u64) -> c_int {
     1
 }
 
-/// Whether the caller is a rank that uses MPI, which then sleeps for so many picoseconds of simulated time.
+/// Whether the caller is a rank that uses MPI, which then sleeps for so many picoseconds of
+/// simulated time.
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_sleep(picoseconds: u64) -> c_int {
     if !is_rank() || threads::waits() {

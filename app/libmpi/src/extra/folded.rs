@@ -1,4 +1,5 @@
-//! Memory that is the same for all ranks (`heddle_shared_malloc`, and large allocations on request).
+//! Memory that is the same for all ranks (`heddle_shared_malloc`, and large allocations on
+//! request).
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::hash::Hasher;
@@ -16,7 +17,8 @@ pub type Folded = Mutex<FxHashMap<usize, usize>>;
 
 static OPENED: OnceLock<Option<Fold>> = OnceLock::new();
 
-/// This process's mapping, and the slot of an address in it. What is given back while the mapping is made is none of it.
+/// This process's mapping, and the slot of an address in it. What is given back while the mapping
+/// is made is none of it.
 fn slot(address: *const c_void) -> Option<(&'static Fold, usize)> {
     let fold = OPENED.get()?.as_ref()?;
     Some((fold, fold.holds(address.cast())?))
@@ -33,7 +35,8 @@ fn fold() -> Option<&'static Fold> {
     OPENED.get_or_init(|| open().ok()).as_ref()
 }
 
-/// The memory of a block: of the n-th that a rank has at a time from one place of the program, all ranks have the same.
+/// The memory of a block: of the n-th that a rank has at a time from one place of the program, all
+/// ranks have the same.
 fn allocate(place: &[u8], bytes: usize) -> Option<*mut u8> {
     let fold = fold()?;
     let mut used = mpi().folded.lock().unwrap_or_else(PoisonError::into_inner);
@@ -52,7 +55,8 @@ fn allocate(place: &[u8], bytes: usize) -> Option<*mut u8> {
     Some(address)
 }
 
-/// So many bytes that are the same for all ranks that ask from the same place of the program; null if there can be none.
+/// So many bytes that are the same for all ranks that ask from the same place of the program; null
+/// if there can be none.
 ///
 /// # Safety
 /// `file` must be a string.
@@ -67,8 +71,8 @@ pub unsafe extern "C" fn heddle_shared_allocate(
     allocate(&place, bytes).map_or(ptr::null_mut(), <*mut u8>::cast)
 }
 
-/// So many bytes for a program that does not know of it: the n-th large block that a rank has at a time is the same for all. Null if there
-/// can be none.
+/// So many bytes for a program that does not know of it: the n-th large block that a rank has at a
+/// time is the same for all. Null if there can be none.
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_fold(bytes: usize) -> *mut c_void {
     if !is_rank() {

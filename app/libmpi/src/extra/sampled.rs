@@ -1,4 +1,5 @@
-//! Blocks of the program that run a few times, and whose mean time passes instead afterwards (`HEDDLE_SAMPLE`).
+//! Blocks of the program that run a few times, and whose mean time passes instead afterwards
+//! (`HEDDLE_SAMPLE`).
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::ffi::{CStr, c_char, c_int};
@@ -29,8 +30,8 @@ unsafe fn number(file: *const c_char, line: c_int) -> u64 {
     hasher.finish()
 }
 
-/// A block begins: tells whether it is to run. If not, the mean of what it took passes instead. `shared` says that the times of all ranks count
-/// together.
+/// A block begins: tells whether it is to run. If not, the mean of what it took passes instead.
+/// `shared` says that the times of all ranks count together.
 ///
 /// # Safety
 /// `file` must be a string.

@@ -69,7 +69,8 @@ fn check_mode(file: &File, direction: Direction, place: Place) -> Result {
     Ok(())
 }
 
-/// Where the data of this rank begins if all access the file in their order; the shared pointer moves behind all of it.
+/// Where the data of this rank begins if all access the file in their order; the shared pointer
+/// moves behind all of it.
 fn in_order(file: &File, etypes: u64) -> Result<u64> {
     let words = |all: Vec<Vec<u8>>| {
         all.into_iter().map(|bytes| bytes.as_slice().try_into().map_or(0, u64::from_le_bytes))

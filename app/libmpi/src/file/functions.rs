@@ -1,4 +1,5 @@
-//! What a program asks of a file and changes about it (MPI 4.1, sections 14.2.4 to 14.3, 14.4.3 and 14.6).
+//! What a program asks of a file and changes about it (MPI 4.1, sections 14.2.4 to 14.3, 14.4.3 and
+//! 14.6).
 
 use std::ffi::{c_char, c_int};
 use std::os::fd::AsFd;

@@ -19,7 +19,8 @@ use crate::error::{Error, Result};
 use crate::info::Info;
 use crate::{check, mpi, mpi_functions};
 
-/// The hints that the standard defines for files (MPI 4.1, section 14.2.8), which are kept, and those of MPICH that programs set.
+/// The hints that the standard defines for files (MPI 4.1, section 14.2.8), which are kept, and
+/// those of MPICH that programs set.
 const HINTS: [&[u8]; 16] = [
     b"access_style",
     b"collective_buffering",

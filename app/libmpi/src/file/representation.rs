@@ -1,4 +1,5 @@
-//! How data lies in files (MPI 4.1, section 14.5): as in memory, in "external32", or as the program's functions write it.
+//! How data lies in files (MPI 4.1, section 14.5): as in memory, in "external32", or as the
+//! program's functions write it.
 
 use std::ffi::{c_char, c_void};
 use std::rc::Rc;
@@ -90,7 +91,8 @@ impl Representation {
         let mut packed = vec![0; bytes as usize];
         match self {
             Self::External => {
-                // SAFETY: the program's buffer holds so many of the datatype (MPI 4.1, section 14.4.1).
+                // SAFETY: the program's buffer holds so many of the datatype (MPI 4.1, section
+                // 14.4.1).
                 unsafe { external::pack(&data.datatype, data.address, data.count, &mut packed) };
             }
             Self::Registered(known) if known.write.is_some() => {
@@ -123,7 +125,8 @@ impl Registered {
         let basics = datatype.basics().into_iter();
         let size = |(basic, handle)| {
             let mut extent = 0;
-            // SAFETY: the program handed it in as such a function; the extent lives until it returns.
+            // SAFETY: the program handed it in as such a function; the extent lives until it
+            // returns.
             let code = unsafe { self.extent.extent(handle, &raw mut extent, self.extra) };
             check!(code == abi::SUCCESS, ERR_CONVERSION, "the extent function gave {code}");
             let size = u8::try_from(extent);

@@ -43,7 +43,8 @@ fn pieces(view: &View, skip: u64, bytes: u64) -> Vec<(u64, u64)> {
 fn a_view_shows_the_data_of_its_filetype_again_and_again() {
     let vector = vector();
     let view = View::new(100, datatype(abi::INT), vector, Representation::Native).unwrap();
-    // The second block of the first tile, 116 to 124, touches the first block of the second, 124 to 132.
+    // The second block of the first tile, 116 to 124, touches the first block of the second, 124 to
+    // 132.
     let all: u64 = pieces(&view, 0, 32).iter().map(|(_, length)| length).sum();
     assert_eq!(all, 32);
     assert_eq!(pieces(&view, 4, 8), [(104, 4), (116, 4)]);

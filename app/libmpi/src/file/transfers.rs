@@ -42,8 +42,8 @@ fn whole(
     set_status(status, access(&*mpi().file(file)?, direction, place, together, &data()?)?)
 }
 
-/// The functions at an explicit offset, at which the place is `At(offset)`, or at a pointer. First those that are done when they
-/// return, then those with a request.
+/// The functions at an explicit offset, at which the place is `At(offset)`, or at a pointer. First
+/// those that are done when they return, then those with a request.
 macro_rules! transfers {
     (at: $($name:ident | $large:ident, $start:ident | $start_large:ident: $direction:ident, $together:ident, $later:ident;)*) => {
         both_forms! { $(

@@ -1,4 +1,5 @@
-//! What a rank sees of a file (MPI 4.1, section 14.3): the data of a datatype, again and again from a displacement on.
+//! What a rank sees of a file (MPI 4.1, section 14.3): the data of a datatype, again and again from
+//! a displacement on.
 
 use std::rc::Rc;
 
@@ -79,8 +80,8 @@ impl View {
         Ok(Self { displacement, etype, filetype, representation, unit, tile })
     }
 
-    /// Calls a function with place and length of each piece of the file that so many bytes of the stream are, after others,
-    /// until it gives false.
+    /// Calls a function with place and length of each piece of the file that so many bytes of the
+    /// stream are, after others, until it gives false.
     pub fn pieces(&self, skip: u64, bytes: u64, mut visit: impl FnMut(u64, u64) -> bool) -> Result {
         let size = self.tile.size();
         if bytes == 0 {

@@ -1,4 +1,5 @@
-// SAFETY, of all blocks here that say nothing else: what a call takes by address lives until it returns.
+// SAFETY, of all blocks here that say nothing else: what a call takes by address lives until it
+// returns.
 
 use std::ffi::{CStr, c_char, c_int};
 
@@ -53,7 +54,8 @@ fn set(info: Handle, key: &CStr, value: &CStr) -> c_int {
     unsafe { heddle_Info_set(info, key.as_ptr(), value.as_ptr()) }
 }
 
-/// The value of a key as `MPI_Info_get_string` gives it with room for so many bytes, and the length it says.
+/// The value of a key as `MPI_Info_get_string` gives it with room for so many bytes, and the length
+/// it says.
 fn get(info: Handle, key: &CStr, room: c_int) -> Option<(String, c_int)> {
     let (mut text, mut length, mut flag) = ([0; 64], room, -1);
     let (key, place) = (key.as_ptr(), text.as_mut_ptr());

@@ -1,8 +1,9 @@
-//! The predefined reductions, as loops over buffers: for each operation and element that the standard lets it combine
-//! (MPI 4.1, sections 6.9.2 and 6.9.4), a function.
+//! The predefined reductions, as loops over buffers: for each operation and element that the
+//! standard lets it combine (MPI 4.1, sections 6.9.2 and 6.9.4), a function.
 //!
-//! Beyond the standard, as MPICH does: characters of C and Fortran are integers, and numbers with a fraction may be
-//! combined logically. On processors other than x86-64 there are no reductions of C's `long double` and of `REAL*16`.
+//! Beyond the standard, as MPICH does: characters of C and Fortran are integers, and numbers with a
+//! fraction may be combined logically. On processors other than x86-64 there are no reductions of
+//! C's `long double` and of `REAL*16`.
 
 use std::marker::PhantomData;
 
@@ -13,7 +14,8 @@ use super::number::{Extended, Quad};
 use crate::datatype::Element;
 use crate::datatype::basic::{Basic, Class, Float};
 
-/// Combines so many elements of a buffer (left operands) with those of another (right operands), which are replaced.
+/// Combines so many elements of a buffer (left operands) with those of another (right operands),
+/// which are replaced.
 ///
 /// # Safety
 /// Both buffers have so many elements, and one does not begin within the other.

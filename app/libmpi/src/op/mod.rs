@@ -102,7 +102,8 @@ impl Operation {
         }
     }
 
-    /// An error, `ERR_OP`, unless a reduction may combine elements of a datatype with this operation.
+    /// An error, `ERR_OP`, unless a reduction may combine elements of a datatype with this
+    /// operation.
     pub fn check_allowed(&self, datatype: &Datatype) -> Result {
         let Self::Builtin(builtin) = *self else { return Ok(()) };
         let defined = datatype.element().and_then(|element| kernel::kernel(builtin, element));
@@ -110,8 +111,9 @@ impl Operation {
         Ok(())
     }
 
-    /// An error, `ERR_OP`, unless an accumulation may combine data of a datatype at the target with this operation: a
-    /// predefined one, on elements all alike (MPI 4.1, section 12.3.4), if there are any.
+    /// An error, `ERR_OP`, unless an accumulation may combine data of a datatype at the target with
+    /// this operation: a predefined one, on elements all alike (MPI 4.1, section 12.3.4), if there
+    /// are any.
     pub fn check_accumulate(&self, datatype: &Rc<Datatype>) -> Result {
         let Self::Builtin(builtin) = *self else {
             return Err(Error::new(abi::ERR_OP, "an operation of the program does not accumulate"));
@@ -167,8 +169,8 @@ impl Operation {
         Ok(())
     }
 
-    /// Combines data that is packed, of basic elements all alike: `into = from op into`, as accumulations do with what
-    /// the origin sent and what the target has.
+    /// Combines data that is packed, of basic elements all alike: `into = from op into`, as
+    /// accumulations do with what the origin sent and what the target has.
     pub fn apply_packed(&self, from: &[u8], into: &mut [u8], datatype: &Rc<Datatype>) -> Result {
         self.check_accumulate(datatype)?;
         let bytes = from.len().min(into.len());
@@ -204,7 +206,8 @@ unsafe fn call(
     let (handle, is_new) = types.show(datatype);
     while count > 0 {
         let some = count.min(most);
-        // SAFETY: the caller's. What is read is not changed by a function that keeps the standard's rules.
+        // SAFETY: the caller's. What is read is not changed by a function that keeps the standard's
+        // rules.
         unsafe {
             let (from, into) = (from.cast_mut().cast::<c_void>(), into.cast::<c_void>());
             function.reduce(large, from, into, some as i64, handle);

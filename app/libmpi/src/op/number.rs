@@ -1,4 +1,5 @@
-//! Numbers of a program's buffers that Rust has no type for, and what reductions need of any number.
+//! Numbers of a program's buffers that Rust has no type for, and what reductions need of any
+//! number.
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::__m128i;
@@ -125,7 +126,8 @@ impl<T: Arithmetic> Arithmetic for Complex<T> {
     }
 }
 
-/// IEEE binary16. It is calculated with in binary32, which has enough digits that the result, rounded, is the right one.
+/// IEEE binary16. It is calculated with in binary32, which has enough digits that the result,
+/// rounded, is the right one.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Half(pub u16);
@@ -152,7 +154,8 @@ impl Half {
         } else if size >= 65520.0 {
             0x7c00
         } else if size < 2_f32.powi(-14) {
-            // Adding 1/2 leaves as many digits behind the point as a number without a leading digit has here: 24.
+            // Adding 1/2 leaves as many digits behind the point as a number without a leading digit
+            // has here: 24.
             (size + 0.5).to_bits() - 0.5_f32.to_bits()
         } else {
             let odd = (bits >> 13) & 1;
@@ -218,7 +221,8 @@ macro_rules! quad_by {
             fn $function();
         }
         let mut result: __m128i = bits($one.0);
-        // SAFETY: the function takes two numbers in the first vector registers and gives one in the first of them.
+        // SAFETY: the function takes two numbers in the first vector registers and gives one in the
+        // first of them.
         unsafe {
             std::arch::asm!(
                 "call {function}",
@@ -279,7 +283,8 @@ macro_rules! extended_by {
     ($instruction:literal, $one:expr, $other:expr) => {{
         let (one, other) = ($one, $other);
         let mut result = one;
-        // SAFETY: the x87's stack is empty between functions; two numbers are loaded, and what they become is stored.
+        // SAFETY: the x87's stack is empty between functions; two numbers are loaded, and what they
+        // become is stored.
         unsafe {
             std::arch::asm!(
                 "fld tbyte ptr [{one}]",

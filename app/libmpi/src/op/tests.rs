@@ -94,7 +94,8 @@ fn refused() {
     }
 }
 
-// 1.5 is 0x3e00, 2^-24 the smallest number; 2049 lies between 2048 and 2050 and goes to the even one; 65520 is too large.
+// 1.5 is 0x3e00, 2^-24 the smallest number; 2049 lies between 2048 and 2050 and goes to the even
+// one; 65520 is too large.
 #[test]
 fn half_precision() {
     let cases = [

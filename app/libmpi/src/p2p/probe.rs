@@ -14,7 +14,8 @@ use crate::request::{self, Active, Request};
 use crate::status::{set_status, tell};
 use crate::{both_forms, mpi, mpi_functions, threads};
 
-/// Messages that a probe has found and no receive has taken: they have been received from the network.
+/// Messages that a probe has found and no receive has taken: they have been received from the
+/// network.
 #[derive(Debug, Default)]
 pub struct Probed {
     /// Those of one sender and context lie in the order in which they were sent.
@@ -30,7 +31,8 @@ struct Found {
     turn: Turn,
 }
 
-/// Whether a message is what its sender has sent first, of what was sent in the context and not received.
+/// Whether a message is what its sender has sent first, of what was sent in the context and not
+/// received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Turn {
     First,
@@ -81,8 +83,9 @@ impl Probed {
         }
     }
 
-    /// Who wants any tag gets the messages of a sender in their order, and those that were looked for by their tags may have been found
-    /// before others. Finds out whether what was found is what comes first. No time passes.
+    /// Who wants any tag gets the messages of a sender in their order, and those that were looked
+    /// for by their tags may have been found before others. Finds out whether what was found is
+    /// what comes first. No time passes.
     pub(super) fn settle(&self, port: &Port, from: u32, tag: port::Tag) {
         let found = if tag.tag.is_none() { self.peek(from, tag) } else { None };
         let Some(Found { message, turn: Turn::Unknown, .. }) = found else { return };
@@ -95,7 +98,8 @@ impl Probed {
         self.set(message.ticket, if is_first { Turn::First } else { Turn::Later });
     }
 
-    /// The rank whose message comes before what was found. That is asked once: it changes when something is received.
+    /// The rank whose message comes before what was found. That is asked once: it changes when
+    /// something is received.
     fn earlier(&self, port: &Port, from: u32, tag: port::Tag) -> Option<u32> {
         self.settle(port, from, tag);
         let Found { message, turn, .. } = self.peek(from, tag)?;
@@ -104,8 +108,8 @@ impl Probed {
         Some(message.source)
     }
 
-    /// Takes a message for a receive of the program. If there is none, the receive comes before all threads that look for messages, as these
-    /// would take its message from it.
+    /// Takes a message for a receive of the program. If there is none, the receive comes before all
+    /// threads that look for messages, as these would take its message from it.
     pub(super) fn receive(&self, port: &Port, from: u32, tag: port::Tag) -> Met {
         if !self.fetches.borrow().is_empty() {
             self.collect(port);
@@ -121,7 +125,8 @@ impl Probed {
         }
     }
 
-    /// Those who look for messages have to look again; gives the receives that they will find withdrawn.
+    /// Those who look for messages have to look again; gives the receives that they will find
+    /// withdrawn.
     fn disturb(&self, port: &Port, context: u32) -> Vec<Ticket> {
         let fetches = self.fetches.borrow();
         let same = fetches.iter().filter(|fetch| fetch.tag.context == context);
@@ -166,9 +171,10 @@ impl Probed {
         before.for_each(|known| known.turn = Turn::First);
     }
 
-    /// Receives a message from the network into the library: waits for it, or takes one that is there. Its operation is forgotten when a
-    /// receive of the program takes it, as the end of a synchronous send waits for that. Gives whether it is worth looking
-    /// again: something has come, or might have.
+    /// Receives a message from the network into the library: waits for it, or takes one that is
+    /// there. Its operation is forgotten when a receive of the program takes it, as the end of a
+    /// synchronous send waits for that. Gives whether it is worth looking again: something has
+    /// come, or might have.
     fn fetch(&self, port: &Port, from: u32, tag: port::Tag, waits: bool) -> bool {
         let (room, at_once, probes, before) = (u64::MAX, !waits, true, None);
         let receive = Command::Receive { from, tag, room, at_once, probes, before };
@@ -182,8 +188,8 @@ impl Probed {
         waits || !void
     }
 
-    /// Looks for a message: waits for it, or says whether there is one. It has been received from the network then. Whoever
-    /// looks beside this one shares what he finds.
+    /// Looks for a message: waits for it, or says whether there is one. It has been received from
+    /// the network then. Whoever looks beside this one shares what he finds.
     fn look(&self, port: &Port, from: u32, tag: port::Tag, waits: bool) -> Option<Found> {
         if !waits {
             port.poll(Poll::Probe);

@@ -82,7 +82,8 @@ impl Requests {
         places.iter().find_map(|place| self.at(*place)?.own())
     }
 
-    /// Asks for them: since they were made, other ranks have run, whose memory has taken the place of theirs in the processor's cache.
+    /// Asks for them: since they were made, other ranks have run, whose memory has taken the place
+    /// of theirs in the processor's cache.
     pub fn soon(&self) {
         self.known.iter().flatten().for_each(|request| kernel::prefetch(&**request));
     }
@@ -140,7 +141,8 @@ pub fn set_all(outcomes: impl Iterator<Item = Result<Status>>, statuses: Out<Sta
         };
         statuses.set_at(place, Status { error, ..status })?;
     }
-    // Which of several is at fault, only their statuses say. The communicator of the first hears of it, as if it were alone.
+    // Which of several is at fault, only their statuses say. The communicator of the first hears of
+    // it, as if it were alone.
     let error = first.map(|error| Error { code: abi::ERR_IN_STATUS, ..error });
     error.map_or(Ok(()), Err)
 }

@@ -57,7 +57,8 @@ fn wait_a_while(port: &Port, tickets: &[Ticket]) {
     }
 }
 
-/// Waits for the first of some operations, which it gives; that it is an access to the rank's own memory is not counted yet.
+/// Waits for the first of some operations, which it gives; that it is an access to the rank's own
+/// memory is not counted yet.
 fn wait_any(port: &Port, requests: &Requests, active: &[usize]) -> usize {
     let done = || active.iter().copied().find(|place| requests.is_done(port, *place));
     if let Some(place) = done() {

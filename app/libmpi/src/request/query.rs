@@ -27,8 +27,8 @@ fn look(requests: &Requests, place: usize) -> Result<Status> {
     outcome
 }
 
-/// Where there was nothing to ask about, the status also says that there was no error, as MPICH has it. Calls that complete operations
-/// leave that field alone.
+/// Where there was nothing to ask about, the status also says that there was no error, as MPICH has
+/// it. Calls that complete operations leave that field alone.
 fn no_error(requests: &Requests, status: Out<Status>) -> Result {
     if requests.active().is_empty() && !status.address().is_null() {
         status.set(Status::empty())?;

@@ -1,4 +1,5 @@
-// SAFETY, of all blocks here that say nothing else: what a call takes by address lives until it returns.
+// SAFETY, of all blocks here that say nothing else: what a call takes by address lives until it
+// returns.
 
 use std::ffi::{CStr, c_char, c_int};
 

@@ -1,4 +1,5 @@
-// SAFETY, of all blocks here that say nothing else: what a call takes by address lives until it returns.
+// SAFETY, of all blocks here that say nothing else: what a call takes by address lives until it
+// returns.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr::null_mut;
@@ -62,7 +63,8 @@ fn program(body: impl Fn() + Sync) {
     });
 }
 
-/// Counts are those of the time between start and stop: 5 bytes of 3 + 5 + 7, then 100 written, and 9 more.
+/// Counts are those of the time between start and stop: 5 bytes of 3 + 5 + 7, then 100 written, and
+/// 9 more.
 #[test]
 fn a_meter_counts_while_it_runs() {
     program(|| unsafe {

@@ -55,7 +55,8 @@ impl Grid {
         coordinates
     }
 
-    /// The rank at a place. Beyond the end of a ring it goes on from the beginning; elsewhere there is nobody.
+    /// The rank at a place. Beyond the end of a ring it goes on from the beginning; elsewhere there
+    /// is nobody.
     pub(super) fn rank(&self, coordinates: &[c_int]) -> Option<c_int> {
         self.sides.iter().zip(coordinates).try_fold(0, |rank, (&(length, ring), &coordinate)| {
             let within = if ring { coordinate.rem_euclid(length) } else { coordinate };
@@ -71,7 +72,8 @@ impl Grid {
         else {
             return abi::PROC_NULL;
         };
-        // Any number of times around a ring; elsewhere, a step beyond all numbers is beyond the edge as well.
+        // Any number of times around a ring; elsewhere, a step beyond all numbers is beyond the
+        // edge as well.
         let place = i64::from(*coordinate) + steps;
         let place = if ring { place.rem_euclid(i64::from(length)) } else { place };
         *coordinate = c_int::try_from(place).unwrap_or(-1);
@@ -94,7 +96,8 @@ impl Grid {
             .collect()
     }
 
-    /// The part of the grid that has the dimensions kept: its grid, which part a rank is in, and the rank there.
+    /// The part of the grid that has the dimensions kept: its grid, which part a rank is in, and
+    /// the rank there.
     pub(super) fn part(&self, rank: c_int, kept: &[bool]) -> (Self, c_int, c_int) {
         let mut part = Self { sides: Vec::new() };
         let (mut which, mut within) = (0, 0);

@@ -6,8 +6,8 @@ use crate::abi;
 use crate::check;
 use crate::error::{Error, Result};
 
-/// Fills in the lengths that are 0, in falling order, so that the product of all is `nodes`, which is above 0, and the
-/// difference between the largest and the smallest is as small as can be.
+/// Fills in the lengths that are 0, in falling order, so that the product of all is `nodes`, which
+/// is above 0, and the difference between the largest and the smallest is as small as can be.
 pub(super) fn fill(nodes: c_int, dims: &mut [c_int]) -> Result {
     let mut given: i64 = 1;
     for &length in dims.iter() {
@@ -73,7 +73,8 @@ impl Search<'_> {
         }
         let divisors = self.divisors;
         for &divisor in divisors.iter().take_while(|&&divisor| divisor <= limit) {
-            // The largest of the rest comes first, so those after it cannot make up for one that is too small.
+            // The largest of the rest comes first, so those after it cannot make up for one that is
+            // too small.
             let reach = i128::from(divisor).checked_pow(count as u32).unwrap_or(i128::MAX);
             if number % divisor != 0 || reach < i128::from(number) {
                 continue;

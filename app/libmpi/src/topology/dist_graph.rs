@@ -32,8 +32,8 @@ impl Edges {
         (ranks(&self.sources), ranks(&self.destinations))
     }
 
-    /// The edges of this rank among those that the ranks of a communicator name, each some of them. They come in the order
-    /// of who names them. Weights are weights if any rank gives some.
+    /// The edges of this rank among those that the ranks of a communicator name, each some of them.
+    /// They come in the order of who names them. Weights are weights if any rank gives some.
     pub(super) fn gathered(comm: &Comm, named: &[Edge], weighted: bool) -> Result<Self> {
         let mine: Vec<u8> = std::iter::once(c_int::from(weighted))
             .chain(named.iter().flat_map(|edge| [edge.source, edge.destination, edge.weight]))

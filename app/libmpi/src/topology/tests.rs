@@ -1,4 +1,5 @@
-// SAFETY, of all blocks here that say nothing else: what a call takes by address lives until it returns.
+// SAFETY, of all blocks here that say nothing else: what a call takes by address lives until it
+// returns.
 
 use std::ffi::c_int;
 use std::ptr::null_mut;
@@ -120,7 +121,8 @@ fn shifts_and_places() {
     });
 }
 
-/// The graph of four nodes with which the standard explains index and edges: 0 with 1 and 3, 2 with 3.
+/// The graph of four nodes with which the standard explains index and edges: 0 with 1 and 3, 2 with
+/// 3.
 #[test]
 fn graphs_that_all_know() {
     program(5, |rank| unsafe {
@@ -150,7 +152,8 @@ fn graphs_that_all_know() {
     });
 }
 
-/// Each rank receives from the one before, with its own number as weight, and sends to all, unless it is the last.
+/// Each rank receives from the one before, with its own number as weight, and sends to all, unless
+/// it is the last.
 #[test]
 fn graphs_of_which_a_rank_knows_its_edges() {
     program(3, |rank| unsafe {

@@ -110,8 +110,8 @@ fn get(into: &Data, there: &There) -> Result<Active> {
     found.travel(1, into.bytes(), true)
 }
 
-/// What an accumulation has of the program: the operation and what it combines with the target's memory, and where to
-/// what was there before.
+/// What an accumulation has of the program: the operation and what it combines with the target's
+/// memory, and where to what was there before.
 struct Given {
     op: Handle,
     from: *const c_void,
@@ -177,7 +177,8 @@ fn compare_and_swap(new: &Data, compared: &Data, old: &Data, there: &There) -> R
     found.travel(new.bytes().saturating_mul(2), old.bytes(), true)
 }
 
-/// An error unless a datatype is a predefined one; `integers` if it must be one that can be compared bit by bit.
+/// An error unless a datatype is a predefined one; `integers` if it must be one that can be
+/// compared bit by bit.
 fn check_predefined(datatype: Handle, integers: bool) -> Result {
     let known = mpi().committed(datatype)?;
     let fits = match known.element() {

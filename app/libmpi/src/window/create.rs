@@ -92,7 +92,8 @@ impl Parts {
         Ok(info.get(b"alloc_shared_noncontig") == Some(b"true"))
     }
 
-    /// All ranks tell of their parts; one of them allocates what all share: the locks, and the memory of a shared window.
+    /// All ranks tell of their parts; one of them allocates what all share: the locks, and the
+    /// memory of a shared window.
     fn agree(&self, comm: &Comm, mine: Told) -> Result<(Vec<Told>, [Place; 2])> {
         let (call, mine) = (Call::new(Class::WinCreate), Contribution::of(&mine.encode())?);
         let nothing = || Amount::Each(0);
@@ -117,8 +118,8 @@ impl Parts {
         })
     }
 
-    /// Makes the window, together with the other ranks. `base` is this rank's part, if it has it already; `block` what it
-    /// has allocated.
+    /// Makes the window, together with the other ranks. `base` is this rank's part, if it has it
+    /// already; `block` what it has allocated.
     fn make(
         self,
         base: *mut c_void,
@@ -127,8 +128,8 @@ impl Parts {
         place: Out<Handle>,
     ) -> Result<Rc<Window>> {
         let comm = comm::private_copy(&self.comm)?;
-        // So that other ranks may reach the memory of this process where the system asks for leave. If it knows no such
-        // leave, none is needed.
+        // So that other ranks may reach the memory of this process where the system asks for leave.
+        // If it knows no such leave, none is needed.
         let _ = set_ptracer(PTracer::Any);
         let (told, [locks, memory]) = self.agree(&comm, mine)?;
         let port = mpi().port()?;
@@ -245,8 +246,8 @@ both_forms! {
 }
 
 impl Window {
-    /// Size, unit and address of a rank's part, as this rank can load from and store to it; nothing if it cannot. Nobody is the first rank
-    /// that has any.
+    /// Size, unit and address of a rank's part, as this rank can load from and store to it; nothing
+    /// if it cannot. Nobody is the first rank that has any.
     fn shared(&self, rank: Option<u32>) -> Result<(u64, i64, *mut c_void)> {
         let dynamic = self.flavor == abi::WIN_FLAVOR_DYNAMIC;
         check!(!dynamic, ERR_RMA_FLAVOR, "the memory of the window is not shared");

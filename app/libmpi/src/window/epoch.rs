@@ -1,4 +1,5 @@
-//! Epochs: what a rank may do with a window at a moment, and what it may not (MPI 4.1, section 12.5).
+//! Epochs: what a rank may do with a window at a moment, and what it may not (MPI 4.1, section
+//! 12.5).
 
 use std::collections::BTreeMap;
 use std::ffi::c_int;
@@ -16,7 +17,8 @@ pub enum Access {
     None,
     /// Since `MPI_Win_fence`.
     Fence {
-        /// It opened an epoch: there was an access. That the call ended no epoch does not say that it begins one (section 12.5.1).
+        /// It opened an epoch: there was an access. That the call ended no epoch does not say that
+        /// it begins one (section 12.5.1).
         open: bool,
     },
     /// Since `MPI_Win_start`: that of these ranks.
@@ -115,7 +117,8 @@ impl Epoch {
         if fits { Ok(()) } else { out_of_order("no epoch is open for this rank") }
     }
 
-    /// Whether the targets of accesses take no part in them: they, and others, may look at any time for what these have done.
+    /// Whether the targets of accesses take no part in them: they, and others, may look at any time
+    /// for what these have done.
     pub const fn is_passive(&self) -> bool {
         matches!(self.access, Access::Locks(_) | Access::All(_))
     }

@@ -1,7 +1,8 @@
 //! Who holds the locks of a window, in memory that all its ranks share.
 //!
-//! Of each target: who holds it, and the queue of those who wait, from first to last. Each who waits has a place in the queue of its
-//! own, as threads of a rank may wait for several targets. Who gives a lock back hands it to those who are next.
+//! Of each target: who holds it, and the queue of those who wait, from first to last. Each who
+//! waits has a place in the queue of its own, as threads of a rank may wait for several targets.
+//! Who gives a lock back hands it to those who are next.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -53,7 +54,8 @@ impl Locks {
         Ok([self.word(first)?, self.word(first + 1)?, self.word(first + 2)?])
     }
 
-    /// Takes a lock, or queues for it: gives the place in the queue, to be given back when the lock is there.
+    /// Takes a lock, or queues for it: gives the place in the queue, to be given back when the lock
+    /// is there.
     pub fn take(self, target: u32, me: u32, alone: bool) -> Result<Option<Place>> {
         let [holders, first, last] = self.of_target(target)?;
         if first.load(Ordering::Relaxed) == 0 && join(holders, alone) {
@@ -95,7 +97,8 @@ impl Locks {
         Ok(granted)
     }
 
-    /// A call that takes locks or gives some back has its turn: the how manieth of all ranks, from 1.
+    /// A call that takes locks or gives some back has its turn: the how manieth of all ranks, from
+    /// 1.
     pub fn turn(self) -> Result<u64> {
         Ok(self.word(1)?.fetch_add(1, Ordering::Relaxed) + 1)
     }

@@ -168,7 +168,8 @@ impl Part<'_> {
         })
     }
 
-    /// Calls a function with the address of each run in another process and its place in the packed data.
+    /// Calls a function with the address of each run in another process and its place in the packed
+    /// data.
     fn each(
         &self,
         base: u64,

@@ -12,8 +12,8 @@ use crate::abi::{self, Handle};
 use crate::error::{Error, Result};
 use crate::{agree, check, mpi, mpi_functions, threads};
 
-/// The targets of which no lock is taken, as nobody else wants one (`MPI_MODE_NOCHECK`); what the rank does then, it does at the same
-/// moments.
+/// The targets of which no lock is taken, as nobody else wants one (`MPI_MODE_NOCHECK`); what the
+/// rank does then, it does at the same moments.
 const NOBODY: Range<u32> = 0..0;
 
 impl Window {
@@ -70,8 +70,8 @@ impl Window {
         self.idle()
     }
 
-    /// There was nothing to wait for: the others go on for a moment, but not every time. The program may be waiting for what they do to
-    /// its memory.
+    /// There was nothing to wait for: the others go on for a moment, but not every time. The
+    /// program may be waiting for what they do to its memory.
     pub fn idle(&self) -> Result {
         let times = self.idle.get().wrapping_add(1);
         self.idle.set(times);

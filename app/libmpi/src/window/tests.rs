@@ -35,7 +35,8 @@ fn accesses_need_an_epoch() {
     assert_eq!(in_order(&[|epoch| epoch.fence(abi::MODE_NOSUCCEED), access]), [true, false]);
 }
 
-/// A fence may end an epoch and begin the next one: which it does shows only when the next call comes.
+/// A fence may end an epoch and begin the next one: which it does shows only when the next call
+/// comes.
 #[test]
 fn a_lock_after_a_fence() {
     assert_eq!(in_order(&[fence, lock, unlock]), [true; 3]);

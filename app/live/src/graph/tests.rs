@@ -9,7 +9,8 @@ fn ready(graph: &mut Graph) -> Vec<u32> {
     posted
 }
 
-/// An operation and what waits for it, of which there are more than few: all are set free, those that wait for its start first.
+/// An operation and what waits for it, of which there are more than few: all are set free, those
+/// that wait for its start first.
 #[test]
 fn many_wait_for_one() {
     let mut graph = Graph::default();
@@ -29,7 +30,8 @@ fn many_wait_for_one() {
     assert_eq!(ready(&mut graph), [2, 4]);
 }
 
-/// One that stays does not keep the room of others: of a thousand that wait for it and then for each other, each is found.
+/// One that stays does not keep the room of others: of a thousand that wait for it and then for
+/// each other, each is found.
 #[test]
 fn one_that_stays() {
     let mut graph = Graph::default();
@@ -53,7 +55,8 @@ fn one_that_stays() {
     assert_eq!(graph.op(stays), None);
 }
 
-/// One that begins with computation, short or long, is posted twice; what waits for it hears of the second end.
+/// One that begins with computation, short or long, is posted twice; what waits for it hears of the
+/// second end.
 #[test]
 fn begins_with_computation() {
     for time in [0, 9, u64::from(LONG) - 1, LONG.into(), u64::from(LONG) + 1, u64::MAX] {

@@ -118,7 +118,8 @@ impl Mpi {
         run.stdin(Stdio::null()).output().expect("it runs")
     }
 
-    /// Runs a program under the recorder for another MPI library; gives how it ended, what was said, and how many traces there are.
+    /// Runs a program under the recorder for another MPI library; gives how it ended, what was
+    /// said, and how many traces there are.
     pub fn mistaken(&self, other: &Self, name: &str) -> (ExitStatus, String, usize) {
         let program = self.compile(name);
         let traces = self.folder.join(format!("mistaken-{}", self.suffix));
@@ -129,7 +130,8 @@ impl Mpi {
         (output.status, said, launch::traces(&traces).expect("a folder"))
     }
 
-    /// Runs a program under the recorder with further variables, however it ends; gives the folder of its traces.
+    /// Runs a program under the recorder with further variables, however it ends; gives the folder
+    /// of its traces.
     pub fn traces(
         &self,
         name: &str,

@@ -13,8 +13,8 @@ use super::spill::{Piece, Spill};
 /// Images of more bytes lie in a file.
 const LARGEST: u64 = 1 << 26;
 
-/// Where an image is made: in memory if it is small, else in a temporary file without a name, in the system's folder
-/// for such files.
+/// Where an image is made: in memory if it is small, else in a temporary file without a name, in
+/// the system's folder for such files.
 #[derive(Debug)]
 enum Store {
     Memory(Vec<u8>),
@@ -62,9 +62,10 @@ struct Move {
     nodes: bool,
 }
 
-/// Makes an image of the parts of ranks 0, 1, …. Messages get other tags, if `tag` says how. What the file of the
-/// parts holds is taken from it piece by piece, the last one first, so that both together never need more room than the
-/// image. Fails if a temporary file cannot be read or written.
+/// Makes an image of the parts of ranks 0, 1, …. Messages get other tags, if `tag` says how. What
+/// the file of the parts holds is taken from it piece by piece, the last one first, so that both
+/// together never need more room than the image. Fails if a temporary file cannot be read or
+/// written.
 pub fn assemble(
     parts: Vec<Part>,
     mut spill: Spill,

@@ -34,10 +34,10 @@ impl Bytes {
 
 #[allow(unsafe_code)]
 fn map(file: &File) -> io::Result<memmap2::Mmap> {
-    // SAFETY: the map is private and only read, as bytes, for which any value is valid. What remains
-    // is the demand of every map that no one changes the file meanwhile: a program that shortens it
-    // under us ends this process by a signal, one that overwrites it makes it compute with the new
-    // contents, where every access is still checked against the length of the map.
+    // SAFETY: the map is private and only read, as bytes, for which any value is valid. What
+    // remains is the demand of every map that no one changes the file meanwhile: a program that
+    // shortens it under us ends this process by a signal, one that overwrites it makes it compute
+    // with the new contents, where every access is still checked against the length of the map.
     unsafe { memmap2::MmapOptions::new().map_copy_read_only(file) }
 }
 

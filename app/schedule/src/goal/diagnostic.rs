@@ -154,7 +154,8 @@ impl<'a> Faults<'a> {
         }
     }
 
-    /// All diagnostics, in the order of the text; the last stands for those beyond the first hundred.
+    /// All diagnostics, in the order of the text; the last stands for those beyond the first
+    /// hundred.
     pub fn finish(self) -> Vec<Diagnostic> {
         let mut all = self.kept;
         all.sort_by_key(|diagnostic| (diagnostic.line, diagnostic.column));
@@ -223,8 +224,8 @@ pub fn nearest<'w>(word: &[u8], known: impl IntoIterator<Item = &'w [u8]>) -> Op
     Some(format!("did you mean {}?", shown(best)))
 }
 
-/// Number of insertions, deletions, replacements and swaps of neighbours between two words; whether a
-/// letter is a capital does not count.
+/// Number of insertions, deletions, replacements and swaps of neighbours between two words; whether
+/// a letter is a capital does not count.
 fn distance(a: &[u8], b: &[u8]) -> usize {
     if a.len().abs_diff(b.len()) > tolerance(a) || a.len() > 64 {
         return usize::MAX;

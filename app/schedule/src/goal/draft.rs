@@ -8,7 +8,8 @@ use super::spill::{Pile, Spill};
 use crate::{Edge, Kind, Op};
 
 /// The operations of one rank. Those at the end are open: they can be changed, and dependencies on
-/// them can be added. The others are closed and have their final form; all but the last of them lie in a file.
+/// them can be added. The others are closed and have their final form; all but the last of them lie
+/// in a file.
 #[derive(Debug, Default)]
 pub struct Draft {
     /// How many are closed.
@@ -92,8 +93,8 @@ impl Draft {
         self.ops.get_mut(index.wrapping_sub(self.closed) as usize)
     }
 
-    /// Closes the operations before `end`. What they wait for must be closed with them, and nothing that is
-    /// added later may wait for them. Fails if the file for them cannot be written.
+    /// Closes the operations before `end`. What they wait for must be closed with them, and nothing
+    /// that is added later may wait for them. Fails if the file for them cannot be written.
     pub fn close(&mut self, end: u32, spill: &Spill) -> io::Result<()> {
         let count = (end.saturating_sub(self.closed) as usize).min(self.ops.len());
         self.slots.clear();
@@ -125,8 +126,8 @@ impl Draft {
         self.part.appendix.settle(spill)
     }
 
-    /// Gives the first open operations their final form, and turns the numbers in the slots to places in the
-    /// part of the appendix that is in memory.
+    /// Gives the first open operations their final form, and turns the numbers in the slots to
+    /// places in the part of the appendix that is in memory.
     fn encode(&mut self, count: usize) {
         let Part { roots, nodes, appendix, ops, highest, waits } = &mut self.part;
         nodes.kept.reserve(NODE * count);

@@ -21,11 +21,11 @@ pub struct Image {
     bytes: Bytes,
     ranks: Vec<Blob>,
     waits: Waits,
-    /// By rank, the operations that are known to be blocking ([`Program::is_blocking`]), in order; all others are not. No part of the
-    /// binary form.
+    /// By rank, the operations that are known to be blocking ([`Program::is_blocking`]), in order;
+    /// all others are not. No part of the binary form.
     blocking: Option<Box<[Vec<u32>]>>,
-    /// By rank, the computations that are sleep ([`Program::is_sleep`]), and those that are looks ([`Program::is_look`]), in order. No part
-    /// of the binary form either.
+    /// By rank, the computations that are sleep ([`Program::is_sleep`]), and those that are looks
+    /// ([`Program::is_look`]), in order. No part of the binary form either.
     sleeps: Vec<Vec<u32>>,
     looks: Vec<Vec<u32>>,
 }
@@ -52,8 +52,8 @@ impl Image {
         Self::validated(Bytes::Owned(bytes))
     }
 
-    /// Compiles a text; with the image come the warnings. The error is everything that is wrong with
-    /// the text, and the warnings.
+    /// Compiles a text; with the image come the warnings. The error is everything that is wrong
+    /// with the text, and the warnings.
     pub fn from_text(text: &[u8]) -> Result<(Self, Vec<Diagnostic>), Vec<Diagnostic>> {
         compile::compile(text, false).map(|compiled| (compiled.image, compiled.warnings))
     }
@@ -99,7 +99,8 @@ impl Image {
         Self { bytes, ranks, waits, blocking: None, sleeps: Vec::new(), looks: Vec::new() }
     }
 
-    /// Says by rank which operations are blocking ([`Program::is_blocking`]), in ascending order; all others then are not.
+    /// Says by rank which operations are blocking ([`Program::is_blocking`]), in ascending order;
+    /// all others then are not.
     pub fn set_blocking(&mut self, sends: Vec<Vec<u32>>) {
         self.blocking = Some(sends.into());
     }

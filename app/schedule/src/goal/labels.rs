@@ -1,7 +1,7 @@
 //! The labels of one rank.
 //!
-//! Generators number labels through: `l1`, `l2`, … for one operation after the other. Such labels are
-//! found by arithmetic; only others go into a hash map.
+//! Generators number labels through: `l1`, `l2`, … for one operation after the other. Such labels
+//! are found by arithmetic; only others go into a hash map.
 
 use rustc_hash::FxHashMap;
 

@@ -9,8 +9,9 @@
 //! labels behind `requires`. Numbers out of range are errors, where `LogGOPSim` truncates them.
 //! What is written, text or binary, `LogGOPSim` reads.
 //!
-//! Source: T. Hoefler, C. Siebert, A. Lumsdaine, "Group Operation Assembly Language – A Flexible Way
-//! to Express Collective Communication", ICPP 2009, and the files that `LogGOPSim`'s `txt2bin` writes.
+//! Source: T. Hoefler, C. Siebert, A. Lumsdaine, "Group Operation Assembly Language – A Flexible
+//! Way to Express Collective Communication", ICPP 2009, and the files that `LogGOPSim`'s `txt2bin`
+//! writes.
 
 mod assembly;
 mod bytes;

@@ -9,8 +9,8 @@
 //! attributes := ["tag" (INT | "-1")] ["cpu" INT] ["nic" INT]
 //! ```
 //!
-//! A statement stands on one line, which may hold several. Comments, `// …` to the end of the line and
-//! `/* … */`, stand before and behind statements.
+//! A statement stands on one line, which may hold several. Comments, `// …` to the end of the line
+//! and `/* … */`, stand before and behind statements.
 
 use super::diagnostic::{Fault, Faults, Mark, nearest, shown};
 use super::scan::{Result, Scanner};

@@ -3,7 +3,8 @@
 use super::format::{BLOB_HEADER, List, NODE, Node, WORD, code};
 use crate::{Edge, Op, Program};
 
-/// The operations of one rank and who waits for whom. A buffer, filled for one rank after the other.
+/// The operations of one rank and who waits for whom. A buffer, filled for one rank after the
+/// other.
 #[derive(Default)]
 pub struct Rank {
     pub ops: Vec<Op>,
@@ -56,8 +57,9 @@ impl Rank {
         }
     }
 
-    /// Sorts the dependency lines into the appendix, by the operation that is waited for. `slots` is
-    /// scratch space: per operation and sort of edge, where in the appendix the next dependent goes.
+    /// Sorts the dependency lines into the appendix, by the operation that is waited for. `slots`
+    /// is scratch space: per operation and sort of edge, where in the appendix the next dependent
+    /// goes.
     pub fn link(&mut self, lines: &[Line], slots: &mut Vec<[u32; 2]>) {
         let Self { ops, dependencies, waiting, appendix } = self;
         dependencies.resize(ops.len(), 0);
@@ -81,7 +83,8 @@ impl Rank {
         }
     }
 
-    /// Calls `each` with all (earlier operation, edge, later operation), in the order of the appendix.
+    /// Calls `each` with all (earlier operation, edge, later operation), in the order of the
+    /// appendix.
     pub fn edges(&self, mut each: impl FnMut(u32, Edge, u32)) {
         let mut appendix = self.appendix.iter();
         for (before, waiting) in (0..).zip(&self.waiting) {

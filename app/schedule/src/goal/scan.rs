@@ -55,7 +55,8 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Passes ends of lines, comments, and spaces. An error is a comment that does not end; it is passed.
+    /// Passes ends of lines, comments, and spaces. An error is a comment that does not end; it is
+    /// passed.
     #[inline]
     pub fn blank(&mut self) -> Result<()> {
         loop {

@@ -4,13 +4,14 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::sync::{Mutex, PoisonError};
 
-/// What piles may keep in memory in all, unless there are very many, and the least and most that one may.
+/// What piles may keep in memory in all, unless there are very many, and the least and most that
+/// one may.
 const ALL: usize = 1 << 23;
 const LEAST: usize = 1 << 15;
 const MOST: usize = 1 << 19;
 
-/// A temporary file without a name, in the system's folder for such files, for the parts of many ranks. It is made
-/// when it is needed.
+/// A temporary file without a name, in the system's folder for such files, for the parts of many
+/// ranks. It is made when it is needed.
 #[derive(Debug)]
 pub struct Spill {
     file: Mutex<Option<(File, u64)>>,

@@ -1,7 +1,7 @@
 //! Validation of the binary form, in one pass over the file.
 //!
-//! What passes is exactly what [`super::write_binary`] would write for the same program, except that
-//! the header may name a higher CPU or interface than the operations use.
+//! What passes is exactly what [`super::write_binary`] would write for the same program, except
+//! that the header may name a higher CPU or interface than the operations use.
 
 use super::format::{
     BASE, BLOB_HEADER, HEADER, List, MAGIC, MAGIC_CONSUMED, NODE, Node, SPAN, WORD, Waits, code,
@@ -290,8 +290,8 @@ impl Validator<'_> {
         self.fail(part.node_at(op), Problem::Dependencies { op, declared, arriving })
     }
 
-    /// Checks the fields of one node. `listed` dependents are listed before it, of `total`. The error
-    /// says at which byte of the node it is.
+    /// Checks the fields of one node. `listed` dependents are listed before it, of `total`. The
+    /// error says at which byte of the node it is.
     #[inline]
     fn node(&self, node: &Node, op: u32, listed: u64, total: u64) -> Result<(), (usize, Problem)> {
         let done = u64::from(node.done.first) == listed;
@@ -352,8 +352,8 @@ impl Validator<'_> {
     }
 }
 
-/// What is wrong with a list of dependents at byte `at` of its node, if `before` of `total` are listed
-/// before it.
+/// What is wrong with a list of dependents at byte `at` of its node, if `before` of `total` are
+/// listed before it.
 #[cold]
 fn explain_list(at: usize, list: List, before: u64, total: u64) -> Option<(usize, Problem)> {
     let (first, count) = (u64::from(list.first), u64::from(list.count));

@@ -7,8 +7,8 @@ use super::format::{BASE, BLOB_HEADER, HEADER, MAGIC, NODE, SPAN, WORD};
 use super::rank::Rank;
 use crate::{ANY, Edge, Kind, Op, Program};
 
-/// Writes the binary form. The program is walked twice, first to learn the sizes, so that `out` need
-/// not be a file. Fails with [`io::ErrorKind::InvalidInput`] if the program has more CPUs or
+/// Writes the binary form. The program is walked twice, first to learn the sizes, so that `out`
+/// need not be a file. Fails with [`io::ErrorKind::InvalidInput`] if the program has more CPUs or
 /// interfaces than the form can name (256), or contradicts itself.
 pub fn write_binary(program: &impl Program, out: &mut impl Write) -> io::Result<()> {
     let highest = |count: u32, what| {
@@ -80,10 +80,10 @@ pub fn write_text(program: &impl Program, out: &mut impl Write) -> io::Result<()
 
 /// The dependency lines of a rank, each behind the operation that makes it possible.
 ///
-/// The binary form lists, for each operation, those that wait for it in the order of the lines. A line
-/// may come when both its operations and the line before it in that list have been written: behind the
-/// operation with the highest index of those three. That puts nearly all lines where people and
-/// generators put them, and reading them back yields the same lists.
+/// The binary form lists, for each operation, those that wait for it in the order of the lines. A
+/// line may come when both its operations and the line before it in that list have been written:
+/// behind the operation with the highest index of those three. That puts nearly all lines where
+/// people and generators put them, and reading them back yields the same lists.
 #[derive(Default)]
 struct Lines {
     /// Per operation, where its lines end in `sorted`.

@@ -1,8 +1,8 @@
 //! Allreduce. The cost of combining the vectors is not modelled, as in Schedgen.
 //!
 //! Source: Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in
-//! MPICH", 2005 (recursive doubling and halving, and the fold for other numbers than powers of two);
-//! Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms", 2009 (ring).
+//! MPICH", 2005 (recursive doubling and halving, and the fold for other numbers than powers of
+//! two); Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms", 2009 (ring).
 
 use super::shape::{Chain, Chained, ahead, behind, next, recv, send};
 use crate::Op;
@@ -14,9 +14,9 @@ pub enum Algorithm {
     RecursiveDoubling,
     /// Reduce-scatter with bits 0, 1, … of the number, each round half of what the last one had
     /// (rounded down, so that it may come to 0), then allgather with the bits in reverse, each
-    /// round twice as much. A send waits for the receive before it only, as in Schedgen; where ranks
-    /// are far out of step, the second message between two ranks can overtake the first, and it
-    /// differs in size unless p divides the vector's.
+    /// round twice as much. A send waits for the receive before it only, as in Schedgen; where
+    /// ranks are far out of step, the second message between two ranks can overtake the first, and
+    /// it differs in size unless p divides the vector's.
     Rabenseifner,
 }
 

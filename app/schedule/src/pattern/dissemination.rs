@@ -150,8 +150,8 @@ impl Shape for Nway {
     }
 
     /// The computations 0 to w - 2 are a chain that begins with receive 0 and takes in receive i at
-    /// computation i - 1; the last send waits for its end. The computation w - 1 waits for receive 0
-    /// only, and every send for that computation. (As in Schedgen.)
+    /// computation i - 1; the last send waits for its end. The computation w - 1 waits for receive
+    /// 0 only, and every send for that computation. (As in Schedgen.)
     #[inline]
     fn dependents(&self, _: u32, index: u32, each: &mut impl FnMut(u32)) {
         let last = self.ways - 1;

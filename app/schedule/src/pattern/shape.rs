@@ -57,7 +57,8 @@ pub trait Shape {
     }
 
     /// The receive of the next message from `source`, which is a role. It is asked once for each
-    /// message that the pattern sends; where a source sends one message only, nothing is remembered.
+    /// message that the pattern sends; where a source sends one message only, nothing is
+    /// remembered.
     fn claim(&self, role: u32, memory: &mut u64, source: u32) -> Option<u32>;
 }
 

@@ -61,7 +61,8 @@ fn nway_needs_as_many_rounds_as_the_logarithm_to_base_w_plus_1() {
     }
 }
 
-/// 2 log2 n messages per rank, together 2 d (n - 1) / n bytes; an extra rank adds two whole vectors.
+/// 2 log2 n messages per rank, together 2 d (n - 1) / n bytes; an extra rank adds two whole
+/// vectors.
 #[test]
 fn rabenseifner_sends_little() {
     for (n, bits, extra) in [(2, 1, 0), (8, 3, 0), (32, 5, 0), (11, 3, 3)] {

@@ -88,7 +88,8 @@ impl Channel {
     }
 }
 
-/// When an operation was done in the recorded run, as far as its own rank knows; a receive also waits for a message.
+/// When an operation was done in the recorded run, as far as its own rank knows; a receive also
+/// waits for a message.
 #[derive(Clone, Copy)]
 struct Done {
     time: u64,
@@ -106,7 +107,8 @@ struct Progress {
     /// The next operation of the step, and the earliest time at which it can have started.
     op: u32,
     start: u64,
-    /// All operations of the step before this one are done; and when those that were waited for were.
+    /// All operations of the step before this one are done; and when those that were waited for
+    /// were.
     own: u32,
     end: u64,
     /// By operation, from `first` on.
@@ -136,8 +138,8 @@ impl Progress {
     }
 }
 
-/// Follows the recorded run message by message. The order in which ranks are looked at does not matter:
-/// times come from maxima and sums of times that are known.
+/// Follows the recorded run message by message. The order in which ranks are looked at does not
+/// matter: times come from maxima and sums of times that are known.
 struct Timeline<'a> {
     recorded_on: &'a dyn Recorded,
     /// Those on which nothing is under way are used again: collectives have a tag each.
@@ -188,7 +190,8 @@ impl Timeline<'_> {
         Ok(done.time)
     }
 
-    /// Follows a rank until it waits for a message that was not sent yet; gives that channel and operation.
+    /// Follows a rank until it waits for a message that was not sent yet; gives that channel and
+    /// operation.
     fn follow(&mut self, rank: &mut Ranked, progress: &mut Progress) -> Result<(), (u32, u32)> {
         let Ranked { steps, draft, place, decided, .. } = rank;
         while let Some(step) = steps.list.front().filter(|step| step.ops.1 <= *decided).copied() {
@@ -315,8 +318,8 @@ impl Timeline<'_> {
         }
     }
 
-    /// Compiles more calls of the ranks that have been followed to their end; false if there are none. Those far ahead of
-    /// others wait, so that what is under way stays little.
+    /// Compiles more calls of the ranks that have been followed to their end; false if there are
+    /// none. Those far ahead of others wait, so that what is under way stays little.
     fn compile(
         &mut self,
         runs: &mut [Run],
@@ -340,9 +343,9 @@ impl Timeline<'_> {
     }
 }
 
-/// Sets the own time of each call that waited: from the moment at which all it waited for had happened. Compiles what is
-/// still to be compiled, as far as the recorded run has been followed. Gives how many calls returned before that moment, and
-/// warnings.
+/// Sets the own time of each call that waited: from the moment at which all it waited for had
+/// happened. Compiles what is still to be compiled, as far as the recorded run has been followed.
+/// Gives how many calls returned before that moment, and warnings.
 pub fn align(
     runs: &mut [Run],
     recorded_on: &dyn Recorded,
@@ -363,7 +366,8 @@ pub fn align(
         if timeline.compile(runs, &mut all, threads)? {
             continue;
         }
-        // A message that never comes (the trace of its sender is cut): nothing is known of the wait.
+        // A message that never comes (the trace of its sender is cut): nothing is known of the
+        // wait.
         let stuck = all.iter_mut().enumerate().find_map(|(index, progress)| {
             let op = progress.blocked.take()?;
             progress.forced += 1;
@@ -398,7 +402,8 @@ pub fn align(
 /// The ends of messages: rank and operation.
 type Ends = Vec<(usize, u32)>;
 
-/// The sends and the receives of all messages of a pair with one tag, in the order of their posting.
+/// The sends and the receives of all messages of a pair with one tag, in the order of their
+/// posting.
 pub fn pairs(runs: &mut [Run]) -> impl Iterator<Item = [Ends; 2]> + use<> {
     let mut ends: FxHashMap<(u32, u32, u32), [Ends; 2]> = FxHashMap::default();
     for (index, rank) in runs.iter_mut().map(Run::made).enumerate() {

@@ -17,8 +17,8 @@ fn whole(time: f64) -> Option<u64> {
 }
 
 impl Compiler<'_> {
-    /// Where the trace tells amounts, they take the place of the time between calls: computation takes as long as on its
-    /// host, sleep as long as it says.
+    /// Where the trace tells amounts, they take the place of the time between calls: computation
+    /// takes as long as on its host, sleep as long as it says.
     pub fn between(&mut self, record: &Record, stream: &Stream) -> Result<(), String> {
         let Some(Between { computed, slept }) = stream.between() else { return Ok(()) };
         let by_clock =
@@ -39,7 +39,8 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// Adds the sleep before the current call, ahead of the computation `before` it; gives what comes first.
+    /// Adds the sleep before the current call, ahead of the computation `before` it; gives what
+    /// comes first.
     pub fn sleep(&mut self, before: u32) -> u32 {
         let chain = self.threads.get_mut(self.now.thread);
         let time = chain.map_or(0, |chain| std::mem::take(&mut chain.slept));

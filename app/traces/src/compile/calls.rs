@@ -73,7 +73,8 @@ pub fn compile(
     }
 }
 
-/// A request whose number is used again was completed in a way that the trace does not tell: it is waited for.
+/// A request whose number is used again was completed in a way that the trace does not tell: it is
+/// waited for.
 fn reuse(compiler: &mut Compiler, id: i64) {
     if let Some(old) = compiler.requests.remove(&id)
         && old.active
@@ -113,8 +114,8 @@ fn start(compiler: &mut Compiler, ids: &[i64], stream: &Stream) -> Result<(), St
     Ok(())
 }
 
-/// Posts the messages of a call. Blocking ones are framed as well. Gives the communicator of a receive whose
-/// source or tag is open.
+/// Posts the messages of a call. Blocking ones are framed as well. Gives the communicator of a
+/// receive whose source or tag is open.
 fn post(
     compiler: &mut Compiler,
     class: Class,
@@ -341,7 +342,8 @@ fn shared(class: Class, arguments: &mut Arguments, ranks: u64) -> Shared {
         C::Allgather | C::NeighborAllgather => (block(arguments, 1), block(arguments, ranks)),
         C::Allgatherv | C::NeighborAllgatherv => {
             let from = block(arguments, 1);
-            // SMPI's choice looks at elements: the datatype stands behind the address and the counts.
+            // SMPI's choice looks at elements: the datatype stands behind the address and the
+            // counts.
             let mut ahead = *arguments;
             let _ = (ahead.number(), ahead.list());
             element = ahead.datatype().size.max(1).cast_unsigned();
@@ -379,8 +381,9 @@ fn shared(class: Class, arguments: &mut Arguments, ranks: u64) -> Shared {
     Shared { sends, receives, buffers, root, element, commutative, communicator }
 }
 
-/// The leaders of two groups that are to have an intercommunicator tell each other who is in them, four bytes a rank and four for the
-/// communicator; then each group has a collective of its own. Gives the leader's messages.
+/// The leaders of two groups that are to have an intercommunicator tell each other who is in them,
+/// four bytes a rank and four for the communicator; then each group has a collective of its own.
+/// Gives the leader's messages.
 fn leaders(
     compiler: &mut Compiler,
     mut arguments: Arguments,

@@ -142,7 +142,8 @@ fn told(class: Class, record: &Record, mut done: impl FnMut(i64, Status)) -> Tol
     Told::Some
 }
 
-/// What an open receive will be found to have matched, once it is done. `None` if that is not known, or if the file cannot be looked through.
+/// What an open receive will be found to have matched, once it is done. `None` if that is not
+/// known, or if the file cannot be looked through.
 pub fn foreseen(stream: &Stream, receive: i64) -> Option<Status> {
     let mut stream = stream.ahead()?;
     let mut record = Record::default();
@@ -178,7 +179,8 @@ fn ask_to_cancel(compiler: &mut Compiler, id: i64, stream: &Stream) {
     }
 }
 
-/// At least one of these requests is done, and nobody knows which. Where as many calls have said so as there are requests, all are.
+/// At least one of these requests is done, and nobody knows which. Where as many calls have said so
+/// as there are requests, all are.
 fn blind(compiler: &mut Compiler, stream: &Stream, ids: &[i64]) {
     let is_active = |id: &&i64| compiler.requests.get(id).is_some_and(|request| request.active);
     let active: Vec<i64> = ids.iter().filter(is_active).copied().collect();
@@ -203,7 +205,8 @@ fn blind(compiler: &mut Compiler, stream: &Stream, ids: &[i64]) {
     }
 }
 
-/// A look has found nothing. In a simulated run it takes what it costs; otherwise all of its time is computation.
+/// A look has found nothing. In a simulated run it takes what it costs; otherwise all of its time
+/// is computation.
 pub fn missed(compiler: &mut Compiler) {
     if compiler.looks > 0 {
         compiler.pause();
@@ -241,8 +244,8 @@ fn finish(compiler: &mut Compiler, stream: &Stream, id: i64, status: Status) {
     compiler.now.waits.extend(ops.iter().filter(|op| **op != NONE));
 }
 
-/// Takes out a receive that was cancelled. A send stays: no trace says whether it could still be stopped, and
-/// MPI libraries hardly ever can.
+/// Takes out a receive that was cancelled. A send stays: no trace says whether it could still be
+/// stopped, and MPI libraries hardly ever can.
 fn cancel(compiler: &mut Compiler, op: u32) {
     match compiler.out.draft.get(op).map(|op| op.kind) {
         Some(Kind::Recv) => compiler.void(op),

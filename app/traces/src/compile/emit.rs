@@ -1,7 +1,7 @@
 //! Operations of a call and how they hang together with the calls before.
 //!
-//! The order of operations and dependencies is that of Schedgen's schedules: what a call posts comes
-//! first, then the computation before it.
+//! The order of operations and dependencies is that of Schedgen's schedules: what a call posts
+//! comes first, then the computation before it.
 
 use schedule::{Edge, Kind, Op};
 
@@ -155,7 +155,8 @@ impl Compiler<'_> {
         }
     }
 
-    /// Puts what the current call has posted so far behind the call before it; the rest of the call takes its time.
+    /// Puts what the current call has posted so far behind the call before it; the rest of the call
+    /// takes its time.
     pub fn frame_part(&mut self, shape: Shape) {
         let leave = std::mem::replace(&mut self.now.leave, self.now.enter);
         self.frame(shape);
@@ -212,7 +213,8 @@ impl Compiler<'_> {
         }
     }
 
-    /// Point to point, as Schedgen does it; the time of the call, if it counts, comes before the message.
+    /// Point to point, as Schedgen does it; the time of the call, if it counts, comes before the
+    /// message.
     fn plain(&mut self, shape: Shape, gap: u64, own: u64) -> (u32, Edge) {
         let start = self.now.starts.first().copied().unwrap_or(NONE);
         if self.now.finds {
@@ -263,8 +265,8 @@ impl Compiler<'_> {
         self.now.behind
     }
 
-    /// What takes so long, and begins when the computation before the call has passed: by itself, so that what comes meanwhile comes before it.
-    /// The rest of the call comes behind it.
+    /// What takes so long, and begins when the computation before the call has passed: by itself,
+    /// so that what comes meanwhile comes before it. The rest of the call comes behind it.
     pub fn moment(&mut self, gap: u64, cost: u64) {
         if !self.inside {
             return;

@@ -1,7 +1,8 @@
 //! Tags: those of a schedule have 32 bits and know no communicators.
 //!
-//! In the world, a tag below 1 000 000 is itself, and collective n is 1 000 000 + n, as in Schedgen's schedules. Everything
-//! else is numbered, the same on all ranks: as it comes, and in the end in the order of what it is for.
+//! In the world, a tag below 1 000 000 is itself, and collective n is 1 000 000 + n, as in
+//! Schedgen's schedules. Everything else is numbered, the same on all ranks: as it comes, and in
+//! the end in the order of what it is for.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -14,7 +15,8 @@ use crate::record::{ANY, WORLD};
 const PLAIN: i64 = 1_000_000;
 /// Collectives of the world count modulo this; no more are under way between two ranks.
 const COLLECTIVES: i64 = 1 << 22;
-/// One-sided operations of a rank count modulo this; no more of those between two ranks are under way.
+/// One-sided operations of a rank count modulo this; no more of those between two ranks are under
+/// way.
 const ACCESSES: u32 = 1 << 16;
 /// Numbers that were given as they came have this bit.
 const EARLY: u32 = 1 << 31;
@@ -61,8 +63,8 @@ impl Numbers {
         *all.entry(key).or_insert(next)
     }
 
-    /// The tag in the schedule for each tag that [`Keys`] gave; `None` if they are the same. It does not depend on
-    /// which rank came first.
+    /// The tag in the schedule for each tag that [`Keys`] gave; `None` if they are the same. It
+    /// does not depend on which rank came first.
     pub fn tags(self) -> Option<impl Fn(u32) -> u32> {
         let numbers = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut keys: Vec<_> = numbers.into_iter().collect();
@@ -110,9 +112,11 @@ impl<'a> Keys<'a> {
         }
         let purpose = match purpose {
             Purpose::Collective(number) => Purpose::Collective(number % 1024),
-            // Two ranks are never so many collectives apart that messages of two with one number meet.
+            // Two ranks are never so many collectives apart that messages of two with one number
+            // meet.
             Purpose::Step(number, step) => Purpose::Step(number % 16, step),
-            // One may overtake another: what belongs together is told by number. There are too many to note those that a rank has used.
+            // One may overtake another: what belongs together is told by number. There are too many
+            // to note those that a rank has used.
             Purpose::Remote(number) => {
                 return self.all.number((communicator, Purpose::Remote(number % ACCESSES)));
             }

@@ -1,7 +1,8 @@
 //! Locks of windows: who gives one back tells who waits for it, as live ranks have it.
 //!
-//! A lock goes to those who ask in the order in which they ask. The times of a simulated run are exact, and tell when each had it and who
-//! waited. That takes the calls of all ranks; so traces are compiled once more when one has waited.
+//! A lock goes to those who ask in the order in which they ask. The times of a simulated run are
+//! exact, and tell when each had it and who waited. That takes the calls of all ranks; so traces
+//! are compiled once more when one has waited.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +10,8 @@ use rustc_hash::FxHashMap;
 
 use super::run::Run;
 
-/// A lock: the communicator of the window, how many collectives that had when the window was made, and the target.
+/// A lock: the communicator of the window, how many collectives that had when the window was made,
+/// and the target.
 pub type Lock = (i64, i64, i64);
 
 /// A moment: picoseconds, and the turn of those in it.
@@ -27,7 +29,8 @@ pub struct Held {
     pub leave: u64,
 }
 
-/// Who tells whom that a lock is there: by rank of the trace and number of the lock among those that it held.
+/// Who tells whom that a lock is there: by rank of the trace and number of the lock among those
+/// that it held.
 #[derive(Debug, Default)]
 pub struct Grants {
     from: FxHashMap<(u32, usize), i64>,
@@ -37,7 +40,8 @@ pub struct Grants {
 /// A holder of a lock: until when, rank and number.
 type Holder = (At, u32, usize);
 
-/// Who holds a lock together, and who gave it back last before that: the last, and the last other rank.
+/// Who holds a lock together, and who gave it back last before that: the last, and the last other
+/// rank.
 #[derive(Debug, Default)]
 struct Holders {
     alone: bool,

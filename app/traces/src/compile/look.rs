@@ -59,8 +59,9 @@ impl Compiler<'_> {
         }
     }
 
-    /// What a call costs besides what it waits for passes, if it is a look of a simulated run, and more the more often that is done in a row;
-    /// otherwise that is part of the computation before it.
+    /// What a call costs besides what it waits for passes, if it is a look of a simulated run, and
+    /// more the more often that is done in a row; otherwise that is part of the computation before
+    /// it.
     pub fn look(&mut self, class: Class, stream: &Stream) {
         let is_flush = matches!(
             class,

@@ -1,10 +1,11 @@
 //! Traces to a schedule.
 //!
-//! Each rank is compiled on its own, in parallel with the others; mode `Aligned` takes them a piece at a time and finds out
-//! for what each call waited. Then what needs all ranks is done: one-sided operations get their part at the
-//! target, windows lose messages of which only one end lies within, and tags of all communicators are brought into one
-//! space. Of a trace, one block or line is in memory at a time, of the schedule what can still change; the rest lies in a
-//! temporary file.
+//! Each rank is compiled on its own, in parallel with the others; mode `Aligned` takes them a piece
+//! at a time and finds out for what each call waited. Then what needs all ranks is done: one-sided
+//! operations get their part at the target, windows lose messages of which only one end lies
+//! within, and tags of all communicators are brought into one space. Of a trace, one block or line
+//! is in memory at a time, of the schedule what can still change; the rest lies in a temporary
+//! file.
 
 mod align;
 mod between;
@@ -56,15 +57,16 @@ pub struct Compiled {
     pub marks: Vec<Vec<Mark>>,
 }
 
-/// A call in the schedule. It lasts from the end of the computation before it to the start of what comes before the thread's
-/// next call. Those that post nothing and wait for nothing have no mark.
+/// A call in the schedule. It lasts from the end of the computation before it to the start of what
+/// comes before the thread's next call. Those that post nothing and wait for nothing have no mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
     /// Its number in the table of calls.
     pub call: u32,
     /// The thread that makes it.
     pub thread: u32,
-    /// What begins when the call before it ends, an operation of the rank: the computation before this call, or the sleep before that.
+    /// What begins when the call before it ends, an operation of the rank: the computation before
+    /// this call, or the sleep before that.
     pub first: u32,
     /// The computation before it.
     pub before: u32,
@@ -95,7 +97,8 @@ pub enum Error {
     },
 }
 
-/// Carries out a task for each item, on several threads; the results come in the order of the items.
+/// Carries out a task for each item, on several threads; the results come in the order of the
+/// items.
 fn parallel<T: Send, R: Send>(
     items: Vec<T>,
     threads: usize,
@@ -133,15 +136,15 @@ pub fn compile(traces: &Traces, options: &Options) -> Result<Compiled, Error> {
     if late == 0 || recorded || options.clocks == Clocks::Init {
         return Ok(compiled);
     }
-    // The ranks did not leave MPI_Init together: messages came before they were sent. Perhaps the clocks that were
-    // measured do better.
+    // The ranks did not leave MPI_Init together: messages came before they were sent. Perhaps the
+    // clocks that were measured do better.
     let (measured, later) = compile_by(traces, options, true, Known::default())?;
     Ok(if later < late { measured } else { compiled })
 }
 
-/// Makes a schedule by one choice of clocks; with it comes how many calls returned too early. Once more, if ranks
-/// waited for locks, or if there are synchronous sends, with what is `known` then; and again if only then it shows which messages that
-/// were probed are some.
+/// Makes a schedule by one choice of clocks; with it comes how many calls returned too early. Once
+/// more, if ranks waited for locks, or if there are synchronous sends, with what is `known` then;
+/// and again if only then it shows which messages that were probed are some.
 fn compile_by(
     traces: &Traces,
     options: &Options,
@@ -221,8 +224,8 @@ fn joined(
     Ok((image, marks))
 }
 
-/// The traces of so many ranks, compiled to their ends; or only opened, if the recorded run is followed while it is compiled. A window
-/// cuts messages before that.
+/// The traces of so many ranks, compiled to their ends; or only opened, if the recorded run is
+/// followed while it is compiled. A window cuts messages before that.
 fn runs<'a>(
     traces: &Traces,
     shared: Shared<'a>,
@@ -242,7 +245,8 @@ fn runs<'a>(
     runs.into_iter().collect()
 }
 
-/// Takes something of each rank and puts it in the order of the schedule's ranks, of which there are `count`.
+/// Takes something of each rank and puts it in the order of the schedule's ranks, of which there
+/// are `count`.
 fn by_place<T>(
     ranked: &mut [Ranked],
     count: usize,
@@ -299,8 +303,8 @@ fn judge(ranked: &mut [Ranked], window: Window) -> Result<(), Error> {
     Err(Error::Options(format!("there is nothing of the traces in the window: {there_is}")))
 }
 
-/// How a rank's time is brought to that of all: points (its own, the common one) in picoseconds, between which time runs
-/// evenly.
+/// How a rank's time is brought to that of all: points (its own, the common one) in picoseconds,
+/// between which time runs evenly.
 type Clock = Option<Vec<(u64, i128)>>;
 
 /// The clocks of all ranks as they were measured. The traces are read once for it.

@@ -1,10 +1,10 @@
 //! One-sided operations as messages.
 //!
 //! A put is a message to the target, which answers; a get asks and is answered with the data; what
-//! does both sends both. The target's part belongs to no call of its program: it waits for no
-//! other operation, as if the network interface did it. What ends an epoch waits for the answers, and
-//! `MPI_Win_fence` synchronises all, post and start, complete and wait exchange a message per pair. Locks
-//! exclude each other where the times of a simulated run tell who waited.
+//! does both sends both. The target's part belongs to no call of its program: it waits for no other
+//! operation, as if the network interface did it. What ends an epoch waits for the answers, and
+//! `MPI_Win_fence` synchronises all, post and start, complete and wait exchange a message per pair.
+//! Locks exclude each other where the times of a simulated run tell who waited.
 
 use std::ops::Range;
 
@@ -23,7 +23,8 @@ use crate::options::{Mode, Options, Window};
 use crate::record::{Arguments, PROC_NULL};
 use crate::source::Stream;
 
-/// The types of a lock that nobody shares: Open MPI's, and MPICH's and that of the standard's binary interface.
+/// The types of a lock that nobody shares: Open MPI's, and MPICH's and that of the standard's
+/// binary interface.
 const EXCLUSIVE: [i64; 3] = [1, 234, 301];
 
 /// Of so many flushes of a simulated run with nothing to wait for, one is a look.
@@ -39,7 +40,8 @@ pub struct Exposure {
     open: Vec<(u32, u32, bool)>,
     /// How often a call completed accesses with nothing to wait for.
     idle: u32,
-    /// Those to which it was opened by `MPI_Win_post`, and those that it accesses since `MPI_Win_start`.
+    /// Those to which it was opened by `MPI_Win_post`, and those that it accesses since
+    /// `MPI_Win_start`.
     posted: Vec<i64>,
     started: Vec<i64>,
     /// Receives of what those tell to which it was opened, since it was asked for them.
@@ -288,7 +290,8 @@ fn unlock(
     Ok(())
 }
 
-/// The call waits for the answers of a target, or of all; if it is `local`, for those that bring data.
+/// The call waits for the answers of a target, or of all; if it is `local`, for those that bring
+/// data.
 fn answers(
     compiler: &mut Compiler,
     id: i64,

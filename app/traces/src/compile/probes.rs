@@ -28,7 +28,8 @@ pub fn matched(
     Ok(())
 }
 
-/// The first message that was probed, and is not in hand, of those that a receive may take: by communicator, source and tag.
+/// The first message that was probed, and is not in hand, of those that a receive may take: by
+/// communicator, source and tag.
 pub fn place(compiler: &Compiler, (id, from, tag): (i64, i64, i64)) -> Option<usize> {
     let same = |said: i64, found: i64| said == ANY || said == found;
     compiler.probed.iter().position(|probed| {
@@ -39,14 +40,16 @@ pub fn place(compiler: &Compiler, (id, from, tag): (i64, i64, i64)) -> Option<us
     })
 }
 
-/// A call receives a message that was probed. If its sender may wait for an answer, it gets that now.
+/// A call receives a message that was probed. If its sender may wait for an answer, it gets that
+/// now.
 pub fn take(compiler: &mut Compiler, probed: &Probed, immediate: bool) {
     (compiler.looks, compiler.times) = (0, 0);
     waits_for(compiler, probed, immediate);
     compiler.answer_to(probed.op);
 }
 
-/// A message that was probed is there; but the call may have to wait for the thread that has found it.
+/// A message that was probed is there; but the call may have to wait for the thread that has found
+/// it.
 fn waits_for(compiler: &mut Compiler, probed: &Probed, immediate: bool) {
     let found = compiler.out.draft.get(probed.op);
     let here = found.is_some_and(|op| usize::from(op.cpu) == compiler.now.thread);

@@ -44,7 +44,8 @@ pub struct Ranked {
     pub steps: Steps,
     /// The operations before this one are not changed by later calls.
     pub decided: u32,
-    /// All messages in the order of their posting, if a window is cut or synchronous sends are answered.
+    /// All messages in the order of their posting, if a window is cut or synchronous sends are
+    /// answered.
     pub log: Vec<Logged>,
     /// Sends that are to be answered.
     pub synchronous: Vec<Synchronous>,
@@ -53,7 +54,8 @@ pub struct Ranked {
     pub held: Vec<Held>,
     /// Messages that were probed and then received.
     pub probed: u32,
-    /// By receive of a probe, what comes before the place of an answer to its sender, and its number among those.
+    /// By receive of a probe, what comes before the place of an answer to its sender, and its
+    /// number among those.
     pub answered: FxHashMap<u32, (u32, u32)>,
     pub marks: Vec<Mark>,
     /// Sends that are blocking calls, if that was asked for.
@@ -161,7 +163,8 @@ pub struct Compiler<'a> {
     pub times: u64,
     /// One-sided operations so far.
     pub accesses: u32,
-    /// Operations of requests whose completion the trace does not tell: the next call waits for them.
+    /// Operations of requests whose completion the trace does not tell: the next call waits for
+    /// them.
     pub late: Vec<u32>,
     /// Arrays of requests, and how many of each calls have completed without saying which.
     pub blind: Vec<(Vec<i64>, usize)>,
@@ -169,8 +172,8 @@ pub struct Compiler<'a> {
     pub freed: Vec<u32>,
     /// Those of messages in the program's buffer.
     pub buffered: Vec<u32>,
-    /// So many open operations are a reason to close some; none, if the messages of other ranks can still change
-    /// all of them.
+    /// So many open operations are a reason to close some; none, if the messages of other ranks can
+    /// still change all of them.
     full: usize,
     /// Whether synchronous sends are answered.
     pub answers: Option<&'a Answers>,
@@ -313,7 +316,8 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// Compiles the next call of the rank. Fails if closed operations cannot be written to their file.
+    /// Compiles the next call of the rank. Fails if closed operations cannot be written to their
+    /// file.
     pub fn next(&mut self, record: &mut Record, stream: &Stream) -> io::Result<()> {
         self.out.calls += 1;
         if let Some(points) = &self.clock {
@@ -344,8 +348,8 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// Notes which operations no later call can change: those before all whose requests are not completed yet. One of these
-    /// may still get the source that it matched, or be cancelled.
+    /// Notes which operations no later call can change: those before all whose requests are not
+    /// completed yet. One of these may still get the source that it matched, or be cancelled.
     pub fn decide(&mut self) {
         let requests = self.requests.values().filter(|request| request.active);
         let open = requests.flat_map(|request| request.ops.iter().copied()).min();
@@ -446,7 +450,8 @@ impl<'a> Compiler<'a> {
         self.inside = inside;
     }
 
-    /// Closes the operations on which no later call can depend and of which the recorded run is known.
+    /// Closes the operations on which no later call can depend and of which the recorded run is
+    /// known.
     #[cold]
     fn close(&mut self) -> io::Result<()> {
         let chains = self.threads.iter().filter_map(|chain| chain.last).map(|(op, _)| op);
@@ -541,7 +546,8 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// Notes that the current call begins behind a computation, and puts the sleep before that. Gives what of these comes first.
+    /// Notes that the current call begins behind a computation, and puts the sleep before that.
+    /// Gives what of these comes first.
     pub fn mark(&mut self, before: u32) -> u32 {
         let first = self.sleep(before);
         if self.options.marks {

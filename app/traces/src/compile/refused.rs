@@ -20,7 +20,8 @@ pub fn message(values: &[i64], receives: bool) -> Result<(), String> {
     Ok(())
 }
 
-/// A collective whose count means something on every rank; others are ignored on some, and in place.
+/// A collective whose count means something on every rank; others are ignored on some, and in
+/// place.
 pub fn collective(class: Class, values: &[i64]) -> Result<(), String> {
     let place = match class {
         Class::Bcast => 1,

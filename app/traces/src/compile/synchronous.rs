@@ -1,7 +1,9 @@
-//! Synchronous sends: their receives answer them, and they end with the answer, as live ranks have it.
+//! Synchronous sends: their receives answer them, and they end with the answer, as live ranks have
+//! it.
 //!
-//! Which receive a message meets shows when all ranks are compiled: those of one pair with one tag do not overtake each other. That
-//! takes a list of all messages, and operations that stay open; so traces are compiled once more when a synchronous send is found.
+//! Which receive a message meets shows when all ranks are compiled: those of one pair with one tag
+//! do not overtake each other. That takes a list of all messages, and operations that stay open; so
+//! traces are compiled once more when a synchronous send is found.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use schedule::{Edge, Kind, Op};
@@ -23,7 +25,8 @@ pub struct Synchronous {
 /// For which receives places of answers are left.
 #[derive(Debug, Default)]
 pub struct Answers {
-    /// Of messages that were probed: for those with these numbers, by rank of all copies; otherwise for all.
+    /// Of messages that were probed: for those with these numbers, by rank of all copies; otherwise
+    /// for all.
     probed: Option<Vec<FxHashSet<u32>>>,
 }
 
@@ -38,7 +41,8 @@ impl Answers {
 /// What is said where synchronous sends are not answered.
 pub const STANDARD: &str = "MPI_Ssend and MPI_Issend are replayed as standard sends: short ones do not wait for the receiver";
 
-/// Whether there are some that can be answered: not where the recorded run is followed, nor where messages are cut.
+/// Whether there are some that can be answered: not where the recorded run is followed, nor where
+/// messages are cut.
 pub fn want_answers(runs: &mut [Run], options: &Options) -> bool {
     let has_some = |run: &mut Run| run.made().counts.contains_key(STANDARD);
     let can_be = options.window == Window::All && options.mode != Mode::Aligned;
@@ -55,8 +59,9 @@ pub fn expect(compiler: &mut Compiler, send: u32, to: u32, communicator: i64) {
     compiler.out.synchronous.push(Synchronous { send, answer, tag });
 }
 
-/// Gives the receives their answers. Where no receive is known, none is waited for; tells how often that is the case, and, if places were
-/// left for messages that were probed and are not synchronous, for which they are to be left.
+/// Gives the receives their answers. Where no receive is known, none is waited for; tells how often
+/// that is the case, and, if places were left for messages that were probed and are not
+/// synchronous, for which they are to be left.
 pub fn answer(runs: &mut [Run]) -> (usize, Option<Answers>) {
     let mut open: Vec<FxHashMap<u32, Synchronous>> = Vec::new();
     for run in runs.iter_mut() {
@@ -76,7 +81,8 @@ pub fn answer(runs: &mut [Run]) -> (usize, Option<Answers>) {
     let mut probed = vec![FxHashSet::default(); runs.len()];
     for (receiver, receive, tag, peer) in met {
         if let Some(run) = runs.get_mut(receiver).map(Run::made) {
-            // There is a place for it right behind each receive, or where the program received what it had probed.
+            // There is a place for it right behind each receive, or where the program received what
+            // it had probed.
             let place = run.answered.remove(&receive);
             if let (Some((_, number)), Some(numbers)) = (place, probed.get_mut(receiver)) {
                 numbers.insert(number);

@@ -12,7 +12,8 @@ pub enum Verdict {
     Local,
     /// It is a look at the clock.
     Clock,
-    /// It is a turn within a call of MPI-IO, before which what is earlier in simulated time happens.
+    /// It is a turn within a call of MPI-IO, before which what is earlier in simulated time
+    /// happens.
     Turn,
     /// MPI-IO: how its ranks agree, only simulated runs tell.
     Io,

@@ -13,7 +13,8 @@ pub const NEIGHBOURS: u32 = 3;
 pub const CLOCK: u32 = 4;
 /// The thread that made the calls that follow.
 pub const THREAD: u32 = 5;
-/// Of a simulated run, when the call that follows looked at or changed what ranks share: how long after it was entered.
+/// Of a simulated run, when the call that follows looked at or changed what ranks share: how long
+/// after it was entered.
 pub const MOMENT: u32 = 6;
 /// The first number of a call.
 pub const CALLS: u32 = 16;

@@ -1,7 +1,8 @@
 //! The table of calls: what each MPI function is, and which of its arguments a trace keeps.
 //!
-//! It is the file `calls.csv`, read by this library and by the generator of the recorder. The fields
-//! of a call stand in the order of its arguments in C, so that one table serves all trace formats.
+//! It is the file `calls.csv`, read by this library and by the generator of the recorder. The
+//! fields of a call stand in the order of its arguments in C, so that one table serves all trace
+//! formats.
 
 use std::sync::OnceLock;
 

@@ -1,10 +1,10 @@
 //! The text traces of liballprof: one file per rank, a call per line.
 //!
-//! `MPI_Name:START:argument:…:END`, times in microseconds, arguments in the order of C; a datatype is
-//! `id,size,extent`, a communicator `handle,rank,size`, a list of counts `address:count,count,…`. What a call
-//! gave back stands there as an address, so that matched sources, flags and indices are not known.
-//! Requests are known by the addresses of their handles; those of an array follow each other at a distance
-//! of 8 bytes (Open MPI) or 4 (MPICH).
+//! `MPI_Name:START:argument:…:END`, times in microseconds, arguments in the order of C; a datatype
+//! is `id,size,extent`, a communicator `handle,rank,size`, a list of counts
+//! `address:count,count,…`. What a call gave back stands there as an address, so that matched
+//! sources, flags and indices are not known. Requests are known by the addresses of their handles;
+//! those of an array follow each other at a distance of 8 bytes (Open MPI) or 4 (MPICH).
 //!
 //! Source: the tracer's output as `LogGOPSim`'s Schedgen reads it.
 
@@ -255,7 +255,8 @@ impl<R: Read> AllprofReader<R> {
         Ok(true)
     }
 
-    /// A time in picoseconds since the file's first. `-` stands for the beginning, the time of the last call.
+    /// A time in picoseconds since the file's first. `-` stands for the beginning, the time of the
+    /// last call.
     fn time(&mut self, part: (usize, &[u8])) -> Result<u64, Fault> {
         let (at, text) = part;
         if text == b"-" {
@@ -310,7 +311,8 @@ impl<R: Read> AllprofReader<R> {
 
     fn comment(&mut self, line: &[u8]) {
         // `# clockdiff: x s` and `# Init clockdiff: x` before the calls, `# Finalize clockdiff: x`
-        // behind them. Whatever the unit says, they are microseconds: so the clocks of the seed's traces agree.
+        // behind them. Whatever the unit says, they are microseconds: so the clocks of the seed's
+        // traces agree.
         let text = String::from_utf8_lossy(line);
         let Some((_, value)) = text.split_once("clockdiff:") else { return };
         let value = value.split_whitespace().next().and_then(|word| word.parse::<f64>().ok());
@@ -460,8 +462,8 @@ impl<R: Read> AllprofReader<R> {
     }
 }
 
-/// Source -2 is `MPI_ANY_SOURCE` of MPICH where a source stands, and so `MPI_PROC_NULL` of Open MPI. Those who
-/// trace receive from anyone much more often than from no one.
+/// Source -2 is `MPI_ANY_SOURCE` of MPICH where a source stands, and so `MPI_PROC_NULL` of Open
+/// MPI. Those who trace receive from anyone much more often than from no one.
 fn normalise(call: &Call, values: &mut [i64]) {
     // Where the source stands among the values: behind address, count and datatype.
     let source = match call.class {

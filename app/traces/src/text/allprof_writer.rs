@@ -1,9 +1,10 @@
 //! Writing the text of liballprof.
 //!
-//! Its arrays of requests follow each other in memory, which other traces do not say: what completes several
-//! requests is written as one `MPI_Wait` for each of them, and so are successful tests; what starts several as one
-//! `MPI_Start` each. A source that was left open is the one that matched where the call itself says so. Lost are what other
-//! calls gave back, threads, and who is in a communicator.
+//! Its arrays of requests follow each other in memory, which other traces do not say: what
+//! completes several requests is written as one `MPI_Wait` for each of them, and so are successful
+//! tests; what starts several as one `MPI_Start` each. A source that was left open is the one that
+//! matched where the call itself says so. Lost are what other calls gave back, threads, and who is
+//! in a communicator.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -33,8 +34,8 @@ impl<W: Write> AllprofWriter<W> {
         self.start = u128::from(start) * 1000;
     }
 
-    /// Writes a call, and before it what was defined since the last one. Calls that this format cannot tell are an
-    /// error, with the reason.
+    /// Writes a call, and before it what was defined since the last one. Calls that this format
+    /// cannot tell are an error, with the reason.
     pub fn call(
         &mut self,
         record: &Record,

@@ -18,8 +18,9 @@ enum Writer {
     Independent(IndependentWriter<BufWriter<File>>),
 }
 
-/// Writes the traces of all ranks in a form of text into a folder, which must be there. Gives what is odd about the
-/// traces; an error is a file that cannot be read or written, or everything that the form has no words for.
+/// Writes the traces of all ranks in a form of text into a folder, which must be there. Gives what
+/// is odd about the traces; an error is a file that cannot be read or written, or everything that
+/// the form has no words for.
 pub fn convert(traces: &Traces, form: Form, folder: &Path) -> Result<Vec<String>, Error> {
     let (mut errors, mut warnings) = (Vec::new(), Vec::new());
     let width = traces.ranks().saturating_sub(1).to_string().len();

@@ -1,8 +1,8 @@
 //! Time-independent traces of SMPI: amounts of computation in place of times.
 //!
-//! A line is `rank action arguments`; an index lists one file per rank, or one for all. What the public
-//! recorder writes and its replayer refuses (`Ssend`, `iallreduce`) is read. The traces do not say
-//! which communicator is meant: everything belongs to the world.
+//! A line is `rank action arguments`; an index lists one file per rank, or one for all. What the
+//! public recorder writes and its replayer refuses (`Ssend`, `iallreduce`) is read. The traces do
+//! not say which communicator is meant: everything belongs to the world.
 //!
 //! Source: SimGrid's description of its replay, `docs` of SMPI.
 

@@ -1,7 +1,9 @@
-//! Writing time-independent text, as SMPI replays it: amounts of computation, and messages among all ranks.
+//! Writing time-independent text, as SMPI replays it: amounts of computation, and messages among
+//! all ranks.
 //!
-//! All sizes are in bytes. What completes several requests is written as one `wait` for each, what probes is left out. What the
-//! text has no words for (communicators smaller than the world, immediate collectives, one-sided operations) is an error.
+//! All sizes are in bytes. What completes several requests is written as one `wait` for each, what
+//! probes is left out. What the text has no words for (communicators smaller than the world,
+//! immediate collectives, one-sided operations) is an error.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -46,8 +48,8 @@ impl<W: Write> IndependentWriter<W> {
         Self { out, rank, ranks, speed, last: 0, requests, started, lines: String::new() }
     }
 
-    /// Writes a call, and before it the computation since the last one: the time `between` them, if nothing else is said. Calls that this format cannot tell are an error,
-    /// with the reason.
+    /// Writes a call, and before it the computation since the last one: the time `between` them, if
+    /// nothing else is said. Calls that this format cannot tell are an error, with the reason.
     pub fn call(
         &mut self,
         record: &Record,

@@ -3,7 +3,8 @@
 use infiniband::{Hiccups, Parameters, preset};
 use units::Time;
 
-/// Links of 32 ns per flit, cables of 20 ns, switches of 61 ns, no flow-control packets; hosts that keep up with their links.
+/// Links of 32 ns per flit, cables of 20 ns, switches of 61 ns, no flow-control packets; hosts that
+/// keep up with their links.
 pub fn even() -> Parameters {
     Parameters {
         cable: Time::from_ps(20_000),

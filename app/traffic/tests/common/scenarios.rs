@@ -9,8 +9,8 @@ use units::Time;
 mod even;
 pub use even::even;
 
-/// Nine leaf switches of nine hosts under nine others. The first eight hosts of leaves 1 to 4 send to host 0;
-/// the ninth of leaf 1 sends to the first host of leaf 5, by the same switch as they do.
+/// Nine leaf switches of nine hosts under nine others. The first eight hosts of leaves 1 to 4 send
+/// to host 0; the ninth of leaf 1 sends to the first host of leaf 5, by the same switch as they do.
 pub fn incast() -> (&'static str, Vec<(u32, u32)>) {
     let senders = (9..45).filter(|host| host % 9 < 8).map(|host| (host, 0));
     ("xgft:children=9x9,parents=1x9", senders.chain([(17, 45)]).collect())
@@ -31,9 +31,9 @@ pub struct Seen {
 /// Every flow offers all that its link can carry, in full packets, for 4 ms after 2 ms.
 pub fn play((spec, flows): (&str, Vec<(u32, u32)>), control: bool, threads: usize) -> Seen {
     let parameters = preset("infiniband-ddr-simula-cc").expect("a preset");
-    // With a table of multiples of a packet's time a flow can be slowed down to 1/128, more than the 1/32 of a
-    // fair share: that of the preset ends at 1/16. A flow that is marked whenever it sends settles at a packet per
-    // timer, so this must exceed 32 packet times, 35 us.
+    // With a table of multiples of a packet's time a flow can be slowed down to 1/128, more than
+    // the 1/32 of a fair share: that of the preset ends at 1/16. A flow that is marked whenever it
+    // sends settles at a packet per timer, so this must exceed 32 packet times, 35 us.
     let table = (0..128).map(|multiplier| Delay { shift: 0, multiplier }).collect();
     let timer = Time::from_ps(60_000_000);
     let slow = |set| Control { table, timer, threshold: 4, ..set };

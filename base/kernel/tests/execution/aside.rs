@@ -25,8 +25,8 @@ impl Wire for Word {
     }
 }
 
-/// At times 0, 10, 20, … a process tells the one after it something aside for ten later, and those that are divisible by 3 send it
-/// a message for the same time too.
+/// At times 0, 10, 20, … a process tells the one after it something aside for ten later, and those
+/// that are divisible by 3 send it a message for the same time too.
 struct Whisper {
     processes: u32,
     rounds: u64,
@@ -90,8 +90,8 @@ impl Model for Whisper {
     }
 }
 
-/// What is said aside is known when its time comes, and nobody runs for it: the last of 6 processes runs at time zero only, that
-/// of 5 for its messages too.
+/// What is said aside is known when its time comes, and nobody runs for it: the last of 6 processes
+/// runs at time zero only, that of 5 for its messages too.
 #[test]
 fn words_aside_wake_nobody() {
     for processes in [6, 5] {

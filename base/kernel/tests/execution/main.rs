@@ -61,8 +61,8 @@ fn equals_a_heap() {
     }
 }
 
-/// Workers that do not wait for each other at every window: two of them, of a half each, and more, that have several
-/// halves' processes between them.
+/// Workers that do not wait for each other at every window: two of them, of a half each, and more,
+/// that have several halves' processes between them.
 #[test]
 fn workers_apart() {
     for processes in [2, 5, 64, 65] {

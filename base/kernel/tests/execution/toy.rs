@@ -84,7 +84,8 @@ pub struct Toy {
     pub seed: u64,
     /// How often each of the first tokens moves.
     pub hops: u32,
-    /// All tokens are plain, and between the lower and the upper half of the numbers they take three lookaheads or more.
+    /// All tokens are plain, and between the lower and the upper half of the numbers they take
+    /// three lookaheads or more.
     pub halves: bool,
 }
 

@@ -196,8 +196,8 @@ impl Flows {
         (Label { source, destination, choice, sequence, level, kind }, more)
     }
 
-    /// Congestion control after a packet that takes `packet` picoseconds and ends at `end`: no packet
-    /// of the flow before the answer.
+    /// Congestion control after a packet that takes `packet` picoseconds and ends at `end`: no
+    /// packet of the flow before the answer.
     fn pace(&mut self, control: &Control, pair: u32, now: u64, packet: u64, end: u64) -> u64 {
         let state = &mut self.pairs[pair as usize];
         let level = usize::from(state.level & 15);

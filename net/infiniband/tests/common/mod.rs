@@ -6,7 +6,8 @@ use infiniband::{Delivery, Driver, Fabric, Hiccups, Message, Parameters, preset}
 use topology::{Routes, Topology};
 use units::Time;
 
-/// The preset of seed 000 without pauses and flow-control packets, with 20 ns of cable and 30 and 31 ns of switch.
+/// The preset of seed 000 without pauses and flow-control packets, with 20 ns of cable and 30 and
+/// 31 ns of switch.
 pub fn simula() -> Parameters {
     let preset = preset("infiniband-ddr-simula").expect("a preset");
     Parameters {

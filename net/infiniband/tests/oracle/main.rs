@@ -24,8 +24,9 @@ fn link(flit: u64) -> topology::Rate {
     topology::Rate::Data(Bandwidth::from_bits_per_second(512_000_000_000_000 / flit))
 }
 
-/// Small numbers, so that ties and short buffers are common. The paces are such that no packet meets three,
-/// each faster than the one before, where the flits between head and tail are not exact.
+/// Small numbers, so that ties and short buffers are common. The paces are such that no packet
+/// meets three, each faster than the one before, where the flits between head and tail are not
+/// exact.
 fn parameters() -> impl Strategy<Value = Parameters> {
     let paces = (prop::sample::select(vec![10_u64, 16, 20]), 0..3, 0..4_u64, 5..40_u64);
     let times = (1..40_u64, 0..30_u64, 0..30_u64, 0..30_u64);
@@ -87,7 +88,8 @@ fn traffic() -> impl Strategy<Value = Vec<(u64, u32, u32, u64, u8)>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
 
-    /// Every message arrives, once, in order for each pair and level, and when the naive program says.
+    /// Every message arrives, once, in order for each pair and level, and when the naive program
+    /// says.
     #[test]
     fn equal_to_flit_by_flit(
         which in 0..TOPOLOGIES.len(),

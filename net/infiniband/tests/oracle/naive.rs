@@ -49,7 +49,8 @@ struct Port {
     crossed: Option<u64>,
     link_ends: Vec<u64>,
     turns: Vec<usize>,
-    /// End of the last crossing of each packet that leaves this input, while it is being sent `MAX`.
+    /// End of the last crossing of each packet that leaves this input, while it is being sent
+    /// `MAX`.
     being_sent: Vec<u64>,
     /// Host only: pairs in turn, by lane.
     rings: Vec<VecDeque<(u32, u8)>>,
@@ -363,8 +364,8 @@ impl<'a> Naive<'a> {
         if bytes <= 64 { (pace * bytes + 32) / 64 } else { pace }
     }
 
-    /// A flit arrives at a sink with pauses: a poll that is due now comes before it, and it sets one if none
-    /// is due.
+    /// A flit arrives at a sink with pauses: a poll that is due now comes before it, and it sets
+    /// one if none is due.
     fn arrived(&mut self, now: u64, host: u32, port: u16, flit: Flit) {
         let service = self.service(flit);
         let Hiccups { period, pause, phase, resume, .. } = self.parameters.hiccups;

@@ -201,7 +201,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Hosts with their loopbacks and limiters, and the limiters of the switches; the number of hosts.
+    /// Hosts with their loopbacks and limiters, and the limiters of the switches; the number of
+    /// hosts.
     fn leaves(
         &mut self,
         cluster: &Cluster,
@@ -246,7 +247,8 @@ impl Reader<'_> {
             let link = self.limiter(cluster, number);
             leaves.limiter = leaves.limiter.or(link);
             if self.faults.0.len() > before {
-                // SimGrid's names of the switches reach those of the hosts, and it refuses that as well.
+                // SimGrid's names of the switches reach those of the hosts, and it refuses that as
+                // well.
                 let message = "limiters: SimGrid has no names for them in a tree with more switches than hosts";
                 self.faults.0.truncate(before);
                 self.faults.push(Fault::at(line, column, message));

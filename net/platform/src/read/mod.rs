@@ -1,7 +1,8 @@
 //! SimGrid's platform files, and the same in TOML.
 //!
-//! The elements are checked against a table first; then zones, hosts and links are made in the order of the file, and
-//! last the routes, which may name what follows them. All mistakes of a file are reported.
+//! The elements are checked against a table first; then zones, hosts and links are made in the
+//! order of the file, and last the routes, which may name what follows them. All mistakes of a file
+//! are reported.
 
 mod cluster;
 mod generated;
@@ -96,28 +97,32 @@ struct Reader<'a> {
     duplex: FxHashMap<String, u32>,
     stated: Vec<Stated<'a>>,
     faults: Faults,
-    /// Whether hosts or links are missing whose cluster is wrong, so that unknown names mean nothing.
+    /// Whether hosts or links are missing whose cluster is wrong, so that unknown names mean
+    /// nothing.
     incomplete: bool,
     /// What SimGrid counts through all fat trees, and through all dragonflies.
     count: cluster::Count,
 }
 
 impl Platform {
-    /// Reads a SimGrid platform of version 4 or 4.1. Errors are all mistakes of the text, with their places.
+    /// Reads a SimGrid platform of version 4 or 4.1. Errors are all mistakes of the text, with
+    /// their places.
     pub fn read(text: &str) -> Result<Self, Faults> {
         let mut faults = Faults::default();
         let tree = tree(text, &mut faults);
         Self::from_tree(&tree, faults)
     }
 
-    /// Reads the same in TOML, from the table `[platform]` of a text whose other tables are left aside. Errors are as for [`Platform::read`].
+    /// Reads the same in TOML, from the table `[platform]` of a text whose other tables are left
+    /// aside. Errors are as for [`Platform::read`].
     pub fn read_toml(text: &str) -> Result<Self, Faults> {
         let mut faults = Faults::default();
         let tree = toml::tree(text, &mut faults);
         Self::from_tree(&tree, faults)
     }
 
-    /// The graph of a platform in TOML, as [`import::simgrid`] reads that of one in XML. Errors are as for [`Platform::read`].
+    /// The graph of a platform in TOML, as [`import::simgrid`] reads that of one in XML. Errors are
+    /// as for [`Platform::read`].
     pub fn graph_of_toml(text: &str) -> Result<Imported, Faults> {
         let mut faults = Faults::default();
         let tree = toml::tree(text, &mut faults);

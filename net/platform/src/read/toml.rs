@@ -1,7 +1,8 @@
 //! Platforms in TOML: the elements and attributes of SimGrid's files as tables and keys.
 //!
-//! `[[platform.zone.host]]` with `id = "a"` is `<host id="a"/>` in the zone. Properties are a table `properties`, the links of a route a list
-//! `links`, each the link's name, with `:UP` or `:DOWN` behind it where the link has two directions. Quantities are texts with units.
+//! `[[platform.zone.host]]` with `id = "a"` is `<host id="a"/>` in the zone. Properties are a table
+//! `properties`, the links of a route a list `links`, each the link's name, with `:UP` or `:DOWN`
+//! behind it where the link has two directions. Quantities are texts with units.
 
 use std::ops::Range;
 

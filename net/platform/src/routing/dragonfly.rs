@@ -1,7 +1,7 @@
-//! A dragonfly after Cray's Cascade: groups of chassis of blades (routers), each with some hosts. Blades of a chassis are all
-//! connected (green), blades of the same number in a group's chassis as well (black), and one cable (blue) joins
-//! each pair of groups: it ends at the blade of the other group's number in the first chassis.
-//! Routes are minimal.
+//! A dragonfly after Cray's Cascade: groups of chassis of blades (routers), each with some hosts.
+//! Blades of a chassis are all connected (green), blades of the same number in a group's chassis as
+//! well (black), and one cable (blue) joins each pair of groups: it ends at the blade of the other
+//! group's number in the first chassis. Routes are minimal.
 
 use super::{Cables, Leaves};
 
@@ -27,7 +27,8 @@ pub(crate) const fn pair(a: u32, b: u32, count: u32) -> u32 {
     a * (2 * count - a - 1) / 2 + b - a - 1
 }
 
-/// The link between two members of a fully connected set whose pairs are cables from `first` on, `step` apart.
+/// The link between two members of a fully connected set whose pairs are cables from `first` on,
+/// `step` apart.
 const fn between(cables: Cables, first: u32, step: u32, count: u32, a: u32, b: u32) -> u32 {
     if a < b {
         cables.up(first + pair(a, b, count) * step)

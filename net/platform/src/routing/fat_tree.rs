@@ -1,9 +1,11 @@
 //! A fat tree (parallel-ports generalized fat tree, Zahavi, Fat-tree routing and node ordering
-//! providing contention free traffic for MPI global collectives, 2012): d-mod-k up, and down by label.
+//! providing contention free traffic for MPI global collectives, 2012): d-mod-k up, and down by
+//! label.
 //!
-//! A node of level l has a label with a digit per level: digits below l count parents, the others children. Its
-//! position is its label read as a number, the first digit counting least. Cables are numbered by level of the
-//! lower end, its position, the digit of the upper end, and then among parallel ones.
+//! A node of level l has a label with a digit per level: digits below l count parents, the others
+//! children. Its position is its label read as a number, the first digit counting least. Cables are
+//! numbered by level of the lower end, its position, the digit of the upper end, and then among
+//! parallel ones.
 
 use smallvec::SmallVec;
 
@@ -54,8 +56,9 @@ impl FatTree {
             here[level] = chosen % parents;
             port /= parents;
         }
-        // A switch looks for its child among its ports from that of the source's cable on. Having found it, SimGrid looks on
-        // with the ports of the child behind the number of this one, and only from there if nothing is found.
+        // A switch looks for its child among its ports from that of the source's cable on. Having
+        // found it, SimGrid looks on with the ports of the child behind the number of this one, and
+        // only from there if nothing is found.
         let mut after = None;
         for level in (0..top).rev() {
             let (children, digit) = (self.children[level], target[level]);

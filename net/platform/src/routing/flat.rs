@@ -1,7 +1,7 @@
 //! A flat cluster: hosts around a switch, which may be a backbone that all of them share.
 //!
-//! Each host has the same links one after the other: its loopback, its limiter, its cable. The points behind the hosts are
-//! routers, which are at the switch.
+//! Each host has the same links one after the other: its loopback, its limiter, its cable. The
+//! points behind the hosts are routers, which are at the switch.
 
 #[derive(Debug)]
 pub(crate) struct Flat {
@@ -31,7 +31,8 @@ impl Flat {
         }
         if to < self.hosts {
             let first = own(to) + loopback;
-            // Nothing is there twice: to itself without a loopback a host has its limiter once, and so a shared cable.
+            // Nothing is there twice: to itself without a loopback a host has its limiter once, and
+            // so a shared cable.
             if from != to || self.split {
                 links.push(first + limiter + split);
             }

@@ -61,8 +61,9 @@ impl Routing {
         }
     }
 
-    /// Appends the links between two points of the zone, and returns the gateways, between zones. Where no route is stated,
-    /// nothing is appended, as in SimGrid: what other zones contribute may be enough.
+    /// Appends the links between two points of the zone, and returns the gateways, between zones.
+    /// Where no route is stated, nothing is appended, as in SimGrid: what other zones contribute
+    /// may be enough.
     #[inline]
     pub fn local(
         &self,
@@ -94,15 +95,16 @@ impl Routing {
     }
 }
 
-/// Seconds between two points: the straight way in the plane, and both heights (Dabek et al., Vivaldi: a
-/// decentralized network coordinate system, SIGCOMM 2004, section 5.4).
+/// Seconds between two points: the straight way in the plane, and both heights (Dabek et al.,
+/// Vivaldi: a decentralized network coordinate system, SIGCOMM 2004, section 5.4).
 fn distance(places: &[[f64; 3]], from: u32, to: u32) -> f64 {
     let [a, b] = [from, to].map(|seat| places.get(seat as usize).copied().unwrap_or_default());
     let plane = ((a[0] - b[0]).powi(2) + (a[1] - b[1]).powi(2)).sqrt();
     (plane + a[2].abs() + b[2].abs()) / 1000.0
 }
 
-/// Cables of a generated machine, numbered from 0: one link each, or two where the directions are apart.
+/// Cables of a generated machine, numbered from 0: one link each, or two where the directions are
+/// apart.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cables {
     /// The first link.

@@ -1,7 +1,9 @@
-//! Routes put together from stated ones, with the fewest links in all: Floyd's and Dijkstra's algorithms, which
-//! differ in what they do with ties. Trees of routes are computed when they are first asked for, and kept.
+//! Routes put together from stated ones, with the fewest links in all: Floyd's and Dijkstra's
+//! algorithms, which differ in what they do with ties. Trees of routes are computed when they are
+//! first asked for, and kept.
 //!
-//! Floyd, Algorithm 97: shortest path, CACM 1962; Dijkstra, A note on two problems in connexion with graphs, 1959.
+//! Floyd, Algorithm 97: shortest path, CACM 1962; Dijkstra, A note on two problems in connexion
+//! with graphs, 1959.
 
 use std::{cmp::Reverse, collections::BinaryHeap, sync::OnceLock};
 
@@ -15,7 +17,8 @@ use crate::{
 
 type Legs = FxHashMap<(u32, u32), Leg>;
 
-/// The route for every pair, of a zone of `size` points: memory and time grow with its square and cube.
+/// The route for every pair, of a zone of `size` points: memory and time grow with its square and
+/// cube.
 #[derive(Debug)]
 pub(crate) struct Floyd {
     pub table: Table,
@@ -179,7 +182,8 @@ fn chain(from: u32, to: u32, before: impl Fn(u32) -> u32) -> Option<Vec<u32>> {
     Some(path)
 }
 
-/// Appends the stated routes along a way, and what connects the gateways of two that follow each other.
+/// Appends the stated routes along a way, and what connects the gateways of two that follow each
+/// other.
 fn join(
     platform: &Platform,
     legs: &Legs,

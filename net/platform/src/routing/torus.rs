@@ -1,6 +1,7 @@
 //! A torus: dimension by dimension, the first first, each the shorter way around.
 //!
-//! Cables are numbered by host and dimension: cable `host × dimensions + d` leads from the host to its next in dimension d.
+//! Cables are numbered by host and dimension: cable `host × dimensions + d` leads from the host to
+//! its next in dimension d.
 
 use super::{Cables, Leaves};
 
@@ -43,8 +44,8 @@ impl Torus {
     }
 }
 
-/// Whether the way from one coordinate to another leads upwards; it is the shorter one, and upwards if
-/// both are of the same length and either it needs no wrap or the start lies in the upper half.
+/// Whether the way from one coordinate to another leads upwards; it is the shorter one, and upwards
+/// if both are of the same length and either it needs no wrap or the start lies in the upper half.
 const fn forwards(at: u32, target: u32, size: u32) -> bool {
     let half = size / 2;
     (target > at && target <= at + half) || (at > half && (at + half) % size >= target)

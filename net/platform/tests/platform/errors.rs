@@ -31,7 +31,8 @@ fn all_mistakes_are_told_at_once_with_their_places() {
 <hots id="beta" speed="1Gf"/>
 <route src="alpha" dst="beta"><link_ctn id="wier"/></route>"#,
     );
-    // By line: the second host, its speed, the bandwidth, the attribute, the element, the link and the host.
+    // By line: the second host, its speed, the bandwidth, the attribute, the element, the link and
+    // the host.
     let expected = [
         "3:1: there are two hosts, routers or zones named `alpha`",
         "3:18: `speed`: expected a quantity above 0 such as `1Gf`, found `fast`",

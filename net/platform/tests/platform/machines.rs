@@ -134,7 +134,8 @@ lnk = []
     assert!(Platform::read_toml(&deep).is_err());
 }
 
-/// A cable takes 100 ns and a switch 30 ns: from leaf to leaf through a spine it is four cables and three switches.
+/// A cable takes 100 ns and a switch 30 ns: from leaf to leaf through a spine it is four cables and
+/// three switches.
 #[test]
 fn a_topology_is_a_machine() {
     let topology = topology::parse("xgft:children=2x2,parents=1x2,cables=1x1").unwrap();
@@ -186,8 +187,8 @@ fn a_topology_s_own_figures_come_first() {
     assert_eq!(bandwidths, [12.5e9, 1e9]);
 }
 
-/// Seed figures: 144 nodes in four cabinets; 1 Gb/s and a limiter of 1.5 times that for each node, 10 Gb/s and a limiter of
-/// 13 Gb/s for each cabinet.
+/// Seed figures: 144 nodes in four cabinets; 1 Gb/s and a limiter of 1.5 times that for each node,
+/// 10 Gb/s and a limiter of 13 Gb/s for each cabinet.
 #[test]
 fn graphene_is_as_the_paper_draws_it() {
     let platform =
@@ -217,7 +218,8 @@ fn graphene_is_as_the_paper_draws_it() {
     assert_eq!(alone, 145);
 }
 
-/// A byte has 8 bits, k is 1000 and Ki 1024; a bare number is in bytes per second, seconds or flop per second.
+/// A byte has 8 bits, k is 1000 and Ki 1024; a bare number is in bytes per second, seconds or flop
+/// per second.
 #[test]
 fn quantities_have_simgrid_s_units() {
     let bandwidths = [

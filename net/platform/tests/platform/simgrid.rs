@@ -1,5 +1,5 @@
-//! Hosts, links and routes of the platforms in `validation/simgrid/platforms` as SimGrid 3.32 prints them. The files in
-//! `tests/expected` are written by `validation/simgrid/routes.py --keep`.
+//! Hosts, links and routes of the platforms in `validation/simgrid/platforms` as SimGrid 3.32
+//! prints them. The files in `tests/expected` are written by `validation/simgrid/routes.py --keep`.
 
 use std::{collections::BTreeMap, fs, path::Path};
 

@@ -168,7 +168,8 @@ impl Draft {
         Ok(Imported::from(Topology { graph, shape: Shape::Irregular }))
     }
 
-    /// Device and port of both ends of every cable; ports that the file leaves open are the lowest free ones.
+    /// Device and port of both ends of every cable; ports that the file leaves open are the lowest
+    /// free ones.
     fn ends(&mut self) -> Vec<[(usize, u32); 2]> {
         let mut taken: Vec<BTreeMap<u32, usize>> = vec![BTreeMap::new(); self.devices.len()];
         let mut ends = vec![[(0, 0); 2]; self.cables.len()];

@@ -1,6 +1,7 @@
 //! The text that `ibnetdiscover` prints (infiniband-diags; format as in its manual page).
 //!
-//! Ports are counted from 1 there and from 0 here. Every cable stands in the file twice, once at each end.
+//! Ports are counted from 1 there and from 0 here. Every cable stands in the file twice, once at
+//! each end.
 
 use std::collections::BTreeMap;
 
@@ -35,8 +36,8 @@ struct Reader {
     faults: Faults,
 }
 
-/// Reads the output of `ibnetdiscover`. Switches are named by their identifier, such as `S-0008f10400411f56`, hosts by the
-/// first word of their description where that is unique.
+/// Reads the output of `ibnetdiscover`. Switches are named by their identifier, such as
+/// `S-0008f10400411f56`, hosts by the first word of their description where that is unique.
 pub fn ibnetdiscover(text: &str) -> Result<Imported, Faults> {
     let mut reader = Reader::default();
     for (index, line) in text.lines().enumerate() {

@@ -33,9 +33,9 @@ impl From<Topology> for Imported {
     }
 }
 
-/// Reads a topology in the format that its text shows: XML is SimGrid's, lines that begin with `Switch` or `Ca` are
-/// of `ibnetdiscover`, those that begin with `host,`, `switch,` or `link,` are CSV, anything else is TOML. What no text has
-/// in it is a mistake of its own.
+/// Reads a topology in the format that its text shows: XML is SimGrid's, lines that begin with
+/// `Switch` or `Ca` are of `ibnetdiscover`, those that begin with `host,`, `switch,` or `link,` are
+/// CSV, anything else is TOML. What no text has in it is a mistake of its own.
 pub fn any(text: &str) -> Result<Imported, Faults> {
     if text.contains(|letter: char| letter.is_control() && !letter.is_whitespace()) {
         let help = "a topology is TOML, CSV, the text of ibnetdiscover or SimGrid's XML".to_owned();

@@ -11,8 +11,9 @@ use super::{
 };
 use crate::{Fault, Faults, place::column_of};
 
-/// Reads lines `host,NAME[,PORTS]`, `switch,NAME[,PORTS]` and `link,END,END[,DELAY[,LENGTH[,RATE]]]`, where an end
-/// is `NAME` or `NAME:PORT`; `#` begins a comment.
+/// Reads lines `host,NAME[,PORTS]`, `switch,NAME[,PORTS]` and
+/// `link,END,END[,DELAY[,LENGTH[,RATE]]]`, where an end is `NAME` or `NAME:PORT`; `#` begins a
+/// comment.
 pub fn csv(text: &str) -> Result<Imported, Faults> {
     let mut draft = Draft::default();
     for (index, line) in text.lines().enumerate() {
@@ -60,8 +61,8 @@ pub fn csv(text: &str) -> Result<Imported, Faults> {
     draft.finish()
 }
 
-/// Reads tables `[hosts]` and `[switches]` of names and numbers of ports, and an array `link` of tables with `ends`,
-/// `delay`, `length` and `rate`.
+/// Reads tables `[hosts]` and `[switches]` of names and numbers of ports, and an array `link` of
+/// tables with `ends`, `delay`, `length` and `rate`.
 pub fn toml(text: &str) -> Result<Imported, Faults> {
     let (table, errors) = DeTable::parse_recoverable(text);
     let mut reader = Reader { text, draft: Draft::default() };

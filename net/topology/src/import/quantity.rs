@@ -1,6 +1,6 @@
-//! Numbers with units as SimGrid's platform files write them: the unit follows without a space, and a number
-//! without one is in bytes per second, seconds or flop per second. Source: the comments of `simgrid.dtd`,
-//! and SimGrid 3.32's list of units.
+//! Numbers with units as SimGrid's platform files write them: the unit follows without a space, and
+//! a number without one is in bytes per second, seconds or flop per second. Source: the comments of
+//! `simgrid.dtd`, and SimGrid 3.32's list of units.
 
 const DECIMAL: &[&str] = &["k", "M", "G", "T", "P", "E", "Z", "Y"];
 const BINARY: &[&str] = &["Ki", "Mi", "Gi", "Ti", "Pi", "Ei", "Zi", "Yi"];

@@ -1,8 +1,10 @@
-//! The graph of a SimGrid platform (XML, DTD version 4): hosts, routers, links, routes, plain clusters.
+//! The graph of a SimGrid platform (XML, DTD version 4): hosts, routers, links, routes, plain
+//! clusters.
 //!
-//! A SimGrid link has no ends of its own: routes name the links they cross. Here a link whose neighbours in all routes are two
-//! things is a cable between them; a link with more neighbours, such as a backbone, is a switch, and
-//! so is the place where two cables meet that no router joins. Speeds, sharing policies, profiles and disks say nothing about the graph and are left out.
+//! A SimGrid link has no ends of its own: routes name the links they cross. Here a link whose
+//! neighbours in all routes are two things is a cable between them; a link with more neighbours,
+//! such as a backbone, is a switch, and so is the place where two cables meet that no router joins.
+//! Speeds, sharing policies, profiles and disks say nothing about the graph and are left out.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -242,7 +244,8 @@ impl Platform {
             let place = links.get(link).map_or((0, 0), |entry| entry.1);
             draft.device(&format!("link {link}"), false, None, place);
         }
-        // The device at an end of a link: what is next to it, or a switch made for the place between.
+        // The device at an end of a link: what is next to it, or a switch made for the place
+        // between.
         let mut made = BTreeSet::new();
         for (link, sides) in &near {
             let (properties, place) = links.get(link).copied().unwrap_or_default();

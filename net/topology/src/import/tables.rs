@@ -22,8 +22,9 @@ struct Draft<'a> {
     faults: Faults,
 }
 
-/// Reads lines `INDEX: v0 v1 v2 …` with the output port, from 0, to local identifier i as value i; 255 means none,
-/// and a line with the same index goes on where the last one ended. Indices are those of the switches in their order.
+/// Reads lines `INDEX: v0 v1 v2 …` with the output port, from 0, to local identifier i as value i;
+/// 255 means none, and a line with the same index goes on where the last one ended. Indices are
+/// those of the switches in their order.
 pub fn fdb_vectors(text: &str, from: &Imported) -> Result<Routes, Faults> {
     let mut draft = Draft::new(&from.topology.graph);
     let mut filled = vec![0_u32; draft.graph.switches() as usize];
@@ -65,8 +66,9 @@ pub fn fdb_vectors(text: &str, from: &Imported) -> Result<Routes, Faults> {
     draft.finish()
 }
 
-/// Reads the linear forwarding tables that `dump_lfts` or `ibroute` print. Switches are found by their GUID, as
-/// `ibnetdiscover` names them, or by their name in brackets; ports are counted from 1 there.
+/// Reads the linear forwarding tables that `dump_lfts` or `ibroute` print. Switches are found by
+/// their GUID, as `ibnetdiscover` names them, or by their name in brackets; ports are counted from
+/// 1 there.
 pub fn lft_dump(text: &str, from: &Imported) -> Result<Routes, Faults> {
     let mut draft = Draft::new(&from.topology.graph);
     let mut current = None;

@@ -1,5 +1,5 @@
-//! XML as SimGrid's files use it: elements and their attributes with their places; text, comments and
-//! declarations are skipped. There are no entities but XML's own five.
+//! XML as SimGrid's files use it: elements and their attributes with their places; text, comments
+//! and declarations are skipped. There are no entities but XML's own five.
 
 use quick_xml::{
     Reader,
@@ -57,8 +57,9 @@ pub enum Part {
     Close(String),
 }
 
-/// Reads a text and passes on its parts in order. Every `Open` has its `Close`, unless there is an error.
-/// Attributes that cannot be read are errors that do not end the reading; a tag that does not close is.
+/// Reads a text and passes on its parts in order. Every `Open` has its `Close`, unless there is an
+/// error. Attributes that cannot be read are errors that do not end the reading; a tag that does
+/// not close is.
 pub fn read(text: &str, mut each: impl FnMut(Part)) -> Result<(), Faults> {
     let lines = Lines::new(text);
     let mut faults = Faults::default();

@@ -99,8 +99,8 @@ impl Algorithm {
 }
 
 impl Routes {
-    /// The routes of a topology, by the usual algorithm unless another one is asked for. An algorithm that does
-    /// not fit the topology and a pair of hosts without a way are errors.
+    /// The routes of a topology, by the usual algorithm unless another one is asked for. An
+    /// algorithm that does not fit the topology and a pair of hosts without a way are errors.
     pub fn build(topology: &Topology, routing: Option<Routing>) -> Result<Self, Fault> {
         let routing = routing.unwrap_or_else(|| Algorithm::usual(topology).into());
         let graph = &topology.graph;
@@ -141,8 +141,8 @@ fn up_down(topology: &Topology, prefer: Option<&tree::Formula>) -> Result<Next, 
     })
 }
 
-/// The formula of an intact tree; d-mod-k around broken links by up*/down* tables that keep to the formula
-/// where they can.
+/// The formula of an intact tree; d-mod-k around broken links by up*/down* tables that keep to the
+/// formula where they can.
 fn in_tree(topology: &Topology, algorithm: Algorithm) -> Result<Next, Fault> {
     let Shape::Tree(tree) = &topology.shape else {
         return Err(misfit(algorithm, "a fat tree"));
@@ -181,7 +181,8 @@ fn rings(grid: &Grid) -> bool {
 /// Lanes for data in InfiniBand: so many links may have a lane each.
 const LANES_OF_INFINIBAND: u32 = 15;
 
-/// Shortest ways with a lane per link; where that takes too many, each on the lowest lane that stays free of cycles.
+/// Shortest ways with a lane per link; where that takes too many, each on the lowest lane that
+/// stays free of cycles.
 fn minimal(topology: &Topology, routing: Routing) -> Result<(Next, Lanes), Fault> {
     let graph = &topology.graph;
     let via = routing.algorithm == Algorithm::Valiant;

@@ -1,19 +1,21 @@
 //! Whether a route set can deadlock.
 //!
-//! A channel is a lane of a link in one direction. A channel depends on the next one that a packet in it may
-//! wait for; routes are free of deadlock if the dependencies have no cycle (Dally and Seitz, 1987; for the
-//! deterministic routes here that is also necessary for some traffic and buffer sizes).
+//! A channel is a lane of a link in one direction. A channel depends on the next one that a packet
+//! in it may wait for; routes are free of deadlock if the dependencies have no cycle (Dally and
+//! Seitz, 1987; for the deterministic routes here that is also necessary for some traffic and
+//! buffer sizes).
 //!
 //! Most routes answer by how they are made, at no cost:
 //!
-//! - ways that go up and then down in a total order of the switches are free (Schroeder et al., 1991): trees by
-//!   formula, whatever decides the way up, and up*/down* tables;
-//! - a lane that rises with every link (Günther, 1981), or with every global link of a dragonfly where a group is
-//!   crossed by one local link (Kim et al., 2008), leaves no way back; layers are made without cycles;
-//! - dimension order depends from lower to higher dimensions only, so that a cycle lies in one line, and all lines
-//!   of a dimension are alike. Lines without a wrap-around link and complete lines are free, rings with a
-//!   dateline as well (Dally and Seitz). On one lane a ring is free up to four switches: then no two ways of
-//!   two links follow each other all the way round.
+//! - ways that go up and then down in a total order of the switches are free (Schroeder et al.,
+//!   1991): trees by formula, whatever decides the way up, and up*/down* tables;
+//! - a lane that rises with every link (Günther, 1981), or with every global link of a dragonfly
+//!   where a group is crossed by one local link (Kim et al., 2008), leaves no way back; layers are
+//!   made without cycles;
+//! - dimension order depends from lower to higher dimensions only, so that a cycle lies in one
+//!   line, and all lines of a dimension are alike. Lines without a wrap-around link and complete
+//!   lines are free, rings with a dateline as well (Dally and Seitz). On one lane a ring is free up
+//!   to four switches: then no two ways of two links follow each other all the way round.
 //!
 //! What is left are tables on one lane. Their dependencies are found by walking from all switches towards each
 //! destination until a switch comes up that this destination has seen: O(destinations * switches) steps.
@@ -94,8 +96,8 @@ fn residents(graph: &Graph) -> Vec<(u32, u32)> {
 
 const NEVER: u32 = u32::MAX;
 
-/// The dependencies of channels on one lane while they are collected. A channel has the number of its port among
-/// those of all devices.
+/// The dependencies of channels on one lane while they are collected. A channel has the number of
+/// its port among those of all devices.
 struct Dependencies<'a> {
     graph: &'a Graph,
     /// First word of each channel's set in `sets`; channels that depend on nothing have none.
@@ -120,7 +122,8 @@ impl<'a> Dependencies<'a> {
         }
     }
 
-    /// Follows packets from each start to a destination, or to a switch that this destination has seen.
+    /// Follows packets from each start to a destination, or to a switch that this destination has
+    /// seen.
     fn walk(
         &mut self,
         destination: u32,
@@ -194,8 +197,8 @@ impl<'a> Dependencies<'a> {
         }
     }
 
-    /// The turns at a switch where the two halves of a way can meet: one that packets go by, or any other one that
-    /// is on ways. Nobody goes back to the switch he came from.
+    /// The turns at a switch where the two halves of a way can meet: one that packets go by, or any
+    /// other one that is on ways. Nobody goes back to the switch he came from.
     fn meetings(&mut self, table: &Switches, here: u32, joined: bool) {
         let graph = self.graph;
         let device = graph.hosts() + here;
@@ -242,7 +245,8 @@ impl<'a> Dependencies<'a> {
         self.sets.iter().map(|word| u64::from(word.count_ones())).sum()
     }
 
-    /// The next channel that a channel depends on, from a port of the far switch on, and the port after it.
+    /// The next channel that a channel depends on, from a port of the far switch on, and the port
+    /// after it.
     fn after(&self, channel: u32, start: u32) -> Option<(u32, u32)> {
         let first = self.first[channel as usize];
         if first == NEVER {
@@ -279,8 +283,8 @@ impl<'a> Dependencies<'a> {
     }
 }
 
-/// A cycle among channels, by depth-first search. `after` gives what a channel depends on from some place on, and the
-/// place to go on from.
+/// A cycle among channels, by depth-first search. `after` gives what a channel depends on from some
+/// place on, and the place to go on from.
 pub(super) fn cycle(
     channels: usize,
     after: impl Fn(u32, u32) -> Option<(u32, u32)>,

@@ -1,7 +1,8 @@
 //! Dimension-order routes on grids, with lanes switched at datelines.
 //!
-//! Source: Dally and Seitz, "Deadlock-free message routing in multiprocessor interconnection networks", 1987.
-//! A packet starts each ring on lane 0 and goes on to lane 1 when it crosses the wrap-around link.
+//! Source: Dally and Seitz, "Deadlock-free message routing in multiprocessor interconnection
+//! networks", 1987. A packet starts each ring on lane 0 and goes on to lane 1 when it crosses the
+//! wrap-around link.
 
 use crate::shape::{Grid, Kind};
 
@@ -46,9 +47,9 @@ impl Formula {
         }
     }
 
-    /// A ring whose ways on one lane can wait for each other all round: the port upwards, the distance of its
-    /// switches in number, and how many they are. Up to four switches there is none, as even and odd switches go half-way
-    /// round in opposite directions.
+    /// A ring whose ways on one lane can wait for each other all round: the port upwards, the
+    /// distance of its switches in number, and how many they are. Up to four switches there is
+    /// none, as even and odd switches go half-way round in opposite directions.
     pub fn open_ring(&self) -> Option<(u16, u32, u32)> {
         let mut stride = 1;
         for dimension in &self.dimensions {

@@ -7,13 +7,13 @@ use crate::{Graph, Shape};
 pub(super) enum Lanes {
     /// One lane.
     Single,
-    /// The number of switch-to-switch links so far: strictly increasing, so there can be no cycle (Günther,
-    /// "Prevention of deadlocks in packet-switched data transport systems", 1981).
+    /// The number of switch-to-switch links so far: strictly increasing, so there can be no cycle
+    /// (Günther, "Prevention of deadlocks in packet-switched data transport systems", 1981).
     Hops { count: u8, classes: Classes },
     /// The number of global links of a dragonfly so far (Kim et al., section 4.1).
     Globals { count: u8, classes: Classes },
-    /// Chosen by switch and destination switch so that no lane has a cycle; with a second half of the way on as many
-    /// lanes of its own.
+    /// Chosen by switch and destination switch so that no lane has a cycle; with a second half of
+    /// the way on as many lanes of its own.
     Layers { of: Vec<u8>, half: u8, count: u8 },
     /// Decided by the grid's formula (datelines).
     Grid { count: u8 },

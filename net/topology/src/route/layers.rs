@@ -1,9 +1,9 @@
 //! Ways between switches on as few lanes as keep every lane free of deadlock.
 //!
-//! Source: Skeie, Lysne and Theiss, "Layered shortest path (LASH) routing in irregular system area networks", IPDPS
-//! 2002: every way keeps to one lane, the lowest whose dependencies stay without a cycle. Ways to a switch are
-//! looked at from the nearest on, so that a way goes with that of its next switch where it can: one more
-//! dependency then. Every switch on a way counts as a source.
+//! Source: Skeie, Lysne and Theiss, "Layered shortest path (LASH) routing in irregular system area
+//! networks", IPDPS 2002: every way keeps to one lane, the lowest whose dependencies stay without a
+//! cycle. Ways to a switch are looked at from the nearest on, so that a way goes with that of its
+//! next switch where it can: one more dependency then. Every switch on a way counts as a source.
 
 use super::next::Switches;
 use crate::Graph;
@@ -11,7 +11,8 @@ use crate::Graph;
 /// A link in one direction.
 #[derive(Clone, Copy)]
 struct Channel {
-    /// The switch at the far end, its first channel, and the place of this channel's dependencies, one per port there.
+    /// The switch at the far end, its first channel, and the place of this channel's dependencies,
+    /// one per port there.
     to: u32,
     next: u32,
     dependencies: u32,
@@ -38,7 +39,8 @@ struct Layers<'a> {
     searches: u32,
 }
 
-/// The lane of each way, by switch and destination, and the number of lanes; `None` if it is more than `most`, up to 15.
+/// The lane of each way, by switch and destination, and the number of lanes; `None` if it is more
+/// than `most`, up to 15.
 pub(super) fn layers(graph: &Graph, table: &Switches, most: u8) -> Option<(Vec<u8>, u8)> {
     let mut layers = Layers::new(graph, table, most);
     let count = table.count as usize;
@@ -113,8 +115,8 @@ impl<'a> Layers<'a> {
         Some((channel.dependencies + to - channel.next, to, from))
     }
 
-    /// The lanes for the way of a switch: those of the next switch that have its dependency, or else the first that can
-    /// be made to have all of the way.
+    /// The lanes for the way of a switch: those of the next switch that have its dependency, or
+    /// else the first that can be made to have all of the way.
     fn lanes(&mut self, switch: u32, home: u32, able: &[Lanes]) -> Option<Lanes> {
         let most = self.most;
         let next = self.step(switch, home)?.1;

@@ -1,11 +1,11 @@
 //! Where a packet goes next.
 //!
-//! A route set answers at every switch, from what the packet carries, with an output port and a virtual
-//! lane. Ports come from forwarding tables or from a formula of the topology's family, where a table would be
-//! large; lanes from the packet's lane and its input and output port.
+//! A route set answers at every switch, from what the packet carries, with an output port and a
+//! virtual lane. Ports come from forwarding tables or from a formula of the topology's family,
+//! where a table would be large; lanes from the packet's lane and its input and output port.
 //!
-//! Service levels above 0 use the same routes on lanes of their own: with n lanes per level, level l has
-//! lanes l*n to l*n+n-1.
+//! Service levels above 0 use the same routes on lanes of their own: with n lanes per level, level
+//! l has lanes l*n to l*n+n-1.
 
 mod build;
 mod deadlock;
@@ -109,8 +109,8 @@ impl Routes {
         self.lanes.count()
     }
 
-    /// The output port and lane at a switch (by its device number) for a packet that came in by a port and
-    /// lane. O(1) for tables, O(dimensions) for grids; nothing is allocated.
+    /// The output port and lane at a switch (by its device number) for a packet that came in by a
+    /// port and lane. O(1) for tables, O(dimensions) for grids; nothing is allocated.
     #[inline]
     pub fn hop(&self, switch: u32, in_port: u16, in_lane: u8, header: &Header) -> Hop {
         let switch = switch - self.hosts;
@@ -120,8 +120,9 @@ impl Routes {
         Hop { port, lane: base + lane }
     }
 
-    /// The port and lane by which a host sends a packet. Hosts with several ports spread by destination (in trees by
-    /// what decides the way up) over those whose switch has a way: O(ports).
+    /// The port and lane by which a host sends a packet. Hosts with several ports spread by
+    /// destination (in trees by what decides the way up) over those whose switch has a way:
+    /// O(ports).
     #[inline]
     pub fn first_hop(&self, header: &Header) -> Hop {
         let port = self.exits.as_ref().map_or(0, |Exits { first, ports }| {
@@ -146,7 +147,8 @@ impl Routes {
         0
     }
 
-    /// What the source chooses for a packet, given a random number; 0 where there is nothing to choose.
+    /// What the source chooses for a packet, given a random number; 0 where there is nothing to
+    /// choose.
     #[inline]
     pub fn choose(&self, source: u32, destination: u32, random: u64) -> u32 {
         self.next.choose(source, destination, random)

@@ -10,7 +10,8 @@ use crate::{End, Graph};
 /// How the output port is found.
 #[derive(Clone, Debug)]
 pub(super) enum Next {
-    /// A table by switch and destination host; `climbs` if all ways go up and then down in an order of the switches.
+    /// A table by switch and destination host; `climbs` if all ways go up and then down in an order
+    /// of the switches.
     Hosts { ports: Vec<u16>, hosts: u32, climbs: bool },
     /// A table by switch and the destination's switch.
     Switches(Switches),
@@ -35,13 +36,14 @@ pub(super) struct Switches {
 pub(super) enum Via {
     /// Nothing.
     None,
-    /// A switch: `choice` - 1. Lanes below `phase` lead to it, those from `phase` on to the destination.
+    /// A switch: `choice` - 1. Lanes below `phase` lead to it, those from `phase` on to the
+    /// destination.
     Switch { phase: u8, among: Vec<u32> },
-    /// The same on one lane. As no lane tells the halves of the way apart, packets go on to the destination from the
-    /// first switch that lies on the way from there.
+    /// The same on one lane. As no lane tells the halves of the way apart, packets go on to the
+    /// destination from the first switch that lies on the way from there.
     Meeting { among: Vec<u32>, ends: Ends },
-    /// A group of a dragonfly: `choice` - 1; the table leads from each switch to each group. Global links are
-    /// at the ports from `globals` on.
+    /// A group of a dragonfly: `choice` - 1; the table leads from each switch to each group. Global
+    /// links are at the ports from `globals` on.
     Group { ports: Vec<u16>, groups: u32, routers: u32, globals: u16 },
 }
 
@@ -163,8 +165,9 @@ impl Switches {
         (port, lane)
     }
 
-    /// The hop of a packet that goes by way of somewhere, unless the choice no longer matters and the first
-    /// phase's lanes are left. Towards the destination the lanes of the second phase begin at `phase`.
+    /// The hop of a packet that goes by way of somewhere, unless the choice no longer matters and
+    /// the first phase's lanes are left. Towards the destination the lanes of the second phase
+    /// begin at `phase`.
     #[inline]
     fn detour(
         &self,

@@ -33,8 +33,9 @@ impl<'a> Search<'a> {
         Self { graph, first, links, order: None, distance, down, queue: Vec::new() }
     }
 
-    /// A search for shortest ways that go up and then down: up is a higher level of a tree, or nearer to a
-    /// root (Schroeder et al., "Autonet: a high-speed, self-configuring local area network", 1991).
+    /// A search for shortest ways that go up and then down: up is a higher level of a tree, or
+    /// nearer to a root (Schroeder et al., "Autonet: a high-speed, self-configuring local area
+    /// network", 1991).
     pub fn up_down(graph: &'a Graph, shape: &Shape) -> Self {
         let mut search = Self::minimal(graph);
         let switches = graph.switches();
@@ -55,7 +56,8 @@ impl<'a> Search<'a> {
         search
     }
 
-    /// How near each switch is to its root, the best connected switch of its part; the root is highest.
+    /// How near each switch is to its root, the best connected switch of its part; the root is
+    /// highest.
     fn depths(&mut self) -> Vec<u32> {
         let mut by_degree: Vec<u32> = (0..self.graph.switches()).collect();
         by_degree.sort_by_key(|&switch| std::cmp::Reverse(self.near(switch).len()));

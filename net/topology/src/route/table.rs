@@ -34,23 +34,26 @@ fn space(rows: u32, columns: u32) -> Result<Vec<u16>, Fault> {
     Ok(vec![NOWHERE; entries as usize])
 }
 
-/// Chooses among equally short ways so that links carry equal numbers of routes, one for each pair of hosts.
+/// Chooses among equally short ways so that links carry equal numbers of routes, one for each pair
+/// of hosts.
 ///
-/// Destination after destination and switch after switch, the nearest first, takes the way whose links have least to carry
-/// so far: Hoefler, Schneider and Lumsdaine, "Optimized routing for large-scale InfiniBand networks", HOTI 2009, but
-/// along shortest ways only, and with the sum of a way's links as it was when a switch of it last chose.
+/// Destination after destination and switch after switch, the nearest first, takes the way whose
+/// links have least to carry so far: Hoefler, Schneider and Lumsdaine, "Optimized routing for
+/// large-scale InfiniBand networks", HOTI 2009, but along shortest ways only, and with the sum of a
+/// way's links as it was when a switch of it last chose.
 struct Balance<'a> {
     graph: &'a Graph,
     /// Hosts of each switch.
     hosts: Vec<u64>,
     /// Routes by port of all devices.
     load: Vec<u64>,
-    /// Of the present target: the switches from the nearest on with their distances, and the ports of each that lie on
-    /// shortest ways.
+    /// Of the present target: the switches from the nearest on with their distances, and the ports
+    /// of each that lie on shortest ways.
     order: Vec<(u32, u32)>,
     first: Vec<usize>,
     candidates: Vec<u16>,
-    /// The link that each switch chose, its far end, and the sum of the loads on the way from there.
+    /// The link that each switch chose, its far end, and the sum of the loads on the way from
+    /// there.
     chosen: Vec<(u32, u32)>,
     cost: Vec<u64>,
 }
@@ -91,7 +94,8 @@ impl<'a> Balance<'a> {
         self.order.sort_unstable();
     }
 
-    /// Chooses a port at every switch towards a number of hosts; the preferred one where it is on a shortest way.
+    /// Chooses a port at every switch towards a number of hosts; the preferred one where it is on a
+    /// shortest way.
     fn choose(
         &mut self,
         weight: u64,
@@ -134,8 +138,8 @@ impl<'a> Balance<'a> {
     }
 }
 
-/// A table by switch and host along the ways that a search finds. Among equally short ways the preferred
-/// port is taken where there is one, else that with the fewest routes so far.
+/// A table by switch and host along the ways that a search finds. Among equally short ways the
+/// preferred port is taken where there is one, else that with the fewest routes so far.
 pub(super) fn by_host(
     graph: &Graph,
     mut search: Search,
@@ -206,7 +210,8 @@ fn single_homes(graph: &Graph) -> Result<Vec<(u32, u16)>, Fault> {
     (0..graph.hosts()).map(home).collect()
 }
 
-/// Tables of a dragonfly: at most one local, one global and one local link; by way of a group if asked for.
+/// Tables of a dragonfly: at most one local, one global and one local link; by way of a group if
+/// asked for.
 pub(super) fn dragonfly(graph: &Graph, shape: &Dragonfly, via: bool) -> Result<Switches, Fault> {
     let (count, groups, routers) = (shape.switches(), shape.groups, shape.routers);
     let mut global = vec![Vec::new(); (groups * groups) as usize];
@@ -260,8 +265,8 @@ pub(super) fn dragonfly(graph: &Graph, shape: &Dragonfly, via: bool) -> Result<S
     Ok(Switches { ports, count, homes: single_homes(graph)?, via })
 }
 
-/// A pair of hosts in service without a way, if there is one: no port of the source leads to a switch that knows one.
-/// Formulas are for topologies whose links all work.
+/// A pair of hosts in service without a way, if there is one: no port of the source leads to a
+/// switch that knows one. Formulas are for topologies whose links all work.
 pub(super) fn unreachable(graph: &Graph, next: &Next) -> Option<(u32, u32)> {
     if matches!(next, Next::Tree(_) | Next::Grid(_)) {
         return None;
@@ -269,7 +274,8 @@ pub(super) fn unreachable(graph: &Graph, next: &Next) -> Option<(u32, u32)> {
     let hosts = graph.hosts();
     let out = graph.hosts_out();
     let in_service = || (0..hosts).filter(|host| out.binary_search(host).is_err());
-    // Two hosts stand for all that are linked to the same switches: one of them is not the destination.
+    // Two hosts stand for all that are linked to the same switches: one of them is not the
+    // destination.
     let mut residents: BTreeMap<Vec<u32>, Vec<u32>> = BTreeMap::new();
     for host in in_service() {
         let (switches, _) = homes(graph, host);

@@ -1,6 +1,7 @@
 //! Routes in fat trees by formula: up until the destination is below, then down.
 //!
-//! Way up: the digit of a key (Zahavi, 2012, equation of D-Mod-K): destination, source or a random choice.
+//! Way up: the digit of a key (Zahavi, 2012, equation of D-Mod-K): destination, source or a random
+//! choice.
 
 use super::Header;
 use crate::shape::Tree;

@@ -1,12 +1,12 @@
 //! Dragonflies: groups of switches, all joined within a group, and links between all groups.
 //!
-//! Source: Kim et al., "Technology-driven, highly-scalable dragonfly topology", ISCA 2008. Arrangements of
-//! global links: Camarero, Vallejo and Beivide, "Topological characterization of Hamming and dragonfly
-//! networks and its implications on routing", 2014.
+//! Source: Kim et al., "Technology-driven, highly-scalable dragonfly topology", ISCA 2008.
+//! Arrangements of global links: Camarero, Vallejo and Beivide, "Topological characterization of
+//! Hamming and dragonfly networks and its implications on routing", 2014.
 //!
-//! Ports of a switch: hosts, then the other switches of its group in order, then global links. Global port j of
-//! switch r is slot r*h+j of its group. With fewer than a*h+1 groups every pair of groups has as many
-//! links as fit, and the slots left over are not connected.
+//! Ports of a switch: hosts, then the other switches of its group in order, then global links.
+//! Global port j of switch r is slot r*h+j of its group. With fewer than a*h+1 groups every pair of
+//! groups has as many links as fit, and the slots left over are not connected.
 
 use super::{LIMIT, Plan, Shape, Topology, product};
 use crate::{Fault, Faults};

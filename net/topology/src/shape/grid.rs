@@ -1,13 +1,13 @@
 //! Switches on a grid of several dimensions.
 //!
-//! k-ary n-cubes and meshes: Dally and Towles, "Principles and Practices of Interconnection Networks", 2004,
-//! chapter 5. HyperX: Ahn et al., "HyperX: topology, routing, and packaging of efficient large-scale
-//! networks", SC 2009; with the same extents in all dimensions a flattened butterfly (Kim et al., ISCA
-//! 2007), with extents of 2 a hypercube.
+//! k-ary n-cubes and meshes: Dally and Towles, "Principles and Practices of Interconnection
+//! Networks", 2004, chapter 5. HyperX: Ahn et al., "HyperX: topology, routing, and packaging of
+//! efficient large-scale networks", SC 2009; with the same extents in all dimensions a flattened
+//! butterfly (Kim et al., ISCA 2007), with extents of 2 a hypercube.
 //!
-//! Switch numbers count dimension 0 fastest. Ports: first the hosts, then per dimension + and - (torus, mesh)
-//! or one port per other switch of that line, in the order of coordinates (HyperX). A ring of one or two
-//! switches has no wrap-around link.
+//! Switch numbers count dimension 0 fastest. Ports: first the hosts, then per dimension + and -
+//! (torus, mesh) or one port per other switch of that line, in the order of coordinates (HyperX). A
+//! ring of one or two switches has no wrap-around link.
 
 use super::{LIMIT, Plan, Shape, Topology, product};
 use crate::{Fault, Faults};

@@ -1,7 +1,9 @@
-//! Rail-optimised clusters: every host has one port per rail, and the hosts of a unit share one switch per rail.
+//! Rail-optimised clusters: every host has one port per rail, and the hosts of a unit share one
+//! switch per rail.
 //!
-//! Source: NVIDIA, "DGX SuperPOD reference architecture" (rail-optimised compute fabric). Rail switch r of unit u has a
-//! port per host of the unit and one up to each spine; without spines there is one unit.
+//! Source: NVIDIA, "DGX SuperPOD reference architecture" (rail-optimised compute fabric). Rail
+//! switch r of unit u has a port per host of the unit and one up to each spine; without spines
+//! there is one unit.
 
 use super::{LIMIT, Plan, Shape, Topology, product};
 use crate::{Fault, Faults};

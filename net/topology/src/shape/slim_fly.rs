@@ -1,8 +1,8 @@
 //! Slim flies on McKay-Miller-Širáň graphs of a prime power q.
 //!
-//! Source: Besta and Hoefler, "Slim fly: a cost effective low-diameter network topology", SC 2014, section
-//! II-B. 2 q^2 switches (part, x, y) of network radix (3q - d)/2 with q = 4w + d, d = 1, 0 or -1, and of
-//! diameter 2. Coordinates are elements of the field of q elements ([`Field`]).
+//! Source: Besta and Hoefler, "Slim fly: a cost effective low-diameter network topology", SC 2014,
+//! section II-B. 2 q^2 switches (part, x, y) of network radix (3q - d)/2 with q = 4w + d, d = 1, 0
+//! or -1, and of diameter 2. Coordinates are elements of the field of q elements ([`Field`]).
 
 use super::{LIMIT, Plan, Shape, Topology, product};
 use crate::{Fault, Faults};
@@ -102,8 +102,8 @@ impl SlimFly {
     }
 }
 
-/// The field of q elements, a power of a prime p: polynomials over the integers modulo p, written as the number whose
-/// digits to the base p are their coefficients.
+/// The field of q elements, a power of a prime p: polynomials over the integers modulo p, written
+/// as the number whose digits to the base p are their coefficients.
 struct Field {
     prime: u32,
     /// The powers of an element of which all but 0 are powers, from the 0th on.
@@ -123,8 +123,8 @@ impl Field {
         if rest != 1 || q > 1000 {
             return None;
         }
-        // x^k, k the degree, is some polynomial of lower degree; the first by which x has all powers will do. For a
-        // prime, x is that number itself.
+        // x^k, k the degree, is some polynomial of lower degree; the first by which x has all
+        // powers will do. For a prime, x is that number itself.
         let high = q / prime;
         (1..q).find_map(|tail| {
             let next = |e: &u32| Some(sum(prime, e % high * prime, tail, e / high));

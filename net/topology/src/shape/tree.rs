@@ -1,14 +1,14 @@
 //! Fat trees: extended generalised fat trees with parallel links.
 //!
-//! Level 0 holds the hosts. A node of level l has `parents[l]` parents on level l+1, joined by `cables[l]`
-//! parallel links each, and a switch of level l has `children[l-1]` children. Sources: Öhring et al., "On
-//! generalized fat trees", IPPS 1995 (XGFT); Petrini and Vanneschi, "k-ary n-trees", IPPS 1997; Zahavi,
-//! "Fat-trees routing and node ordering providing contention free traffic for MPI global collectives", 2012
-//! (parallel links).
+//! Level 0 holds the hosts. A node of level l has `parents[l]` parents on level l+1, joined by
+//! `cables[l]` parallel links each, and a switch of level l has `children[l-1]` children. Sources:
+//! Öhring et al., "On generalized fat trees", IPPS 1995 (XGFT); Petrini and Vanneschi, "k-ary
+//! n-trees", IPPS 1997; Zahavi, "Fat-trees routing and node ordering providing contention free
+//! traffic for MPI global collectives", 2012 (parallel links).
 //!
-//! A node of level l is (low, high): low < product of the parents of the levels below, high < product of
-//! the children of the levels above. Its ports are first those downwards, child by child within each
-//! parallel cable, then those upwards.
+//! A node of level l is (low, high): low < product of the parents of the levels below, high <
+//! product of the children of the levels above. Its ports are first those downwards, child by child
+//! within each parallel cable, then those upwards.
 
 use super::{LIMIT, Plan, Shape, Topology, product};
 use crate::{Fault, Faults};
@@ -31,8 +31,8 @@ impl Tree {
         Self { children, parents, cables }
     }
 
-    /// The largest tree of a number of levels of switches of `radix` ports in which every switch below the top
-    /// has as many ports up as down.
+    /// The largest tree of a number of levels of switches of `radix` ports in which every switch
+    /// below the top has as many ports up as down.
     pub fn full(levels: usize, radix: u32) -> Self {
         let half = radix / 2;
         let mut children = vec![half; levels];

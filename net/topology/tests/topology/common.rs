@@ -46,7 +46,8 @@ pub fn lengths(topology: &Topology, routes: &Routes, random: u64) -> (u32, u64) 
     (longest, sum)
 }
 
-/// Distances between all pairs of hosts in service by breadth-first search over the ports: the longest and the sum.
+/// Distances between all pairs of hosts in service by breadth-first search over the ports: the
+/// longest and the sum.
 pub fn distances(graph: &Graph) -> (u32, u64) {
     let (mut longest, mut sum) = (0, 0);
     let hosts = in_service(graph);

@@ -38,8 +38,9 @@ fn free_where_theory_says_so() {
     }
 }
 
-/// Lanes: 1 in trees and grids without rings, 2 in tori (Dally and Seitz), 2 in a minimal and 3 in a Valiant dragonfly (Kim
-/// et al.), 2 in a slim fly of diameter 2, twice as many by way of a switch.
+/// Lanes: 1 in trees and grids without rings, 2 in tori (Dally and Seitz), 2 in a minimal and 3 in
+/// a Valiant dragonfly (Kim et al.), 2 in a slim fly of diameter 2, twice as many by way of a
+/// switch.
 #[test]
 fn lanes() {
     let cases = [
@@ -58,8 +59,8 @@ fn lanes() {
     }
 }
 
-/// On one lane a ring of five switches, all ways shortest, has ways of two links each way round: the five channels of
-/// one direction wait for each other.
+/// On one lane a ring of five switches, all ways shortest, has ways of two links each way round:
+/// the five channels of one direction wait for each other.
 #[test]
 fn a_ring_on_one_lane_has_a_cycle() {
     let (topology, routes) = routed("ring:switches=5", Some("min-hop"));
@@ -76,7 +77,8 @@ fn a_ring_on_one_lane_has_a_cycle() {
     assert_eq!(here.device, cycle[0].from.device);
 }
 
-/// Single-lane minimal ways on a torus, a dragonfly and a slim fly can wait for each other in a circle.
+/// Single-lane minimal ways on a torus, a dragonfly and a slim fly can wait for each other in a
+/// circle.
 #[test]
 fn other_cycles_on_one_lane() {
     for (spec, routing) in [

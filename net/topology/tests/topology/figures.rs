@@ -4,20 +4,25 @@ use topology::{Bisection, parse};
 
 /// Hosts, switches, links between switches, diameter, mean hops between different hosts, bisection.
 ///
-/// - Star of n: mean 2, bisection n/2. The seed (000, section 4.7.3) gives 2, 2.57, 2.85 and 3.7 mean hops for H8_S1, S2, S4 and
-///   S6: 18/7, 20/7 and 26/7 exactly. H8_S4: 2 and 2 of 4 joined switches: 4 links.
-/// - Ring of n switches, one host each: sum over distances d of 1 to n/2; n = 6: (1+1+2+2+3)/5 + 2 = 3.8.
-/// - Torus k x k: n k^n / 2... links: 2 per switch and dimension halved = n N; mean k/4 per dimension over all pairs:
-///   4x4: 2 * 1 * 16/15 + 2; bisection 2N/k. Mesh 4x4: links 2*4*3, mean 2 * 15/12 * 16/15 + 2, bisection N/k.
+/// - Star of n: mean 2, bisection n/2. The seed (000, section 4.7.3) gives 2, 2.57, 2.85 and 3.7
+///   mean hops for H8_S1, S2, S4 and S6: 18/7, 20/7 and 26/7 exactly. H8_S4: 2 and 2 of 4 joined
+///   switches: 4 links.
+/// - Ring of n switches, one host each: sum over distances d of 1 to n/2; n = 6: (1+1+2+2+3)/5 + 2
+///   = 3.8.
+/// - Torus k x k: n k^n / 2... links: 2 per switch and dimension halved = n N; mean k/4 per
+///   dimension over all pairs: 4x4: 2 * 1 * 16/15 + 2; bisection 2N/k. Mesh 4x4: links 2*4*3, mean
+///   2 * 15/12 * 16/15 + 2, bisection N/k.
 /// - Hypercube n: links n 2^(n-1), diameter n + 2, mean n/2 * N/(N-1) + 2, bisection N/2.
-/// - HyperX 4x4 (flattened butterfly): links 2 * 16*3/2; mean 2 * 3/4 * 16/15 + 2; bisection (4/2)^2 * 4, but no more than
-///   half the hosts' links.
-/// - k-ary n-tree: k^n hosts, n k^(n-1) switches, (n-1) k^n links between them; diameter 2n; 2-ary 3-tree: from a host 1 at 2, 2
-///   at 4, 4 at 6: 34/7; bisection k^n/2.
-/// - Fat tree of 2 levels, radix r: r^2/2 hosts, 3r/2 switches, r^2/2 links; M9: 17 at 2, 630 at 4 of 647.
-/// - Dragonfly p=h=2, a=4: g=9, 72 hosts, 36 switches, 9*6 local and 36 global links, diameter 5 (Kim et al.).
-/// - Slim fly q=5: 50 switches of degree 7, 175 links, diameter 2: the Hoffman-Singleton graph; mean switch
-///   distance (7 + 2*42)/49; one host each: 91/49 + 2.
+/// - HyperX 4x4 (flattened butterfly): links 2 * 16*3/2; mean 2 * 3/4 * 16/15 + 2; bisection
+///   (4/2)^2 * 4, but no more than half the hosts' links.
+/// - k-ary n-tree: k^n hosts, n k^(n-1) switches, (n-1) k^n links between them; diameter 2n; 2-ary
+///   3-tree: from a host 1 at 2, 2 at 4, 4 at 6: 34/7; bisection k^n/2.
+/// - Fat tree of 2 levels, radix r: r^2/2 hosts, 3r/2 switches, r^2/2 links; M9: 17 at 2, 630 at 4
+///   of 647.
+/// - Dragonfly p=h=2, a=4: g=9, 72 hosts, 36 switches, 9*6 local and 36 global links, diameter 5
+///   (Kim et al.).
+/// - Slim fly q=5: 50 switches of degree 7, 175 links, diameter 2: the Hoffman-Singleton graph;
+///   mean switch distance (7 + 2*42)/49; one host each: 91/49 + 2.
 #[test]
 fn closed_forms() {
     let exact = |links| Some(Bisection::Exact(links));
@@ -67,8 +72,9 @@ fn three_levels_of_radix_36_have_11664_hosts() {
     assert!((metrics.mean_hops - mean).abs() < 1e-12);
 }
 
-/// Slim fly: degree (3q - d)/2, diameter 2, so 4 with the hosts' links, for q = 4w + d (Besta and Hoefler, II-B); 32 vertices of
-/// degree 6 and 162 of degree 13 are the largest graphs of diameter 2 known for these degrees (q = 4 and 9).
+/// Slim fly: degree (3q - d)/2, diameter 2, so 4 with the hosts' links, for q = 4w + d (Besta and
+/// Hoefler, II-B); 32 vertices of degree 6 and 162 of degree 13 are the largest graphs of diameter
+/// 2 known for these degrees (q = 4 and 9).
 #[test]
 fn slim_flies_have_diameter_two() {
     let primes = [(3, 5), (5, 7), (7, 11), (11, 17), (13, 19), (17, 25), (19, 29)];
@@ -84,7 +90,8 @@ fn slim_flies_have_diameter_two() {
     }
 }
 
-/// Balanced dragonflies: a h + 1 groups, every pair of groups joined by one link, diameter 3 + 2 in all arrangements.
+/// Balanced dragonflies: a h + 1 groups, every pair of groups joined by one link, diameter 3 + 2 in
+/// all arrangements.
 #[test]
 fn dragonfly_groups_are_joined_once() {
     for arrangement in ["absolute", "relative", "circulant"] {
@@ -112,8 +119,9 @@ fn dragonfly_groups_are_joined_once() {
     }
 }
 
-/// The search for a bisection finds what the formula says where there is one: a torus 4x6 is cut across its longer
-/// side, 2 * 4 links; a chain of 3 switches with 2 hosts each loses one host of the middle switch and one link: 2.
+/// The search for a bisection finds what the formula says where there is one: a torus 4x6 is cut
+/// across its longer side, 2 * 4 links; a chain of 3 switches with 2 hosts each loses one host of
+/// the middle switch and one link: 2.
 #[test]
 fn bisections_that_are_searched() {
     let cases = [("torus:dims=4x6", 8), ("chain:switches=3,hosts=2", 2), ("mesh:dims=3x8", 3)];
@@ -122,9 +130,9 @@ fn bisections_that_are_searched() {
     }
 }
 
-/// Hosts of several ports change sides with all their cables. Two hosts with four cables each to one switch: 4. Rails without
-/// spines: half of the hosts of every switch, 8 * 8 = 64. Four units with spines: two units against two, half of the
-/// 32 cables of each of 8 spines.
+/// Hosts of several ports change sides with all their cables. Two hosts with four cables each to
+/// one switch: 4. Rails without spines: half of the hosts of every switch, 8 * 8 = 64. Four units
+/// with spines: two units against two, half of the 32 cables of each of 8 spines.
 #[test]
 fn bisections_with_hosts_of_several_ports() {
     let cables = "host,a,4\nhost,b,4\nswitch,s,8\n".to_owned() + &"link,a,s\nlink,b,s\n".repeat(4);

@@ -194,7 +194,8 @@ fn a_missing_table_is_reported_once() {
     assert_eq!(faults.to_string(), "there is no table for switch `s1`");
 }
 
-/// Entries towards a host out of service, and those of a switch without links, mean nothing; others must lead somewhere.
+/// Entries towards a host out of service, and those of a switch without links, mean nothing; others
+/// must lead somewhere.
 #[test]
 fn tables_around_failures() {
     let vectors = "0: 255 0 1 2\n1: 255 0 0 1\n";

@@ -69,7 +69,8 @@ impl Naive {
         panic!("{header:?} goes round in a loop");
     }
 
-    /// Takes channels away that nothing waits for until there are none (Kahn, 1962): what is left has a cycle.
+    /// Takes channels away that nothing waits for until there are none (Kahn, 1962): what is left
+    /// has a cycle.
     fn has_cycle(&self) -> bool {
         let mut waiting = vec![0; self.after.len()];
         for &next in self.after.iter().flatten() {
@@ -91,8 +92,9 @@ impl Naive {
     }
 }
 
-/// The answer is that of the naive analysis, and a cycle is one of its dependencies; of halves that meet on one lane more
-/// turns are counted than there are packets for, so that around failures a cycle may be seen where there is none.
+/// The answer is that of the naive analysis, and a cycle is one of its dependencies; of halves that
+/// meet on one lane more turns are counted than there are packets for, so that around failures a
+/// cycle may be seen where there is none.
 fn check(topology: &Topology, routing: &str) -> bool {
     let routes = Routes::build(topology, Some(routing.parse().unwrap())).unwrap();
     let naive = Naive::new(topology, &routes);
@@ -206,8 +208,9 @@ fn around_failures() {
     }
 }
 
-/// By way of another switch on one lane: three switches that are all joined send a packet each by way of the next, and
-/// wait for each other; three in a row do not, as the ways go one way or the other.
+/// By way of another switch on one lane: three switches that are all joined send a packet each by
+/// way of the next, and wait for each other; three in a row do not, as the ways go one way or the
+/// other.
 #[test]
 fn valiant_on_one_lane() {
     for (spec, possible) in [
@@ -241,8 +244,9 @@ fn large_grids() {
     }
 }
 
-/// Where a lane per link would take more than the 15 lanes of InfiniBand, ways have as few lanes as stay without a cycle:
-/// rings need two; the ways along a chain need one, those of both halves by way of somewhere one each.
+/// Where a lane per link would take more than the 15 lanes of InfiniBand, ways have as few lanes as
+/// stay without a cycle: rings need two; the ways along a chain need one, those of both halves by
+/// way of somewhere one each.
 #[test]
 fn lanes_of_long_ways() {
     for (spec, routing, broken, most) in [

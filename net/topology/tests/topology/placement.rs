@@ -35,7 +35,8 @@ fn recorded_names() {
     assert_eq!(place::by_names(&["x", "h0", "y"], &graph).unwrap_err().0.len(), 2);
 }
 
-/// Slots are filled in order, or one of each host in turn; hosts without a number of slots share what the others leave.
+/// Slots are filled in order, or one of each host in turn; hosts without a number of slots share
+/// what the others leave.
 #[test]
 fn on_listed_hosts() {
     let hosts = [(5, Some(2)), (1, Some(1)), (3, Some(3))];

@@ -26,8 +26,8 @@ const SPECS: &[&str] = &[
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Whatever links and switches fail: routes reach every host that has a link by ways that work, free of deadlock; if there are
-    /// none, two hosts are cut off, or only ways up and down are.
+    /// Whatever links and switches fail: routes reach every host that has a link by ways that work,
+    /// free of deadlock; if there are none, two hosts are cut off, or only ways up and down are.
     #[test]
     fn failures(which in 0..SPECS.len(), fraction in 0.0..0.4, switches in 0.0..0.3, seed in 0_u64..1000) {
         let mut topology = parse(SPECS[which]).unwrap();

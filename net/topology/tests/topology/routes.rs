@@ -41,8 +41,9 @@ fn ways_are_shortest() {
     }
 }
 
-/// A dragonfly's minimal ways have at most one local, one global and one local link, and two of hosts: at
-/// most 5. By way of a group: at most l g l g l, 7. Slim fly by way of a switch: twice 2, and 2.
+/// A dragonfly's minimal ways have at most one local, one global and one local link, and two of
+/// hosts: at most 5. By way of a group: at most l g l g l, 7. Slim fly by way of a switch: twice 2,
+/// and 2.
 #[test]
 fn ways_have_bounded_length() {
     let bounds = [
@@ -90,9 +91,9 @@ fn unevenness(graph: &Graph, routes: &Routes) -> f64 {
     f64::from(most) * loads.len() as f64 / f64::from(loads.iter().sum::<u32>())
 }
 
-/// Among shortest ways those are taken whose links carry few routes. A slim fly of q = 5 has no choice that matters, a fat tree
-/// of two levels has as many ways up as hosts. With ties broken by the destination's number the others
-/// were at 2.38, 1.89, 2.12 and 4.
+/// Among shortest ways those are taken whose links carry few routes. A slim fly of q = 5 has no
+/// choice that matters, a fat tree of two levels has as many ways up as hosts. With ties broken by
+/// the destination's number the others were at 2.38, 1.89, 2.12 and 4.
 #[test]
 fn links_carry_similar_numbers_of_routes() {
     for (spec, routing, most) in [

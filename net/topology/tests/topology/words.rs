@@ -50,7 +50,8 @@ fn mistakes_in_failures_and_routings() {
     assert!("d-mod-k:lanes=3".parse::<Routing>().is_err());
 }
 
-/// 25 % of the 8 links between the switches of H8_S6 are 2; of its 6 switches 50 % are 3. A seed decides which.
+/// 25 % of the 8 links between the switches of H8_S6 are 2; of its 6 switches 50 % are 3. A seed
+/// decides which.
 #[test]
 fn fractions_of_links() {
     let broken = |text: &str, seed| {

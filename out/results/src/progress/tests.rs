@@ -52,8 +52,9 @@ fn nothing_is_divided_by_zero() {
     assert!(Work { operations: 0, signals: 0 }.share(0, 0) <= 0.0);
 }
 
-/// 1000 operations and, as is believed, 1000 signals; really there are 3 times as many, evenly. At half the way,
-/// (1500 + 20) / 0.52 * 0.5 = 1461.5 further signals are expected, so that 2000 of 1000 + 1500 + 1461.5 are done. At the end, all are.
+/// 1000 operations and, as is believed, 1000 signals; really there are 3 times as many, evenly. At
+/// half the way, (1500 + 20) / 0.52 * 0.5 = 1461.5 further signals are expected, so that 2000 of
+/// 1000 + 1500 + 1461.5 are done. At the end, all are.
 #[test]
 fn the_share_learns() {
     let work = Work { operations: 1000, signals: 1000 };

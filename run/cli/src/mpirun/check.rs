@@ -12,7 +12,8 @@ use crate::{
     program,
 };
 
-/// Says what the programs need. Success means that all is there, and with `--in-process` that one process can hold the ranks.
+/// Says what the programs need. Success means that all is there, and with `--in-process` that one
+/// process can hold the ranks.
 pub fn run(configuration: &Configuration, format: Option<Format>) -> Result<u8, Ending> {
     let folder = experiment::libraries().map_err(Ending::from)?;
     let mut reports = Vec::new();
@@ -54,8 +55,9 @@ fn as_json(report: &check::Report) -> Value {
     })
 }
 
-/// Refuses programs that cannot start, where it is not the system that says why: those that are looked for elsewhere than they are, those
-/// whose interpreter is missing, and those that need what MPI-3.0 removed.
+/// Refuses programs that cannot start, where it is not the system that says why: those that are
+/// looked for elsewhere than they are, those whose interpreter is missing, and those that need what
+/// MPI-3.0 removed.
 pub fn can_start(programs: &[Launch]) -> Result<(), Ending> {
     let fail = |message: String| Ending::new(Exit::Input, format!("error: {message}"));
     for launch in programs {

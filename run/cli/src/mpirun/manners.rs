@@ -1,4 +1,5 @@
-//! Options of other `mpirun`s: those of Open MPI 4 (`mpirun(1)`) and of MPICH's Hydra (`mpiexec -help`).
+//! Options of other `mpirun`s: those of Open MPI 4 (`mpirun(1)`) and of MPICH's Hydra
+//! (`mpiexec -help`).
 
 use std::ffi::OsString;
 
@@ -103,7 +104,8 @@ impl Adapted {
         self.warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));
     }
 
-    /// Takes in an option, if it is another `mpirun`'s; `rest` is what comes behind it, of which its values are taken.
+    /// Takes in an option, if it is another `mpirun`'s; `rest` is what comes behind it, of which
+    /// its values are taken.
     fn foreign(&mut self, word: &str, rest: &mut impl Iterator<Item = OsString>) -> bool {
         let Some((means, value)) = meaning(word) else { return false };
         let given = value.map(OsString::from);
@@ -140,7 +142,8 @@ impl Adapted {
         }
     }
 
-    /// The command line with other `mpirun`s' options as ours, and `--` before the program, whose own arguments stay as they are.
+    /// The command line with other `mpirun`s' options as ours, and `--` before the program, whose
+    /// own arguments stay as they are.
     ///
     /// # Errors
     /// If there is an option that is nobody's: a message with the nearest one.

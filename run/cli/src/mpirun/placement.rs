@@ -67,7 +67,8 @@ fn mapped(how: &str) -> Result<Keys, String> {
     Err(format!("error: --map-by: expected slot, core, node or ppr:N:node, found `{how}`{near}"))
 }
 
-/// The hosts of a file, as `--host` has them: those of Open MPI (`HOST slots=N`) and of MPICH (`HOST:N`).
+/// The hosts of a file, as `--host` has them: those of Open MPI (`HOST slots=N`) and of MPICH
+/// (`HOST:N`).
 fn listed(path: &Path) -> Result<String, Ending> {
     let wrong =
         |message: String| Ending::new(Exit::Input, format!("error: {}{message}", path.display()));
@@ -84,7 +85,8 @@ fn listed(path: &Path) -> Result<String, Ending> {
         for word in words {
             match word.split_once('=') {
                 Some(("slots", slots)) if !slots.is_empty() => host = format!("{host}:{slots}"),
-                // The most that it takes beyond its slots, and how a host of real machines is reached.
+                // The most that it takes beyond its slots, and how a host of real machines is
+                // reached.
                 Some(("max_slots" | "max-slots" | "user" | "ifhn" | "binding", _)) => {}
                 _ => {
                     return Err(wrong(format!(

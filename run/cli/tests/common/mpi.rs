@@ -6,8 +6,8 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::Ended;
 
-/// The folder with our libraries of MPI and the compiler wrappers: built once, from the libraries that lie beside the
-/// command, which are built by then or now.
+/// The folder with our libraries of MPI and the compiler wrappers: built once, from the libraries
+/// that lie beside the command, which are built by then or now.
 pub fn mpi() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {

@@ -22,8 +22,8 @@ fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("computation-{name}"))
 }
 
-/// Each rank has eight regions: before four exchanges, before a receive and a send that are posted, before the test that finds the message, and
-/// before the end.
+/// Each rank has eight regions: before four exchanges, before a receive and a send that are posted,
+/// before the test that finds the message, and before the end.
 #[test]
 fn each_region_takes_the_same() {
     let program = compiled("regions");
@@ -43,7 +43,8 @@ fn computation_shows_in_wtime() {
     }
 }
 
-/// What a rank asks the library alone does not take the time that the processor's clock takes to read.
+/// What a rank asks the library alone does not take the time that the processor's clock takes to
+/// read.
 #[test]
 fn local_calls_leave_the_clock_alone() {
     let ended = mpirun("-q -n 2", &compiled("local_calls"), "");
@@ -71,8 +72,8 @@ fn ladders_of_live_programs() {
     assert_eq!(climb(&set.map(|set| format!("--set={set}"))), "");
 }
 
-/// A table of what was measured gives the same time again, to the picosecond, however often and however ranks are held; on half as fast a
-/// processor, where messages take no time, twice that.
+/// A table of what was measured gives the same time again, to the picosecond, however often and
+/// however ranks are held; on half as fast a processor, where messages take no time, twice that.
 #[test]
 fn measured_computation_is_replayed() {
     let program = compiled("regions");
@@ -86,7 +87,8 @@ fn measured_computation_is_replayed() {
         let replayed = makespan(&replay, &program);
         assert_eq!(replayed, makespan(&format!("{replay} --in-process"), &program));
         assert_eq!(2 * replayed, makespan(&format!("{replay} --set live.scale=2"), &program));
-        // The program looks for a message until it is there: what that takes, it takes before the first look.
+        // The program looks for a message until it is there: what that takes, it takes before the
+        // first look.
         let apart = measured.abs_diff(replayed) as f64 / measured as f64;
         assert!(apart < 0.02, "{measured} and {replayed}");
         // Nothing but messages is simulated again on a network that takes time.
@@ -128,8 +130,9 @@ fn tables_that_do_not_fit() {
     }
 }
 
-/// The flag chooses the algorithm. Among two ranks, a reduction to rank 0 and a broadcast are two messages, one after the other: with a latency of
-/// 1000 ns and no other cost, 2000 ns. Recursive doubling is one exchange: 1000 ns.
+/// The flag chooses the algorithm. Among two ranks, a reduction to rank 0 and a broadcast are two
+/// messages, one after the other: with a latency of 1000 ns and no other cost, 2000 ns. Recursive
+/// doubling is one exchange: 1000 ns.
 #[test]
 fn algorithms_of_collectives() {
     let program = compiled("allreduce");

@@ -1,4 +1,5 @@
-//! What programs can have beyond MPI: sampled blocks, memory that ranks share, simulated clocks of the system.
+//! What programs can have beyond MPI: sampled blocks, memory that ranks share, simulated clocks of
+//! the system.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -73,7 +74,8 @@ fn looks_at_the_clock() {
     }
 }
 
-/// A rank that waits outside MPI is named, as it may wait for another that cannot run. When that has been said, it gets what it waits for.
+/// A rank that waits outside MPI is named, as it may wait for another that cannot run. When that
+/// has been said, it gets what it waits for.
 #[test]
 fn a_rank_that_waits_outside_mpi() {
     let folder = Folder::new("waits-outside");
@@ -142,7 +144,8 @@ fn large_variables() {
     }
 }
 
-/// Shared libraries of the program have a state for each rank, which is constructed and destructed for each.
+/// Shared libraries of the program have a state for each rank, which is constructed and destructed
+/// for each.
 #[test]
 fn state_of_libraries() {
     let folder = Folder::new("library");
@@ -171,7 +174,8 @@ fn looks_in_a_row() {
     }
 }
 
-/// A program that does not use MPI ends as it likes; it is said, as it may have found another library.
+/// A program that does not use MPI ends as it likes; it is said, as it may have found another
+/// library.
 #[test]
 fn without_mpi() {
     let ended = mpirun("-q -n 2", "echo".as_ref(), "word");
@@ -181,7 +185,8 @@ fn without_mpi() {
     assert!(ended.code == 1 && ended.stderr.contains("it exited with code 1"), "{}", ended.stderr);
 }
 
-/// Programs find our library whatever paths they bring: a DT_RPATH, an absolute name, no LD_LIBRARY_PATH.
+/// Programs find our library whatever paths they bring: a DT_RPATH, an absolute name, no
+/// LD_LIBRARY_PATH.
 #[test]
 fn other_paths() {
     let folder = Folder::new("other-paths");
@@ -207,7 +212,8 @@ fn other_paths() {
     }
 }
 
-/// Threads may call at once also where the program has not asked for that, as far as it works with other libraries.
+/// Threads may call at once also where the program has not asked for that, as far as it works with
+/// other libraries.
 #[test]
 fn threads_that_were_not_asked_for() {
     let program = compiled("unasked_threads");
@@ -225,7 +231,8 @@ fn cores_of_a_rank() {
     }
 }
 
-/// Of a hundred times, a block runs as often as asked for: in each of two ranks, or in both together.
+/// Of a hundred times, a block runs as often as asked for: in each of two ranks, or in both
+/// together.
 #[test]
 fn sampled_blocks() {
     let program = compiled("sampled");
@@ -240,7 +247,8 @@ fn sampled_blocks() {
     }
 }
 
-/// The time of blocks that do not run passes all the same: the run takes about as long as one in which they do, and not a twentieth.
+/// The time of blocks that do not run passes all the same: the run takes about as long as one in
+/// which they do, and not a twentieth.
 #[test]
 fn sampled_time_passes() {
     let program = compiled("sampled");
@@ -254,7 +262,8 @@ fn sampled_time_passes() {
     assert!((0.5..2.0).contains(&(sampled / full)), "{sampled} of {full}");
 }
 
-/// Arrays that ranks share have what the last one wrote, arrays of their own what they wrote themselves.
+/// Arrays that ranks share have what the last one wrote, arrays of their own what they wrote
+/// themselves.
 #[test]
 fn folded_memory() {
     let program = compiled("folded");
@@ -289,7 +298,8 @@ fn ranks_at_the_same_time() {
     }
 }
 
-/// Whoever computes at the same time, ranks take locks, tickets and places in a file from each other in the same order.
+/// Whoever computes at the same time, ranks take locks, tickets and places in a file from each
+/// other in the same order.
 #[test]
 fn order_of_ranks_at_the_same_time() {
     let program = compiled("order");
@@ -307,7 +317,8 @@ fn order_of_ranks_at_the_same_time() {
     }
 }
 
-/// What ranks look at and change, they do when their time has come, and not when their code runs: at which others are as far.
+/// What ranks look at and change, they do when their time has come, and not when their code runs:
+/// at which others are as far.
 #[test]
 fn moments_of_ranks() {
     let program = compiled("moments");
@@ -340,7 +351,8 @@ fn simulated_clocks() {
     }
 }
 
-/// Clocks are also found by a program that MPI is in where others do not see it; a thread that is not the first sleeps by the host's, and not for ever.
+/// Clocks are also found by a program that MPI is in where others do not see it; a thread that is
+/// not the first sleeps by the host's, and not for ever.
 #[test]
 fn simulated_clocks_of_what_was_imported() {
     let folder = Folder::new("imported");
@@ -354,7 +366,8 @@ fn simulated_clocks_of_what_was_imported() {
     assert_eq!(right(mpirun(options, &program, &library), "imported"), "999999999 0.999999999\n");
 }
 
-/// Without contents, messages are as long, say the same of themselves and take the same time; buffers need not be there, and stay as they are.
+/// Without contents, messages are as long, say the same of themselves and take the same time;
+/// buffers need not be there, and stay as they are.
 #[test]
 fn messages_without_contents() {
     let program = compiled("skeleton");

@@ -14,7 +14,8 @@ fn again(folder: &Path, more: &str) -> Ended {
     ended(&command.env("HEDDLE_MPI", mpi().join("lib")).output().expect("heddle runs"))
 }
 
-/// A manifest says that ranks share a process, and they do so again: of a thread that a rank leaves behind, there is a warning only there.
+/// A manifest says that ranks share a process, and they do so again: of a thread that a rank leaves
+/// behind, there is a warning only there.
 #[test]
 fn a_manifest_says_how_ranks_are_held() {
     let (program, folder) = (compiled("own_threads"), Folder::new("held"));
@@ -49,7 +50,8 @@ fn a_manifest_runs_its_program() {
     assert_eq!((refused.code, again(&folder.path("run"), "--force").code), (1, 5));
 }
 
-/// Each rank has a stack of its own, and finds it. Beyond the top of that of rank 1 is what guards the next.
+/// Each rank has a stack of its own, and finds it. Beyond the top of that of rank 1 is what guards
+/// the next.
 #[test]
 fn stacks_of_ranks() {
     let program = compiled("own_stack");
@@ -70,7 +72,8 @@ fn stacks_of_ranks() {
     }
 }
 
-/// The system loads no library before a program that runs as somebody else, which would be alone without a word.
+/// The system loads no library before a program that runs as somebody else, which would be alone
+/// without a word.
 #[test]
 fn rights_of_others() {
     let program = compiled("basics");
@@ -96,7 +99,8 @@ fn cores_that_a_rank_asks_for() {
     }
 }
 
-/// A thread of a rank's own that goes on while others run is said once, as it would see their variables; one that has ended is not.
+/// A thread of a rank's own that goes on while others run is said once, as it would see their
+/// variables; one that has ended is not.
 #[test]
 fn threads_of_ranks() {
     let program = compiled("own_threads");

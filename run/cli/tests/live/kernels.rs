@@ -1,5 +1,5 @@
-//! Kernels of the NAS parallel benchmarks in C, C++ and Fortran, written anew: they know the published results. Smaller programs of
-//! these languages.
+//! Kernels of the NAS parallel benchmarks in C, C++ and Fortran, written anew: they know the
+//! published results. Smaller programs of these languages.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -32,7 +32,8 @@ fn programs_in_other_languages_verify_themselves() {
     verify("languages", &programs);
 }
 
-/// Runs programs of a folder, with our compiler and the one that it needs, which say that they are right.
+/// Runs programs of a folder, with our compiler and the one that it needs, which say that they are
+/// right.
 fn verify(folder: &str, programs: &[(&str, &str, &str)]) {
     for program in programs {
         if let Some(program) = built(folder, *program) {
@@ -60,7 +61,8 @@ fn built(folder: &str, (source, wrapper, compiler): (&str, &str, &str)) -> Optio
     Some(program)
 }
 
-/// Each rank has its own streams of C++, destructors, and functions for its end, however ranks are held.
+/// Each rank has its own streams of C++, destructors, and functions for its end, however ranks are
+/// held.
 #[test]
 fn streams_and_ends() {
     let Some(program) = built("languages", ("streams.cpp", "c++", "c++")) else { return };
@@ -83,7 +85,8 @@ fn streams_and_ends() {
     }
 }
 
-/// What Fortran has written is in its files at the end, closed or not; ranks have units of their own.
+/// What Fortran has written is in its files at the end, closed or not; ranks have units of their
+/// own.
 #[test]
 fn units_of_fortran() {
     let Some(program) = built("languages", ("units.f90", "fort", "gfortran")) else { return };
@@ -119,7 +122,8 @@ fn sections_of_arrays() {
     is_right(&program);
 }
 
-/// What MPICH's modules have beside the functions of MPI is in our libraries, and nothing is missing.
+/// What MPICH's modules have beside the functions of MPI is in our libraries, and nothing is
+/// missing.
 #[test]
 fn modules_of_mpich() {
     let Some(program) = compiled_by_mpich("of_mpich") else { return };

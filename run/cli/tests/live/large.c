@@ -1,4 +1,5 @@
-// Each rank sends 96 MiB to the next, three times, before it receives: as much is on its way at a time, and more is allocated by MPI.
+// Each rank sends 96 MiB to the next, three times, before it receives: as much is on its way at a
+// time, and more is allocated by MPI.
 #include <mpi.h>
 #include <stdlib.h>
 

@@ -1,4 +1,5 @@
-// Catches, ignores or blocks the signals that end a command, as the first argument says; then writes a file of that name and waits.
+// Catches, ignores or blocks the signals that end a command, as the first argument says; then
+// writes a file of that name and waits.
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>

@@ -91,7 +91,8 @@ fn variables_that_are_said() {
     says("-x GOMP_SPINCOUNT=5", &program, "none 0 3\n");
 }
 
-/// A program may have an allocator of its own, which may look at clocks that are simulated, within calls of MPI too.
+/// A program may have an allocator of its own, which may look at clocks that are simulated, within
+/// calls of MPI too.
 #[test]
 fn allocators_of_programs() {
     let folder = Folder::new("allocator");

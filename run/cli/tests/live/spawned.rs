@@ -4,7 +4,8 @@ use std::process::Command;
 
 use crate::common::mpi::{compiled, mpi, mpirun};
 
-/// A child that fails ends the program as any rank does; that it cannot be started is an error of the call.
+/// A child that fails ends the program as any rank does; that it cannot be started is an error of
+/// the call.
 #[test]
 fn children_that_go_wrong() {
     let program = compiled("spawned");
@@ -26,7 +27,8 @@ fn children_that_go_wrong() {
     let ended = mpirun("-n 3", &compiled("nowhere"), "");
     assert_eq!(ended.code, 53, "{}", ended.stderr);
     assert!(ended.stderr.contains("./nowhere: No such file"), "{}", ended.stderr);
-    // They end by themselves, though the thread of the simulator that had them started has ended before.
+    // They end by themselves, though the thread of the simulator that had them started has ended
+    // before.
     let ended = mpirun("-q -n 2 --jobs 2", &program, "late");
     assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
     // Three would be one too many.
@@ -57,7 +59,8 @@ fn ranks_of_the_run() {
     assert_eq!(printed, "2 of 7");
     let times = |run: &serde_json::Value| (run["makespan_ps"].clone(), run["events"].clone());
     assert_eq!(times(&none), times(&alone));
-    // A process takes the time that is said until it runs; where that is long, nothing else is waited for.
+    // A process takes the time that is said until it runs; where that is long, nothing else is
+    // waited for.
     let late = |time: &str| {
         let (_, run) = summary(&format!("-n 1 --set live.spawn-time={time}"), "fine");
         run["makespan_ps"].as_u64().expect("a time")
@@ -81,7 +84,8 @@ fn hosts_of_children() {
     assert!(full.code == 53 && full.stderr.contains("on graphene-9: 0 more"), "{}", full.stderr);
 }
 
-/// In Fortran, arguments are texts with blanks behind them, in an array up to a blank one; of several programs, in its rows.
+/// In Fortran, arguments are texts with blanks behind them, in an array up to a blank one; of
+/// several programs, in its rows.
 #[test]
 fn from_fortran() {
     let program = mpi().join("live-spawned-fortran");

@@ -1,5 +1,5 @@
-//! The floors of docs/architecture.md: a crate uses crates above its own row of the table, never those
-//! below it nor those beside it.
+//! The floors of docs/architecture.md: a crate uses crates above its own row of the table, never
+//! those below it nor those beside it.
 
 use std::process::Command;
 
@@ -10,8 +10,8 @@ use crate::{assert_none, root};
 /// Crates as `floor/name`, one row of the table each; a row may have several.
 type Floors = Vec<Vec<String>>;
 
-/// Reads the table `| floor | crate | ...` of the architecture page. An empty first cell stands for the
-/// floor above it.
+/// Reads the table `| floor | crate | ...` of the architecture page. An empty first cell stands for
+/// the floor above it.
 fn floors(page: &str) -> Floors {
     let mut floor = "";
     let rows = page.lines().skip_while(|line| !line.starts_with("| floor | crate |")).skip(2);

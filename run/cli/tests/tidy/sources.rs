@@ -55,8 +55,8 @@ fn for_each_source(folder: &Path, each: &mut impl FnMut(&str, &str)) {
     }
 }
 
-/// The line number and length of every function over the limit that has no excuse. Relies on rustfmt:
-/// a function ends with the first closing brace at its own indentation.
+/// The line number and length of every function over the limit that has no excuse. Relies on
+/// rustfmt: a function ends with the first closing brace at its own indentation.
 fn long_functions(text: &str) -> Vec<(usize, usize)> {
     let lines: Vec<&str> = text.lines().collect();
     let mut long = Vec::new();

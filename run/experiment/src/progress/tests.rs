@@ -18,8 +18,8 @@ fn network(spec: &str) -> (Infiniband, Vec<u32>) {
     (Infiniband::new(fabric, hosts.clone(), 0).expect("places"), hosts)
 }
 
-/// Linear alltoall among 8 hosts at one switch: 56 sends, 56 receives, 56 arrivals. A message of 10 000 bytes is 3 packets of
-/// 4096 at most, over 2 links, each with its credit: 12 signals.
+/// Linear alltoall among 8 hosts at one switch: 56 sends, 56 receives, 56 arrivals. A message of 10
+/// 000 bytes is 3 packets of 4096 at most, over 2 links, each with its credit: 12 signals.
 #[test]
 fn the_work_is_known_before_the_run() {
     let pattern = Pattern::build("linear-alltoall", &Options::new(8, 10_000)).expect("a pattern");
@@ -44,8 +44,8 @@ fn large_messages_ask_first() {
     assert_eq!(run.expect("it runs").0.events, work.operations);
 }
 
-/// The share of a run is looked at from another thread while it goes on: it never falls. Operations are exactly as many as
-/// were expected, so that it ends at 1.
+/// The share of a run is looked at from another thread while it goes on: it never falls. Operations
+/// are exactly as many as were expected, so that it ends at 1.
 #[test]
 fn the_share_of_a_run() {
     let pattern = Pattern::build("linear-alltoall", &Options::new(36, 20_000)).expect("a pattern");

@@ -1,8 +1,8 @@
 //! Which messages and receives can meet.
 //!
-//! A channel is a source, a destination and a tag. The k-th message of a channel is taken to meet its
-//! k-th receive, both in the order of the program; operations that are not ordered by dependencies may
-//! in fact be posted otherwise.
+//! A channel is a source, a destination and a tag. The k-th message of a channel is taken to meet
+//! its k-th receive, both in the order of the program; operations that are not ordered by
+//! dependencies may in fact be posted otherwise.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,10 +1,10 @@
 //! What is wrong or suspicious in a program, found without running it.
 //!
-//! Whether messages and receives meet is judged by number, without wildcards exactly. With wildcards
-//! (a receive from any source or of any tag, a message of any tag) only that is reported which
-//! remains unmatched in every order of events, because more messages carry a source and tag than there
-//! are receives that could take them, or the other way round. What may remain unmatched if messages
-//! race in an unlucky order is not reported; that they race is.
+//! Whether messages and receives meet is judged by number, without wildcards exactly. With
+//! wildcards (a receive from any source or of any tag, a message of any tag) only that is reported
+//! which remains unmatched in every order of events, because more messages carry a source and tag
+//! than there are receives that could take them, or the other way round. What may remain unmatched
+//! if messages race in an unlucky order is not reported; that they race is.
 //!
 //! A deadlock between ranks is not looked for: running the program finds it.
 
@@ -108,8 +108,8 @@ pub struct Report {
 /// How many findings of one rule are kept; of the others only the number.
 const KEPT: u64 = 100;
 
-/// Checks a program. The findings are sorted by rank and operation; of each rule there are at most a
-/// hundred, and one that counts the others.
+/// Checks a program. The findings are sorted by rank and operation; of each rule there are at most
+/// a hundred, and one that counts the others.
 pub fn check(program: &impl Program) -> Vec<Finding> {
     let mut findings = Findings::default();
     let mut graph = Rank::default();

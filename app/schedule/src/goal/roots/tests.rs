@@ -10,8 +10,8 @@ fn grouped(ops: &[(u32, Group)]) -> Vec<(u32, u32, u32)> {
     found
 }
 
-/// Runs as (first, stride, count): interleaved groups become runs of stride 2; one that is broken is
-/// passed on when it breaks, the others at the end in the order of their groups.
+/// Runs as (first, stride, count): interleaved groups become runs of stride 2; one that is broken
+/// is passed on when it breaks, the others at the end in the order of their groups.
 #[test]
 fn runs_of_few_groups() {
     let (send, recv, calc) = (group(Kind::Send, 0), group(Kind::Recv, 0), group(Kind::Calc, 0));
