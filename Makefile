@@ -1,7 +1,8 @@
 # What a developer does here. Each target does its own set-up; all that must be there is Rust, a C
 # compiler and make.
 
-.PHONY: help setup setup-mpi recorder build demo test validate lint lint-light bench bench-gate bench-record fuzz book clean
+.PHONY: help setup setup-mpi recorder build demo test validate corpus lint lint-light bench \
+	bench-gate bench-record fuzz book clean
 .DEFAULT_GOAL := help
 
 TARGET := $(or $(CARGO_TARGET_DIR),target)
@@ -16,6 +17,7 @@ help:
 	@echo "make demo         run it on six examples"
 	@echo "make test         all tests"
 	@echo "make validate     all tests, optimised, with those that take long"
+	@echo "make corpus       compare the results of 480 runs of every kind with those recorded"
 	@echo "make lint         formatting, clippy, documentation, licences"
 	@echo "make bench        speed, and instruction counts against those recorded; LONG=--long with the largest cases"
 	@echo "make bench-record record the instruction counts"
@@ -67,11 +69,16 @@ test: setup
 validate: setup
 	cargo test --workspace --locked --release -- --include-ignored
 	cargo build --release --locked
+	validation/corpus/run.py $(HEDDLE)
 	validation/simgrid/compare.py $(HEDDLE)
 	validation/simgrid/routes.py
 	$(TARGET)/release/heddle-mpi-libraries $(TARGET)/release
 	validation/programs/run.py $(HEDDLE)
 	validation/random/run.py $(HEDDLE)
+
+# Whether a change left the results of runs of every kind as they were.
+corpus: build
+	validation/corpus/run.py $(HEDDLE)
 
 lint-light: setup
 	@cargo fmt --version >/dev/null 2>&1 || rustup component add rustfmt
