@@ -4,7 +4,7 @@ use std::ffi::c_int;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use port::{Amount, Class, Command, Members, Poll, Use};
+use rank_ipc::{Amount, Class, Command, Members, Poll, Use};
 
 use crate::abi::{self, Handle};
 use crate::argument::Out;
@@ -32,7 +32,7 @@ pub fn connect() -> Result<Identity> {
 }
 
 /// Starts processes; gives the ranks that they are to be.
-pub fn start(programs: &[port::start::Start]) -> Result<Vec<u32>> {
+pub fn start(programs: &[rank_ipc::start::Start]) -> Result<Vec<u32>> {
     let started = mpi().port()?.start_processes(programs);
     started.map_err(|why| Error::new(abi::ERR_SPAWN, why))
 }
@@ -85,7 +85,7 @@ pub fn exchange_both(comm: &Comm, mine: &[u8]) -> Result<[Vec<Vec<u8>>; 2]> {
 /// A number that all ranks of a communicator can read and change.
 #[derive(Debug)]
 pub struct Word {
-    place: port::Place,
+    place: rank_ipc::Place,
     mine: bool,
 }
 
@@ -146,7 +146,7 @@ pub fn exchange_pair(comm: &Comm, peer: u32, tag: c_int, mine: &[u8]) -> Result<
         comm.world_rank(peer).ok_or_else(|| Error::new(abi::ERR_RANK, format!("rank {peer}")))?;
     register(comm);
     // Negative tags are not the program's.
-    let tag = port::Tag { context: comm.context, tag: Some((-1 - tag).cast_unsigned()) };
+    let tag = rank_ipc::Tag { context: comm.context, tag: Some((-1 - tag).cast_unsigned()) };
     let (bytes, contents) = p2p::contents(mine)?;
     let send = port.start(&Command::Send { to: world, tag, bytes, contents, synchronous: false });
     let receive = port.start(&Command::receive(world, tag, u64::MAX));
@@ -164,7 +164,7 @@ pub fn exchange_pair(comm: &Comm, peer: u32, tag: c_int, mine: &[u8]) -> Result<
 pub fn tell(world: u32, number: u32, mine: &[u8]) -> Result {
     let port = mpi().port()?;
     let (bytes, contents) = p2p::contents(mine)?;
-    let tag = port::Tag { context: comm::OWN, tag: Some(u32::MAX - number) };
+    let tag = rank_ipc::Tag { context: comm::OWN, tag: Some(u32::MAX - number) };
     let send = port.start(&Command::Send { to: world, tag, bytes, contents, synchronous: false });
     threads::finish_later(port, &[send]);
     port.forget(send);
@@ -173,13 +173,13 @@ pub fn tell(world: u32, number: u32, mine: &[u8]) -> Result {
 
 /// Tells a process that was started who it is: that makes it a rank.
 pub fn tell_birth(rank: u32, birth: &[u8]) -> Result {
-    tell(rank, u32::MAX - port::BIRTH, birth)
+    tell(rank, u32::MAX - rank_ipc::BIRTH, birth)
 }
 
 /// Waits for what a rank of the world tells by a number, or any does; gives which, and what.
 pub fn hear(world: u32, number: u32) -> Result<(u32, Vec<u8>)> {
     let port = mpi().port()?;
-    let tag = port::Tag { context: comm::OWN, tag: Some(u32::MAX - number) };
+    let tag = rank_ipc::Tag { context: comm::OWN, tag: Some(u32::MAX - number) };
     let receive = port.start(&Command::receive(world, tag, u64::MAX));
     threads::finish(port, &[receive]);
     let done = port.done(receive).ok_or_else(request::unfinished)?;
@@ -210,7 +210,7 @@ pub fn register(comm: &Comm) {
     }
     let places = |ranks: Vec<c_int>| {
         let places: Vec<_> =
-            ranks.into_iter().map(|rank| u32::try_from(rank).unwrap_or(port::ANY)).collect();
+            ranks.into_iter().map(|rank| u32::try_from(rank).unwrap_or(rank_ipc::ANY)).collect();
         Members::new(&places)
     };
     port.say(&Command::Communicator {
@@ -224,19 +224,19 @@ pub fn register(comm: &Comm) {
 
 /// The host that a rank of the world is on.
 pub fn host(world: u32) -> u32 {
-    let known = mpi().port.get().and_then(|port| port::hosts::host(port.memory(), world));
+    let known = mpi().port.get().and_then(|port| rank_ipc::hosts::host(port.memory(), world));
     known.unwrap_or(world)
 }
 
 /// Whether two ranks of the world can share memory. Where hosts are not known, all can.
 pub fn share_memory(one: u32, other: u32) -> bool {
-    let of = |rank| port::hosts::host(mpi().port.get()?.memory(), rank);
+    let of = |rank| rank_ipc::hosts::host(mpi().port.get()?.memory(), rank);
     of(one) == of(other)
 }
 
 /// The name of the host that a rank of the world is on.
 pub fn host_name(world: u32) -> String {
-    let known = mpi().port.get().and_then(|port| port::hosts::name(port.memory(), world));
+    let known = mpi().port.get().and_then(|port| rank_ipc::hosts::name(port.memory(), world));
     known.unwrap_or_else(|| format!("host{world}"))
 }
 

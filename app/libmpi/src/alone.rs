@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use port::{
+use rank_ipc::{
     ANY, Arena, Command, Completion, Decoder, Desk, Died, Lane, Memory, Place, Port, RANKS_TURN,
     Reply, SIMULATORS_TURN, Shape, Switch, Tag, Ticket,
 };

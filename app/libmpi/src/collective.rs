@@ -11,7 +11,7 @@
 
 use std::rc::Rc;
 
-use port::{Amount, Class, Command, Completion, Place, Port, Ticket};
+use rank_ipc::{Amount, Class, Command, Completion, Place, Port, Ticket};
 
 use crate::abi::{self, Handle};
 use crate::argument::Out;
@@ -60,7 +60,7 @@ pub fn post(
     agree::register(comm);
     let Call { class, root, element, commutative } = *call;
     let (context, number, contents) = (comm.context, comm.next_collective(), contribution.place());
-    let part = port::Collective {
+    let part = rank_ipc::Collective {
         class,
         context,
         number,

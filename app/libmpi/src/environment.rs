@@ -4,7 +4,7 @@
 use std::cell::{Cell, RefCell};
 use std::ffi::{c_int, c_void};
 
-use port::Use;
+use rank_ipc::Use;
 
 use crate::abi;
 use crate::agree;

@@ -88,12 +88,12 @@ impl Group {
     }
 
     /// As the simulator is told of it.
-    pub fn members(&self) -> port::Members {
+    pub fn members(&self) -> rank_ipc::Members {
         match &*self.members {
             Members::Even { first, stride, count } => {
-                port::Members::Range { first: *first, stride: *stride as u32, count: *count }
+                rank_ipc::Members::Range { first: *first, stride: *stride as u32, count: *count }
             }
-            Members::List { ranks, .. } => port::Members::List(ranks.clone()),
+            Members::List { ranks, .. } => rank_ipc::Members::List(ranks.clone()),
         }
     }
 

@@ -9,7 +9,7 @@
 
 use std::sync::atomic::Ordering;
 
-use port::{Place, Port, arena};
+use rank_ipc::{Place, Port, arena};
 
 use crate::error::Result;
 use crate::mpi;

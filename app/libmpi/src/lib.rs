@@ -1,7 +1,7 @@
 //! MPI 4.1, with the names of the 5.0 binary interface, over a simulated network.
 //!
 //! A program's own library of MPI: it moves the program's data for real and asks the simulator,
-//! through [`port`], when things happen. Everything here is in terms of the standard binary
+//! through [`rank_ipc`], when things happen. Everything here is in terms of the standard binary
 //! interface ([`abi`]); its functions are exported as `heddle_NAME` (for `MPI_NAME`), with the
 //! standard's C prototypes. The libraries that programs load (`libmpi_abi.so.1`, `libmpich.so.12`,
 //! `libmpi.so.40`) are layers over these, generated in C.

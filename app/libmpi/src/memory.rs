@@ -9,7 +9,7 @@ use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
 use std::rc::Rc;
 
-use port::{Port, Ticket};
+use rank_ipc::{Port, Ticket};
 use rustc_hash::FxHashMap;
 
 use crate::abi::{self, Handle};

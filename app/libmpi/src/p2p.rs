@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
 use std::rc::Rc;
 
-use port::{ANY, Command, Completion, Place, Poll, Port, Shape};
+use rank_ipc::{ANY, Command, Completion, Place, Poll, Port, Shape};
 
 use crate::abi::{self, Handle, Status};
 use crate::argument::{Number, Out};
@@ -146,7 +146,7 @@ pub fn zeroed(bytes: u64) -> Result<Place> {
 }
 
 /// There is no room.
-pub fn full(full: port::arena::Full) -> Error {
+pub fn full(full: rank_ipc::arena::Full) -> Error {
     Error::new(abi::ERR_NO_MEM, full.to_string())
 }
 
@@ -222,8 +222,8 @@ impl Peer {
         Ok(Self { comm, world, tag })
     }
 
-    fn key(&self) -> port::Tag {
-        port::Tag { context: self.comm.context, tag: self.tag }
+    fn key(&self) -> rank_ipc::Tag {
+        rank_ipc::Tag { context: self.comm.context, tag: self.tag }
     }
 
     /// The status of a message that was received.

@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 use std::ffi::{c_int, c_void};
 use std::rc::Rc;
 
-use port::{Command, Port, Shape, Tag, Taken, Ticket};
+use rank_ipc::{Command, Port, Shape, Tag, Taken, Ticket};
 
 use crate::abi::{self, Handle, Status};
 use crate::argument::{In, Out, count};

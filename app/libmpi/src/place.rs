@@ -7,7 +7,8 @@
 use std::backtrace::Backtrace;
 
 /// Beginnings of the names of functions between the program and this module.
-const OURS: &[&str] = &["heddle_", "port::", "core::", "std::", "alloc::", "rustix::", "__rust"];
+const OURS: &[&str] =
+    &["heddle_", "rank_ipc::", "core::", "std::", "alloc::", "rustix::", "__rust"];
 
 /// Whether a function is of the library or below it.
 fn is_ours(name: &str) -> bool {

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::ffi::c_int;
 use std::rc::Rc;
 
-use port::{Command, Completion, Place, Port, Shape, Ticket, arena};
+use rank_ipc::{Command, Completion, Place, Port, Shape, Ticket, arena};
 use smallvec::SmallVec;
 
 use crate::abi::{self, Handle, Status};

@@ -5,7 +5,7 @@ use std::ffi::{OsString, c_int};
 use std::ops::Range;
 use std::rc::Rc;
 
-use port::{
+use rank_ipc::{
     Command, Desk, Died, ENVIRONMENT, Lane, Lost, Memory, Place, Poll, Port, RANKS_TURN,
     SIMULATORS_TURN, Seat, Switch, Use,
 };

@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use port::{Command, Port, Shape, Taken, Ticket};
+use rank_ipc::{Command, Port, Shape, Taken, Ticket};
 
 use crate::others::Others;
 use crate::simulator::meanwhile;

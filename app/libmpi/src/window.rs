@@ -1,7 +1,7 @@
 //! One-sided communication (MPI 4.1, chapter 12).
 //!
 //! When an access takes place is the simulator's business: a request travels to the target and is
-//! answered there without its program ([`port::Command::Remote`]); what ends an epoch waits for the
+//! answered there without its program ([`rank_ipc::Command::Remote`]); what ends an epoch waits for the
 //! answers. The data moves aside from that, when the access is called: by then the epoch is open at
 //! both sides, and until the call that completes the access nobody may rely on when it happens. One
 //! rank runs at a time, so that every access is atomic.
@@ -17,7 +17,7 @@ use std::cell::{Cell, RefCell};
 use std::ffi::{c_int, c_void};
 use std::rc::Rc;
 
-use port::{Place, Ticket};
+use rank_ipc::{Place, Ticket};
 
 use crate::abi::{self, Handle};
 use crate::attributes::{Annotated, Attributes};

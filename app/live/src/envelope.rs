@@ -1,6 +1,6 @@
 //! What receivers learn of messages besides who sent them.
 
-use port::Place;
+use rank_ipc::Place;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 

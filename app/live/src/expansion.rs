@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use port::{Amount, Class};
+use rank_ipc::{Amount, Class};
 use schedule::{Edge, Kind, Op};
 use traces::collective::{self, Collective, Sink};
 use traces::format::table;
@@ -20,7 +20,7 @@ const KEPT: usize = 128;
 #[derive(Debug)]
 pub struct Expansion {
     /// What it is the expansion of, but for number and contents.
-    part: port::Collective,
+    part: rank_ipc::Collective,
     plan: Arc<Plan>,
     /// To whom, or from whom, the messages are, by step.
     peers: Box<[u32]>,
@@ -52,7 +52,11 @@ struct Step {
 }
 
 impl Expansion {
-    fn new(part: port::Collective, known: &Communicator, rules: &Rules) -> Result<Self, String> {
+    fn new(
+        part: rank_ipc::Collective,
+        known: &Communicator,
+        rules: &Rules,
+    ) -> Result<Self, String> {
         let what = Collective {
             class: translated(part.class),
             ranks: known.local.len(),
@@ -104,8 +108,8 @@ impl Expansion {
     }
 
     /// Whether a collective means the same messages.
-    fn is_of(&self, other: &port::Collective) -> bool {
-        let port::Collective { class, context, root, element, commutative, .. } = self.part;
+    fn is_of(&self, other: &rank_ipc::Collective) -> bool {
+        let rank_ipc::Collective { class, context, root, element, commutative, .. } = self.part;
         (class, context, root) == (other.class, other.context, other.root)
             && (element, commutative) == (other.element, other.commutative)
             && (&self.part.sends, &self.part.receives) == (&other.sends, &other.receives)
@@ -203,8 +207,8 @@ impl Sink for Recording<'_> {
 
 impl Rank {
     /// The rank takes part in a collective.
-    pub fn collective(&mut self, part: &port::Collective, rules: &Rules) -> Result<(), String> {
-        let &port::Collective { class, context, number, root: part_root, contents, .. } = part;
+    pub fn collective(&mut self, part: &rank_ipc::Collective, rules: &Rules) -> Result<(), String> {
+        let &rank_ipc::Collective { class, context, number, root: part_root, contents, .. } = part;
         let kept = self.expansion.take().filter(|kept| kept.is_of(part));
         let known = &*self.known(context).ok_or("it uses an unknown communicator")?;
         let expansion = match kept {
@@ -288,7 +292,7 @@ mod tests {
     /// many others.
     #[test]
     fn shared_plans() {
-        let memory = port::Memory::private(1).expect("memory");
+        let memory = rank_ipc::Memory::private(1).expect("memory");
         let shared = Shared::new(memory, 1);
         let (mine, yours) = (shared.plan(plan(8)), shared.plan(plan(8)));
         assert!(Arc::ptr_eq(&mine, &yours));

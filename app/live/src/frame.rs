@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::num::NonZeroU32;
 
 use host::Stamp;
-use port::{Command, Completion, Members, Memory, Numbered, Place, Shape, Ticket};
+use rank_ipc::{Command, Completion, Members, Memory, Numbered, Place, Shape, Ticket};
 use rustc_hash::FxHashMap;
 use schedule::{Edge, Kind, Op};
 use smallvec::SmallVec;
@@ -325,7 +325,7 @@ impl Rank {
         };
         let places = |members: &Members| {
             let all = (0..members.len()).filter_map(|place| members.get(place));
-            all.map(|rank| if rank == port::ANY { -2 } else { i64::from(rank) }).collect()
+            all.map(|rank| if rank == rank_ipc::ANY { -2 } else { i64::from(rank) }).collect()
         };
         let neighbours = neighbours.map(|(sources, destinations)| Neighbours {
             sources: places(&sources),

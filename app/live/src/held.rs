@@ -2,7 +2,7 @@
 
 use std::io;
 
-use port::Memory;
+use rank_ipc::Memory;
 
 use crate::Launch;
 

@@ -1,7 +1,7 @@
 //! Live ranks: real programs whose messages travel through a simulated network.
 //!
 //! A rank is held by a [`Holder`] (a process of its own, or a coroutine). It says what it does
-//! ([`port::Command`]); here that becomes a graph of operations, the same graph that the compiler
+//! ([`rank_ipc::Command`]); here that becomes a graph of operations, the same graph that the compiler
 //! of traces makes of the calls ([`frame`](self)), which hosts work off like any other program
 //! ([`host::Source`]). When an operation that the rank waits for is done, the rank runs on.
 //!
@@ -31,7 +31,7 @@ pub use computation::{Computation, Regions};
 pub use descendants::{adopt, stop};
 pub use ending::exited;
 pub use held::{Ended, Holder, Lost, Make};
-pub use port::hosts::Hosts;
 pub use processes::{Launch, Printing, Processes, Room};
+pub use rank_ipc::hosts::Hosts;
 pub use shared::Costs;
 pub use source::{Live, Waiting};

@@ -1,6 +1,6 @@
 //! Looks of a rank at how things stand.
 
-use port::{Command, Poll, Taken, Ticket};
+use rank_ipc::{Command, Poll, Taken, Ticket};
 use schedule::Edge;
 use traces::{LOOKS_APART, look_at_clock};
 

@@ -1,6 +1,6 @@
 //! Messages that are found before they are received.
 
-use port::{Command, Ticket};
+use rank_ipc::{Command, Ticket};
 use schedule::{Edge, Kind};
 
 use crate::frame::{Rank, Rules};

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use port::{ENVIRONMENT, Memory, RANKS_TURN, SIMULATORS_TURN, Use};
+use rank_ipc::{ENVIRONMENT, Memory, RANKS_TURN, SIMULATORS_TURN, Use};
 use rustix::thread::futex;
 
 use crate::ending::{called, described, exit_code, exited, interrupted};
@@ -178,7 +178,7 @@ impl Processes {
             io::Error::new(error.kind(), text)
         })?;
         let watch = Watch::start(memory, first + more)?;
-        let folded = port::fold::file()?;
+        let folded = rank_ipc::fold::file()?;
         let ranks = (0..first + more).map(|_| Mutex::default()).collect();
         let tagged = (printing == Printing::Tagged).then(Tagged::start).transpose()?;
         let started = Self {
@@ -221,7 +221,7 @@ impl Processes {
         let (file, all, first) = (self.file.as_raw_fd(), self.ranks.len(), self.first);
         let universe = self.universe;
         command.env(ENVIRONMENT, format!("{file},{all},{rank},{first},{universe},{number}"));
-        command.env(port::fold::FOLD, self.folded.as_raw_fd().to_string());
+        command.env(rank_ipc::fold::FOLD, self.folded.as_raw_fd().to_string());
         command.envs(identity.variables().map(|(name, value)| (name, value.to_string())));
         command.envs(environment.iter().map(|(name, value)| (name, value)));
         // As with other mpiruns, standard input is rank 0's.

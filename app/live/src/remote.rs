@@ -1,7 +1,7 @@
 //! What ranks do for each other without their programs: they answer requests, and tell that a
 //! message has met its receive.
 
-use port::{Command, Ticket};
+use rank_ipc::{Command, Ticket};
 use schedule::{Edge, Kind, Op};
 
 use crate::envelope::Envelope;

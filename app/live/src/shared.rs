@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use port::arena::{Arena, Full};
-use port::hosts::Hosts;
-use port::start::Started;
-use port::{Class, Memory, Place, Rule, Samples};
+use rank_ipc::arena::{Arena, Full};
+use rank_ipc::hosts::Hosts;
+use rank_ipc::start::Started;
+use rank_ipc::{Class, Memory, Place, Rule, Samples};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::Ended;
@@ -220,7 +220,7 @@ impl Shared {
     pub fn tag(&self, slot: u32, tag: Option<u32>) -> Result<u32, String> {
         // It is told as what ranks of all worlds tell each other; elsewhere a tag of the program's
         // may look like it.
-        if slot == ALONE && tag == Some(port::BIRTH) {
+        if slot == ALONE && tag == Some(rank_ipc::BIRTH) {
             return Ok(BIRTH);
         }
         let short = |tag, least: u32, most: u32| {
@@ -333,9 +333,9 @@ impl Shared {
 
     /// The place of an answer to a rank that has processes started; 0 if there is no room.
     pub fn answer(&self, started: &Started, memory: &Memory) -> Place {
-        let place = lock(&self.boards).arena.allocate(port::start::room(started)).unwrap_or(0);
+        let place = lock(&self.boards).arena.allocate(rank_ipc::start::room(started)).unwrap_or(0);
         if place != 0 {
-            port::start::write(memory, place, started);
+            rank_ipc::start::write(memory, place, started);
         }
         place
     }

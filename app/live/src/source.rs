@@ -4,9 +4,9 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use host::{Message, Source, Stamp, Work};
-use port::arena::Full;
-use port::hosts::Hosts;
-use port::{Command, Decoder, Reply, SIMULATORS_TURN};
+use rank_ipc::arena::Full;
+use rank_ipc::hosts::Hosts;
+use rank_ipc::{Command, Decoder, Reply, SIMULATORS_TURN};
 use schedule::{Edge, Follow, Op, Run};
 use traces::collective::Expand;
 
@@ -429,7 +429,7 @@ impl<H: Holder + ?Sized> Source for &Live<'_, H> {
         true
     }
 
-    /// See [`port::Command::Order`].
+    /// See [`rank_ipc::Command::Order`].
     fn keeps_order(&self) -> bool {
         true
     }

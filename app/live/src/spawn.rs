@@ -2,7 +2,7 @@
 //!
 //! They are there from the beginning, behind the others, and cost nothing until a process is
 //! started for one. That is done when a rank asks for it. The process gets its first turn with the
-//! message that tells it who it is ([`port::BIRTH`]), so that when it begins is a matter of
+//! message that tells it who it is ([`rank_ipc::BIRTH`]), so that when it begins is a matter of
 //! simulated time.
 
 use std::collections::BTreeSet;
@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::os::unix::ffi::OsStringExt;
 use std::sync::{Mutex, PoisonError};
 
-use port::start::{Start, Started};
+use rank_ipc::start::{Start, Started};
 
 use crate::{Holder, Launch, Live};
 
@@ -105,7 +105,7 @@ impl<H: Holder + ?Sized> Live<'_, H> {
     pub(crate) fn spawn(&self, by: u32, what: &[u8]) -> Started {
         let programs = Start::decode(what).ok_or("it does not say what to start")?;
         let memory = self.holder.memory();
-        let ranks = self.dormant.take(&programs, |rank| port::hosts::name(memory, rank))?;
+        let ranks = self.dormant.take(&programs, |rank| rank_ipc::hosts::name(memory, rank))?;
         let launches: Vec<Launch> = programs.into_iter().map(launch).collect();
         self.holder.start(by, &ranks, &launches).inspect_err(|_| {
             self.dormant.with(|left| left.extend(&ranks));

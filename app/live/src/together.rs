@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread::ThreadId;
 
-use port::Seat;
+use rank_ipc::Seat;
 use rustix::thread::sched_getcpu;
 
 /// After so many turns it is looked whether others use the core.

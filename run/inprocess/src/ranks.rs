@@ -16,7 +16,7 @@ use corosensei::{Coroutine, CoroutineResult, Yielder};
 use heddle_mpi::simulator::Manner;
 use heddle_mpi::state::{self, Mpi};
 use live::{Holder, Launch, Lost};
-use port::{Desk, Died, Lane, Memory, Port, RANKS_TURN, SIMULATORS_TURN, Switch, Use};
+use rank_ipc::{Desk, Died, Lane, Memory, Port, RANKS_TURN, SIMULATORS_TURN, Switch, Use};
 use std::sync::atomic::Ordering;
 
 use crate::code::Code;

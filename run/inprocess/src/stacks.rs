@@ -66,7 +66,7 @@ impl Stacks {
         // SAFETY: a place for the limits.
         unsafe { libc::getrlimit(libc::RLIMIT_STACK, &raw mut limit) };
         let most = usize::try_from(limit.rlim_cur).unwrap_or(UNLIMITED).min(UNLIMITED);
-        let all = port::share().and_then(|share| usize::try_from(share).ok());
+        let all = rank_ipc::share().and_then(|share| usize::try_from(share).ok());
         let share = all.unwrap_or(STACKS).min(STACKS) / ranks.max(1) as usize;
         let each = share.min(most).max(STACK).next_multiple_of(PAGE);
         let executable = if is_code() { libc::PROT_EXEC } else { 0 };

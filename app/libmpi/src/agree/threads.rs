@@ -237,7 +237,7 @@ pub fn tell(_: u32, _: u32, _: &[u8]) -> Result {
 }
 
 /// Only live ranks start others.
-pub fn start(_: &[port::start::Start]) -> Result<Vec<u32>> {
+pub fn start(_: &[rank_ipc::start::Start]) -> Result<Vec<u32>> {
     Err(Error::unsupported("processes"))
 }
 

@@ -6,7 +6,7 @@
 
 use std::sync::atomic::Ordering;
 
-use port::{Place, Port};
+use rank_ipc::{Place, Port};
 
 use super::fresh;
 use crate::abi;

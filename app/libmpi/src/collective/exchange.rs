@@ -1,6 +1,6 @@
 //! Collectives in which all get something from all: barrier, allgather, alltoall.
 
-use port::{Amount, Class};
+use rank_ipc::{Amount, Class};
 
 use super::board::Blocks;
 use super::rooted::{Layout, lengths, pack, piece, unpack};

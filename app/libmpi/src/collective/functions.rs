@@ -3,7 +3,7 @@
 
 use std::ffi::{c_int, c_void};
 
-use port::Class;
+use rank_ipc::Class;
 
 use super::exchange::{self, Buffer};
 use super::neighbor::{self, Sent};

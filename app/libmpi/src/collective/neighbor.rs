@@ -1,6 +1,6 @@
 //! Collectives among neighbours of a topology (MPI 4.1, section 8.6).
 
-use port::{Amount, Class};
+use rank_ipc::{Amount, Class};
 
 use super::board::Blocks;
 use super::exchange::{Buffer, amount};

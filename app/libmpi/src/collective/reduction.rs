@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use port::{Amount, Class};
+use rank_ipc::{Amount, Class};
 
 use super::{Board, Call, Contribution, Role, begin, role};
 use crate::abi::Handle;

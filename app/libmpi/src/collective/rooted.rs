@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use port::{Amount, Class};
+use rank_ipc::{Amount, Class};
 
 use super::board::Blocks;
 use super::{Call, Contribution, Role, begin, in_place, role};

@@ -21,8 +21,8 @@ const GREETING: [u8; 8] = *b"heddle\r\n";
 /// Behind it come the process that holds the run, and the rank in it.
 const LENGTH: usize = 16;
 /// By what number ranks that are connected hear each other: the last before that of
-/// [`port::BIRTH`].
-const NUMBER: u32 = u32::MAX - port::BIRTH - 1;
+/// [`rank_ipc::BIRTH`].
+const NUMBER: u32 = u32::MAX - rank_ipc::BIRTH - 1;
 
 fn greeting() -> Vec<u8> {
     let own = mpi().alone.get() || mpi().held.get();

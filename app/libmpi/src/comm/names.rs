@@ -4,7 +4,7 @@
 use std::ffi::c_char;
 use std::sync::atomic::Ordering;
 
-use port::{NAMES, Place, Port};
+use rank_ipc::{NAMES, Place, Port};
 
 use crate::abi::{self, Handle};
 use crate::argument::{In, Out};

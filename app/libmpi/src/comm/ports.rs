@@ -3,7 +3,7 @@
 
 use std::ffi::{c_char, c_int};
 
-use port::ANY;
+use rank_ipc::ANY;
 
 use super::Comm;
 use super::create::{Purpose, child};

@@ -8,7 +8,7 @@ use std::ffi::{c_char, c_int};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use port::start::Start;
+use rank_ipc::start::Start;
 
 use super::Comm;
 use super::create::{Purpose, child};

@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use port::{Command, Port};
+use rank_ipc::{Command, Port};
 
 use crate::simulator::{computed, leave, time};
 use crate::state::{Mpi, known};

@@ -6,7 +6,7 @@ use std::hash::Hasher;
 use std::ptr;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use port::fold::{FOLD, Fold, file};
+use rank_ipc::fold::{FOLD, Fold, file};
 use rustc_hash::{FxHashMap, FxHasher};
 
 use super::clock::is_rank;

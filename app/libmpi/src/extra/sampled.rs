@@ -5,7 +5,7 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::ffi::{CStr, c_char, c_int};
 use std::hash::Hasher;
 
-use port::{Command, Port, Rule, Samples};
+use rank_ipc::{Command, Port, Rule, Samples};
 use rustc_hash::{FxHashMap, FxHasher};
 
 use crate::simulator::{computed, leave};

@@ -3,7 +3,7 @@
 //! size, or with a fraction where there was none. Bytes, and data of several kinds, may be
 //! anything.
 
-use port::{Completion, Place, Port, arena};
+use rank_ipc::{Completion, Place, Port, arena};
 
 use super::Data;
 use crate::comm::Comm;

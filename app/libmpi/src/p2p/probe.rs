@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::ffi::{c_int, c_void};
 use std::rc::Rc;
 
-use port::{ANY, Command, Completion, Poll, Port, Ticket};
+use rank_ipc::{ANY, Command, Completion, Poll, Port, Ticket};
 
 use super::{Data, Peer, Target, from_nobody};
 use crate::abi::{self, Handle, Status};
@@ -53,12 +53,12 @@ pub(super) enum Met {
 /// A receive from the network.
 #[derive(Clone, Copy, Debug)]
 struct Fetch {
-    tag: port::Tag,
+    tag: rank_ipc::Tag,
     ticket: Ticket,
 }
 
 impl Probed {
-    fn place(&self, from: u32, tag: port::Tag) -> Option<usize> {
+    fn place(&self, from: u32, tag: rank_ipc::Tag) -> Option<usize> {
         self.found.borrow().iter().position(|Found { context, message, .. }| {
             *context == tag.context
                 && (from == ANY || from == message.source)
@@ -66,12 +66,12 @@ impl Probed {
         })
     }
 
-    fn peek(&self, from: u32, tag: port::Tag) -> Option<Found> {
+    fn peek(&self, from: u32, tag: rank_ipc::Tag) -> Option<Found> {
         let place = self.place(from, tag)?;
         self.found.borrow().get(place).copied()
     }
 
-    fn take(&self, from: u32, tag: port::Tag) -> Option<Completion> {
+    fn take(&self, from: u32, tag: rank_ipc::Tag) -> Option<Completion> {
         let place = self.place(from, tag)?;
         Some(self.found.borrow_mut().remove(place).message)
     }
@@ -86,7 +86,7 @@ impl Probed {
     /// Who wants any tag gets the messages of a sender in their order, and those that were looked
     /// for by their tags may have been found before others. Finds out whether what was found is
     /// what comes first. No time passes.
-    pub(super) fn settle(&self, port: &Port, from: u32, tag: port::Tag) {
+    pub(super) fn settle(&self, port: &Port, from: u32, tag: rank_ipc::Tag) {
         let found = if tag.tag.is_none() { self.peek(from, tag) } else { None };
         let Some(Found { message, turn: Turn::Unknown, .. }) = found else { return };
         let (from, before, room) = (message.source, Some(message.ticket), 0);
@@ -100,7 +100,7 @@ impl Probed {
 
     /// The rank whose message comes before what was found. That is asked once: it changes when
     /// something is received.
-    fn earlier(&self, port: &Port, from: u32, tag: port::Tag) -> Option<u32> {
+    fn earlier(&self, port: &Port, from: u32, tag: rank_ipc::Tag) -> Option<u32> {
         self.settle(port, from, tag);
         let Found { message, turn, .. } = self.peek(from, tag)?;
         let is_later = tag.tag.is_none() && turn == Turn::Later;
@@ -110,7 +110,7 @@ impl Probed {
 
     /// Takes a message for a receive of the program. If there is none, the receive comes before all
     /// threads that look for messages, as these would take its message from it.
-    pub(super) fn receive(&self, port: &Port, from: u32, tag: port::Tag) -> Met {
+    pub(super) fn receive(&self, port: &Port, from: u32, tag: rank_ipc::Tag) -> Met {
         if !self.fetches.borrow().is_empty() {
             self.collect(port);
             if self.place(from, tag).is_none() {
@@ -153,7 +153,7 @@ impl Probed {
     }
 
     /// Keeps a message that was received with a tag: before those that its sender sent later.
-    fn keep(&self, port: &Port, message: Completion, tag: port::Tag) {
+    fn keep(&self, port: &Port, message: Completion, tag: rank_ipc::Tag) {
         let mut found = self.found.borrow_mut();
         let is_later = |known: &Found| {
             known.context == tag.context
@@ -175,7 +175,7 @@ impl Probed {
     /// there. Its operation is forgotten when a receive of the program takes it, as the end of a
     /// synchronous send waits for that. Gives whether it is worth looking again: something has
     /// come, or might have.
-    fn fetch(&self, port: &Port, from: u32, tag: port::Tag, waits: bool) -> bool {
+    fn fetch(&self, port: &Port, from: u32, tag: rank_ipc::Tag, waits: bool) -> bool {
         let (room, at_once, probes, before) = (u64::MAX, !waits, true, None);
         let receive = Command::Receive { from, tag, room, at_once, probes, before };
         let ticket = port.start(&receive);
@@ -190,7 +190,7 @@ impl Probed {
 
     /// Looks for a message: waits for it, or says whether there is one. It has been received from
     /// the network then. Whoever looks beside this one shares what he finds.
-    fn look(&self, port: &Port, from: u32, tag: port::Tag, waits: bool) -> Option<Found> {
+    fn look(&self, port: &Port, from: u32, tag: rank_ipc::Tag, waits: bool) -> Option<Found> {
         if !waits {
             port.poll(Poll::Probe);
         }

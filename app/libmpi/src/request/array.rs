@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 use std::rc::Rc;
 
-use port::Port;
+use rank_ipc::Port;
 use smallvec::SmallVec;
 
 use super::{IDLE, Request, Tickets};

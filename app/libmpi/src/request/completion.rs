@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use port::{Port, Taken, Ticket};
+use rank_ipc::{Port, Taken, Ticket};
 
 use super::array::{Places, Requests, set_all};
 use crate::abi::{self, Handle, Status};

@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_void};
 use std::rc::Rc;
 
-use port::{Command, Shape};
+use rank_ipc::{Command, Shape};
 
 use super::memory::Part;
 use super::{Access, Window};

@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use port::{Amount, Class, Command, Shape, Tag, Ticket};
+use rank_ipc::{Amount, Class, Command, Shape, Tag, Ticket};
 
 use super::epoch::{Access, Exposure};
 use super::{ALL, Window};

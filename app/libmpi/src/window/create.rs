@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::ffi::{c_int, c_void};
 use std::rc::Rc;
 
-use port::{Amount, Class, Place};
+use rank_ipc::{Amount, Class, Place};
 use rustix::process::{PTracer, set_ptracer};
 
 use super::Window;

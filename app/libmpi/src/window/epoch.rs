@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::ffi::c_int;
 
-use port::Ticket;
+use rank_ipc::Ticket;
 
 use crate::abi;
 use crate::error::{Error, Result};

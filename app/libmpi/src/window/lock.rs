@@ -6,7 +6,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use port::{Place, Port};
+use rank_ipc::{Place, Port};
 
 use crate::error::Result;
 use crate::{mpi, p2p};

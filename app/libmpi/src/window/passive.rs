@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 use std::ops::Range;
 
-use port::{ANY, Command, Poll};
+use rank_ipc::{ANY, Command, Poll};
 
 use super::active::Notice;
 use super::epoch::Access;
