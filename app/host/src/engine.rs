@@ -227,7 +227,7 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Model for Watched<'_, S
         }
     }
 
-    fn told(&self, process: &mut Self::Process, event: &Event<Self::Message>) {
+    fn on_passive(&self, process: &mut Self::Process, event: &Event<Self::Message>) {
         let end = match process {
             Process::Rank(_, end) => end,
             Process::Host(host) => &mut host.end,
@@ -241,7 +241,7 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Model for Watched<'_, S
     /// With devices between the hosts, most turns of these are the network's: there it costs more
     /// than it brings.
     #[inline]
-    fn soon(&self, id: u32, process: &Self::Process, stage: usize) {
+    fn prefetch(&self, id: u32, process: &Self::Process, stage: usize) {
         let Process::Rank(rank, _) = process else { return };
         if !N::DIRECT {
             return;

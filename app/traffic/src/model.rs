@@ -253,7 +253,7 @@ impl<N: Wired, B: Probe<Record<N::Record>>> Model for Traffic<'_, N, B> {
         Some(order)
     }
 
-    fn apart(&self, worker_of: &dyn Fn(u32) -> usize) -> Option<Time> {
+    fn lookahead_across(&self, worker_of: &dyn Fn(u32) -> usize) -> Option<Time> {
         Some(self.network.lookahead_between(worker_of).min(self.word()))
     }
 

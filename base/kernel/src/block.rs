@@ -8,7 +8,7 @@ use std::slice;
 
 use units::Time;
 
-use crate::later::Later;
+use crate::calendar::CalendarQueue;
 use crate::mail::Mail;
 use crate::{AHEAD, Event, Model, Next, Outbox, prefetch};
 
@@ -43,7 +43,7 @@ pub struct Block<M> {
     /// Mail that has arrived and may be due in the next window.
     pub mail: Mail<M>,
     /// Mail that is known to lie beyond it.
-    later: Later<M>,
+    later: CalendarQueue<M>,
 }
 
 /// Processes that run in a window, by group, and the groups that have such.
@@ -138,7 +138,7 @@ impl<M: crate::Wire> Block<M> {
             urgent_groups: 0,
             earliest: Time::ZERO,
             mail: Mail::new(),
-            later: Later::new(lookahead),
+            later: CalendarQueue::new(lookahead),
         }
     }
 
@@ -206,7 +206,7 @@ impl<M: crate::Wire> Block<M> {
             for stage in 0..2 {
                 if let Some(&soon) = order.get(position + (AHEAD >> stage)) {
                     let process = &processes[soon as usize];
-                    model.soon(out.shares.number(self.first + soon), process, stage);
+                    model.prefetch(out.shares.number(self.first + soon), process, stage);
                 }
             }
             let mail = desk.open(local);
@@ -285,8 +285,8 @@ impl<M: crate::Wire> Block<M> {
         let Desk { heads, links, due, .. } = desk;
         due.slots(|slot, event| {
             let local = || (out.shares.place(event.destination) - self.first) as usize;
-            if event.message.aside() {
-                model.told(&mut processes[local()], event);
+            if event.message.passive() {
+                model.on_passive(&mut processes[local()], event);
             } else if event.time < until {
                 let local = local();
                 links[slot as usize] = std::mem::replace(&mut heads[local], slot);

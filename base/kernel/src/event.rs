@@ -8,15 +8,15 @@ use crate::Outbox;
 /// in the order (time, source, sequence).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event<M> {
-    /// When it takes effect.
+    /// The time at which it takes effect.
     pub time: Time,
     /// The process that sent it.
     pub source: u32,
-    /// Its number among the source's messages.
+    /// Its number among the messages of its source.
     pub sequence: u32,
-    /// The process that it is for.
+    /// The process that receives it.
     pub destination: u32,
-    /// What it says.
+    /// Its content.
     pub message: M,
 }
 
@@ -27,58 +27,75 @@ impl<M> Event<M> {
     }
 }
 
-/// Plain data that may cross threads and machines.
+/// A message between processes: plain data that may cross threads and machines.
+///
+/// The executor calls [`Wire::encode`] and [`Wire::decode`] only where messages travel as bytes.
+/// `decode` must give back what `encode` wrote and consume exactly those bytes. [`Wire::urgent`] and
+/// [`Wire::passive`] are asked several times on a message's way and must always answer alike; a
+/// message is one of them at most.
 pub trait Wire: Copy + Send + 'static {
-    /// Whether there are any.
+    /// False for a type that stands for "no messages at all" and has no values.
     const EXISTS: bool = true;
 
     /// Appends the message to `bytes`.
     fn encode(&self, bytes: &mut Vec<u8>);
 
-    /// Reads a message from the front of `bytes` and advances it; `None` if it is not one.
+    /// Reads a message from the front of `bytes` and advances it. Returns `None` if the bytes are
+    /// not a message.
     fn decode(bytes: &mut &[u8]) -> Option<Self>;
 
-    /// Whether its receiver may react to it without delay, so that no window may reach beyond the
-    /// time at which it takes effect.
+    /// True if the receiver may react to the message without delay. No window reaches beyond the
+    /// time at which such a message takes effect.
     fn urgent(&self) -> bool {
         false
     }
 
-    /// Whether its receiver is only to know of it by the time at which it takes effect: it is
-    /// handed to [`Model::told`], maybe before that time, and is no reason to run the receiver.
-    fn aside(&self) -> bool {
+    /// True if the receiver only has to know of the message by the time at which it takes effect.
+    /// A passive message goes to [`Model::on_passive`], possibly before that time, and does not make
+    /// the receiver run.
+    fn passive(&self) -> bool {
         false
     }
 }
 
-/// When a process wants to run again.
+/// The answer of a process that has run: when it wants to run again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Next {
     /// The time of its next event; [`Time::MAX`] if it waits for messages only.
     pub time: Time,
-    /// Whether it may then send messages that take effect without delay.
+    /// True if the process may then send messages that take effect without delay.
     pub urgent: bool,
 }
 
 impl Next {
-    /// It waits for messages.
+    /// The process waits for messages only.
     pub const NEVER: Self = Self { time: Time::MAX, urgent: false };
 }
 
-/// What the executor runs: a number of like processes, known by dense numbers from 0.
+/// The simulated system that the executor runs: a number of like processes, numbered from 0.
+///
+/// The executor creates every process with [`Model::process`] and runs each of them once at time
+/// zero. After that it calls [`Model::run`] for a process in every window in which the process has
+/// a message or an event of its own. It calls from several threads at once, but never two of them
+/// for one process, and one worker's state is only ever used by one thread.
+///
+/// A model promises that whatever it does depends only on the process, its inbox and its own
+/// immutable data, never on the worker or on real time, and that its messages respect the window:
+/// see [`Outbox::send`]. In return the executor promises the same order of events at every process
+/// for any number of workers.
 pub trait Model: Sync {
     /// The state of one process.
     type Process: Send;
-    /// What processes say to each other.
+    /// The messages that processes exchange.
     type Message: Wire;
-    /// What a worker keeps for itself: scratch space, a probe, an error.
+    /// The private state of a worker, for example scratch space, a probe or an error.
     type Worker: Send;
 
-    /// The state of a process at the start. Every process runs once at time zero.
+    /// Returns the state of a process at the start.
     fn process(&self, id: u32) -> Self::Process;
 
-    /// The least time between an event and any message that it causes, urgent ones excepted. Zero
-    /// is allowed; then every window is one instant.
+    /// Returns the least time between an event and any message that it causes, urgent messages
+    /// excepted. Zero is allowed; then every window is one instant. The answer must not change.
     fn lookahead(&self) -> Time;
 
     /// Handles everything that happens at process `id` before `until`: its own events and those of
@@ -93,43 +110,47 @@ pub trait Model: Sync {
         out: &mut Outbox<Self::Message>,
     ) -> Next;
 
-    /// Takes a message that is [`Wire::aside`]; such messages come in any order.
-    fn told(&self, process: &mut Self::Process, event: &Event<Self::Message>) {
+    /// Takes a message that is [`Wire::passive`]. Such messages come in any order, each before the
+    /// process runs the window in which the message takes effect.
+    fn on_passive(&self, process: &mut Self::Process, event: &Event<Self::Message>) {
         let _ = (process, event);
     }
 
-    /// How much there is to do at a process, compared with others: workers get shares of equal
-    /// weight. 0 of one that is likely to do nothing. Results do not depend on it.
+    /// Returns how much work a process causes, compared with others: workers get shares of equal
+    /// weight. The weight of a process that is likely to do nothing is 0. Results do not depend on
+    /// it.
     fn weight(&self, id: u32) -> u32 {
         let _ = id;
         1
     }
 
-    /// The numbers of all processes in an order in which those that say much to each other are
-    /// near, if theirs is not such an order: the shares of workers are parts of it. Results do not
-    /// depend on it.
+    /// Returns the numbers of all processes in an order in which those that exchange many messages
+    /// are near each other, or `None` if the numbers themselves are such an order. The shares of
+    /// workers are contiguous parts of it. Results do not depend on it.
     fn order(&self) -> Option<Vec<u32>> {
         None
     }
 
-    /// A process will run in the same window, after [`AHEAD`] others in stage 0, half as many in
-    /// stage 1: a chance to [`crate::prefetch`] what it will read.
-    fn soon(&self, id: u32, process: &Self::Process, stage: usize) {
+    /// Prefetches the state of a process that is about to run, with [`crate::prefetch`]. The
+    /// executor calls it when [`AHEAD`] other processes run first (stage 0), and again when half as
+    /// many do (stage 1).
+    fn prefetch(&self, id: u32, process: &Self::Process, stage: usize) {
         let _ = (id, process, stage);
     }
 
-    /// For a model in which nothing is ever urgent: the least time between an event and any message
-    /// that it causes at a process of another worker, `worker_of` being the worker of each process.
-    /// Workers of shared memory then wait for what the others said a window earlier, not for what
-    /// they have just said. `None` if that is not wanted.
-    fn apart(&self, worker_of: &dyn Fn(u32) -> usize) -> Option<Time> {
+    /// Returns the lookahead across workers: the least time between an event and any message that it
+    /// causes at a process of another worker, where `worker_of` gives the worker of each process.
+    /// Only a model in which nothing is ever urgent may have one. Workers of shared memory then wait
+    /// for the bounds that the others published one window earlier, not for the latest. `None` if
+    /// that is not wanted.
+    fn lookahead_across(&self, worker_of: &dyn Fn(u32) -> usize) -> Option<Time> {
         let _ = worker_of;
         None
     }
 
-    /// When the run ends, as far as this worker knows: nothing that happens then or later is run. A
-    /// time that is not past, but by less than a message to another worker takes, ends it somewhere
-    /// after the current window.
+    /// Returns when the run ends, as far as this worker knows: events at that time or later are not
+    /// run. A time that is not past, but nearer than the lookahead across workers, ends the run
+    /// somewhere after the current window.
     fn end(&self, worker: &Self::Worker) -> Time {
         let _ = worker;
         Time::MAX
@@ -141,5 +162,5 @@ pub trait Model: Sync {
     }
 }
 
-/// How many processes ahead [`Model::soon`] is told first.
+/// The number of processes that run between [`Model::prefetch`] in stage 0 and the process itself.
 pub const AHEAD: usize = 8;

@@ -91,9 +91,9 @@ impl<M: Wire> Event<M> {
     }
 }
 
-/// What a worker tells the others before a window.
+/// The bounds of a worker's future, which it publishes before each window.
 #[derive(Clone, Copy)]
-pub struct Notice {
+pub struct Bounds {
     /// Its earliest event, mail under way included.
     pub earliest: Time,
     /// The earliest time at which it may cause a message without delay.
@@ -106,7 +106,7 @@ pub struct Notice {
     pub end: Time,
 }
 
-impl Notice {
+impl Bounds {
     pub const NONE: Self = Self {
         earliest: Time::MAX,
         urgent: Time::MAX,
@@ -115,7 +115,7 @@ impl Notice {
         end: Time::MAX,
     };
 
-    /// Before anybody has said anything.
+    /// The bounds before anybody has published any.
     pub const START: Self = Self { earliest: Time::ZERO, ..Self::NONE };
 
     pub fn join(self, other: Self) -> Self {
@@ -129,11 +129,11 @@ impl Notice {
     }
 }
 
-/// What one worker has last told. A cache line, and the one that is fetched with it, for each: who
-/// writes does not disturb who reads another.
+/// The bounds that one worker has published last. Each has a cache line, and the one that is fetched
+/// with it, to itself, so that a writer does not disturb the readers of another.
 #[repr(align(128))]
-struct Board {
-    /// The turn of which this tells, plus one; written last.
+struct PublishedBounds {
+    /// The turn that these bounds are for, plus one; written last.
     turn: AtomicUsize,
     earliest: AtomicU64,
     urgent: AtomicU64,
@@ -142,7 +142,7 @@ struct Board {
     answers: AtomicBool,
 }
 
-impl Board {
+impl PublishedBounds {
     const fn new() -> Self {
         Self {
             turn: AtomicUsize::new(0),
@@ -154,21 +154,21 @@ impl Board {
         }
     }
 
-    fn tell(&self, turn: usize, notice: Notice) {
-        self.earliest.store(notice.earliest.ps(), Ordering::Relaxed);
-        self.urgent.store(notice.urgent.ps(), Ordering::Relaxed);
-        self.mail.store(notice.mail.ps(), Ordering::Relaxed);
-        self.answers.store(notice.answers, Ordering::Relaxed);
-        self.end.store(notice.end.ps(), Ordering::Relaxed);
+    fn publish(&self, turn: usize, bounds: Bounds) {
+        self.earliest.store(bounds.earliest.ps(), Ordering::Relaxed);
+        self.urgent.store(bounds.urgent.ps(), Ordering::Relaxed);
+        self.mail.store(bounds.mail.ps(), Ordering::Relaxed);
+        self.answers.store(bounds.answers, Ordering::Relaxed);
+        self.end.store(bounds.end.ps(), Ordering::Relaxed);
         self.turn.store(turn + 1, Ordering::SeqCst);
     }
 
-    fn tells_of(&self, turn: usize) -> bool {
+    fn has_published(&self, turn: usize) -> bool {
         self.turn.load(Ordering::SeqCst) == turn + 1
     }
 
-    fn notice(&self) -> Notice {
-        Notice {
+    fn read(&self) -> Bounds {
+        Bounds {
             earliest: Time::from_ps(self.earliest.load(Ordering::Relaxed)),
             urgent: Time::from_ps(self.urgent.load(Ordering::Relaxed)),
             mail: Time::from_ps(self.mail.load(Ordering::Relaxed)),
@@ -187,20 +187,20 @@ struct Lane<M> {
     spare: Vec<Vec<Event<M>>>,
 }
 
-/// Sets of everything in an exchange, used in turn. With a lag of one, who tells of turn t has
-/// heard what all told of turn t - 2. To tell that, they had read all of turn t - 4; what was told
-/// since they may be reading.
+/// The number of sets of everything in an exchange, used in turn. With a lag of one, a worker that
+/// publishes bounds for turn t has read those of all others for turn t - 2. Before they published
+/// those, they had read everything of turn t - 4; later sets they may still be reading.
 const SETS: usize = 4;
 
-/// Where workers tell and hear how far they are.
+/// The place where workers publish their bounds and wait for those of others.
 struct Meeting {
-    boards: [Vec<Board>; SETS],
+    published: [Vec<PublishedBounds>; SETS],
     bell: Bell,
 }
 
 impl Meeting {
-    fn wait_for(&self, board: &Board, turn: usize) {
-        self.bell.wait(|| board.tells_of(turn));
+    fn wait_for(&self, published: &PublishedBounds, turn: usize) {
+        self.bell.wait(|| published.has_published(turn));
     }
 }
 
@@ -224,12 +224,12 @@ thread_local! {
 pub fn wait_for_those_before() {
     AT_WORK.with(|at_work| {
         let Some(AtWork { meeting, me, turn }) = at_work.get() else { return };
-        // Who tells of the next turn has run in this one.
+        // A worker that has published bounds for the next turn has run in this one.
         let next = turn.get() + 1;
-        meeting.boards[next % SETS]
+        meeting.published[next % SETS]
             .iter()
             .take(*me)
-            .for_each(|board| meeting.wait_for(board, next));
+            .for_each(|published| meeting.wait_for(published, next));
     });
 }
 
@@ -242,13 +242,13 @@ pub struct Exchange<M> {
 
 impl<M: Wire> Exchange<M> {
     pub fn new(workers: usize) -> Self {
-        let boards = || (0..workers).map(|_| Board::new()).collect();
+        let published = || (0..workers).map(|_| PublishedBounds::new()).collect();
         let lane = || Lane { parcels: Vec::new(), spare: Vec::new() };
         let lanes = || (0..workers * workers).map(|_| Mutex::new(lane())).collect();
         Self {
             workers,
             meeting: Arc::new(Meeting {
-                boards: std::array::from_fn(|_| boards()),
+                published: std::array::from_fn(|_| published()),
                 bell: Bell::new(),
             }),
             lanes: std::array::from_fn(|_| lanes()),
@@ -270,27 +270,27 @@ impl<M: Wire> Exchange<M> {
         }
     }
 
-    /// Gives a notice and waits until every worker has given its own of `lag` turns ago, 0 or 1;
-    /// all get the same answer.
-    pub fn agree(&self, turn: usize, lag: usize, me: usize, mine: Notice) -> Notice {
+    /// Publishes a worker's bounds and waits until every worker has published its own for the turn
+    /// `lag` turns ago, 0 or 1. Returns the join of those, which is the same for all.
+    pub fn agree(&self, turn: usize, lag: usize, me: usize, mine: Bounds) -> Bounds {
         if self.workers == 1 {
             return mine;
         }
-        let Meeting { boards, bell } = &*self.meeting;
+        let Meeting { published, bell } = &*self.meeting;
         AT_WORK.with(|at_work| {
             let begin = || AtWork { meeting: self.meeting.clone(), me, turn: Cell::default() };
             at_work.get_or_init(begin).turn.set(turn);
         });
-        boards[turn % SETS][me].tell(turn, mine);
+        published[turn % SETS][me].publish(turn, mine);
         bell.ring();
-        let Some(turn) = turn.checked_sub(lag) else { return Notice::START };
-        boards[turn % SETS].iter().fold(Notice::NONE, |all, board| {
-            self.meeting.wait_for(board, turn);
-            all.join(board.notice())
+        let Some(turn) = turn.checked_sub(lag) else { return Bounds::START };
+        published[turn % SETS].iter().fold(Bounds::NONE, |all, published| {
+            self.meeting.wait_for(published, turn);
+            all.join(published.read())
         })
     }
 
-    /// Takes what the others left for this worker before they gave their notices of a turn: `each`
+    /// Takes what the others left for this worker before they published their bounds for a turn: `each`
     /// gets a parcel and the worker's spare chunks.
     pub fn collect(
         &self,

@@ -8,10 +8,10 @@
 //! long as some process may answer mail by an urgent message, so does the earliest mail.
 //!
 //! Small windows leave workers waiting for each other most of the time. Where nothing is ever
-//! urgent and messages between workers take some time `apart`, a worker waits for what the others
-//! said one window earlier: if nothing of theirs, or under way, was before E then, nothing they
-//! have done since reaches it before E + `apart`. Windows are half as long, for that, and a worker
-//! that is late in one may make up for it in the next.
+//! urgent and messages between workers take a [`Model::lookahead_across`], a worker waits for the
+//! bounds that the others published one window earlier: if none of their events, mail included, was
+//! before E then, nothing they have done since reaches it before E + that lookahead. In return
+//! windows are half as long; a worker that is late in one may make up for it in the next.
 //!
 //! One worker runs the same program as several: there is no other executor.
 
@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex};
 use units::Time;
 
 use crate::block::{Block, Desk};
-use crate::exchange::{Exchange, Notice, Parcel, Transport};
+use crate::exchange::{Bounds, Exchange, Parcel, Transport};
 use crate::shares::Shares;
 use crate::{Model, Outbox, with_room};
 
@@ -66,8 +66,8 @@ pub fn execute<M: Model>(
     let workers = config.workers.max(1).min(count.max(1) as usize);
     let shares = Arc::new(Shares::of(model, count as usize, workers));
     let exchange = Exchange::new(workers);
-    let apart = apart(model, &shares, workers, config.transport);
-    let layout = Layout { workers, shares, transport: config.transport, apart };
+    let across = across(model, &shares, workers, config.transport);
+    let layout = Layout { workers, shares, transport: config.transport, across };
     let crews: Vec<M::Worker> = (0..workers).map(|_| worker()).collect();
     if workers == 1 {
         let done = crews.into_iter().map(|crew| work(model, &layout, &exchange, 0, crew)).collect();
@@ -133,13 +133,14 @@ struct Layout {
     workers: usize,
     shares: Arc<Shares>,
     transport: Transport,
-    /// See [`Model::apart`]; `None` if workers wait for each other at every window.
-    apart: Option<Time>,
+    /// The value of [`Model::lookahead_across`]; `None` if workers wait for each other at every
+    /// window.
+    across: Option<Time>,
 }
 
-/// The time between workers, if they need not wait for each other at every window. What a worker
-/// writes to itself as bytes would be late if they did not.
-fn apart<M: Model>(
+/// Returns the lookahead across workers if they need not wait for each other at every window. They
+/// always do where messages travel as bytes: those that a worker sends to itself would be late.
+fn across<M: Model>(
     model: &M,
     shares: &Shares,
     workers: usize,
@@ -148,7 +149,7 @@ fn apart<M: Model>(
     let some = |time: &Time| *time > Time::ZERO;
     let wanted = workers > 1 && transport == Transport::Shared && some(&model.lookahead());
     let worker_of = |process| shares.owner(shares.block_of(process));
-    wanted.then(|| model.apart(&worker_of)).flatten().filter(some)
+    wanted.then(|| model.lookahead_across(&worker_of)).flatten().filter(some)
 }
 
 /// What one worker brings home.
@@ -179,8 +180,8 @@ fn work<M: Model>(
     let mut desk = Desk::new();
     let mut parcels: Vec<_> = (0..layout.workers).map(|_| Vec::new()).collect();
     let (mut last, mut until, mut windows, mut instants) = (Time::ZERO, Time::ZERO, 0, 0);
-    let (mut overflow, mut sent_before) = (None, Notice::NONE);
-    let lag = usize::from(layout.apart.is_some());
+    let (mut overflow, mut sent_before) = (None, Bounds::NONE);
+    let lag = usize::from(layout.across.is_some());
     for turn in 0.. {
         let sent = deliver(layout, exchange, turn, me, &mut out, &mut parcels, |block, mail| {
             agenda.mail(block - mine.start, mail.earliest, mail.urgent);
@@ -190,12 +191,12 @@ fn work<M: Model>(
             overflow = overflow.or(Some(last));
         }
         let end = if out.overflow { Time::ZERO } else { model.end(&worker) };
-        let mut notice = Notice { end, ..agenda.notice() }.join(sent);
+        let mut bounds = Bounds { end, ..agenda.bounds() }.join(sent);
         if lag == 1 {
             // What was sent in the window before is not known yet to whom it is for.
-            notice = notice.join(std::mem::replace(&mut sent_before, sent));
+            bounds = bounds.join(std::mem::replace(&mut sent_before, sent));
         }
-        let all = exchange.agree(turn, lag, me, notice);
+        let all = exchange.agree(turn, lag, me, bounds);
         if all.earliest >= all.end {
             break;
         }
@@ -206,7 +207,7 @@ fn work<M: Model>(
             agenda.mail(local, block.mail.earliest, block.mail.urgent);
         });
         last = if lag == 1 { all.earliest.max(until) } else { all.earliest };
-        until = window_end(last, &all, model.lookahead(), layout.apart);
+        until = window_end(last, &all, model.lookahead(), layout.across);
         windows += 1;
         instants += u64::from(until.saturating_sub(last) == INSTANT);
         for (local, block) in blocks.iter_mut().enumerate() {
@@ -224,10 +225,10 @@ fn work<M: Model>(
 const INSTANT: Time = Time::from_ps(1);
 
 /// When a window ends that begins at `last`.
-fn window_end(last: Time, all: &Notice, lookahead: Time, apart: Option<Time>) -> Time {
+fn window_end(last: Time, all: &Bounds, lookahead: Time, across: Option<Time>) -> Time {
     let most = last.saturating_add(lookahead).min(all.end);
-    if let Some(apart) = apart {
-        return all.earliest.saturating_add(apart).min(most).max(last);
+    if let Some(across) = across {
+        return all.earliest.saturating_add(across).min(most).max(last);
     }
     let answer = if all.answers { all.mail } else { Time::MAX };
     most.min(all.urgent).min(answer).max(last.saturating_add(INSTANT))
@@ -272,9 +273,9 @@ impl Agenda {
         self.answering -= usize::from(std::mem::replace(&mut self.answers[block], answers));
     }
 
-    fn notice(&self) -> Notice {
+    fn bounds(&self) -> Bounds {
         let least = |times: &[Time]| times.iter().copied().min().unwrap_or(Time::MAX);
-        Notice {
+        Bounds {
             earliest: least(&self.earliest),
             urgent: least(&self.urgent),
             mail: least(&self.mail),
@@ -294,8 +295,8 @@ fn deliver<M: crate::Wire>(
     out: &mut Outbox<M>,
     parcels: &mut [Vec<Parcel<M>>],
     mut keep: impl FnMut(usize, &mut crate::mail::Mail<M>),
-) -> Notice {
-    let mut sent = Notice::NONE;
+) -> Bounds {
+    let mut sent = Bounds::NONE;
     let mut addressed = std::mem::take(&mut out.addressed);
     for block in addressed.drain(..) {
         let mail = &mut out.mail[block as usize];

@@ -6,10 +6,11 @@
 
 mod bell;
 mod block;
+mod calendar;
 mod event;
 mod exchange;
 mod executor;
-mod later;
+
 mod mail;
 mod memory;
 mod probe;

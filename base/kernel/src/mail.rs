@@ -38,7 +38,7 @@ impl<M: Wire> Mail<M> {
 
     #[inline(always)]
     fn note(&mut self, event: &Event<M>) {
-        if !event.message.aside() {
+        if !event.message.passive() {
             self.earliest = self.earliest.min(event.time);
         }
         if event.message.urgent() {

@@ -103,7 +103,7 @@ impl<P: Wire, S: Wire> Wire for Mail<P, S> {
 
     /// Unless the receiver may answer it without delay. A network without signals needs none.
     #[inline]
-    fn aside(&self) -> bool {
+    fn passive(&self) -> bool {
         S::EXISTS && matches!(self, Self::Announcement(payload) if !payload.urgent())
     }
 }

@@ -1,10 +1,10 @@
 //! Whatever the number of workers and the transport, a model sees what it would see if its events
 //! were taken one by one from a heap.
 
-mod aside;
 mod edges;
 mod oracle;
 mod order;
+mod passive;
 mod toy;
 
 use kernel::{Config, Transport, execute};

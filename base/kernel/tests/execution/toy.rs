@@ -184,7 +184,7 @@ impl Model for Toy {
         if id % 16 == 15 && !self.halves { 40 } else { 1 }
     }
 
-    fn apart(&self, worker_of: &dyn Fn(u32) -> usize) -> Option<Time> {
+    fn lookahead_across(&self, worker_of: &dyn Fn(u32) -> usize) -> Option<Time> {
         let all = || 0..self.processes;
         let pairs = all().flat_map(|from| all().map(move |to| (from, to)));
         let apart = pairs.filter(|&(from, to)| worker_of(from) != worker_of(to));

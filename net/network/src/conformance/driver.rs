@@ -283,7 +283,7 @@ impl<N: Network> Model for Driver<'_, N> {
         self.network.lookahead()
     }
 
-    fn told(&self, process: &mut Self::Process, event: &Event<Self::Message>) {
+    fn on_passive(&self, process: &mut Self::Process, event: &Event<Self::Message>) {
         if let (Process::Host(host), Mail::Announcement(traveller)) = (process, event.message) {
             host.announce(event, traveller);
         }

@@ -1,42 +1,43 @@
-//! Messages that are only to be known.
+//! Passive messages: their receivers have to know of them, and do not run for them.
 
 use kernel::{Config, Event, Model, Next, Outbox, Wire, execute};
 use units::Time;
 
-/// Something aside, or not.
+/// A message that is passive or not.
 #[derive(Clone, Copy, Debug)]
 struct Word {
-    aside: bool,
+    passive: bool,
 }
 
 impl Wire for Word {
     fn encode(&self, bytes: &mut Vec<u8>) {
-        bytes.push(u8::from(self.aside));
+        bytes.push(u8::from(self.passive));
     }
 
     fn decode(bytes: &mut &[u8]) -> Option<Self> {
-        let (&[aside], rest) = bytes.split_first_chunk()?;
+        let (&[passive], rest) = bytes.split_first_chunk()?;
         *bytes = rest;
-        Some(Self { aside: aside != 0 })
+        Some(Self { passive: passive != 0 })
     }
 
-    fn aside(&self) -> bool {
-        self.aside
+    fn passive(&self) -> bool {
+        self.passive
     }
 }
 
-/// At times 0, 10, 20, … a process tells the one after it something aside for ten later, and those
-/// that are divisible by 3 send it a message for the same time too.
+/// At times 0, 10, 20, … a process sends its successor a passive message that takes effect ten
+/// later. A process whose number is divisible by 3 also sends an ordinary one for the same time.
 struct Whisper {
     processes: u32,
     rounds: u64,
 }
 
-/// How often it has run, and what it has been told and sent, by time.
+/// The number of runs of a process, the times of its passive messages, and for each ordinary
+/// message its time and the number of passive ones known by then.
 #[derive(Debug, Default)]
 struct Heard {
     runs: u64,
-    told: Vec<Time>,
+    passive: Vec<Time>,
     inbox: Vec<(Time, usize)>,
 }
 
@@ -53,8 +54,8 @@ impl Model for Whisper {
         Time::from_ps(10)
     }
 
-    fn told(&self, heard: &mut Heard, event: &Event<Word>) {
-        heard.told.push(event.time);
+    fn on_passive(&self, heard: &mut Heard, event: &Event<Word>) {
+        heard.passive.push(event.time);
     }
 
     fn run(
@@ -68,8 +69,8 @@ impl Model for Whisper {
     ) -> Next {
         heard.runs += 1;
         for event in inbox {
-            assert!(!event.message.aside, "in the inbox");
-            let known = heard.told.iter().filter(|told| **told <= event.time).count();
+            assert!(!event.message.passive, "in the inbox");
+            let known = heard.passive.iter().filter(|time| **time <= event.time).count();
             heard.inbox.push((event.time, known));
         }
         // Whoever is last only listens.
@@ -78,9 +79,15 @@ impl Model for Whisper {
         if round < rounds {
             let time = Time::from_ps((round + 1) * 10);
             let (source, destination, sequence) = (id, id + 1, round as u32 * 2);
-            out.send(Event { time, source, sequence, destination, message: Word { aside: true } });
+            out.send(Event {
+                time,
+                source,
+                sequence,
+                destination,
+                message: Word { passive: true },
+            });
             if id.is_multiple_of(3) {
-                let (sequence, message) = (sequence + 1, Word { aside: false });
+                let (sequence, message) = (sequence + 1, Word { passive: false });
                 out.send(Event { time, source, sequence, destination, message });
             }
         }
@@ -90,10 +97,10 @@ impl Model for Whisper {
     }
 }
 
-/// What is said aside is known when its time comes, and nobody runs for it: the last of 6 processes
-/// runs at time zero only, that of 5 for its messages too.
+/// A passive message is known when its time comes, and nobody runs for it: the last of 6 processes
+/// runs at time zero only, the last of 5 for its ordinary messages too.
 #[test]
-fn words_aside_wake_nobody() {
+fn passive_messages_wake_nobody() {
     for processes in [6, 5] {
         for (workers, transport) in crate::CONFIGS {
             let model = Whisper { processes, rounds: 8 };
@@ -103,10 +110,10 @@ fn words_aside_wake_nobody() {
                 let expected: Vec<Time> = (1..=8).map(|round| Time::from_ps(round * 10)).collect();
                 let last = id as u32 + 1 == processes;
                 let listens = id % 3 == 1;
-                // What is told in the window after the last event is not handed over any more.
+                // Passive messages of the window after the last event are not handed over.
                 let known = if last && !listens { 0 } else { 7 };
-                assert!(heard.told.len() >= known, "{id}: {heard:?}");
-                assert_eq!(heard.told, expected[..heard.told.len()], "{id}");
+                assert!(heard.passive.len() >= known, "{id}: {heard:?}");
+                assert_eq!(heard.passive, expected[..heard.passive.len()], "{id}");
                 let sent = expected.iter().map(|time| (*time, time.ps() as usize / 10));
                 let sent: Vec<(Time, usize)> = if listens { sent.collect() } else { Vec::new() };
                 assert_eq!(heard.inbox, sent, "{id}");

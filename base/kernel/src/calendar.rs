@@ -16,8 +16,8 @@ use crate::{Event, Wire};
 const RING: u64 = 256;
 const WORDS: usize = RING as usize / 64;
 
-/// See the module.
-pub struct Later<M> {
+/// The events of one block that lie beyond the window.
+pub struct CalendarQueue<M> {
     /// A span takes 2 to the power of this, in picoseconds.
     shift: u32,
     /// The number of the first span of the ring.
@@ -53,8 +53,8 @@ impl<M> Ord for Far<M> {
     }
 }
 
-impl<M: Wire> Later<M> {
-    /// Nothing, for windows as long as the lookahead.
+impl<M: Wire> CalendarQueue<M> {
+    /// Returns an empty queue for windows as long as the lookahead.
     pub const fn new(lookahead: Time) -> Self {
         let half = lookahead.ps() / 2;
         Self {
@@ -68,7 +68,7 @@ impl<M: Wire> Later<M> {
         }
     }
 
-    /// The earliest urgent message.
+    /// Returns the time of the earliest urgent message.
     pub fn urgent(&self) -> Time {
         self.urgent.peek().map_or(Time::MAX, |time| time.0)
     }
@@ -200,7 +200,7 @@ mod tests {
             (lookahead, steps) in (0..100_u64)
                 .prop_flat_map(|time| (Just(time), prop::collection::vec(step(time), 1..300))),
         ) {
-            let mut later = Later::new(Time::from_ps(lookahead));
+            let mut queue = CalendarQueue::new(Time::from_ps(lookahead));
             let (mut list, mut spare, mut now) = (Vec::new(), Vec::new(), 0);
             for (sequence, step) in (0..).zip(steps) {
                 match step {
@@ -208,12 +208,12 @@ mod tests {
                         let time = Time::from_ps(now + after);
                         let event = Event { time, source: 0, sequence, destination: 0, message };
                         list.push(event);
-                        later.push(event, &mut spare);
+                        queue.push(event, &mut spare);
                     }
                     Step::Take { after } => {
                         now += after;
                         let mut mail = Mail::new();
-                        later.take(Time::from_ps(now), &mut mail, &mut spare);
+                        queue.take(Time::from_ps(now), &mut mail, &mut spare);
                         let mut taken: Vec<_> = mail.iter().copied().collect();
                         taken.sort_by_key(|event| event.sequence);
                         let due = list.extract_if(.., |event| event.time.ps() < now);
@@ -221,9 +221,9 @@ mod tests {
                     }
                 }
                 let times = list.iter().map(|event| event.time);
-                prop_assert_eq!(later.earliest, times.min().unwrap_or(Time::MAX));
+                prop_assert_eq!(queue.earliest, times.min().unwrap_or(Time::MAX));
                 let urgent = list.iter().filter(|event| event.message).map(|event| event.time);
-                prop_assert_eq!(later.urgent(), urgent.min().unwrap_or(Time::MAX));
+                prop_assert_eq!(queue.urgent(), urgent.min().unwrap_or(Time::MAX));
             }
         }
     }
