@@ -18,7 +18,7 @@ fuzz_target!(|text: &str| {
             assert_eq!(analyse(graph, &routes).cycle, None);
         }
         imported.topology.metrics();
-        imported.topology.draw();
+        draw::topology(&imported.topology);
         let _ = import::fdb_vectors(text, &imported);
         let _ = import::lft_dump(text, &imported);
     }

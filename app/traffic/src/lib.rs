@@ -18,7 +18,6 @@
 //! 23 and 24.
 
 mod arrivals;
-mod chart;
 mod judge;
 mod lengths;
 mod model;
@@ -29,7 +28,6 @@ mod tables;
 mod watch;
 
 pub use arrivals::Arrivals;
-pub use chart::{Chart, Series};
 pub use judge::{Batch, Span};
 pub use lengths::{Lengths, Unreadable};
 pub use model::Delivery;

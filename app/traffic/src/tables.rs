@@ -1,10 +1,9 @@
-//! Points as a table and as CSV, watches as CSV and as a heat map.
+//! Points as a table and as CSV, watches as CSV.
 
-use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use infiniband::Infiniband;
-use topology::{Graph, Topology};
+use topology::Graph;
 use units::Time;
 
 use crate::run::Point;
@@ -197,11 +196,10 @@ impl Watched {
         (flits * flit) as f64 / span.ps().max(1) as f64
     }
 
-    /// The topology, its links coloured by their utilisation over a span from the start on (the
-    /// busier direction) from light grey to red.
-    pub fn heat_map(&self, network: &Infiniband, topology: &Topology, span: Time) -> String {
-        let graph = &topology.graph;
-        let mut heat = vec![0.0_f64; graph.links().len()];
+    /// The utilisation of each link over a span from the start on, that of the busier direction, by
+    /// the numbers of the graph.
+    pub fn link_utilisation(&self, network: &Infiniband, graph: &Graph, span: Time) -> Vec<f64> {
+        let mut links = vec![0.0_f64; graph.links().len()];
         let mut last: Option<(u32, u16)> = None;
         for &(number, port, _) in self.lanes.keys() {
             let channel: (u32, u16) = (number, port);
@@ -209,13 +207,10 @@ impl Watched {
                 continue;
             }
             let Some(end) = graph.peer(network.device_of(number), port) else { continue };
-            let link = &mut heat[end.link as usize];
+            let link = &mut links[end.link as usize];
             *link = link.max(self.utilisation(network, channel, span));
         }
-        topology.draw_with(|link| {
-            let heat = heat.get(link as usize).copied().unwrap_or(0.0);
-            Some((colour(heat), format!("{:.1} %", heat * 100.0)))
-        })
+        links
     }
 
     /// A series of one lane: the start of each interval in microseconds up to the last in which
@@ -234,21 +229,6 @@ impl Watched {
     }
 }
 
-/// From light grey by orange to red.
-fn colour(heat: f64) -> String {
-    const STOPS: [[f64; 3]; 3] = [[220.0, 225.0, 230.0], [250.0, 170.0, 60.0], [200.0, 20.0, 30.0]];
-    let place = heat.clamp(0.0, 1.0) * 2.0;
-    let (low, part) = if place < 1.0 { (0, place) } else { (1, place - 1.0) };
-    let mut text = String::from("#");
-    for (from, to) in STOPS[low].into_iter().zip(STOPS[low + 1]) {
-        #[allow(clippy::cast_sign_loss, reason = "0 to 255")]
-        let value = (from + (to - from) * part).round() as u8;
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{value:02x}");
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -262,10 +242,5 @@ mod tests {
         for wrong in ["", "0", "1.1", "0.5:0.1:0.1", "0.1:0.5", "0.1:0.5:0", "a"] {
             assert!(loads(wrong).is_err(), "{wrong}");
         }
-    }
-
-    #[test]
-    fn colours_of_the_ends_and_the_middle() {
-        assert_eq!([0.0, 0.5, 1.0, 2.0].map(colour), ["#dce1e6", "#faaa3c", "#c8141e", "#c8141e"]);
     }
 }

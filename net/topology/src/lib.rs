@@ -6,7 +6,6 @@
 
 mod bisection;
 mod complete;
-mod draw;
 mod error;
 mod fail;
 mod graph;

@@ -6,6 +6,7 @@ use std::{
     path::Path,
 };
 
+use draw::{CategoryChart, Line};
 use experiment::{
     Request,
     ladder::{Ladder, NOTHING, Rung, ladder, ladders},
@@ -17,7 +18,6 @@ use crate::{
     arguments::{Format, Ladder as Arguments},
     exit::{Ending, Exit, complain, print},
     files::to_file,
-    plot::{Line, Plot},
 };
 
 /// Ladders, each with the value of the setting that they differ in.
@@ -262,10 +262,11 @@ fn as_json(value: &str, ladder: &Ladder) -> Value {
 }
 
 /// The makespans of all models: relative to the finest if there are several ladders.
-fn plot(title: &str, climbed: &Climbed) -> Plot {
+fn plot(title: &str, climbed: &Climbed) -> CategoryChart {
     let several = climbed.len() > 1;
     let y = if several { "makespan / that of the finest model" } else { "makespan, s" };
-    let mut plot = Plot { title: title.to_owned(), y: y.to_owned(), ..Plot::default() };
+    let mut plot =
+        CategoryChart { title: title.to_owned(), y: y.to_owned(), ..CategoryChart::default() };
     if !several {
         let rungs = climbed.iter().flat_map(|(_, ladder)| &ladder.rungs);
         let rungs: Vec<_> = rungs.filter_map(|rung| Some((rung.name, rung.makespan?))).collect();

@@ -9,7 +9,6 @@ mod files;
 mod flags;
 mod ladder;
 mod mpirun;
-mod plot;
 mod program;
 mod record;
 mod simulate;

@@ -42,7 +42,7 @@ pub fn describe(arguments: &Topology) -> Result<(), Ending> {
     let ways = ways.collect::<Result<Vec<_>, _>>()?;
     let analysis = analyse(graph, &routes.1);
     if let Some(path) = &arguments.draw {
-        to_file(Path::new(path), |out| out.write_all(topology.draw().as_bytes()))?;
+        to_file(Path::new(path), |out| out.write_all(draw::topology(topology).as_bytes()))?;
     }
     let metrics = topology.metrics();
     print(&match arguments.format {

@@ -38,7 +38,10 @@ pub(crate) fn write(
             Artifact::Lanes => watched.write_lanes(out, network, graph),
             Artifact::Flows => watched.write_flows(out, network, graph),
             Artifact::Hops => watched.write_hops(out),
-            _ => out.write_all(watched.heat_map(network, topology, end).as_bytes()),
+            _ => {
+                let used = watched.link_utilisation(network, graph, end);
+                out.write_all(draw::heat_map(topology, &used).as_bytes())
+            }
         })?;
     }
     Ok(())

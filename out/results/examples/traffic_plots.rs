@@ -1,12 +1,13 @@
 //! Draws the charts and writes the tables of the book's chapter on traffic into a folder.
 
-#[path = "../tests/common/scenarios.rs"]
+#[path = "../../../app/traffic/tests/common/scenarios.rs"]
 mod scenarios;
 
 use std::{fs, io, path::Path};
 
+use draw::{Curve, CurveChart};
 use scenarios::{Seen, even, incast, parking_lot, play};
-use traffic::{Chart, Series, loads, write_csv};
+use traffic::{loads, write_csv};
 
 fn main() -> io::Result<()> {
     let folder = std::env::args().nth(1).unwrap_or_else(|| ".".to_owned());
@@ -35,7 +36,9 @@ fn main() -> io::Result<()> {
         "part of the link",
         [("without", victim(&without)), ("with congestion control", victim(&with))],
     )?;
-    let map = with.watched.heat_map(&with.network, &with.topology, with.observed.span.1);
+    let (graph, end) = (&with.topology.graph, with.observed.span.1);
+    let used = with.watched.link_utilisation(&with.network, graph, end);
+    let map = draw::heat_map(&with.topology, &used);
     fs::write(folder.join("traffic-incast-links.svg"), map)?;
     for (name, seen) in [("without", &without), ("with", &with)] {
         table(folder, &format!("traffic-incast-{name}.csv"), &[17, 9, 18, 27, 36], seen)?;
@@ -106,9 +109,9 @@ fn draw<const N: usize>(
     (x, y): (&str, &str),
     curves: [(&str, Vec<(f64, f64)>); N],
 ) -> io::Result<()> {
-    let series = curves.map(|(name, points)| Series { name: name.to_owned(), points });
+    let curves = curves.map(|(name, points)| Curve { name: name.to_owned(), points });
     let (title, x, y) = (title.to_owned(), x.to_owned(), y.to_owned());
-    fs::write(folder.join(file), Chart { title, x, y, series: series.into() }.draw())
+    fs::write(folder.join(file), CurveChart { title, x, y, curves: curves.into() }.draw())
 }
 
 /// The accepted load of some sources.

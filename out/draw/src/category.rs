@@ -1,0 +1,182 @@
+//! Lines or bars over named places.
+
+use std::fmt::Write as _;
+
+use crate::{
+    axis::{Axis, number},
+    svg::{document, escaped, palette},
+};
+
+/// A value for each place, where there is one.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Line {
+    /// Its name in the legend. A line without a name is drawn as bars.
+    pub name: String,
+    /// Its values, by place.
+    pub points: Vec<Option<f64>>,
+}
+
+/// A chart of values over named places; the axis of values begins at 0.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CategoryChart {
+    /// The heading.
+    pub title: String,
+    /// The label below the places.
+    pub x: String,
+    /// The label of the values, with their unit.
+    pub y: String,
+    /// The names of the places, from left to right.
+    pub places: Vec<String>,
+    /// The lines.
+    pub lines: Vec<Line>,
+}
+
+const WIDTH: f64 = 720.0;
+const HEIGHT: f64 = 400.0;
+const LEFT: f64 = 70.0;
+const TOP: f64 = 34.0;
+const RIGHT: f64 = 140.0;
+const BOTTOM: f64 = 52.0;
+/// Extent of the plot within the margins.
+const PLOT: (f64, f64) = (WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM);
+
+/// Places of values and names in the drawing.
+struct Scale {
+    axis: Axis,
+    /// Width of a place.
+    room: f64,
+}
+
+impl Scale {
+    fn x(&self, place: usize) -> f64 {
+        LEFT + (place as f64 + 0.5) * self.room
+    }
+
+    fn y(&self, value: f64) -> f64 {
+        TOP + PLOT.1 * (1.0 - value / self.axis.end())
+    }
+}
+
+impl CategoryChart {
+    /// Draws the chart as SVG.
+    pub fn draw(&self) -> String {
+        let values = self.lines.iter().flat_map(|line| &line.points).flatten();
+        let scale = Scale {
+            axis: Axis::over(values.copied()),
+            room: PLOT.0 / self.places.len().max(1) as f64,
+        };
+        let mut svg = format!(
+            "<text x=\"{LEFT}\" y=\"20\" font-size=\"14\">{}</text>\n",
+            escaped(&self.title)
+        );
+        svg += &self.axes(&scale);
+        for (index, (line, colour)) in self.lines.iter().zip(palette()).enumerate() {
+            svg += &shape(line, colour, &scale);
+            if !line.name.is_empty() {
+                svg += &legend(index, &line.name, colour);
+            }
+        }
+        document((WIDTH, HEIGHT), " font-size=\"12\"", "", &svg)
+    }
+
+    /// Lines across the plot at the ticks, the names of places, and the labels of both axes.
+    fn axes(&self, scale: &Scale) -> String {
+        let mut svg = String::new();
+        for value in scale.axis.ticks() {
+            let at = scale.y(value);
+            // Writing to a string cannot fail.
+            let _ = writeln!(
+                svg,
+                "<path d=\"M{LEFT} {at:.1}h{}\" stroke=\"#ddd\"/><text x=\"{:.0}\" y=\"{:.1}\" \
+                 text-anchor=\"end\" fill=\"#444\">{}</text>",
+                PLOT.0,
+                LEFT - 6.0,
+                at + 4.0,
+                number(value)
+            );
+        }
+        for (place, name) in self.places.iter().enumerate() {
+            let _ = writeln!(
+                svg,
+                "<text x=\"{:.1}\" y=\"{:.0}\" text-anchor=\"middle\" fill=\"#444\">{}</text>",
+                scale.x(place),
+                HEIGHT - BOTTOM + 18.0,
+                escaped(name)
+            );
+        }
+        let _ = writeln!(
+            svg,
+            "<text x=\"{:.0}\" y=\"{:.0}\" text-anchor=\"middle\">{}</text>\n\
+             <text transform=\"translate(16 {:.0}) rotate(-90)\" text-anchor=\"middle\">{}</text>",
+            LEFT + PLOT.0 / 2.0,
+            HEIGHT - 12.0,
+            escaped(&self.x),
+            TOP + PLOT.1 / 2.0,
+            escaped(&self.y)
+        );
+        svg
+    }
+}
+
+/// The entry of a line in the legend, which stands right of the plot.
+fn legend(index: usize, name: &str, colour: &str) -> String {
+    let at = TOP + 14.0 + 18.0 * index as f64;
+    format!(
+        "<rect x=\"{:.0}\" y=\"{:.0}\" width=\"12\" height=\"12\" fill=\"{colour}\"/>\
+         <text x=\"{:.0}\" y=\"{at:.0}\">{}</text>\n",
+        WIDTH - RIGHT + 14.0,
+        at - 10.0,
+        WIDTH - RIGHT + 32.0,
+        escaped(name)
+    )
+}
+
+/// A line with a mark at each value, or bars. Values that are not finite have no mark.
+fn shape(line: &Line, colour: &str, scale: &Scale) -> String {
+    let points = line.points.iter().enumerate().filter_map(|(place, value)| {
+        let value = value.filter(|value| value.is_finite())?;
+        Some((scale.x(place), scale.y(value)))
+    });
+    let mut svg = String::new();
+    if line.name.is_empty() {
+        for (at, top) in points {
+            // Writing to a string cannot fail.
+            let _ = writeln!(
+                svg,
+                "<rect x=\"{:.1}\" y=\"{top:.1}\" width=\"{:.1}\" height=\"{:.1}\" \
+                 fill=\"{colour}\"/>",
+                at - scale.room * 0.3,
+                scale.room * 0.6,
+                scale.y(0.0) - top
+            );
+        }
+        return svg;
+    }
+    let mut path = String::new();
+    for (at, top) in points {
+        let letter = if path.is_empty() { 'M' } else { 'L' };
+        let _ = write!(path, "{letter}{at:.1} {top:.1}");
+        let _ =
+            writeln!(svg, "<circle cx=\"{at:.1}\" cy=\"{top:.1}\" r=\"3.5\" fill=\"{colour}\"/>");
+    }
+    let _ =
+        writeln!(svg, "<path d=\"{path}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"/>");
+    svg
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The axis ends at 2, the top; 1 is in the middle: 34 + 314 / 2. The places are 510 / 3 wide.
+    #[test]
+    fn every_value_has_its_place() {
+        let line = Line { name: "flow".to_owned(), points: vec![Some(1.0), None, Some(2.0)] };
+        let places = ["1 KiB", "2 KiB", "4 KiB"].map(String::from).to_vec();
+        let svg = CategoryChart { places, lines: vec![line], ..CategoryChart::default() }.draw();
+        assert!(
+            svg.contains("cx=\"155.0\" cy=\"191.0\"") && svg.contains("cx=\"495.0\" cy=\"34.0\"")
+        );
+        assert_eq!(svg.matches("<circle").count(), 2);
+    }
+}

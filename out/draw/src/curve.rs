@@ -1,0 +1,115 @@
+//! Curves over a numeric axis.
+
+use std::fmt::Write as _;
+
+use crate::{
+    axis::{Axis, number},
+    svg::{document, escaped, palette},
+};
+
+/// A curve.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Curve {
+    /// Its name in the legend.
+    pub name: String,
+    /// Its points, in the order in which they are joined. Those that are not finite are left out.
+    pub points: Vec<(f64, f64)>,
+}
+
+/// A chart of curves over one axis; both axes begin at 0.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CurveChart {
+    /// The heading.
+    pub title: String,
+    /// The label of the horizontal axis, with its unit.
+    pub x: String,
+    /// The label of the vertical axis, with its unit.
+    pub y: String,
+    /// The curves.
+    pub curves: Vec<Curve>,
+}
+
+const SIZE: (f64, f64) = (640.0, 360.0);
+/// Left, top, right, bottom.
+const MARGIN: [f64; 4] = [60.0, 30.0, 15.0, 45.0];
+
+impl CurveChart {
+    /// Draws the chart as SVG.
+    pub fn draw(&self) -> String {
+        let points = || self.curves.iter().flat_map(|curve| &curve.points);
+        let across = Axis::over(points().map(|point| point.0));
+        let up = Axis::over(points().map(|point| point.1));
+        let [left, top, right, bottom] = MARGIN;
+        let (width, height) = (SIZE.0 - left - right, SIZE.1 - top - bottom);
+        let x = |value: f64| left + value / across.end() * width;
+        let y = |value: f64| top + height - value / up.end() * height;
+        let mut svg = format!(
+            "<text x=\"{left}\" y=\"18\" font-size=\"13\">{}</text>\n\
+             <g stroke=\"#ddd\" fill=\"#444\">\n",
+            escaped(&self.title)
+        );
+        let base = top + height;
+        for value in across.ticks() {
+            let at = x(value);
+            svg += &tick(value, &format!("M{at:.1} {top}V{base}"), "middle", (at, base + 14.0));
+        }
+        for value in up.ticks() {
+            let (at, end) = (y(value), left + width);
+            svg +=
+                &tick(value, &format!("M{left} {at:.1}H{end:.0}"), "end", (left - 5.0, at + 4.0));
+        }
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            svg,
+            "</g>\n<text x=\"{:.0}\" y=\"{:.0}\" text-anchor=\"middle\">{}</text>\n<text \
+             transform=\"translate(14 {:.0}) rotate(-90)\" text-anchor=\"middle\">{}</text>",
+            left + width / 2.0,
+            SIZE.1 - 10.0,
+            escaped(&self.x),
+            top + height / 2.0,
+            escaped(&self.y)
+        );
+        for (index, (Curve { name, points }, colour)) in
+            self.curves.iter().zip(palette()).enumerate()
+        {
+            let finite = points.iter().filter(|point| point.0.is_finite() && point.1.is_finite());
+            let path: Vec<_> = finite.map(|&(a, b)| format!("{:.1},{:.1}", x(a), y(b))).collect();
+            let row = top + 14.0 * (index as f64 + 1.0);
+            let _ = writeln!(
+                svg,
+                "<polyline fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.5\" points=\"{}\"/>\n\
+                 <text x=\"{:.0}\" y=\"{row:.0}\" fill=\"{colour}\">{}</text>",
+                path.join(" "),
+                left + 10.0,
+                escaped(name)
+            );
+        }
+        document(SIZE, " font-size=\"11\"", "", &svg)
+    }
+}
+
+/// A line across the plot along `path`, and its value at a place beside it.
+fn tick(value: f64, path: &str, anchor: &str, (x, y): (f64, f64)) -> String {
+    let text = number(value);
+    format!(
+        "<path d=\"{path}\"/><text stroke=\"none\" text-anchor=\"{anchor}\" x=\"{x:.1}\" \
+         y=\"{y:.1}\">{text}</text>\n"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The plot is 640 - 75 wide from 60, 360 - 75 high to 315: (5, 10) of 10 by 10 is at (342.5,
+    /// 30).
+    #[test]
+    fn points_are_where_their_values_are() {
+        let points = vec![(0.0, 0.0), (5.0, 10.0), (f64::NAN, 1.0), (10.0, 5.0)];
+        let curves = vec![Curve { name: "a < b".into(), points }];
+        let text = |text: &str| text.to_owned();
+        let svg = CurveChart { title: text("t"), x: text("x"), y: text("y"), curves }.draw();
+        assert!(svg.contains("points=\"60.0,315.0 342.5,30.0 625.0,172.5\""), "{svg}");
+        assert!(svg.contains("a &lt; b"));
+    }
+}

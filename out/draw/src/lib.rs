@@ -1,0 +1,22 @@
+//! Every drawing that Heddle makes, as SVG: no other crate writes SVG.
+//!
+//! - [`CurveChart`] draws curves over a numeric axis, [`CategoryChart`] lines or bars over named
+//!   places.
+//! - [`Diagram`] draws named nodes and the lines between them; [`topology`] lays a topology out as
+//!   one, and [`heat_map`] colours its links.
+//!
+//! A drawing is a function of plain data: strings, numbers, and the graph of a topology. The crate
+//! knows neither runs nor network models, and it does not write files. Whatever text it is given
+//! is escaped, so that a name from an input file cannot add elements to a drawing.
+
+mod axis;
+mod category;
+mod curve;
+mod diagram;
+mod svg;
+mod topology;
+
+pub use self::topology::{heat_map, topology};
+pub use category::{CategoryChart, Line};
+pub use curve::{Curve, CurveChart};
+pub use diagram::{Connection, Diagram, Node, Stroke, Symbol};

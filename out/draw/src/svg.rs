@@ -1,0 +1,47 @@
+//! The frame of a drawing, text that is safe inside it, and its colours.
+
+/// Colours that people with colour blindness can tell apart (Okabe and Ito, 2008).
+const PALETTE: [&str; 6] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
+
+/// The colours of the palette, over and over.
+pub fn palette() -> impl Iterator<Item = &'static str> {
+    PALETTE.iter().copied().cycle()
+}
+
+/// Wraps `content` into an SVG document on a white ground. `style` holds attributes that apply to
+/// all of it, and starts with a blank unless it is empty. `title` comes before the ground.
+pub fn document((width, height): (f64, f64), style: &str, title: &str, content: &str) -> String {
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
+         font-family=\"sans-serif\"{style}>\n{title}<rect width=\"100%\" height=\"100%\" \
+         fill=\"#fff\"/>\n{content}</svg>\n"
+    )
+}
+
+/// Replaces the characters that mean something to XML, and those that it does not allow.
+pub fn escaped(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => safe += "&amp;",
+            '<' => safe += "&lt;",
+            '>' => safe += "&gt;",
+            '"' => safe += "&quot;",
+            '\t' | '\n' => safe.push(' '),
+            _ if character.is_control() => safe.push(char::REPLACEMENT_CHARACTER),
+            _ => safe.push(character),
+        }
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// XML 1.0 forbids control characters, even as references (section 2.2).
+    #[test]
+    fn text_cannot_become_markup() {
+        assert_eq!(escaped("<a b=\"c\">&\u{1b}[0m"), "&lt;a b=&quot;c&quot;&gt;&amp;\u{fffd}[0m");
+    }
+}
