@@ -6,7 +6,7 @@ use std::{env, fs};
 
 use object::elf::{
     DF_STATIC_TLS, DT_FLAGS, DT_NEEDED, DT_RPATH, DT_RUNPATH, FileHeader64, PT_INTERP, PT_TLS,
-    R_AARCH64_COPY, R_AARCH64_JUMP_SLOT, R_X86_64_COPY, R_X86_64_JUMP_SLOT,
+    R_AARCH64_COPY, R_AARCH64_JUMP_SLOT, R_X86_64_COPY, R_X86_64_JUMP_SLOT, RelocationType,
 };
 use object::read::elf::{
     Dyn as _, ElfFile, FileHeader as _, ProgramHeader as _, SectionHeader as _,
@@ -105,8 +105,8 @@ fn parse(data: &[u8]) -> Result<Elf, object::Error> {
 }
 
 /// Relocations that copy a variable, and those of functions that are found when they are called.
-const COPIES: [u32; 2] = [R_X86_64_COPY, R_AARCH64_COPY];
-const JUMPS: [u32; 2] = [R_X86_64_JUMP_SLOT, R_AARCH64_JUMP_SLOT];
+const COPIES: [RelocationType; 2] = [R_X86_64_COPY, R_AARCH64_COPY];
+const JUMPS: [RelocationType; 2] = [R_X86_64_JUMP_SLOT, R_AARCH64_JUMP_SLOT];
 
 fn needs<'data>(data: impl ReadRef<'data>) -> Result<Elf, object::Error> {
     let mut elf = Elf::default();
@@ -121,11 +121,10 @@ fn needs<'data>(data: impl ReadRef<'data>) -> Result<Elf, object::Error> {
         let Some((entries, link)) = section.dynamic(endian, data)? else { continue };
         let strings = sections.strings(endian, data, link)?;
         for entry in entries {
-            let tag = entry.tag32(endian);
-            let into = match tag {
-                Some(DT_NEEDED) => &mut elf.needed,
-                Some(DT_RPATH | DT_RUNPATH) => &mut elf.run_paths,
-                Some(DT_FLAGS) if entry.d_val(endian) & u64::from(DF_STATIC_TLS) != 0 => {
+            let into = match entry.tag(endian) {
+                DT_NEEDED => &mut elf.needed,
+                DT_RPATH | DT_RUNPATH => &mut elf.run_paths,
+                DT_FLAGS if entry.d_val(endian) & DF_STATIC_TLS.0 != 0 => {
                     elf.fixed_thread_locals = locals;
                     continue;
                 }

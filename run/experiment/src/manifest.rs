@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, File},
-    io,
+    io::{self, BufRead, BufReader},
     ops::Range,
     path::{Path, PathBuf},
     rc::Rc,
@@ -152,13 +152,25 @@ pub(crate) fn write(
 /// SHA-256 of a file's contents, in hexadecimal.
 fn hash(file: &Path) -> io::Result<String> {
     let mut hasher = Sha256::new();
-    io::copy(&mut File::open(file)?, &mut hasher)?;
-    Ok(format!("{:x}", hasher.finalize()))
+    let mut reader = BufReader::with_capacity(1 << 16, File::open(file)?);
+    loop {
+        let bytes = reader.fill_buf()?;
+        if bytes.is_empty() {
+            return Ok(hexadecimal(&hasher.finalize()));
+        }
+        hasher.update(bytes);
+        let read = bytes.len();
+        reader.consume(read);
+    }
 }
 
 /// SHA-256 of these bytes, in hexadecimal.
 pub(crate) fn hash_of(bytes: &[u8]) -> String {
-    format!("{:x}", Sha256::digest(bytes))
+    hexadecimal(&Sha256::digest(bytes))
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
 
 fn raw(value: &serde_json::Value) -> Raw {

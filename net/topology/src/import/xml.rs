@@ -2,7 +2,7 @@
 //! and declarations are skipped. There are no entities but XML's own five.
 
 use quick_xml::{
-    Reader,
+    Reader, XmlVersion,
     events::{BytesStart, Event},
 };
 
@@ -87,7 +87,7 @@ pub fn read(text: &str, mut each: impl FnMut(Part)) -> Result<(), Faults> {
             }
             Ok(Event::End(tag)) => {
                 open.pop();
-                each(Part::Close(String::from_utf8_lossy(tag.name().0).into_owned()));
+                each(Part::Close(tag.name().0.to_owned()));
             }
             Ok(Event::Eof) => break,
             Ok(_) => {}
@@ -106,7 +106,7 @@ pub fn read(text: &str, mut each: impl FnMut(Part)) -> Result<(), Faults> {
 }
 
 fn element(tag: &BytesStart, start: usize, lines: &Lines, faults: &mut Faults) -> Element {
-    let name = String::from_utf8_lossy(tag.name().0).into_owned();
+    let name = tag.name().0.to_owned();
     let mut attributes: Vec<Attribute> = Vec::new();
     for attribute in tag.attributes() {
         match attribute {
@@ -115,8 +115,11 @@ fn element(tag: &BytesStart, start: usize, lines: &Lines, faults: &mut Faults) -
                 let offset =
                     (attribute.key.0.as_ptr() as usize).wrapping_sub(tag.as_ptr() as usize);
                 attributes.push(Attribute {
-                    name: String::from_utf8_lossy(attribute.key.0).into_owned(),
-                    value: attribute.unescape_value().unwrap_or_default().into_owned(),
+                    name: attribute.key.0.to_owned(),
+                    value: attribute
+                        .normalized_value(XmlVersion::Implicit1_0)
+                        .unwrap_or_default()
+                        .into_owned(),
                     place: lines.place(start.saturating_add(offset).saturating_add(1)),
                 });
             }
