@@ -1,18 +1,24 @@
 # What a developer does here. Each target does its own set-up; all that must be there is Rust, a C
 # compiler and make.
 
-.PHONY: help setup setup-mpi recorder build demo test validate corpus lint lint-light bench \
+.PHONY: help setup setup-mpi recorder build dist install uninstall demo announce test validate corpus lint lint-light bench \
 	bench-gate bench-record fuzz book clean
 .DEFAULT_GOAL := help
 
 TARGET := $(or $(CARGO_TARGET_DIR),target)
+# The command that is quick to build, for demo and tests, and the one that is shipped and measured.
 HEDDLE := $(TARGET)/release/heddle
+DIST := $(TARGET)/dist
+PREFIX ?= /usr/local
 # Seconds per fuzz target.
 SECONDS_EACH ?= 10
 MDBOOK_VERSION := 0.5.4
 
 help:
-	@echo "make build        the heddle command, in $(HEDDLE)"
+	@echo "make build        the heddle command, quick to build, in $(HEDDLE)"
+	@echo "make dist         the heddle command as it is shipped, in $(DIST)/heddle (minutes)"
+	@echo "make install      that one, with its libraries, machines and examples, below PREFIX=$(PREFIX)"
+	@echo "make uninstall    remove what make install installed"
 	@echo "make recorder     the libraries of heddle record, beside it (make build does it too, and those of heddle mpirun)"
 	@echo "make demo         run it on six examples"
 	@echo "make test         all tests"
@@ -47,21 +53,40 @@ build: setup
 	$(TARGET)/release/heddle-record-libraries $(TARGET)/release
 	$(TARGET)/release/heddle-mpi-libraries $(TARGET)/release
 
+dist: setup
+	cargo build --profile dist --locked
+	$(DIST)/heddle-record-libraries $(DIST)
+	$(DIST)/heddle-mpi-libraries $(DIST)
+
+# What is installed: the command in bin, libraries and compiler wrappers in lib/heddle, machines,
+# examples and licences in share. DESTDIR is put before every path, as packagers expect.
+install: dist
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/heddle \
+		$(DESTDIR)$(PREFIX)/share/heddle $(DESTDIR)$(PREFIX)/share/doc/heddle
+	install -m 755 $(DIST)/heddle $(DESTDIR)$(PREFIX)/bin/heddle
+	for library in $(DIST)/libheddle-record-*.so; do [ ! -e "$$library" ] || \
+		install -m 644 "$$library" $(DESTDIR)$(PREFIX)/lib/heddle; done
+	rm -rf $(DESTDIR)$(PREFIX)/lib/heddle/mpi $(DESTDIR)$(PREFIX)/share/heddle/examples
+	mkdir $(DESTDIR)$(PREFIX)/lib/heddle/mpi
+	cp -R $(DIST)/mpi/bin $(DIST)/mpi/include $(DIST)/mpi/lib $(DESTDIR)$(PREFIX)/lib/heddle/mpi
+	cp -R examples $(DESTDIR)$(PREFIX)/share/heddle/examples
+	install -m 644 README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE \
+		$(DESTDIR)$(PREFIX)/share/doc/heddle
+
+uninstall:
+	rm -rf $(DESTDIR)$(PREFIX)/bin/heddle $(DESTDIR)$(PREFIX)/lib/heddle \
+		$(DESTDIR)$(PREFIX)/share/heddle $(DESTDIR)$(PREFIX)/share/doc/heddle
+
 recorder: setup
 	cargo build --release --locked --package heddle-recorder
 	$(TARGET)/release/heddle-record-libraries $(TARGET)/release
 
-demo: build
-	$(HEDDLE) run examples/ltest.toml
-	$(HEDDLE) run pattern:halo2d --ranks 16 --steps 3 --size 1KiB --compute 40us --allreduce 8B --gantt \
-		--set noise.interval=50us --set noise.duration=20us --set noise.distribution=exponential \
-		--set output.directory=$(TARGET)/demo --set output.timeline=perfetto --force
-	$(HEDDLE) run pattern:dissemination --ranks 648 --size 180B --machine examples/machines/fat-tree-648.toml
-	$(HEDDLE) ladder pattern:linear-alltoall --ranks 64 --size 16KiB --machine examples/machines/edr-cluster.toml
-	$(TARGET)/release/mpi/bin/mpicc -O2 -o $(TARGET)/demo/stencil examples/programs/stencil.c -lm
-	$(HEDDLE) mpirun -n 256 --in-process --machine examples/machines/fat-tree-648.toml $(TARGET)/demo/stencil
-	$(HEDDLE) topology fat-tree:levels=2,radix=8 --draw $(TARGET)/demo/fat-tree.svg
-	@echo "Tables, timeline and a drawing are in $(TARGET)/demo; https://ui.perfetto.dev opens the timeline."
+demo: announce build
+	@examples/demo.sh $(HEDDLE) $(TARGET)/demo
+
+announce:
+	@[ -x $(HEDDLE) ] || echo "Building the command takes about five minutes of processor time," \
+		"once; the examples take seconds."
 
 test: setup
 	cargo test --workspace --locked
@@ -92,21 +117,23 @@ lint: lint-light
 	@if command -v cargo-deny >/dev/null; then cargo deny check; \
 	else echo "licences and advisories not checked: cargo install --locked cargo-deny"; fi
 
-bench: build
-	benches/speed.sh $(HEDDLE) $(LONG)
-	benches/live.sh $(HEDDLE) $(TARGET)/release/mpi $(LONG)
-	cargo build --release --locked --package heddle-traces --example trace_speed
-	benches/traces.sh $(HEDDLE) $(TARGET)/release/examples/trace_speed
-	cargo build --release --locked --package heddle-traffic --example traffic_speed
-	cargo build --release --locked --package heddle-host --example layers
-	benches/traffic.sh $(HEDDLE) $(TARGET)/release/examples/traffic_speed $(TARGET)/release/examples/layers
-	benches/instructions.sh $(HEDDLE)
+bench: dist
+	benches/speed.sh $(DIST)/heddle $(LONG)
+	benches/live.sh $(DIST)/heddle $(DIST)/mpi $(LONG)
+	cargo build --profile dist --locked --package heddle-traces --example trace_speed
+	benches/traces.sh $(DIST)/heddle $(DIST)/examples/trace_speed
+	cargo build --profile dist --locked --package heddle-traffic --example traffic_speed
+	cargo build --profile dist --locked --package heddle-host --example layers
+	benches/traffic.sh $(DIST)/heddle $(DIST)/examples/traffic_speed $(DIST)/examples/layers
+	benches/instructions.sh $(DIST)/heddle
 
-bench-gate: build
-	benches/instructions.sh $(HEDDLE)
+bench-gate: setup
+	cargo build --profile dist --locked --package heddle --bin heddle
+	benches/instructions.sh $(DIST)/heddle
 
-bench-record: build
-	benches/instructions.sh $(HEDDLE) --record
+bench-record: setup
+	cargo build --profile dist --locked --package heddle --bin heddle
+	benches/instructions.sh $(DIST)/heddle --record
 
 fuzz: setup
 	fuzz/run.sh $(SECONDS_EACH)

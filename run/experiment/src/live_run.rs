@@ -143,7 +143,8 @@ pub(crate) fn check(
     if mistakes.is_empty() { Ok(programs) } else { Err(mistakes) }
 }
 
-/// The folder of our libraries of MPI: what the environment says, or `mpi/lib` beside this program.
+/// The folder of our libraries of MPI: the one that the environment names, `mpi/lib` beside this
+/// command, or `lib/heddle/mpi/lib` of the prefix that it is installed under.
 pub fn libraries() -> Result<PathBuf, Failure> {
     if let Some(folder) = env::var_os(FOLDER).filter(|folder| !folder.is_empty()) {
         let folder = absolute(&folder).unwrap_or_else(|_| folder.into());
@@ -157,12 +158,17 @@ pub fn libraries() -> Result<PathBuf, Failure> {
             "error: {FOLDER}: {name} is not the folder of the libraries of MPI: there is no {CORE} in it{help}"
         )));
     }
-    let beside = || Some(env::current_exe().ok()?.canonicalize().ok()?.parent()?.join("mpi/lib"));
-    beside().filter(|folder| folder.is_dir()).ok_or_else(|| {
-        let help = "help: make build makes them; or set HEDDLE_MPI to their folder";
-        Failure::Input(format!(
-            "error: the libraries of MPI for programs are not beside this command\n  {help}"
-        ))
+    let command = env::current_exe().and_then(|command| command.canonicalize()).ok();
+    let beside = command.as_deref().and_then(Path::parent);
+    let places = ["mpi/lib", "../lib/heddle/mpi/lib"];
+    let mut folders = places.iter().filter_map(|place| Some(beside?.join(place)));
+    folders.find(|folder| folder.is_dir()).ok_or_else(|| {
+        Failure::Input(
+            "error: the libraries that MPI programs need are neither beside this command nor in \
+             ../lib/heddle\n  help: `make install` in the source of heddle installs them with the \
+             command, which `cargo install` cannot; or set HEDDLE_MPI to their folder"
+                .to_owned(),
+        )
     })
 }
 
