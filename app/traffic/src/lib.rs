@@ -36,7 +36,7 @@ pub use run::{
     Deadlock, Error, Observed, Point, Saturation, Settings, curve, observe, run, saturation,
 };
 pub use statistics::{Estimate, Histogram, student};
-pub use tables::{loads, write_csv, write_table};
+pub use tables::{loads, write_table};
 pub use watch::{Bin, Channel, Flow, Lane, MOST_ROWS, Watch, Watched};
 
 use infiniband::Infiniband;

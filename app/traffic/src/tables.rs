@@ -1,4 +1,4 @@
-//! Points as a table and as CSV, watches as CSV.
+//! Loads from text, points as a table for people, and figures of watches.
 
 use std::io::{self, Write};
 
@@ -7,7 +7,7 @@ use topology::Graph;
 use units::Time;
 
 use crate::run::Point;
-use crate::watch::{Bin, Channel, MOST_ROWS, Watched};
+use crate::watch::{Bin, Channel, Watched};
 
 /// Loads from text: one, or `FIRST:LAST:STEP` with both ends.
 pub fn loads(text: &str) -> Result<Vec<f64>, String> {
@@ -86,107 +86,7 @@ fn percentiles(point: &Point) -> [Option<u64>; 5] {
     point.percentiles.map_or([None; 5], |percentiles| percentiles.map(Some))
 }
 
-/// Points as CSV, times in picoseconds. What there is not is empty.
-pub fn write_csv(out: &mut impl Write, points: &[Point]) -> io::Result<()> {
-    out.write_all(
-        b"load,offered,accepted,accepted_half_width,latency_mean_ps,latency_half_width_ps,\
-          latency_min_ps,latency_median_ps,latency_p95_ps,latency_p99_ps,latency_max_ps,hops,\
-          messages,warm_up_ps,measured_ps,batches,steady,saturated,deadlock_ps,stuck\n",
-    )?;
-    for point in points {
-        let whole = |number: Option<u64>| number.map_or(String::new(), |number| number.to_string());
-        let [min, median, p95, p99, max] = percentiles(point).map(whole);
-        writeln!(
-            out,
-            "{},{:.6},{:.6},{},{},{},{min},{median},{p95},{p99},{max},{},{},{},{},{},{},{},{},{}",
-            point.load,
-            point.offered,
-            point.accepted.mean,
-            shown(Some(point.accepted.half_width), 6, ""),
-            shown(point.latency.map(|latency| latency.mean), 0, ""),
-            shown(point.latency.map(|latency| latency.half_width), 0, ""),
-            shown(point.hops, 6, ""),
-            point.messages,
-            point.warm_up,
-            point.measured,
-            point.batches,
-            point.steady,
-            point.saturated,
-            whole(point.deadlock.map(|deadlock| deadlock.since)),
-            whole(point.deadlock.map(|deadlock| deadlock.messages))
-        )?;
-    }
-    out.flush()
-}
-
 impl Watched {
-    /// A row per output port, lane and interval in which something happened: utilisation is the
-    /// part of the link's time that the lane's flits took. It is an error if there were too many
-    /// rows to keep.
-    pub fn write_lanes(
-        &self,
-        out: &mut impl Write,
-        network: &Infiniband,
-        graph: &Graph,
-    ) -> io::Result<()> {
-        if self.crowded {
-            return Err(io::Error::other(format!(
-                "intervals of {} make more than {MOST_ROWS} rows: set a longer traffic.interval, or \
-                 output.interval",
-                self.width
-            )));
-        }
-        out.write_all(
-            b"device,port,lane,start_ps,flits,utilisation,queue_mean_flits,queue_max_flits,\
-              stalled_ps,fecn\n",
-        )?;
-        let width = self.width.ps();
-        for (&(number, port, lane), state) in &self.lanes {
-            let device = network.device_of(number);
-            let name = graph.name(device);
-            let flit = network.fabric().flit_time_of(device, port).unwrap_or_default().ps();
-            for (index, bin) in state.intervals(self.width) {
-                let Bin { flits, waiting, deepest, stalled, marked } = bin;
-                let share = |part: u64| part as f64 / width as f64;
-                writeln!(
-                    out,
-                    "{name},{port},{lane},{},{flits},{:.6},{:.3},{deepest},{stalled},{marked}",
-                    index * width,
-                    share(flits * flit),
-                    share(waiting)
-                )?;
-            }
-        }
-        out.flush()
-    }
-
-    /// A row per BECN: when it came to which flow, and the flow's index after it.
-    pub fn write_flows(
-        &self,
-        out: &mut impl Write,
-        network: &Infiniband,
-        graph: &Graph,
-    ) -> io::Result<()> {
-        out.write_all(b"source,destination,level,time_ps,ccti\n")?;
-        for (&(source, destination, level), steps) in &self.flows {
-            let [source, destination] =
-                [network.device_of(source), destination].map(|device| graph.name(device));
-            for (at, index) in steps {
-                writeln!(out, "{source},{destination},{level},{},{index}", at.ps())?;
-            }
-        }
-        out.flush()
-    }
-
-    /// A row per number of links crossed.
-    pub fn write_hops(&self, out: &mut impl Write) -> io::Result<()> {
-        out.write_all(b"links,messages\n")?;
-        for (hops, messages) in &self.hops {
-            writeln!(out, "{hops},{messages}")?;
-        }
-        out.flush()
-    }
-
     /// The part of a span of time that the flits of all lanes of a port took.
     pub fn utilisation(&self, network: &Infiniband, port: (u32, u16), span: Time) -> f64 {
         let lanes = self.lanes.range((port.0, port.1, 0)..=(port.0, port.1, u8::MAX));

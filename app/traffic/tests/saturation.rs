@@ -7,7 +7,7 @@ use std::sync::Arc;
 use common::{even, network, settings};
 use infiniband::{Fabric, Infiniband};
 use topology::Routes;
-use traffic::{Pattern, Point, Settings, Span, run, saturation, write_csv, write_table};
+use traffic::{Pattern, Point, Settings, Span, run, saturation, write_table};
 
 fn point(spec: &str, pattern: &Pattern, load: f64) -> Point {
     let (topology, net) = network(spec, even());
@@ -67,7 +67,6 @@ fn standstill() {
     assert_eq!((stuck.latency, stuck.percentiles, stuck.hops), (None, None, None));
     let mut text = Vec::new();
     write_table(&mut text, std::slice::from_ref(&stuck)).expect("a table");
-    write_csv(&mut text, std::slice::from_ref(&stuck)).expect("a table");
     let text = String::from_utf8(text).expect("text");
     assert!(
         text.contains("  deadlock\n") && !text.contains("inf") && !text.contains("NaN"),

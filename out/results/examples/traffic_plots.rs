@@ -6,8 +6,9 @@ mod scenarios;
 use std::{fs, io, path::Path};
 
 use draw::{Curve, CurveChart};
+use results::write_points;
 use scenarios::{Seen, even, incast, parking_lot, play};
-use traffic::{loads, write_csv};
+use traffic::loads;
 
 fn main() -> io::Result<()> {
     let folder = std::env::args().nth(1).unwrap_or_else(|| ".".to_owned());
@@ -72,7 +73,7 @@ fn curves(folder: &Path) -> io::Result<()> {
         let points = traffic::curve(&network, &settings, &loads("0.05:0.95:0.05").expect("loads"));
         let points = points.expect("points");
         let name = spec.split(':').next().unwrap_or(spec);
-        write_csv(&mut fs::File::create(folder.join(format!("traffic-{name}.csv")))?, &points)?;
+        write_points(&mut fs::File::create(folder.join(format!("traffic-{name}.csv")))?, &points)?;
         let below = points.iter().filter(|point| !point.saturated);
         let latency_of = |point: &traffic::Point| Some((point.load, point.latency?.mean / 1e6));
         let points = below.filter_map(latency_of).collect();

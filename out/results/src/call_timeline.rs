@@ -15,7 +15,7 @@ use crate::protobuf::{message, string, uint};
 pub struct CallTimeline<W> {
     out: W,
     packets: Vec<u8>,
-    /// The process, and whether a packet was written.
+    /// The process of the current run.
     process: u64,
     begun: bool,
     /// The track of each rank and thread of the process; tracks of all so far.

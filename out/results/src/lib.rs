@@ -1,9 +1,10 @@
-//! What a run leaves behind: tables, summaries, timelines, and the folder that holds them.
+//! The results of a run: tables, summaries, timelines, and the folder that holds them.
 //!
-//! - [`Collector`] is the probe that keeps what happened to each message and each CPU;
+//! - [`Collector`] is the probe that keeps the events of each message and each CPU;
 //!   [`Collector::merge`] joins the records of all workers into [`Recorded`].
-//! - [`write_ranks`], [`write_messages`], [`write_calls`] and [`write_computation`] write CSV;
-//!   [`write_perfetto`] and [`write_paje`] write timelines; a [`CallTimeline`] shows the calls of
+//! - A [`Row`] is a row of one of the [`TABLES`]; a [`Writer`] writes a table as CSV, and a
+//!   [`Reader`] reads it.
+//! - [`write_perfetto`] and [`write_paje`] write timelines; a [`CallTimeline`] shows the calls of
 //!   several runs.
 //! - [`Summary`] holds the reproducible figures of a run, [`Performance`] those that differ from
 //!   one run to the next; [`write_json`] and [`write_terminal`] show both; [`write_gantt`] draws a
@@ -30,6 +31,7 @@ mod summary;
 mod table;
 mod temporary;
 mod terminal;
+mod traffic_tables;
 
 pub use call_timeline::CallTimeline;
 pub use collector::{Collector, Computation, LinkLoad, Message, Recorded, Slice, Wanted};
@@ -43,8 +45,10 @@ pub use performance::Performance;
 pub use progress::{Progress, Snapshot, Work};
 pub use summary::{CriticalPathSummary, DeadlockSummary, Pending, Summary};
 pub use table::{
-    CALLS_HEADER, COMPUTATION_HEADER, Call, write_calls, write_computation, write_messages,
-    write_ranks,
+    Call, CallRow, Cell, Column, ComputationRow, Fixed, FlowRow, HopRow, Kind, LaneRow, MessageRow,
+    PointRow, RankRow, ReadError, Reader, Row, TABLES, Table, Text, Writer, write_calls,
+    write_computation, write_messages, write_ranks,
 };
 pub use temporary::{Held, Temporary, hold};
 pub use terminal::{describe_deadlock, write_terminal};
+pub use traffic_tables::{write_flows, write_hops, write_lanes, write_points};

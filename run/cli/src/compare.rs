@@ -1,6 +1,7 @@
 //! `heddle compare`.
 
 use std::{
+    collections::BTreeSet,
     fmt::Write as _,
     io::{self, Write as _},
     path::Path,
@@ -8,14 +9,14 @@ use std::{
 
 use experiment::{
     Failure,
-    compare::{Comparison, Side, Spent, compare},
+    compare::{Comparison, RankTime, Side, Spent, compare},
 };
 use serde_json::{Value, json};
 use units::Time;
 
 use crate::{
     arguments::{Compare, Format},
-    exit::{Ending, print},
+    exit::{Ending, complain, print},
     files::to_file,
 };
 
@@ -37,6 +38,11 @@ pub fn run(arguments: &Compare) -> Result<(), Ending> {
             }
         }
     };
+    let warnings = comparison.a.warnings.iter().chain(&comparison.b.warnings);
+    let warnings: BTreeSet<_> = warnings.collect();
+    for warning in warnings {
+        complain(&format!("warning: {warning}"));
+    }
     match arguments.format {
         Format::Json => print(&format!("{:#}\n", as_json(&comparison))),
         Format::Table => print(&as_table(&comparison, arguments.per_rank)),
@@ -74,7 +80,7 @@ fn as_table(comparison: &Comparison, per_rank: bool) -> String {
     let mut text = String::new();
     for (letter, side) in [("A", a), ("B", b)] {
         let kind = if side.recorded { "recorded" } else { "simulated" };
-        let _ = writeln!(text, "{letter}  {}, {kind}, {} ranks", side.name, side.ranks.len());
+        let _ = writeln!(text, "{letter}  {}, {kind}, {} ranks", side.name, side.rank_count());
     }
     text.push('\n');
     row(&mut text, &["", "A", "B", "B - A"]);
@@ -91,7 +97,7 @@ fn as_table(comparison: &Comparison, per_rank: bool) -> String {
     if per_rank {
         text.push('\n');
         row(&mut text, &["rank", "end A", "end B", "B - A", "in calls A", "in calls B", "B - A"]);
-        for (rank, (a, b)) in a.ranks.iter().zip(&b.ranks).enumerate() {
+        for (rank, a, b) in by_rank(a, b) {
             let cells = [
                 rank.to_string(),
                 seconds(a.end),
@@ -116,6 +122,13 @@ fn by_call<'s>(a: &'s Side, b: &'s Side) -> Vec<(&'s str, Spent, Spent)> {
     names.into_iter().map(|name| (name.as_str(), of(a, name), of(b, name))).collect()
 }
 
+/// The ranks that made calls in either run.
+fn by_rank(a: &Side, b: &Side) -> Vec<(u32, RankTime, RankTime)> {
+    let ranks: BTreeSet<_> = a.ranks.keys().chain(b.ranks.keys()).copied().collect();
+    let of = |side: &Side, rank: u32| side.ranks.get(&rank).copied().unwrap_or_default();
+    ranks.into_iter().map(|rank| (rank, of(a, rank), of(b, rank))).collect()
+}
+
 fn as_json(comparison: &Comparison) -> Value {
     let Comparison { a, b } = comparison;
     let whole = |side: &Side| {
@@ -132,12 +145,10 @@ fn as_json(comparison: &Comparison) -> Value {
         .into_iter()
         .map(|(name, a, b)| json!({ "call": name, "a": spent(a), "b": spent(b) }))
         .collect();
-    let of = |side: &Side, rank: usize| {
-        let rank = side.ranks.get(rank).copied().unwrap_or_default();
-        json!({ "end_ps": rank.end.ps(), "calls": spent(rank.calls) })
-    };
-    let ranks: Vec<_> = (0..a.ranks.len())
-        .map(|rank| json!({ "rank": rank, "a": of(a, rank), "b": of(b, rank) }))
+    let of = |rank: RankTime| json!({ "end_ps": rank.end.ps(), "calls": spent(rank.calls) });
+    let ranks: Vec<_> = by_rank(a, b)
+        .into_iter()
+        .map(|(rank, a, b)| json!({ "rank": rank, "a": of(a), "b": of(b) }))
         .collect();
     json!({ "a": whole(a), "b": whole(b), "calls": calls, "ranks": ranks })
 }

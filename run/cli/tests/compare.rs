@@ -72,3 +72,46 @@ fn what_cannot_be_compared() {
     assert_eq!(ended.code, 2);
     assert!(ended.stderr.contains("a table of calls needs traces"), "{}", ended.stderr);
 }
+
+/// The number of a rank in a table is no number of ranks: nothing is as large as it says. Two
+/// ranks and 4294967296 are not the same run; the table is like itself.
+#[test]
+fn a_rank_number_decides_no_allocation() {
+    let folder = Folder::new("compare-rank");
+    let calls = |rank: &str| {
+        format!("rank,thread,call,enter_ps,return_ps\n0,0,MPI_Send,1,5\n{rank},0,MPI_Recv,2,9\n")
+    };
+    for (name, rank) in [("large", "4294967295"), ("small", "1"), ("wraps", "4294967296")] {
+        std::fs::create_dir(folder.path(name)).unwrap();
+        std::fs::write(folder.path(name).join("calls.csv"), calls(rank)).unwrap();
+    }
+    let error = failure(folder.heddle("compare large small"));
+    assert!(error.contains("large has 4294967296 ranks, small has 2"), "{error}");
+    let json = folder.heddle("compare large large --format json").json();
+    let ranks = json["ranks"].as_array().unwrap();
+    assert_eq!(ranks.len(), 2);
+    assert_eq!(
+        (&ranks[1]["rank"], &ranks[1]["a"]["end_ps"]),
+        (&4_294_967_295_u64.into(), &9.into())
+    );
+    let error = failure(folder.heddle("compare wraps small"));
+    assert!(error.contains("calls.csv:3: expected a whole number below 2^32"), "{error}");
+}
+
+/// A trace whose last block is damaged: comparing it says so as running it does.
+#[test]
+fn what_is_odd_about_traces_is_said() {
+    let folder = Folder::new("compare-damaged");
+    let traces = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/damaged-traces");
+    let traces = traces.to_str().unwrap();
+    let run = folder.heddle(&format!("run {traces}"));
+    let warning = run.stderr.lines().find(|line| line.starts_with("warning: ")).unwrap();
+    let compared = folder.heddle(&format!("compare {traces} {traces}"));
+    assert_eq!(compared.code, 0);
+    assert_eq!(
+        compared.stderr.lines().filter(|line| *line == warning).count(),
+        1,
+        "{}",
+        compared.stderr
+    );
+}

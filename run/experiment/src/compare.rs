@@ -2,16 +2,15 @@
 
 use std::{
     collections::BTreeMap,
-    fs::File,
-    io::{self, BufRead, BufReader, Write},
+    io::Write,
     path::{Path, PathBuf},
 };
 
-use results::{Artifact, CALLS_HEADER, Call, CallTimeline};
+use results::{Artifact, Call, CallRow, CallTimeline, Reader};
 use traces::{format::table::Class, record::Record, source::Traces};
 use units::Time;
 
-use crate::{diagnostic::reason, run::Failure};
+use crate::run::{Failure, unreadable};
 
 /// How often and for how long something happened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,38 +46,41 @@ pub struct Side {
     pub recorded: bool,
     /// By call.
     pub calls: BTreeMap<String, Spent>,
-    /// By rank.
-    pub ranks: Vec<RankTime>,
+    /// By rank, of those that made a call. A rank's number may come from a table, and so says
+    /// nothing about how many there are.
+    pub ranks: BTreeMap<u32, RankTime>,
+    /// Oddities of the input.
+    pub warnings: Vec<String>,
 }
 
 impl Side {
+    /// The number of ranks, as far as calls tell.
+    pub fn rank_count(&self) -> u64 {
+        self.ranks.last_key_value().map_or(0, |(rank, _)| u64::from(*rank) + 1)
+    }
+
     /// The latest end of a rank.
     pub fn makespan(&self) -> Time {
-        self.ranks.iter().map(|rank| rank.end).max().unwrap_or(Time::ZERO)
+        self.ranks.values().map(|rank| rank.end).max().unwrap_or(Time::ZERO)
     }
 
     /// Time in calls, over all ranks.
     pub fn in_calls(&self) -> Time {
-        let times = self.ranks.iter().map(|rank| rank.calls.time);
+        let times = self.ranks.values().map(|rank| rank.calls.time);
         times.fold(Time::ZERO, Time::saturating_add)
     }
 
     /// Time outside of calls until the ranks' ends, over all ranks.
     pub fn outside(&self) -> Time {
-        let times = self.ranks.iter().map(|rank| rank.end.saturating_sub(rank.calls.time));
+        let times = self.ranks.values().map(|rank| rank.end.saturating_sub(rank.calls.time));
         times.fold(Time::ZERO, Time::saturating_add)
     }
 
     fn add(&mut self, call: &Call<&str>) {
-        let rank = call.rank as usize;
-        if self.ranks.len() <= rank {
-            self.ranks.resize(rank + 1, RankTime::default());
-        }
         let took = call.leave.saturating_sub(call.enter);
-        if let Some(rank) = self.ranks.get_mut(rank) {
-            rank.end = rank.end.max(call.leave);
-            rank.calls.add(took);
-        }
+        let rank = self.ranks.entry(call.rank).or_default();
+        rank.end = rank.end.max(call.leave);
+        rank.calls.add(took);
         if let Some(spent) = self.calls.get_mut(call.name) {
             spent.add(took);
         } else {
@@ -117,19 +119,24 @@ impl Source {
         Ok(Self::Traces(traces))
     }
 
-    /// Looks at all calls, those of a thread in order.
-    fn visit(&self, each: &mut Each) -> Result<(), Failure> {
+    /// Looks at all calls, those of a thread in order, and returns what is odd about the input.
+    fn visit(&self, each: &mut Each) -> Result<Vec<String>, Failure> {
         match self {
             Self::Traces(traces) => {
-                (0..traces.ranks()).try_for_each(|rank| visit_trace(traces, rank, each))
+                let mut warnings = Vec::new();
+                for rank in 0..traces.ranks() {
+                    warnings.extend(visit_trace(traces, rank, each)?);
+                }
+                Ok(warnings)
             }
-            Self::Table(path) => visit_table(path, each),
+            Self::Table(path) => visit_table(path, each).map(|()| Vec::new()),
         }
     }
 }
 
-/// The calls of a recorded rank, from the moment at which it leaves `MPI_Init`.
-fn visit_trace(traces: &Traces, rank: u32, each: &mut Each) -> Result<(), Failure> {
+/// Looks at the calls of a recorded rank, from the moment at which it leaves `MPI_Init`, and
+/// returns what is odd about its trace.
+fn visit_trace(traces: &Traces, rank: u32, each: &mut Each) -> Result<Vec<String>, Failure> {
     let fail = |error| Failure::Input(format!("error: {error}"));
     let mut stream = traces.open(rank).map_err(fail)?;
     let mut record = Record::default();
@@ -150,39 +157,16 @@ fn visit_trace(traces: &Traces, rank: u32, each: &mut Each) -> Result<(), Failur
             }
         }
     }
-    let (errors, _) = stream.findings();
-    if errors.is_empty() { Ok(()) } else { Err(Failure::Input(errors.concat())) }
+    let (errors, warnings) = stream.findings();
+    if errors.is_empty() { Ok(warnings) } else { Err(Failure::Input(errors.concat())) }
 }
 
 fn visit_table(path: &Path, each: &mut Each) -> Result<(), Failure> {
-    let shown = path.display();
-    let unreadable =
-        |error: io::Error| Failure::Input(format!("error: {shown}: {}", reason(&error)));
-    let file = File::open(path).map_err(unreadable)?;
-    for (number, line) in (1_u64..).zip(BufReader::new(file).lines()) {
-        let line = line.map_err(unreadable)?;
-        if number == 1 && line == CALLS_HEADER {
-            continue;
-        }
-        let mut cells = line.split(',');
-        let mut number_of = || cells.next()?.parse::<u64>().ok();
-        let (rank, thread) = (number_of(), number_of());
-        let name = cells.next();
-        let mut time = || match cells.next()? {
-            // A call that a deadlock kept from happening.
-            "" => Some(Time::MAX),
-            text => text.parse().ok().map(Time::from_ps),
-        };
-        let (Some(rank), Some(thread), Some(name), Some(enter), Some(leave)) =
-            (rank, thread, name, time(), time())
-        else {
-            return Err(Failure::Input(format!(
-                "error: {shown}:{number}: expected `{CALLS_HEADER}`, found `{line}`"
-            )));
-        };
-        if enter != Time::MAX && leave != Time::MAX {
-            let (rank, thread) = (rank as u32, thread as u32);
-            each(&Call { rank, thread, name, enter, leave })?;
+    for row in Reader::<CallRow>::open(path).map_err(unreadable)? {
+        let CallRow { rank, thread, call, enter, leave } = row.map_err(unreadable)?;
+        // A deadlock kept the others from happening.
+        if let (Some(enter), Some(leave)) = (enter, leave) {
+            each(&Call { rank, thread, name: &call, enter, leave })?;
         }
     }
     Ok(())
@@ -215,7 +199,7 @@ pub fn compare(
             let kind = if side.recorded { "recorded" } else { "simulated" };
             timeline.run(&format!("{} ({kind})", side.name)).map_err(failed)?;
         }
-        source.visit(&mut |call| {
+        side.warnings = source.visit(&mut |call| {
             side.add(call);
             timeline.as_mut().map_or(Ok(()), |timeline| timeline.call(call)).map_err(failed)
         })?;
@@ -224,13 +208,13 @@ pub fn compare(
         timeline.finish().map_err(failed)?;
     }
     let [a, b] = sides;
-    if a.ranks.len() != b.ranks.len() {
+    if a.rank_count() != b.rank_count() {
         let message = format!(
             "error: {} has {} ranks, {} has {}: they are not the same run",
             a.name,
-            a.ranks.len(),
+            a.rank_count(),
             b.name,
-            b.ranks.len()
+            b.rank_count()
         );
         return Err(Failure::Input(message));
     }

@@ -1,18 +1,14 @@
 //! How the computation of live ranks counts.
 
-use std::{
-    fs::File,
-    io::{self, BufRead as _, BufReader},
-    path::Path,
-};
+use std::path::Path;
 
 use live::{Computation, Regions};
-use results::COMPUTATION_HEADER;
+use results::{ComputationRow, Reader};
 
 use crate::{
     configuration::Configuration,
-    diagnostic::{Diagnostic, reason},
-    run::Failure,
+    diagnostic::Diagnostic,
+    run::{Failure, unreadable},
 };
 
 /// Ways to count that need a further key.
@@ -54,30 +50,14 @@ pub(crate) fn resolve(
 
 /// The regions of a `computation.csv`, by rank.
 fn listed(path: &Path, ranks: u32) -> Result<Vec<Vec<u64>>, Failure> {
-    let shown = path.display();
-    let unreadable =
-        |error: io::Error| Failure::Input(format!("error: {shown}: {}", reason(&error)));
     let mut lists = vec![Vec::new(); ranks as usize];
-    let file = File::open(path).map_err(unreadable)?;
-    for (number, line) in (1_u64..).zip(BufReader::new(file).lines()) {
-        let line = line.map_err(unreadable)?;
-        if number == 1 && line == COMPUTATION_HEADER {
-            continue;
-        }
-        let numbers = line
-            .split_once(',')
-            .and_then(|(rank, time)| Some((rank.parse::<usize>().ok()?, time.parse().ok()?)));
-        let (rank, time) = numbers.ok_or_else(|| {
-            let expected = if number == 1 { COMPUTATION_HEADER } else { "RANK,NANOSECONDS" };
-            Failure::Input(format!(
-                "error: {shown}:{number}: expected `{expected}`, found `{line}`"
-            ))
-        })?;
-        let list = lists.get_mut(rank).ok_or_else(|| {
+    for (line, row) in (2_u64..).zip(Reader::<ComputationRow>::open(path).map_err(unreadable)?) {
+        let ComputationRow { rank, cpu } = row.map_err(unreadable)?;
+        let list = lists.get_mut(rank as usize).ok_or_else(|| {
             let message = format!("rank {rank} of a program of {ranks} ranks");
-            Failure::Input(format!("error: {shown}:{number}: {message}"))
+            Failure::Input(format!("error: {}:{line}: {message}", path.display()))
         })?;
-        list.push(time);
+        list.push(cpu);
     }
     Ok(lists)
 }

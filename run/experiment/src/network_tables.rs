@@ -35,9 +35,16 @@ pub(crate) fn write(
     let graph = &topology.graph;
     for artifact in which {
         directory.write(*artifact, |out| match artifact {
-            Artifact::Lanes => watched.write_lanes(out, network, graph),
-            Artifact::Flows => watched.write_flows(out, network, graph),
-            Artifact::Hops => watched.write_hops(out),
+            Artifact::Lanes => results::write_lanes(out, watched, |number, port| {
+                let device = network.device_of(number);
+                let flit = network.fabric().flit_time_of(device, port).unwrap_or_default();
+                (graph.name(device).to_owned().into(), flit)
+            }),
+            Artifact::Flows => results::write_flows(out, watched, |source, destination| {
+                let ends = [network.device_of(source), destination];
+                ends.map(|device| graph.name(device).to_owned().into())
+            }),
+            Artifact::Hops => results::write_hops(out, watched),
             _ => {
                 let used = watched.link_utilisation(network, graph, end);
                 out.write_all(draw::heat_map(topology, &used).as_bytes())

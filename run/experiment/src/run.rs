@@ -18,7 +18,7 @@ use schedule::Program;
 use traffic::{Watch, Watched};
 
 use crate::{
-    diagnostic::Mistakes,
+    diagnostic::{Mistakes, reason},
     flow_machine::{Carried, FlowMachine},
     goal_input::Input,
     live_run::{self, Held, Lived},
@@ -93,6 +93,17 @@ pub enum Failure {
     /// A live program ended before its time.
     #[error("{0}")]
     Ended(Ending),
+}
+
+/// Describes why a table of an earlier run cannot be read.
+pub(crate) fn unreadable(error: results::ReadError) -> Failure {
+    let text = match error {
+        results::ReadError::Io { path, source } => {
+            format!("{}: {}", path.display(), reason(&source))
+        }
+        wrong => wrong.to_string(),
+    };
+    Failure::Input(format!("error: {text}"))
 }
 
 /// A simulation that was carried out.

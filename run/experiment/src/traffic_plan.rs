@@ -129,7 +129,7 @@ impl TrafficPlan {
         let messages = points.iter().map(|point| point.messages).sum();
         let performance = Performance::measure(start, took, self.settings.threads, None, messages);
         directory.write(Artifact::Performance, |out| results::write_pretty(out, &performance))?;
-        directory.write(Artifact::Points, |out| traffic::write_csv(out, points))?;
+        directory.write(Artifact::Points, |out| results::write_points(out, points))?;
         directory.write(Artifact::PointsJson, |out| results::write_pretty(out, &measured))?;
         directory.finish()?;
         Ok(measured)

@@ -1,0 +1,255 @@
+//! The declarations of all tables.
+
+use std::io::{self, Write};
+
+use host::RankTotals;
+use units::Time;
+
+use super::{Cell, Column, Fixed, Row, Table, Text, Writer, read::Cells, write::Line};
+use crate::{Artifact, format::or_any};
+
+/// Declares tables: for each, the row's structure, its schema, and how its cells are written and
+/// read. A column is `field: type, "name", "unit", "meaning";`.
+macro_rules! tables {
+    ($(
+        $(#[doc = $doc:literal])+
+        $row:ident = $artifact:ident, $about:literal {
+            $($field:ident: $type:ty, $name:literal, $unit:literal, $meaning:literal;)+
+        }
+    )+) => {
+        /// The schemas of all tables.
+        pub const TABLES: &[Table] = &[$($row::TABLE),+];
+
+        $(
+            $(#[doc = $doc])+
+            #[derive(Clone, Debug, PartialEq)]
+            pub struct $row {
+                $(#[doc = $meaning] pub $field: $type,)+
+            }
+
+            impl Row for $row {
+                const TABLE: Table = Table {
+                    artifact: Artifact::$artifact,
+                    about: $about,
+                    columns: &[$(Column {
+                        name: $name,
+                        kind: <$type as Cell>::KIND,
+                        optional: <$type as Cell>::OPTIONAL,
+                        unit: $unit,
+                        about: $meaning,
+                    }),+],
+                };
+
+                #[inline]
+                fn write(&self, line: &mut Line) {
+                    $(self.$field.write(line); line.end();)+
+                }
+
+                fn read(cells: &mut Cells) -> Option<Self> {
+                    Some(Self { $($field: cells.next()?),+ })
+                }
+            }
+        )+
+    };
+}
+
+tables! {
+    /// A row of `ranks.csv`.
+    RankRow = Ranks, "A row per rank, in the order of their numbers." {
+        rank: u64, "rank", "", "Number of the rank.";
+        finish: Time, "finish_ps", "ps", "When its last CPU became free for good.";
+        busy: Time, "cpu_busy_ps", "ps",
+            "Time that its CPUs were busy (computation, overheads, noise), summed over its CPUs.";
+        waiting: Time, "waiting_ps", "ps",
+            "Finish less busy less blocked, not below 0: time with nothing to do but to wait \
+             for messages.";
+        blocked: Time, "blocked_ps", "ps",
+            "Time that its sends by rendezvous spent between the end of their overhead and \
+             their release.";
+        sent_messages: u64, "sent_messages", "", "Messages that it sent.";
+        sent_bytes: u64, "sent_bytes", "B", "Bytes that it sent.";
+        received_messages: u64, "received_messages", "", "Messages that met a receive.";
+        received_bytes: u64, "received_bytes", "B", "Bytes that met a receive.";
+    }
+
+    /// A row of `messages.csv`.
+    MessageRow = Messages,
+        "A row per message, in the order of injection; of one instant, by source and the order \
+         of its sends." {
+        id: u64, "id", "", "Number of the row, from 0.";
+        source: u32, "source", "", "Rank that sends.";
+        destination: u32, "destination", "", "Rank that receives.";
+        tag: i64, "tag", "", "Tag; -1 is the wildcard.";
+        size: u64, "size", "B", "Bytes.";
+        posted: Option<Time>, "posted_ps", "ps",
+            "When everything that the send required had happened.";
+        injected: Option<Time>, "injected_ps", "ps", "When it entered the network.";
+        delivered: Option<Time>, "delivered_ps", "ps",
+            "When it arrived at its destination's interface.";
+        matched: Option<Time>, "matched_ps", "ps", "When it met its receive.";
+    }
+
+    /// A row of `calls.csv`.
+    CallRow = Calls,
+        "A row per MPI call, by rank; those of a rank in the order of its trace. Calls that \
+         cost nothing in the schedule, such as `MPI_Comm_rank`, have no row." {
+        rank: u32, "rank", "", "Rank that called.";
+        thread: u32, "thread", "", "Its thread, numbered within the rank.";
+        call: Text, "call", "", "Name of the function.";
+        enter: Option<Time>, "enter_ps", "ps",
+            "When it was called: the computation before it is over.";
+        leave: Option<Time>, "return_ps", "ps",
+            "When it returned: the computation behind it begins.";
+    }
+
+    /// A row of `computation.csv`.
+    ComputationRow = Computation,
+        "A row per region of computation, by rank; those of a rank in the order of time." {
+        rank: u32, "rank", "", "Number of the rank.";
+        cpu: u64, "cpu_ns", "ns", "What the region took of the rank's processor.";
+    }
+
+    /// A row of `points.csv`.
+    PointRow = Points, "A row per offered load, in the order of measurement." {
+        load: f64, "load", "",
+            "Load that was asked for, as a share of the bandwidth of the hosts' links.";
+        offered: Fixed<6>, "offered", "", "Load that hosts offered.";
+        accepted: Fixed<6>, "accepted", "", "Load that the network accepted.";
+        accepted_half_width: Option<Fixed<6>>, "accepted_half_width", "",
+            "Half the width of its confidence interval.";
+        latency_mean: Option<Fixed<0>>, "latency_mean_ps", "ps", "Mean latency of messages.";
+        latency_half_width: Option<Fixed<0>>, "latency_half_width_ps", "ps",
+            "Half the width of its confidence interval.";
+        latency_min: Option<u64>, "latency_min_ps", "ps", "Least latency.";
+        latency_median: Option<u64>, "latency_median_ps", "ps", "Median latency.";
+        latency_p95: Option<u64>, "latency_p95_ps", "ps", "95th percentile of the latency.";
+        latency_p99: Option<u64>, "latency_p99_ps", "ps", "99th percentile of the latency.";
+        latency_max: Option<u64>, "latency_max_ps", "ps", "Greatest latency.";
+        hops: Option<Fixed<6>>, "hops", "", "Mean number of links that a message crossed.";
+        messages: u64, "messages", "", "Messages that were measured.";
+        warm_up: u64, "warm_up_ps", "ps", "Time before the measurement began.";
+        measured: u64, "measured_ps", "ps", "Length of the measurement.";
+        batches: u64, "batches", "", "Batches of the measurement.";
+        steady: bool, "steady", "", "Whether the warm-up reached a steady state.";
+        saturated: bool, "saturated", "", "Whether the network accepts less than is offered.";
+        deadlock: Option<u64>, "deadlock_ps", "ps", "Since when nothing moves.";
+        stuck: Option<u64>, "stuck", "", "Messages that are stuck.";
+    }
+
+    /// A row of `lanes.csv`.
+    LaneRow = Lanes,
+        "A row per output port, lane and interval in which something happened, in this order." {
+        device: Text, "device", "", "Name of the host or switch.";
+        port: u16, "port", "", "Its output port.";
+        lane: u8, "lane", "", "The virtual lane.";
+        start: u64, "start_ps", "ps", "Start of the interval.";
+        flits: u64, "flits", "", "Flits that were sent.";
+        utilisation: Fixed<6>, "utilisation", "", "Share of the link's time that they took.";
+        queue_mean: Fixed<3>, "queue_mean_flits", "flit", "Mean length of the queue.";
+        queue_max: u64, "queue_max_flits", "flit", "Greatest length of the queue.";
+        stalled: u64, "stalled_ps", "ps", "Time that the lane had flits to send, and no credit.";
+        marked: u64, "fecn", "", "Packets that were marked for congestion (FECN).";
+    }
+
+    /// A row of `flows.csv`.
+    FlowRow = Flows, "A row per congestion notification (BECN), by flow and time." {
+        source: Text, "source", "", "Name of the host that sends.";
+        destination: Text, "destination", "", "Name of the host that receives.";
+        level: u8, "level", "", "Service level.";
+        time: Time, "time_ps", "ps", "When the notification reached the source.";
+        index: u16, "ccti", "", "Index of the flow's injection delay from then on.";
+    }
+
+    /// A row of `hops.csv`.
+    HopRow = Hops, "A row per number of links." {
+        links: u32, "links", "", "Links that a message crosses.";
+        messages: u64, "messages", "", "Messages that crossed so many.";
+    }
+}
+
+impl RankRow {
+    /// The row of a rank. It waits for what remains of its finish time when busy and blocked time
+    /// are taken off; that is 0 where they exceed it, as on a rank with several CPUs, whose busy
+    /// times are summed.
+    fn new(rank: u64, totals: &RankTotals) -> Self {
+        Self {
+            rank,
+            finish: totals.finish,
+            busy: totals.busy,
+            waiting: totals.finish.saturating_sub(totals.busy).saturating_sub(totals.blocked),
+            blocked: totals.blocked,
+            sent_messages: totals.sent_messages,
+            sent_bytes: totals.sent_bytes,
+            received_messages: totals.received_messages,
+            received_bytes: totals.received_bytes,
+        }
+    }
+}
+
+impl MessageRow {
+    /// The row of a message.
+    pub(crate) fn new(id: u64, message: &crate::Message) -> Self {
+        Self {
+            id,
+            source: message.source,
+            destination: message.destination,
+            tag: or_any(message.tag),
+            size: message.size,
+            posted: reached(message.posted),
+            injected: reached(message.injected),
+            delivered: reached(message.delivered),
+            matched: reached(message.matched),
+        }
+    }
+}
+
+/// A time, unless it never came: in a deadlock it is [`Time::MAX`].
+fn reached(time: Time) -> Option<Time> {
+    (time != Time::MAX).then_some(time)
+}
+
+/// Writes `ranks.csv`.
+pub fn write_ranks(out: &mut impl Write, ranks: &[RankTotals]) -> io::Result<()> {
+    Writer::all(out, (0..).zip(ranks).map(|(rank, totals)| RankRow::new(rank, totals)))
+}
+
+/// Writes `messages.csv`.
+pub fn write_messages(out: &mut impl Write, messages: &[crate::Message]) -> io::Result<()> {
+    Writer::all(out, (0..).zip(messages).map(|(id, message)| MessageRow::new(id, message)))
+}
+
+/// An MPI call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call<N = &'static str> {
+    /// The rank that made it.
+    pub rank: u32,
+    /// The thread that made it.
+    pub thread: u32,
+    /// Its name in C.
+    pub name: N,
+    /// Time at which it was called. This and the following are [`Time::MAX`] if that never
+    /// happened.
+    pub enter: Time,
+    /// Time at which it returned.
+    pub leave: Time,
+}
+
+/// Writes `calls.csv`.
+pub fn write_calls(out: &mut impl Write, calls: impl Iterator<Item = Call>) -> io::Result<()> {
+    let row = |call: Call| CallRow {
+        rank: call.rank,
+        thread: call.thread,
+        call: call.name.into(),
+        enter: reached(call.enter),
+        leave: reached(call.leave),
+    };
+    Writer::all(out, calls.map(row))
+}
+
+/// Writes `computation.csv`; `lists` has the regions of each rank in nanoseconds of its processor.
+pub fn write_computation(out: &mut impl Write, lists: &[Vec<u64>]) -> io::Result<()> {
+    let ranks = (0..).zip(lists);
+    let rows =
+        ranks.flat_map(|(rank, list)| list.iter().map(move |&cpu| ComputationRow { rank, cpu }));
+    Writer::all(out, rows)
+}
