@@ -1,56 +1,39 @@
-//! Collecting what happened to messages and CPUs.
+//! Collects the events of messages and CPUs.
 //!
-//! Each worker collects into vectors of its own. The records of one message come from two hosts and
-//! so from up to two workers; [`Collector::merge`] joins them by (source, sequence). All order
+//! Each worker collects into a [`Collector`] of its own; [`Collector::merge`] joins them. All order
 //! comes from sorting, none from the workers.
+
+use std::{io, path::Path};
 
 use host::{Activity, Record};
 use kernel::Probe;
 use units::Time;
 
-/// What to collect.
+use crate::messages::{Key, MessageTable, Records};
+
+/// The records that a collector keeps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
-    /// One row per message, 72 bytes in memory while the run lasts.
+    /// One row per message: 72 bytes in memory while the run lasts, unless they move to files.
     pub messages: bool,
     /// One slice per busy period of a CPU of each rank below this one, 40 bytes in memory.
     pub slices: u32,
-    /// When each computation took place, 24 bytes in memory.
+    /// The time of each computation, 24 bytes in memory.
     pub computations: bool,
 }
 
 /// A probe that keeps the records of one worker.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Collector {
     wanted: Wanted,
-    sent: Vec<Sent>,
-    delivered: Vec<Mark>,
-    matched: Vec<Mark>,
+    messages: Records,
+    /// Is true if messages become a table at once and are not kept in memory.
+    streams: bool,
     busy: Vec<Busy>,
     computations: Vec<Computation>,
 }
 
-/// A message by its source rank and its number among the source's sends.
-type Key = (u32, u32);
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Sent {
-    key: Key,
-    destination: u32,
-    tag: u32,
-    size: u64,
-    posted: Time,
-    injected: Time,
-}
-
-/// A time in the life of a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Mark {
-    key: Key,
-    at: Time,
-}
-
-/// As [`Record::Busy`].
+/// A busy period, as [`Record::Busy`] tells of it.
 #[derive(Clone, Copy, Debug)]
 struct Busy {
     rank: u32,
@@ -61,7 +44,7 @@ struct Busy {
     message: Option<Key>,
 }
 
-/// What happened to one message. A time that never came is [`Time::MAX`].
+/// The life of a message. A time that never came is [`Time::MAX`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
     /// Source rank.
@@ -74,13 +57,13 @@ pub struct Message {
     pub tag: u32,
     /// Bytes.
     pub size: u64,
-    /// When the send's dependencies were met.
+    /// Time at which the send's dependencies were met.
     pub posted: Time,
-    /// When it entered the network.
+    /// Time at which it entered the network.
     pub injected: Time,
-    /// When it arrived at the destination's interface.
+    /// Time at which it arrived at the destination's interface.
     pub delivered: Time,
-    /// When it met its receive.
+    /// Time at which it met its receive.
     pub matched: Time,
 }
 
@@ -91,11 +74,11 @@ pub struct Slice {
     pub rank: u32,
     /// The CPU.
     pub cpu: u8,
-    /// From when.
+    /// Start.
     pub start: Time,
-    /// Until when.
+    /// End.
     pub end: Time,
-    /// With what.
+    /// Kind of activity.
     pub activity: Activity,
     /// The message, as an index of [`Recorded::messages`]. `None` for computation, for control
     /// messages of a rendezvous that the engine does not assign to one, and where messages were not
@@ -103,20 +86,20 @@ pub struct Slice {
     pub message: Option<u32>,
 }
 
-/// When a computation took place.
+/// The start and end of a computation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Computation {
     /// The rank.
     pub rank: u32,
     /// Index of the operation in the rank's program.
     pub index: u32,
-    /// From when.
+    /// Start.
     pub start: Time,
-    /// Until when.
+    /// End.
     pub end: Time,
 }
 
-/// What a link of the network carries over time.
+/// The load of a link of the network over time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LinkLoad {
     /// Its name.
@@ -149,30 +132,44 @@ pub struct Recorded {
 }
 
 impl Collector {
-    /// An empty collector.
+    /// An empty collector that keeps everything in memory, as timelines need it.
     pub fn new(wanted: Wanted) -> Self {
-        Self { wanted, ..Self::default() }
+        Self { wanted, messages: Records::new(None), ..Self::default() }
     }
 
-    /// Joins the records of several workers. The result does not depend on how they were divided.
-    pub fn merge(workers: Vec<Self>) -> Recorded {
+    /// An empty collector whose messages move to files in `folder` when there are many. They become
+    /// a table, and nothing else.
+    pub fn streaming(wanted: Wanted, folder: &Path) -> Self {
+        Self { wanted, messages: Records::new(Some(folder)), streams: true, ..Self::default() }
+    }
+
+    /// Joins the records of several workers, which are all of one kind. The result does not depend
+    /// on how they were divided. `folder` is where streaming collectors keep rows that memory does
+    /// not hold; of others there is no table.
+    pub fn merge(
+        workers: Vec<Self>,
+        folder: Option<&Path>,
+    ) -> io::Result<(Recorded, Option<MessageTable>)> {
         let mut all = Self::default();
         for mut worker in workers {
-            all.sent.append(&mut worker.sent);
-            all.delivered.append(&mut worker.delivered);
-            all.matched.append(&mut worker.matched);
+            all.messages.append(worker.messages);
+            all.streams |= worker.streams;
             all.busy.append(&mut worker.busy);
             all.computations.append(&mut worker.computations);
         }
         all.computations.sort_unstable();
-        let by_key = join(all.sent, all.delivered, all.matched);
+        let (table, by_key) = match folder.filter(|_| all.streams) {
+            Some(folder) => (Some(MessageTable::new(all.messages, folder)?), Vec::new()),
+            None => (None, all.messages.join()?.collect::<io::Result<Vec<_>>>()?),
+        };
         let order = by_injection(&by_key);
-        Recorded {
+        let recorded = Recorded {
             slices: resolve(all.busy, &by_key, &order),
             computations: all.computations,
             links: Vec::new(),
             messages: order.iter().filter_map(|&row| by_key.get(row as usize).copied()).collect(),
-        }
+        };
+        Ok((recorded, table))
     }
 }
 
@@ -190,60 +187,30 @@ impl<R: Copy + Send> Probe<Record<R>> for Collector {
             Record::Sent { source, sequence, destination, tag, size, posted, injected }
                 if self.wanted.messages =>
             {
-                self.sent.push(Sent {
-                    key: (source, sequence),
+                self.messages.sent(&Message {
+                    source,
+                    sequence,
                     destination,
                     tag,
                     size,
                     posted,
                     injected,
+                    delivered: Time::MAX,
+                    matched: Time::MAX,
                 });
             }
             Record::Delivered { source, sequence, at } if self.wanted.messages => {
-                self.delivered.push(Mark { key: (source, sequence), at });
+                self.messages.delivered((source, sequence), at);
             }
             Record::Computed { rank, index, start, end } if self.wanted.computations => {
                 self.computations.push(Computation { rank, index, start, end });
             }
             Record::Matched { source, sequence, at } if self.wanted.messages => {
-                self.matched.push(Mark { key: (source, sequence), at });
+                self.messages.matched((source, sequence), at);
             }
             _ => {}
         }
     }
-}
-
-/// One row per message, by (source, sequence).
-fn join(mut sent: Vec<Sent>, mut delivered: Vec<Mark>, mut matched: Vec<Mark>) -> Vec<Message> {
-    sent.sort_unstable();
-    delivered.sort_unstable();
-    matched.sort_unstable();
-    let mut delivered = delivered.into_iter().peekable();
-    let mut matched = matched.into_iter().peekable();
-    sent.into_iter()
-        .map(|message| Message {
-            source: message.key.0,
-            sequence: message.key.1,
-            destination: message.destination,
-            tag: message.tag,
-            size: message.size,
-            posted: message.posted,
-            injected: message.injected,
-            delivered: last_mark(&mut delivered, message.key),
-            matched: last_mark(&mut matched, message.key),
-        })
-        .collect()
-}
-
-/// Consumes the marks up to those of `key` and answers the latest of those.
-fn last_mark(marks: &mut std::iter::Peekable<impl Iterator<Item = Mark>>, key: Key) -> Time {
-    let mut last = Time::MAX;
-    while let Some(mark) = marks.next_if(|mark| mark.key <= key) {
-        if mark.key == key {
-            last = mark.at;
-        }
-    }
-    last
 }
 
 /// Row numbers in the order of the messages' ids. `rows` is sorted by (source, sequence).

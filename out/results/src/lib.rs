@@ -1,7 +1,8 @@
 //! The results of a run: tables, summaries, timelines, and the folder that holds them.
 //!
 //! - [`Collector`] is the probe that keeps the events of each message and each CPU;
-//!   [`Collector::merge`] joins the records of all workers into [`Recorded`].
+//!   [`Collector::merge`] joins the records of all workers into [`Recorded`], and into a
+//!   [`MessageTable`] where messages are many.
 //! - A [`Row`] is a row of one of the [`TABLES`]; a [`Writer`] writes a table as CSV, and a
 //!   [`Reader`] reads it.
 //! - [`write_perfetto`] and [`write_paje`] write timelines; a [`CallTimeline`] shows the calls of
@@ -22,11 +23,13 @@ mod directory;
 mod format;
 mod gantt;
 mod json;
+mod messages;
 mod paje;
 mod perfetto;
 mod performance;
 mod progress;
 mod protobuf;
+mod sort;
 mod summary;
 mod table;
 mod temporary;
@@ -39,6 +42,7 @@ pub use directory::{Artifact, Error, RunDirectory};
 pub use format::plural;
 pub use gantt::{GANTT_RANKS, write_gantt};
 pub use json::{write_json, write_pretty};
+pub use messages::MessageTable;
 pub use paje::write_paje;
 pub use perfetto::write_perfetto;
 pub use performance::Performance;

@@ -2,10 +2,10 @@
 
 mod common;
 
-use common::{EVERYTHING, busy, collect, ns, of_receiver, of_sender, recorded};
+use common::{EVERYTHING, busy, collect, ns, of_receiver, of_sender, recorded, streamed};
 use host::{Activity, Record};
 use proptest::prelude::*;
-use results::{Message, Recorded, Slice, Wanted};
+use results::{Message, Recorded, Slice, Wanted, write_messages};
 use units::Time;
 
 #[test]
@@ -147,6 +147,10 @@ proptest! {
         prop_assert_eq!(&collect(EVERYTHING, &divided), &alone);
         divided.reverse();
         prop_assert_eq!(&collect(EVERYTHING, &divided), &alone);
+        // Nor on whether rows are kept in memory.
+        let mut table = Vec::new();
+        write_messages(&mut table, &alone.messages).unwrap();
+        prop_assert_eq!(streamed(&divided), table);
 
         // Nothing is lost, and each slice of a message points to a row that fits it.
         let sent = records.iter().filter(|record| matches!(record, Record::Sent { .. })).count();

@@ -59,10 +59,10 @@ pub(crate) fn write(
 pub(crate) struct Both(pub Collector, pub Watch);
 
 impl Both {
-    /// Joins the probes of all workers.
-    pub fn merge(all: Vec<Self>) -> (results::Recorded, Watched) {
+    /// Takes the probes of all workers apart, and joins those of the network.
+    pub fn merge(all: Vec<Self>) -> (Vec<Collector>, Watched) {
         let (collectors, watches) = all.into_iter().map(|Self(one, other)| (one, other)).unzip();
-        (Collector::merge(collectors), Watch::merge(watches))
+        (collectors, Watch::merge(watches))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::{
     io::{self, Write},
+    path::Path,
     time::{Duration, Instant},
 };
 
@@ -11,8 +12,8 @@ use host::{Outcome, RankTotals, Record, Settings, Work};
 use infiniband::Infiniband;
 use kernel::{Probe, Silent};
 use results::{
-    Artifact, Call, Collector, Pending, Performance, Recorded, RunDirectory, Summary, Wanted,
-    plural,
+    Artifact, Call, Collector, MessageTable, Pending, Performance, Recorded, RunDirectory, Summary,
+    Wanted, plural,
 };
 use schedule::Program;
 use traffic::{Watch, Watched};
@@ -112,6 +113,8 @@ struct Simulated {
     recorded: Recorded,
     /// The MPI calls of traces, if they are to be written.
     calls: Vec<Call>,
+    /// The table of messages, if it is to be written and no timeline needs the messages.
+    messages: Option<MessageTable>,
     /// What the records of a network say, if that is to be written, and of which one.
     watched: Option<(Watched, Infiniband)>,
     links: Vec<Carried>,
@@ -318,6 +321,29 @@ fn wanted(plan: &Plan, timeline: bool) -> Wanted {
     Wanted { messages: messages || timeline, slices, computations }
 }
 
+/// The folder that messages move to when there are many: that of the results, if they become a
+/// table and nothing else.
+fn stream_to(plan: &Plan) -> Option<&Path> {
+    let output = plan.output.as_ref()?;
+    let streams = output.messages && output.timeline.is_none();
+    streams.then_some(output.directory.as_path())
+}
+
+/// The probe of a worker.
+fn collector(plan: &Plan, wanted: Wanted) -> Collector {
+    stream_to(plan)
+        .map_or_else(|| Collector::new(wanted), |folder| Collector::streaming(wanted, folder))
+}
+
+/// Joins the probes of all workers.
+fn merge(plan: &Plan, probes: Vec<Collector>) -> Result<(Recorded, Option<MessageTable>), Failure> {
+    let folder = stream_to(plan);
+    Collector::merge(probes, folder).map_err(|source| {
+        let path = folder.unwrap_or(Path::new("")).join(Artifact::Messages.file_name());
+        Failure::Output(results::Error::Io { path, source })
+    })
+}
+
 /// Simulates something; `expected` estimates the work.
 fn carry_out(
     plan: &Plan,
@@ -336,72 +362,73 @@ fn carry_out(
     let total = || expected(network.as_ref());
     progress::during(total, &plan.settings, |settings| {
         let start = Instant::now();
-        let probe = || Collector::new(wanted);
+        let probe = || collector(plan, wanted);
         let silent = wanted == Wanted::default();
         let tables = plan.output.as_ref().filter(|output| !output.network.is_empty());
         let mut watched = None;
         if let Some(flow) = &plan.flow {
-            return over_flows(flow, program, settings, wanted, timeline);
+            return over_flows(plan, flow, program, settings, (wanted, timeline));
         }
-        let (outcome, recorded) = match (&network, silent) {
+        let (outcome, (recorded, messages)) = match (&network, silent) {
             (Some((network, hosts)), _) if tables.is_some() => {
                 let interval = plan.configuration.time("output.interval").unwrap_or_default();
-                let probe = || Both(Collector::new(wanted), Watch::new(interval));
+                let probe = || Both(collector(plan, wanted), Watch::new(interval));
                 let (outcome, probes) =
                     host::simulate_over(network, Some(hosts), program, settings, probe)?;
-                let (recorded, seen) = Both::merge(probes);
+                let (collectors, seen) = Both::merge(probes);
                 watched = Some((seen, network.clone()));
-                (outcome, recorded)
+                (outcome, merge(plan, collectors)?)
             }
             (Some((network, hosts)), true) => {
                 let (outcome, _) =
                     host::simulate_over(network, Some(hosts), program, settings, || Silent)?;
-                (outcome, Recorded::default())
+                (outcome, (Recorded::default(), None))
             }
             (Some((network, hosts)), false) => {
                 let (outcome, probes) =
                     host::simulate_over(network, Some(hosts), program, settings, probe)?;
-                (outcome, Collector::merge(probes))
+                (outcome, merge(plan, probes)?)
             }
             (None, true) => {
-                (by_rules(plan.loggopsim, program, settings, || Silent)?.0, Recorded::default())
+                let (outcome, _) = by_rules(plan.loggopsim, program, settings, || Silent)?;
+                (outcome, (Recorded::default(), None))
             }
             (None, false) => {
                 let (outcome, probes) = by_rules(plan.loggopsim, program, settings, probe)?;
-                (outcome, Collector::merge(probes))
+                (outcome, merge(plan, probes)?)
             }
         };
         let (calls, links) = (Vec::new(), Vec::new());
         let (computed, took) = (Vec::new(), start.elapsed());
-        Ok(Simulated { outcome, recorded, calls, watched, links, computed, took })
+        Ok(Simulated { outcome, recorded, calls, messages, watched, links, computed, took })
     })
 }
 
 /// Simulates a program over flows; a timeline has the loads of links.
 fn over_flows(
+    plan: &Plan,
     flow: &FlowMachine,
     program: &impl Work,
     settings: &Settings,
-    wanted: Wanted,
-    timeline: bool,
+    (wanted, timeline): (Wanted, bool),
 ) -> Result<Simulated, Failure> {
     let start = Instant::now();
-    let (outcome, recorded, links) = if wanted == Wanted::default() {
+    let (outcome, (recorded, messages), links) = if wanted == Wanted::default() {
         let (outcome, _, links, _) = flow.simulate(program, settings, Silent, Silent)?;
-        (outcome, Recorded::default(), links)
+        (outcome, (Recorded::default(), None), links)
     } else if timeline {
-        let probe = Collector::new(wanted);
+        let probe = collector(plan, wanted);
         let (outcome, probe, links, loads) =
             flow.simulate(program, settings, Loads::default(), probe)?;
-        let recorded = Collector::merge(vec![probe]);
-        (outcome, Recorded { links: flow.loads(&loads), ..recorded }, links)
+        let (recorded, messages) = merge(plan, vec![probe])?;
+        (outcome, (Recorded { links: flow.loads(&loads), ..recorded }, messages), links)
     } else {
         let (outcome, probe, links, _) =
-            flow.simulate(program, settings, Silent, Collector::new(wanted))?;
-        (outcome, Collector::merge(vec![probe]), links)
+            flow.simulate(program, settings, Silent, collector(plan, wanted))?;
+        (outcome, merge(plan, vec![probe])?, links)
     };
     let (calls, computed, watched, took) = (Vec::new(), Vec::new(), None, start.elapsed());
-    Ok(Simulated { outcome, recorded, calls, watched, links, computed, took })
+    Ok(Simulated { outcome, recorded, calls, messages, watched, links, computed, took })
 }
 
 fn by_rules<B: Probe<Record>>(
@@ -448,7 +475,8 @@ fn finish(
     standard: Option<&str>,
     describe: impl FnMut(&host::PendingOp) -> Pending,
 ) -> Result<Report, Failure> {
-    let Simulated { outcome, recorded, calls, watched, links, computed, took } = simulated;
+    let Simulated { outcome, recorded, calls, messages, watched, links, computed, took } =
+        simulated;
     let summary = Summary::new(&outcome, describe);
     let threads = if plan.loggopsim || plan.flow.is_some() { 1 } else { plan.settings.threads };
     if let (Some(mut directory), Some(output)) = (directory, &plan.output) {
@@ -458,7 +486,7 @@ fn finish(
             out.write_all(text.as_bytes())
         };
         directory.write(Artifact::Manifest, |out| manifest(out))?;
-        write(&mut directory, output, &outcome, &recorded, &summary)?;
+        write(&mut directory, output, &outcome, (&recorded, messages), &summary)?;
         if output.computation {
             directory
                 .write(Artifact::Computation, |out| results::write_computation(out, &computed))?;
@@ -498,7 +526,7 @@ fn write(
     directory: &mut RunDirectory,
     output: &Output,
     outcome: &Outcome,
-    recorded: &Recorded,
+    (recorded, messages): (&Recorded, Option<MessageTable>),
     summary: &Summary,
 ) -> Result<(), results::Error> {
     let ranks = outcome.ranks.len() as u32;
@@ -507,8 +535,10 @@ fn write(
         directory.write(Artifact::Ranks, |out| results::write_ranks(out, &outcome.ranks))?;
     }
     if output.messages {
-        directory
-            .write(Artifact::Messages, |out| results::write_messages(out, &recorded.messages))?;
+        directory.write(Artifact::Messages, |out| match messages {
+            Some(table) => table.write(out),
+            None => results::write_messages(out, &recorded.messages),
+        })?;
     }
     match output.timeline {
         Some(Timeline::Perfetto) => {

@@ -1,9 +1,9 @@
-//! One message of 10 bytes under the default parameters,
-//! L = 2500 ns, o = 1500 ns, G = 6 ns/B, O = 0.
+//! One message of 10 bytes under the default parameters, L = 2500 ns, o = 1500 ns, G = 6 ns/B, O =
+//! 0.
 //!
-//! Rank 0 computes 100 ns and sends; rank 1 posts its receive at 0. The send's overhead ends at
-//! 100 + 1500 = 1600 ns, the message arrives at 1600 + 2500 = 4100 ns, and rank 1 is busy with it for
-//! o + 9 G = 1554 ns, until 5654 ns.
+//! Rank 0 computes 100 ns and sends; rank 1 posts its receive at 0. The send's overhead ends at 100
+//! + 1500 = 1600 ns, the message arrives at 1600 + 2500 = 4100 ns, and rank 1 is busy with it for o
+//! + 9 G = 1554 ns, until 5654 ns.
 
 // Not every test file uses every item.
 #![allow(dead_code)]
@@ -60,7 +60,7 @@ pub fn busy(
     Record::Busy { rank, cpu, activity, start, end, message }
 }
 
-/// What rank 0 records.
+/// The records of rank 0.
 pub fn of_sender() -> Vec<Record> {
     vec![
         busy((0, 0), Activity::Compute, (ns(0), ns(100)), None),
@@ -77,7 +77,7 @@ pub fn of_sender() -> Vec<Record> {
     ]
 }
 
-/// What rank 1 records.
+/// The records of rank 1.
 pub fn of_receiver() -> Vec<Record> {
     vec![
         Record::Delivered { source: 0, sequence: 0, at: ns(4100) },
@@ -87,14 +87,27 @@ pub fn of_receiver() -> Vec<Record> {
 }
 
 pub fn collect(wanted: Wanted, workers: &[Vec<Record>]) -> Recorded {
-    let workers = workers.iter().map(|records| {
-        let mut collector = Collector::new(wanted);
-        for &record in records {
-            collector.record(record);
-        }
-        collector
-    });
-    Collector::merge(workers.collect())
+    let workers = workers.iter().map(|records| filled(Collector::new(wanted), records));
+    Collector::merge(workers.collect(), None).unwrap().0
+}
+
+/// The table of messages of collectors that stream.
+pub fn streamed(workers: &[Vec<Record>]) -> Vec<u8> {
+    let folder = tempfile::tempdir().unwrap();
+    let collector = || Collector::streaming(EVERYTHING, folder.path());
+    let workers = workers.iter().map(|records| filled(collector(), records));
+    let (recorded, table) = Collector::merge(workers.collect(), Some(folder.path())).unwrap();
+    assert!(recorded.messages.is_empty());
+    let mut out = Vec::new();
+    table.unwrap().write(&mut out).unwrap();
+    out
+}
+
+fn filled(mut collector: Collector, records: &[Record]) -> Collector {
+    for &record in records {
+        collector.record(record);
+    }
+    collector
 }
 
 pub fn recorded() -> Recorded {
