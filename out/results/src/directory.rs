@@ -4,12 +4,11 @@
 //! together, by [`RunDirectory::finish`]. Until then an older run's files stay as they are; a run
 //! that fails or is stopped leaves them, and never a half-written file under a final name.
 
-use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use crate::temporary::{Temporary, hold};
+use crate::temporary::{self, Temporary, hold, is_stale};
 
 /// A file of a run directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,7 +33,7 @@ pub enum Artifact {
     Paje,
     /// Loads and what they lead to.
     Points,
-    /// The same with all figures.
+    /// The same loads with all their figures.
     PointsJson,
     /// Links, queues, credits and marks over time, by port and lane.
     Lanes,
@@ -86,13 +85,9 @@ impl Artifact {
             Self::Links => "links.svg",
         }
     }
-
-    fn temporary_name(self) -> String {
-        format!(".{}.partial", self.file_name())
-    }
 }
 
-/// Why a run directory could not be made or filled.
+/// An error in making or filling a run directory.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The folder has something in it.
@@ -106,7 +101,7 @@ pub enum Error {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
 }
@@ -122,17 +117,18 @@ pub struct RunDirectory {
 }
 
 impl RunDirectory {
-    /// Makes the folder if it does not exist, with those above it. One that holds anything but what
-    /// a stopped run left under temporary names is refused unless `force` is given.
+    /// Makes the folder if it does not exist, with those above it. What runs left in it that were
+    /// killed is removed. A folder that holds anything else, hidden or not, is refused unless
+    /// `force` is given.
     pub fn create(path: &Path, force: bool) -> Result<Self, Error> {
         let created = match fs::read_dir(path) {
             Ok(mut entries) => {
-                let foreign = |entry: io::Result<fs::DirEntry>| {
-                    !entry.is_ok_and(|entry| is_temporary(&entry.file_name()))
-                };
+                let stale = |entry: &fs::DirEntry| is_stale(&entry.path(), is_artifact);
+                let foreign = |entry: io::Result<fs::DirEntry>| entry.is_ok_and(|e| !stale(&e));
                 if !force && entries.any(foreign) {
                     return Err(Error::NotEmpty(path.to_owned()));
                 }
+                remove_stale(path);
                 Vec::new()
             }
             Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -155,7 +151,7 @@ impl RunDirectory {
     ) -> Result<(), Error> {
         self.written.retain(|(other, _)| *other != artifact);
         let fill = || {
-            let (temporary, file) = Temporary::file(&self.path.join(artifact.temporary_name()))?;
+            let (temporary, file) = Temporary::file(&self.path.join(artifact.file_name()))?;
             let mut file = BufWriter::with_capacity(1 << 16, file);
             content(&mut file)?;
             file.flush()?;
@@ -173,9 +169,6 @@ impl RunDirectory {
         let mut held = hold();
         for artifact in Artifact::ALL {
             remove(&self.path.join(artifact.file_name()))?;
-            if self.written.iter().all(|(other, _)| *other != artifact) {
-                remove(&self.path.join(artifact.temporary_name()))?;
-            }
         }
         for (artifact, temporary) in self.written.iter().rev() {
             let path = self.path.join(artifact.file_name());
@@ -190,8 +183,18 @@ impl RunDirectory {
     }
 }
 
-fn is_temporary(name: &OsStr) -> bool {
-    Artifact::ALL.iter().any(|artifact| name == artifact.temporary_name().as_str())
+/// Says whether a name is one that heddle gives to a file of a run directory.
+fn is_artifact(name: &str) -> bool {
+    Artifact::ALL.iter().any(|artifact| artifact.file_name() == name)
+}
+
+/// Removes what runs left behind that were killed.
+fn remove_stale(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if is_stale(&entry.path(), is_artifact) {
+            temporary::remove(&entry.path());
+        }
+    }
 }
 
 fn remove(path: &Path) -> Result<(), Error> {

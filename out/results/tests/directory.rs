@@ -40,10 +40,9 @@ fn files_get_their_names_at_the_end() {
     let mut run = RunDirectory::create(&path, false).unwrap();
     run.write(Artifact::Ranks, text("ranks")).unwrap();
     run.write(Artifact::Summary, text("summary")).unwrap();
-    assert_eq!(
-        contents(&path),
-        files(&[(".ranks.csv.partial", "ranks"), (".summary.json.partial", "summary")])
-    );
+    let process = std::process::id();
+    let partial = ["ranks.csv", "summary.json"].map(|name| format!(".{name}.{process}.partial"));
+    assert_eq!(contents(&path), files(&[(&partial[0], "ranks"), (&partial[1], "summary")]));
     run.finish().unwrap();
     assert_eq!(contents(&path), files(&[("ranks.csv", "ranks"), ("summary.json", "summary")]));
 }
@@ -74,7 +73,7 @@ fn a_folder_with_something_in_it_is_refused() {
 #[test]
 fn force_replaces_the_files_of_heddle_and_no_others() {
     let scratch = tempfile::tempdir().unwrap();
-    for name in ["notes", "ranks.csv", "messages.csv", ".timeline.paje.partial"] {
+    for name in ["notes", "ranks.csv", "messages.csv", ".timeline.paje.4194305.partial"] {
         fs::write(scratch.path().join(name), "old").unwrap();
     }
     let mut run = RunDirectory::create(scratch.path(), true).unwrap();
@@ -171,9 +170,63 @@ fn a_name_that_is_taken_by_a_folder_is_an_error() {
 #[test]
 fn what_a_stopped_run_left_is_no_obstacle() {
     let scratch = tempfile::tempdir().unwrap();
-    fs::write(scratch.path().join(".messages.csv.partial"), "half").unwrap();
+    fs::write(scratch.path().join(".messages.csv.4194305.partial"), "half").unwrap();
     let mut run = RunDirectory::create(scratch.path(), false).unwrap();
     run.write(Artifact::Summary, text("{}")).unwrap();
     run.finish().unwrap();
     assert_eq!(contents(scratch.path()), files(&[("summary.json", "{}")]));
+}
+
+/// Whatever is in the folder and is not the rest of a killed run is somebody's: a link under a
+/// partial name, another's hidden file, and what a run that goes on is writing.
+#[cfg(unix)]
+#[test]
+fn hidden_files_of_others_are_an_obstacle() {
+    for name in [".manifest.json.partial", ".manifest.json.4194305.partial"] {
+        let scratch = tempfile::tempdir().unwrap();
+        let secret = scratch.path().join("secret");
+        fs::write(&secret, "secret").unwrap();
+        let folder = scratch.path().join("out");
+        fs::create_dir(&folder).unwrap();
+        std::os::unix::fs::symlink(&secret, folder.join(name)).unwrap();
+        assert!(matches!(RunDirectory::create(&folder, false), Err(Error::NotEmpty(_))), "{name}");
+    }
+    let scratch = tempfile::tempdir().unwrap();
+    fs::write(scratch.path().join(".notes"), "mine").unwrap();
+    assert!(matches!(RunDirectory::create(scratch.path(), false), Err(Error::NotEmpty(_))));
+    let scratch = tempfile::tempdir().unwrap();
+    let name = scratch.path().join(".ranks.csv.4194305.partial");
+    let other = fs::File::create(&name).unwrap();
+    rustix::fs::flock(&other, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    assert!(matches!(RunDirectory::create(scratch.path(), false), Err(Error::NotEmpty(_))));
+    assert!(name.exists());
+    drop(other);
+    RunDirectory::create(scratch.path(), false).unwrap();
+    assert!(!name.exists());
+}
+
+/// A link that waits under the very name that a file gets until it is complete is not followed.
+#[cfg(unix)]
+#[test]
+fn links_are_not_followed() {
+    let scratch = tempfile::tempdir().unwrap();
+    let secret = scratch.path().join("secret");
+    fs::write(&secret, "secret").unwrap();
+    let folder = scratch.path().join("out");
+    fs::create_dir(&folder).unwrap();
+    let name = format!(".ranks.csv.{}.partial", std::process::id());
+    std::os::unix::fs::symlink(&secret, folder.join(&name)).unwrap();
+    let mut run = RunDirectory::create(&folder, true).unwrap();
+    let error = run.write(Artifact::Ranks, text("ranks")).unwrap_err();
+    assert!(error.to_string().contains("exists"), "{error}");
+    drop(run);
+    assert_eq!(fs::read_to_string(&secret).unwrap(), "secret");
+    // A link under the final name is replaced, and not followed either.
+    fs::remove_file(folder.join(&name)).unwrap();
+    std::os::unix::fs::symlink(&secret, folder.join("ranks.csv")).unwrap();
+    let mut run = RunDirectory::create(&folder, true).unwrap();
+    run.write(Artifact::Ranks, text("ranks")).unwrap();
+    run.finish().unwrap();
+    assert_eq!(fs::read_to_string(&secret).unwrap(), "secret");
+    assert_eq!(contents(&folder), files(&[("ranks.csv", "ranks")]));
 }

@@ -23,10 +23,14 @@ fn a_process_that_ends_removes_what_it_began() {
     }
     let (kept, _) = Temporary::file(&path("begun")).unwrap();
     hold().rename(&kept, &path("kept")).unwrap();
-    assert_eq!(names(), [".ranks.csv.partial", "kept", "new", "old.csv"]);
+    let folder = Temporary::folder(&path("folder")).unwrap();
+    fs::write(folder.path().join("file"), "half").unwrap();
+    let partial = |name: &str| format!(".{name}.{}.partial", std::process::id());
+    let [ranks, partial_folder] = ["ranks.csv", "folder"].map(partial);
+    assert_eq!(names(), [&partial_folder, &ranks, "kept", "new", "old.csv"]);
     hold().remove_all();
     assert_eq!(names(), ["kept", "old.csv"]);
     // If the process goes on nevertheless, nothing more happens.
-    drop((old, new, kept));
+    drop((old, new, kept, folder));
     assert_eq!(names(), ["kept", "old.csv"]);
 }

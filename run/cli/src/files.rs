@@ -1,10 +1,9 @@
 //! `heddle check`, `heddle gen` and `heddle convert`.
 
 use std::{
-    ffi::OsString,
-    fs::{self, File},
+    fs::File,
     io::{self, BufWriter, IsTerminal, Read, Write},
-    path::{Path, PathBuf},
+    path::Path,
 };
 
 use experiment::{Failure, Generated, Request};
@@ -20,7 +19,7 @@ use crate::{
     stop,
 };
 
-/// What stands for standard input or output.
+/// The name of standard input and output.
 const STANDARD: &str = "-";
 
 /// Reports everything that is wrong or odd about a GOAL file.
@@ -122,21 +121,20 @@ fn rewrite(arguments: &Convert, form: TraceFormat) -> Result<(), Ending> {
         ..Request::default()
     };
     let name = folder.display().to_string();
-    let partial = partial(folder);
-    written(fs::create_dir(&partial), &name)?;
+    stop::watch(|| {});
+    let partial = match Temporary::folder(folder) {
+        Ok(partial) => partial,
+        Err(error) => return written(Err(error), &name),
+    };
     let form = match form {
         TraceFormat::Allprof => experiment::TraceForm::Allprof,
         TraceFormat::Ti => experiment::TraceForm::Independent,
     };
-    let warnings =
-        experiment::rewritten_traces(&request, form, &partial, folder).inspect_err(|_| {
-            // What is left of it is of no use; that it could not be removed is not what matters.
-            let _ = fs::remove_dir_all(&partial);
-        })?;
+    let warnings = experiment::rewritten_traces(&request, form, partial.path(), folder)?;
     for warning in &warnings {
         complain(&format!("warning: {warning}"));
     }
-    written(fs::rename(&partial, folder), &name)
+    written(results::hold().rename(&partial, folder), &name)
 }
 
 /// The form that a file's name asks for; none for standard output.
@@ -204,17 +202,9 @@ pub fn to_file(
         return written(File::create(path).and_then(fill), &name);
     }
     stop::watch(|| {});
-    let result = Temporary::file(&partial(path)).and_then(|(temporary, file)| {
+    let result = Temporary::file(path).and_then(|(temporary, file)| {
         fill(file)?;
         results::hold().rename(&temporary, path)
     });
     written(result, &name)
-}
-
-/// The temporary name of a file, in the same folder.
-fn partial(path: &Path) -> PathBuf {
-    let mut name = OsString::from(".");
-    name.push(path.file_name().unwrap_or_default());
-    name.push(format!(".{}.partial", std::process::id()));
-    path.with_file_name(name)
 }
