@@ -106,7 +106,6 @@ pub enum Error {
 
 /// What one load leads to. Times are in picoseconds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
 pub struct Point {
     /// The load that was asked for.
     pub load: f64,
@@ -145,7 +144,6 @@ impl Point {
 
 /// Messages that wait for each other for ever.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
 pub struct Deadlock {
     /// The end of the last batch in which something moved, in picoseconds.
     pub since: u64,
@@ -390,7 +388,6 @@ pub fn curve<N: Wired>(
 
 /// Where a network saturates.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
 pub struct Saturation {
     /// The largest load found that is accepted, and the smallest that is not, or at which nothing
     /// moves any more; the latter is above 1 if all is accepted.

@@ -139,7 +139,7 @@ fn routes(
 struct Way {
     /// Devices, ports and lanes.
     hops: Vec<(String, u16, u8)>,
-    /// Whether the source chooses among several, of which this is one.
+    /// Is true if the source chooses among several, of which this is one.
     chosen: bool,
 }
 
@@ -253,18 +253,18 @@ fn as_json(
     let ways: Vec<Value> = ways.iter().map(|way| way.hops.iter().map(hop).collect()).collect();
     let value = json!({
         "hosts": metrics.hosts,
-        "hosts-out": metrics.hosts_out,
+        "hosts_out": metrics.hosts_out,
         "switches": metrics.switches,
         "ports": metrics.ports,
-        "host-links": metrics.host_links,
-        "switch-links": metrics.switch_links,
+        "host_links": metrics.host_links,
+        "switch_links": metrics.switch_links,
         "diameter": metrics.diameter,
-        "mean-hops": metrics.mean_hops,
+        "mean_hops": metrics.mean_hops,
         "sampled": metrics.sampled,
         "bisection": { "links": links, "exact": exact },
         "routing": name,
         "lanes": routes.lanes(),
-        "deadlock-free": analysis.cycle.is_none(),
+        "deadlock_free": analysis.cycle.is_none(),
         "cycle": cycle,
         "routes": ways,
     });

@@ -15,7 +15,7 @@ fn figures_and_a_route() {
     assert_eq!(json["switches"], 54);
     assert_eq!(json["diameter"], 4);
     assert_eq!(json["bisection"]["links"], 324);
-    assert_eq!(json["deadlock-free"], true);
+    assert_eq!(json["deadlock_free"], true);
     let way: Vec<String> = json["routes"][0]
         .as_array()
         .expect("a route")

@@ -35,7 +35,6 @@ pub struct TrafficPlan {
 
 /// What was measured.
 #[derive(Debug, Serialize)]
-#[serde(rename_all = "kebab-case")]
 pub struct Measured {
     /// The points, by load.
     pub points: Vec<Point>,
