@@ -29,7 +29,7 @@ pub struct Node {
     pub label: String,
 }
 
-/// How a connection is drawn.
+/// The style of a connection.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Stroke {
     /// A thin line.
@@ -50,7 +50,7 @@ pub enum Stroke {
 pub struct Connection {
     /// Where it begins and ends.
     pub ends: [(f64, f64); 2],
-    /// How it is drawn.
+    /// Its style.
     pub stroke: Stroke,
 }
 

@@ -61,7 +61,7 @@ fn node(graph: &Graph, device: u32, at: (f64, f64)) -> Node {
     Node { at, symbol: Symbol::Box, name, label }
 }
 
-/// From light grey by orange to red.
+/// Returns the colour of a share: light grey for 0, orange for a half, red for 1.
 fn colour(heat: f64) -> String {
     const STOPS: [[f64; 3]; 3] = [[220.0, 225.0, 230.0], [250.0, 170.0, 60.0], [200.0, 20.0, 30.0]];
     let place = heat.clamp(0.0, 1.0) * 2.0;

@@ -1,6 +1,6 @@
-//! A timeline as text: a row per CPU, and in each cell what took most of the cell's time.
+//! A timeline as text: a row per CPU, whose cells show the activity that took most of their time.
 //!
-//! What a cell cannot show are messages and activities much shorter than itself; the timelines in
+//! A cell cannot show messages, nor activities much shorter than itself; the timelines in
 //! files have both.
 
 use std::io::{self, Write};
@@ -20,7 +20,7 @@ const LEAST_CELLS: usize = 24;
 /// Columns between two labels of the axis at least.
 const TICK_GAP: u128 = 12;
 
-/// What a CPU can be doing.
+/// A state of a CPU.
 struct State {
     symbol: &'static str,
     /// Parameter of the terminal's colour command (ECMA-48, SGR); empty if there is nothing to
@@ -44,7 +44,8 @@ static STATES: [State; 5] = [
 ];
 const FINISHED: State = state(" ", "", "");
 
-/// Draws what the CPUs of the first ranks did, `width` columns wide but never less than 24 cells.
+/// Draws the activity of the CPUs of the first ranks, `width` columns wide but never less than 24
+/// cells.
 ///
 /// A rank waits until it finishes; one that is stuck in a deadlock waits until the end. CPUs
 /// without any slice have no row, unless their rank would have none. At most 32 rows are drawn;
@@ -126,7 +127,7 @@ fn rows(ranks: usize, slices: &[Slice]) -> Vec<Row<'_>> {
     rows
 }
 
-/// What stands before each row, with a blank after it. CPUs are named if there is any but the
+/// Returns the label of each row, with a blank after it. CPUs are named if there is any but the
 /// first.
 fn labels(rows: &[Row]) -> Vec<String> {
     let digits = |number: u32| number.to_string().len();
@@ -173,7 +174,8 @@ fn step(span: u128, columns: u128) -> u128 {
     }
 }
 
-/// What to show in each cell of a CPU that is busy by `slices` and otherwise waits until `until`.
+/// Returns the state of each cell of a CPU that is busy by `slices` and otherwise waits until
+/// `until`.
 ///
 /// In units of 1 ps / `cells`, in which everything is whole, a cell lasts `end` and a time is its
 /// picoseconds times `cells`.

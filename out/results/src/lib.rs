@@ -39,14 +39,14 @@ mod traffic_tables;
 pub use call_timeline::CallTimeline;
 pub use collector::{Collector, Computation, LinkLoad, Message, Recorded, Slice, Wanted};
 pub use directory::{Artifact, Error, RunDirectory};
-pub use format::plural;
+pub use format::{Column as TimeColumn, plural, printable};
 pub use gantt::{GANTT_RANKS, write_gantt};
 pub use json::{write_json, write_pretty};
 pub use messages::MessageTable;
 pub use paje::write_paje;
 pub use perfetto::write_perfetto;
 pub use performance::Performance;
-pub use progress::{Progress, Snapshot, Work};
+pub use progress::{Progress, Snapshot, Work, end_status, show_status};
 pub use summary::{CriticalPathSummary, DeadlockSummary, Pending, Summary};
 pub use table::{
     Call, CallRow, Cell, Column, ComputationRow, Fixed, FlowRow, HopRow, Kind, LaneRow, MessageRow,

@@ -147,7 +147,7 @@ pub fn write_paje(out: &mut impl Write, ranks: u32, recorded: &Recorded) -> io::
     text.finish()
 }
 
-/// Which containers have states.
+/// The containers that have states.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum States {
     OfRanks,

@@ -114,7 +114,7 @@ pub fn write_perfetto(out: &mut impl Write, ranks: u32, recorded: &Recorded) -> 
     trace.finish()
 }
 
-/// What a slice has to do with its message.
+/// The relation of a slice to its message.
 struct Flow<'a> {
     id: u32,
     message: &'a Message,

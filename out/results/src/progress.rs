@@ -3,24 +3,50 @@
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use units::Time;
 
-use crate::format;
+use crate::format::{self, printable};
 
 /// Nothing is shown of runs shorter than this.
 const QUIET: Duration = Duration::from_secs(1);
 /// Time between two updates.
 const PERIOD: Duration = Duration::from_millis(200);
 
-/// How many operations and signals a run does in a second, before anything is known of it: between
+/// Operations and signals that a run does in a second, before anything is known of it: between
 /// a slow machine and a fast one.
 const SPEED: f64 = 5e6;
 /// A run that will take longer than this is announced.
 const LONG: f64 = 2.0;
-/// What is believed of the number of signals before the run counts as much as this part of it.
+/// The estimate of the number of signals before the run counts as much as this part of it.
 const BELIEF: f64 = 0.02;
+
+/// Is true while a status line is shown. Whoever writes to it holds the lock.
+static SHOWN: Mutex<bool> = Mutex::new(false);
+
+fn shown() -> MutexGuard<'static, bool> {
+    SHOWN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Shows a status line in place of the one before; an empty one wipes it. If it cannot be written,
+/// nobody reads it.
+pub fn show_status(mut out: impl Write, line: &str) {
+    let mut shown = shown();
+    let _ = write!(out, "\r{}\x1b[K", printable(line)).and_then(|()| out.flush());
+    *shown = !line.is_empty();
+}
+
+/// Wipes the status line, if there is one, for a process that ends: none is shown from now on.
+pub fn end_status() {
+    let shown = shown();
+    if *shown {
+        let _ = write!(io::stderr(), "\r\x1b[K");
+    }
+    // Whoever waits for the lock waits for the end of the process.
+    std::mem::forget(shown);
+}
 
 /// Shows the progress that the simulation notes in counters of the caller's.
 #[derive(Clone, Copy, Debug)]
@@ -35,7 +61,7 @@ pub struct Progress<'a> {
     pub total: Option<Work>,
 }
 
-/// What there is to do.
+/// The work of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Work {
     /// Operations.
@@ -45,9 +71,9 @@ pub struct Work {
 }
 
 impl Work {
-    /// Which share of the work is done, after so many operations and signals. How many signals an
-    /// operation takes is learned from those that are done; 1 when all operations are, and then
-    /// only.
+    /// Returns the share of the work that is done after so many operations and signals. How many
+    /// signals an operation takes is learned from those that are done; 1 when all operations are,
+    /// and then only.
     pub fn share(&self, operations: u64, signals: u64) -> f64 {
         let all = (self.operations as f64).max(1.0);
         let done = (operations as f64).min(all);
@@ -108,9 +134,7 @@ impl Progress<'_> {
         let mut pause = quiet;
         let mut shown = false;
         let mut least = 0.0;
-        let mut show = |line: &str| {
-            let _ = write!(out, "\r{line}\x1b[K").and_then(|()| out.flush());
-        };
+        let mut show = |line: &str| show_status(&mut out, line);
         if let Some(seconds) = self.expected().filter(|seconds| *seconds > LONG) {
             show(&format!("about {} expected", format::seconds(seconds)));
             shown = true;
@@ -127,7 +151,7 @@ impl Progress<'_> {
         }
     }
 
-    /// How many seconds the run may take, before anything is known of it.
+    /// Estimates the seconds that the run takes, before anything is known of it.
     fn expected(&self) -> Option<f64> {
         let work = self.total?;
         Some((work.operations as f64 + work.signals as f64) / SPEED)
@@ -153,7 +177,8 @@ impl std::fmt::Display for Snapshot {
         let elapsed = self.elapsed.as_secs_f64();
         let rate = self.done as f64 / elapsed.max(1e-9);
         if let Some(share) = self.share {
-            write!(f, "{:.1} %, ", 100.0 * share)?;
+            // The line is there until the run has ended: the whole is never done before.
+            write!(f, "{:.1} %, ", (100.0 * share).min(99.9))?;
         }
         let simulated = format::time(Time::from_ps(self.simulated_ps));
         write!(f, "{simulated} simulated, {} events/s", format::count(rate))?;

@@ -5,17 +5,17 @@ use std::io::{self, Write};
 
 use units::Time;
 
-use crate::format::{bytes, count, plural, seconds, time};
+use crate::format::{bytes, count, plural, printable, seconds, time};
 use crate::{CriticalPathSummary, DeadlockSummary, Pending, Performance, Summary};
 
-/// How many pending operations of a deadlock are shown; `summary.json` has more.
+/// Pending operations of a deadlock that are shown; `summary.json` has more.
 const SHOWN: usize = 20;
 /// Ranks of a cycle that are shown.
 const CYCLE: usize = 40;
 /// Width of the labels.
 const LABEL: usize = 15;
 
-/// Writes what a person wants to know about a run.
+/// Writes the summary of a run for people.
 pub fn write_terminal(
     out: &mut impl Write,
     summary: &Summary,
@@ -24,7 +24,7 @@ pub fn write_terminal(
     let mut text = String::new();
     // Writing into a string does not fail.
     let _ = render(&mut text, summary, performance);
-    out.write_all(text.as_bytes())
+    out.write_all(printable(&text).as_bytes())
 }
 
 fn render(text: &mut String, summary: &Summary, performance: &Performance) -> std::fmt::Result {
@@ -97,7 +97,7 @@ fn render_path(
     Ok(())
 }
 
-/// Who can never finish of so many ranks, and what each waits for.
+/// Names the ranks that can never finish, of so many, and the operation that each waits for.
 pub fn describe_deadlock(deadlock: &DeadlockSummary, ranks: u64) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail.

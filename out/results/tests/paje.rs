@@ -13,7 +13,7 @@ fn paje(ranks: u32, recorded: &Recorded) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// What follows the fixed header: from the first container of a rank on.
+/// Returns the part behind the fixed header: from the first container of a rank on.
 fn body(ranks: u32, recorded: &Recorded) -> String {
     let text = paje(ranks, recorded);
     let (_, body) = text.split_once("heddle\n").expect("the root container");

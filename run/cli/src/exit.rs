@@ -1,12 +1,14 @@
 //! How the command ends: exit codes, and what is said before.
 
 use std::{
+    env,
     fmt::Display,
-    io::{self, ErrorKind, Write},
+    io::{self, ErrorKind, IsTerminal, Write},
     process::ExitCode,
 };
 
 use experiment::Failure;
+use results::printable;
 
 /// The exit codes, besides those of signals. `EXIT_CODES` and the book's chapter on the command
 /// line list them too.
@@ -40,7 +42,7 @@ Exit codes:
 #[derive(Debug)]
 pub struct Ending {
     exit: u8,
-    /// What to say on standard error.
+    /// The message for standard error.
     message: Option<String>,
 }
 
@@ -60,7 +62,7 @@ impl Ending {
         self.say().into()
     }
 
-    /// The same, as a number.
+    /// Says what there is to say and gives the exit code as a number.
     pub fn say(self) -> u8 {
         if let Some(message) = self.message {
             complain(&message);
@@ -99,14 +101,46 @@ pub fn byte_of(code: i32) -> u8 {
     if last == 0 && code != 0 { Exit::Input as u8 } else { last }
 }
 
-/// Writes to standard error; if that is closed, nobody reads it.
+/// Writes to standard error; if that is closed, nobody reads it. Control characters, which may come
+/// from a file, are escaped, and on a terminal the word that says what it is has a colour.
 pub fn complain(message: &str) {
-    let _ = writeln!(io::stderr(), "{}", message.trim_end());
+    let text = printable(message.trim_end());
+    let text = if in_colour(&io::stderr()) { coloured(&text).into() } else { text };
+    let _ = writeln!(io::stderr(), "{text}");
 }
 
-/// Writes a text to standard output.
+/// Says whether colours are wanted: on a terminal that has them, unless NO_COLOR is set.
+pub fn in_colour(stream: &impl IsTerminal) -> bool {
+    let unset = env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    stream.is_terminal() && unset && env::var_os("TERM").is_none_or(|kind| kind != "dumb")
+}
+
+/// The words that begin a message or one of its lines, with the commands for their colours
+/// (ECMA-48, SGR). They are those of the parser of command lines.
+const WORDS: [(&str, &str); 4] = [
+    ("error:", "\x1b[1m\x1b[31m"),
+    ("warning:", "\x1b[1m\x1b[33m"),
+    ("note:", "\x1b[1m\x1b[36m"),
+    ("help:", "\x1b[32m"),
+];
+
+/// Colours the words of a message.
+fn coloured(text: &str) -> String {
+    let line = |line: &str| {
+        let words = line.trim_start();
+        let (indent, _) = line.split_at(line.len() - words.len());
+        let found = WORDS.iter().find_map(|(word, on)| Some((word, on, words.strip_prefix(word)?)));
+        match found {
+            Some((word, on, rest)) => format!("{indent}{on}{word}\x1b[0m{rest}"),
+            None => line.to_owned(),
+        }
+    };
+    text.split('\n').map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Writes a text to standard output. Control characters, which may come from a file, are escaped.
 pub fn print(text: &str) -> Result<(), Ending> {
-    written(io::stdout().write_all(text.as_bytes()), "standard output")
+    written(io::stdout().write_all(printable(text).as_bytes()), "standard output")
 }
 
 /// Judges the result of writing to `name`. A reader that has seen enough, as `head` does, is no
@@ -117,5 +151,18 @@ pub fn written(result: io::Result<()>, name: &str) -> Result<(), Ending> {
             Err(Ending::new(Exit::Output, format!("error: {name}: {}", experiment::reason(&error))))
         }
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_messages_have_colours() {
+        let text = "error: a file\n  --> error: here\n  help: remove it";
+        let expected = "\x1b[1m\x1b[31merror:\x1b[0m a file\n  --> error: here\n  \
+                        \x1b[32mhelp:\x1b[0m remove it";
+        assert_eq!(coloured(text), expected);
     }
 }

@@ -11,6 +11,7 @@ use experiment::{
     Request,
     ladder::{Ladder, NOTHING, Rung, ladder, ladders},
 };
+use results::TimeColumn;
 use serde_json::{Value, json};
 use units::Time;
 
@@ -18,7 +19,11 @@ use crate::{
     arguments::{Format, Ladder as Arguments},
     exit::{Ending, Exit, complain, print},
     files::to_file,
+    stop,
 };
+
+/// Digits behind the point of a time in the table at most; JSON has all of them.
+const DIGITS: usize = 6;
 
 /// Ladders, each with the value of the setting that they differ in.
 type Climbed = Vec<(String, Ladder)>;
@@ -32,18 +37,18 @@ pub fn run(arguments: &Arguments) -> Result<(), Ending> {
         flags: arguments.flags.0.clone(),
         ..Request::default()
     };
+    stop::watch(live::stop);
     let shown = io::stderr().is_terminal();
     let next = |name: &str| {
         if shown {
-            // What cannot be shown is no reason to stop.
-            let _ = write!(io::stderr(), "\r\x1b[K{name} …");
+            results::show_status(io::stderr(), &format!("{name} …"));
         }
     };
-    let climbed = climb(arguments, &request, next)?;
+    let climbed = climb(arguments, &request, next);
     if shown {
-        let _ = write!(io::stderr(), "\r\x1b[K");
+        results::show_status(io::stderr(), "");
     }
-    report(arguments, &climbed)
+    report(arguments, &climbed?)
 }
 
 /// Climbs the ladder, or one for each value of a key.
@@ -133,7 +138,7 @@ fn ratio(a: Time, b: Time) -> f64 {
 
 /// By how much a time differs from the finest model's, in percent.
 fn percent(a: Time, b: Time) -> String {
-    if b == Time::ZERO { "-".to_owned() } else { format!("{:+.1} %", (ratio(a, b) - 1.0) * 100.0) }
+    if b == Time::ZERO { "-".to_owned() } else { format!("{:+.1}", (ratio(a, b) - 1.0) * 100.0) }
 }
 
 fn table(value: &str, ladder: &Ladder) -> String {
@@ -143,26 +148,24 @@ fn table(value: &str, ladder: &Ladder) -> String {
     }
     let last = finest(ladder);
     let reference = last.and_then(|rung| rung.makespan).unwrap_or_default();
+    let first = |rung: &Rung| rung.finish.iter().min().copied().unwrap_or_default();
+    let makespans = ladder.rungs.iter().filter_map(|rung| rung.makespan);
+    let column = TimeColumn::of(makespans.chain(ladder.rungs.iter().map(first)), DIGITS);
+    let unit = column.unit();
+    let [makespan, earliest] = ["makespan", "first end"].map(|name| format!("{name}, {unit}"));
     let _ = writeln!(
         text,
-        "{:<16}{:>22}{:>12}{:>22}{:>16}{:>12}{:>12}",
-        "model",
-        "makespan",
-        "difference",
-        "first rank ends",
-        "communication",
-        "events",
-        "wall time"
+        "{:<15}{makespan:>16}{:>10}{earliest:>17}{:>13}{:>12}{:>9}",
+        "model", "diff., %", "commun., %", "events", "wall, s"
     );
     for rung in &ladder.rungs {
-        let makespan = rung.makespan.map_or("deadlock".to_owned(), |time| time.to_string());
+        let makespan = rung.makespan.map_or("deadlock".to_owned(), |time| column.show(time));
         let difference = rung.makespan.map_or("-".to_owned(), |time| percent(time, reference));
-        let first = rung.finish.iter().min().copied().unwrap_or_default();
         let _ = writeln!(
             text,
-            "{:<16}{makespan:>22}{difference:>12}{:>22}{:>14.1} %{:>12}{:>10.4} s",
+            "{:<15}{makespan:>16}{difference:>10}{:>17}{:>13.1}{:>12}{:>9.3}",
             rung.name,
-            first.to_string(),
+            column.show(first(rung)),
             rung.communication * 100.0,
             rung.events,
             rung.wall,

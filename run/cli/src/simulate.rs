@@ -2,14 +2,15 @@
 
 use std::{
     env,
-    io::{self, BufWriter, IsTerminal, Write},
+    io::{self, BufWriter, Write},
 };
 
 use experiment::{Configuration, Make, Plan, Report, Request};
+use results::TimeColumn;
 
 use crate::{
     arguments::{Format, Run},
-    exit::{Ending, Exit, complain, print, written},
+    exit::{Ending, Exit, complain, in_colour, print, written},
     program, stop, traffic,
 };
 
@@ -37,11 +38,7 @@ pub fn run(arguments: &Run, make: Option<Make>) -> Result<u8, Ending> {
         return Err(drawn_in_json());
     }
     plan.warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));
-    if live {
-        stop::watch(live::stop);
-    } else if plan.output.is_some() {
-        stop::watch(|| {});
-    }
+    stop::watch(if live { live::stop } else { || {} });
     let report = experiment::run_held(&plan, make)?;
     report.warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));
     if !arguments.quiet {
@@ -52,7 +49,7 @@ pub fn run(arguments: &Run, make: Option<Make>) -> Result<u8, Ending> {
     Ok(program::code(&report))
 }
 
-/// What is said where a picture and JSON are to be printed.
+/// The error of asking for a picture and for JSON.
 pub fn drawn_in_json() -> Ending {
     let message = "error: --gantt draws on the terminal, not in JSON\n  \
                    help: leave out --format json, or set output.gantt = false";
@@ -68,9 +65,14 @@ fn show(arguments: &Run, gantt: bool, report: &Report, out: &mut impl Write) -> 
             let Some(ranks) = ranks else {
                 return Ok(());
             };
-            writeln!(out, "\n{:>10}  finish", "rank")?;
-            for (rank, totals) in ranks.iter().enumerate() {
-                writeln!(out, "{rank:>10}  {}", totals.finish)?;
+            let finish = ranks.iter().map(|totals| totals.finish);
+            let column = TimeColumn::of(finish.clone(), usize::MAX);
+            let header = format!("finish, {}", column.unit());
+            let times: Vec<_> = finish.map(|time| column.show(time)).collect();
+            let width = times.iter().map(String::len).max().unwrap_or(0).max(header.len());
+            writeln!(out, "\n{:>10}  {header:>width$}", "rank")?;
+            for (rank, time) in times.iter().enumerate() {
+                writeln!(out, "{rank:>10}  {time:>width$}")?;
             }
             Ok(())
         }
@@ -85,8 +87,7 @@ pub fn describe(report: &Report, gantt: bool, out: &mut impl Write) -> io::Resul
 
 /// Draws the timeline, below an empty line.
 fn draw(report: &Report, out: &mut impl Write) -> io::Result<()> {
-    let unset = |name| env::var_os(name).is_none_or(|value| value.is_empty());
-    let colour = io::stdout().is_terminal() && unset("NO_COLOR");
+    let colour = in_colour(&io::stdout());
     writeln!(out)?;
     let Report { summary, ranks, recorded, .. } = report;
     results::write_gantt(out, summary, ranks, recorded, columns(), colour)

@@ -1,4 +1,4 @@
-//! What happens on Ctrl-C: temporary files are removed before the process ends.
+//! The end of a process on Ctrl-C: temporary files are removed before it.
 
 /// The signals that ask a command to end. One that is started to outlive its terminal (`nohup`) is
 /// not asked by SIGHUP.
@@ -12,7 +12,7 @@ pub fn signals() -> Vec<i32> {
     signals
 }
 
-/// Whether this process ignores a signal, as far as the system tells (proc(5), `SigIgn`).
+/// Says whether this process ignores a signal, as far as the system tells (proc(5), `SigIgn`).
 #[cfg(unix)]
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -21,7 +21,8 @@ fn is_ignored(signal: i32) -> bool {
     mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
-/// From now on, the signals remove the temporary files and folders that this process made. It
+/// From now on, the signals wipe the status line and remove the temporary files and folders that
+/// this process made. It
 /// then ends with 128 and the number of the signal, as shells report it.
 ///
 /// Before that, `end` is called.
@@ -35,6 +36,7 @@ pub fn watch(end: fn()) {
     let _ = std::thread::Builder::new().spawn(move || {
         if let Some(signal) = signals.forever().next() {
             end();
+            results::end_status();
             let mut held = results::hold();
             held.remove_all();
             // Nothing runs any more that was to run at the end: a program may share this process.

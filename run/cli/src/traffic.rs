@@ -15,9 +15,7 @@ use crate::{
 pub fn run(arguments: &Run, configuration: Configuration) -> Result<(), Ending> {
     let plan = TrafficPlan::new(configuration)?;
     plan.warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));
-    if plan.writes() {
-        stop::watch(|| {});
-    }
+    stop::watch(|| {});
     let measured = plan.run()?;
     if !arguments.quiet {
         let mut text = Vec::new();

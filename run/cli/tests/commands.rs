@@ -209,7 +209,7 @@ fn per_rank_for_people() {
     folder.write("app.goal", APP);
     let ended = folder.heddle("run app.goal --per-rank");
     assert!(ended.stdout.starts_with("makespan        5.654 us\n"), "{}", ended.stdout);
-    let expected = "\n      rank  finish\n         0  1.6 us\n         1  5.654 us\n";
+    let expected = "\n      rank  finish, us\n         0       1.600\n         1       5.654\n";
     assert!(ended.stdout.ends_with(expected), "{}", ended.stdout);
 }
 

@@ -54,9 +54,11 @@ fn shown(text: &str) -> Vec<Shown> {
 /// A line without what measures the simulator itself.
 fn steady(line: &str) -> &str {
     let name = line.split("  ").next().unwrap_or_default();
-    // A rung of the ladder ends with its wall time.
-    if line.ends_with(" s") && line.matches(" %").count() == 2 {
-        return line.get(..line.len().saturating_sub(12)).unwrap_or(line).trim_end();
+    // A rung of the ladder is 92 columns wide and ends with its wall time.
+    if let Some((rung, wall)) = line.split_at_checked(83).filter(|_| line.len() == 92)
+        && wall.trim_start().parse::<f64>().is_ok()
+    {
+        return rung;
     }
     match name {
         "messages" | "events" => line.rsplit_once(", ").map_or(line, |(count, _)| count),

@@ -99,13 +99,15 @@ fn long_work_is_shown_and_wiped() {
             std::thread::yield_now();
         }
         operations.store(14, Ordering::Relaxed);
-        while !out.text().contains("100.0 %") {
+        while !out.text().contains("99.9 %") {
             std::thread::yield_now();
         }
     });
     let text = out.text();
     assert!(text.starts_with("\r50.0 %, 5 ns simulated, "), "{text:?}");
     assert!(text.ends_with("\x1b[K\r\x1b[K"), "{text:?}");
+    // All operations are done, but the run had not ended.
+    assert!(!text.contains("100.0 %"), "{text:?}");
 }
 
 /// A thousand million events at five million a second.
