@@ -1,4 +1,4 @@
-//! The figures of a run that come out the same every time.
+//! The reproducible figures of a run.
 
 use host::{Outcome, PendingOp, Place};
 use schedule::{Kind, Op};
@@ -29,8 +29,11 @@ pub struct Summary {
     pub critical_path: Option<CriticalPathSummary>,
     /// Set if the program cannot finish.
     pub deadlock: Option<DeadlockSummary>,
-    /// What else the reader should know.
+    /// Further facts that the reader should know.
     pub remarks: Vec<String>,
+    /// The settings that differ from their defaults, by full name.
+    #[serde(skip_serializing_if = "serde_json::Map::is_empty")]
+    pub parameters: serde_json::Map<String, serde_json::Value>,
 }
 
 /// The critical path, in picoseconds. The parts add up to the makespan.
@@ -55,9 +58,9 @@ pub struct CriticalPathSummary {
 pub struct DeadlockSummary {
     /// Simulated time of the last event.
     pub at_ps: u64,
-    /// How many ranks are stuck.
+    /// Number of ranks that are stuck.
     pub ranks: u64,
-    /// What they wait for, at most a thousand operations.
+    /// The operations that they wait for, at most a thousand.
     pub pending: Vec<Pending>,
     /// Ranks of which each waits for the next and the last for the first; empty if there is no
     /// cycle.
@@ -79,7 +82,7 @@ pub struct Pending {
     pub tag: Option<i64>,
     /// Bytes of a message; length of a computation in the schedule's time unit.
     pub size: u64,
-    /// Whether it started, or still waits for operations before it.
+    /// Is true if it started, false if it still waits for operations before it.
     pub started: bool,
     /// Line in the schedule's text, from 1, if it came from text.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -159,6 +162,7 @@ impl Summary {
             critical_path: deadlock.is_none().then(|| (&outcome.path).into()),
             deadlock,
             remarks: outcome.remarks.clone(),
+            parameters: serde_json::Map::new(),
         }
     }
 }

@@ -63,6 +63,7 @@ Examples:
 
 #[derive(Debug, Args)]
 #[command(after_help = format!("{RUN_EXAMPLES}\n\n{EXIT_CODES}"))]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct Run {
     /// A GOAL file, pattern:NAME, collective:NAME, traffic:NAME, traces (a folder, the beginning of
     /// their names or an .index file), an experiment file (.toml), a manifest (.json) or the folder
@@ -90,6 +91,9 @@ pub struct Run {
     /// Print every setting and where it comes from, as a listing to read, and do not simulate
     #[arg(long)]
     pub print_config: bool,
+    /// Start the program that a file of another user names
+    #[arg(long)]
+    pub trust: bool,
     #[command(flatten)]
     pub flags: AllFlags,
 }

@@ -13,6 +13,7 @@ mod program;
 mod record;
 mod simulate;
 mod stop;
+mod streams;
 mod topology;
 mod traffic;
 

@@ -14,6 +14,7 @@ use crate::{
     arguments::{Format, Mpirun},
     exit::{Ending, Exit, complain, print, written},
     program, simulate, stop,
+    streams::Out,
 };
 
 /// Runs a program whose ranks are simulated, held by what `make` makes, or as the settings say. The
@@ -31,6 +32,7 @@ pub fn run(arguments: &Mpirun, make: Option<Make>) -> Result<u8, Ending> {
         return Err(Ending::new(Exit::Usage, message));
     }
     program::begin(&configuration, make, arguments.quiet)?;
+    let waits = program::waits_in_real_time(&configuration, make.is_some());
     let mut plan = Plan::new(configuration)?;
     if plan.gantt && arguments.format == Some(Format::Json) {
         return Err(simulate::drawn_in_json());
@@ -40,9 +42,13 @@ pub fn run(arguments: &Mpirun, make: Option<Make>) -> Result<u8, Ending> {
         plan.printing = Printing::Tagged;
     }
     stop::watch(live::stop);
+    let mut out = program::output(arguments.format == Some(Format::Json))?;
     let mut report = experiment::run_held(&plan, make)?;
     report.warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));
-    show(arguments, plan.gantt, &report)?;
+    show(arguments, plan.gantt, &report, &mut out)?;
+    if !arguments.quiet && waits {
+        program::hint_at_clock(&report);
+    }
     if let Some(lost) = report.unprinted.take() {
         written(Err(lost), "standard output")?;
     }
@@ -106,11 +112,11 @@ fn request(arguments: &Mpirun) -> Result<Request, Ending> {
 }
 
 /// Prints the summary.
-fn show(arguments: &Mpirun, gantt: bool, report: &Report) -> Result<(), Ending> {
+fn show(arguments: &Mpirun, gantt: bool, report: &Report, out: &mut Out) -> Result<(), Ending> {
     if arguments.format == Some(Format::Json) {
-        let mut out = BufWriter::new(io::stdout().lock());
-        let shown = results::write_json(&mut out, &report.summary, &report.performance, None);
-        written(shown.and_then(|()| out.flush()), "standard output")?;
+        let mut text = Vec::new();
+        let shown = results::write_json(&mut text, &report.summary, &report.performance, None);
+        written(shown.and_then(|()| out.write(&text)), "standard output")?;
     } else if !arguments.quiet {
         // Standard output is the program's.
         let mut out = BufWriter::new(io::stderr().lock());

@@ -1,17 +1,21 @@
 //! Live programs as a workload, as `heddle mpirun` and `heddle run` carry them out.
 
-use std::{convert::Infallible, ffi::OsString, process};
+use std::{
+    convert::Infallible, ffi::OsString, os::unix::fs::MetadataExt, path::Path, process,
+    time::Duration,
+};
 
 use clap::Parser;
-use experiment::{Configuration, Make, Report};
+use experiment::{Configuration, Launch, Make, Report, Value};
 use recorder::launch;
 use results::plural;
 
 use crate::{
-    arguments::{Arguments, Command},
+    arguments::{Arguments, Command, Run},
     exit::{Ending, Exit, byte_of, complain},
     mpirun::{self, Adapted, check},
     simulate,
+    streams::Out,
 };
 
 /// The environment variable that holds the command line for [`inside`].
@@ -22,13 +26,13 @@ pub const FROM: &str = "HEDDLE_IN_PROCESS_FROM";
 /// The environment variables that tell the allocator of the process to keep what is free, as ranks
 /// take turns, and what one gives back the next one takes; and whether to take huge pages.
 pub const ALLOCATOR: [&str; 2] = ["MIMALLOC_PURGE_DELAY", "MIMALLOC_ALLOW_THP"];
-/// From how many ranks on huge pages are worth their memory: they take some ten MB more, and a
-/// tenth off the time where a processor no longer knows the places of most pages.
+/// Number of ranks from which on huge pages are worth their memory: they take some ten MB more, and
+/// a tenth off the time where a processor no longer knows the places of most pages.
 const HUGE_FROM: u32 = 4096;
 /// The library that holds ranks in the process of the program.
 const LIBRARY: &str = "libheddle_in_process.so";
 
-/// Whether all ranks are to share a process.
+/// Says whether all ranks are to share a process.
 pub fn is_in_process(configuration: &Configuration) -> bool {
     configuration.is_program() && configuration.switch("live.in-process")
 }
@@ -107,6 +111,80 @@ pub fn inside(line: &[OsString], make: Make) -> u8 {
         }
     }
     .unwrap_or_else(Ending::say)
+}
+
+/// Refuses to start a program that a file of another user names, unless that user is trusted, and
+/// says what a file will start. What the command line itself names needs no question.
+pub fn trusted(arguments: &Run, configuration: &Configuration) -> Result<(), Ending> {
+    let named = Path::new(&arguments.source);
+    let file = if named.is_dir() { named.join("manifest.json") } else { named.to_owned() };
+    let Ok(data) = file.metadata() else { return Ok(()) };
+    let programs = configuration.programs()?;
+    if programs.is_empty() {
+        return Ok(());
+    }
+    let describe = |launch: &Launch| {
+        let words = launch.arguments.iter().map(|word| word.to_string_lossy());
+        let line: Vec<_> = [launch.program.to_string_lossy()].into_iter().chain(words).collect();
+        format!("{} of `{}`", plural(launch.ranks.into(), "rank"), line.join(" "))
+    };
+    let starts: Vec<_> = programs.iter().map(describe).collect();
+    let starts = format!("{} starts {}", file.display(), starts.join(" and "));
+    if data.uid() != rustix::process::geteuid().as_raw() && !arguments.trust {
+        let message = format!(
+            "error: {starts}, and belongs to another user\n  \
+             help: if you trust that user and this program, add --trust"
+        );
+        return Err(Ending::new(Exit::Input, message));
+    }
+    if !arguments.quiet {
+        complain(&format!("note: {starts}"));
+    }
+    Ok(())
+}
+
+/// The place of the summary: standard output, which a JSON object does not share with programs.
+pub fn output(apart: bool) -> Result<Out, Ending> {
+    let out = if apart { Out::apart() } else { Ok(Out::Shared) };
+    out.map_err(|error| {
+        let reason = experiment::reason(&error);
+        Ending::new(Exit::Output, format!("error: standard output: {reason}"))
+    })
+}
+
+/// Says whether the ranks of a program are processes that sleep in real time.
+pub fn waits_in_real_time(configuration: &Configuration, in_process: bool) -> bool {
+    let clock = configuration.get("live.host-clock").map(|(value, _)| value);
+    !in_process && clock == Some(Value::Word("real"))
+}
+
+/// Hints at simulated clocks where ranks slept or waited most of the time: they do so one after the
+/// other, as what a rank may see of the others depends on their order.
+pub fn hint_at_clock(report: &Report) {
+    let spent = Duration::from_secs_f64(report.performance.simulation_seconds.max(0.0));
+    let busy = report.performance.cpu_seconds + children_seconds().unwrap_or(f64::INFINITY);
+    if spent > SLOW && busy < spent.as_secs_f64() * BUSY {
+        complain(&format!(
+            "note: the ranks slept or waited for most of {:.1} s of real time\n  \
+             help: with --host-clock simulated, sleeping takes simulated time only",
+            spent.as_secs_f64()
+        ));
+    }
+}
+
+/// Runs shorter than this are not worth a hint.
+const SLOW: Duration = Duration::from_secs(2);
+/// A run whose processes compute less than this part of the time waits for something.
+const BUSY: f64 = 0.2;
+
+/// CPU time of all processes that this one started and waited for, in seconds, as far as the system
+/// tells (proc(5), `cutime` and `cstime`, the 14th and 15th field behind the name).
+fn children_seconds() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/self/stat").ok()?;
+    let (_, fields) = text.rsplit_once(") ")?;
+    let mut times = fields.split(' ').skip(13).map(str::parse::<u64>);
+    let ticks = times.next()?.ok()?.saturating_add(times.next()?.ok()?);
+    Some(ticks as f64 / rustix::param::clock_ticks_per_second() as f64)
 }
 
 /// Says that there is a deadlock, where the summary does not.

@@ -2,7 +2,7 @@
 
 use std::{
     env,
-    io::{self, BufWriter, Write},
+    io::{self, Write},
 };
 
 use experiment::{Configuration, Make, Plan, Report, Request};
@@ -31,6 +31,9 @@ pub fn run(arguments: &Run, make: Option<Make>) -> Result<u8, Ending> {
     if configuration.is_traffic() {
         return traffic::run(arguments, configuration).map(|()| Exit::Success as u8);
     }
+    if make.is_none() {
+        program::trusted(arguments, &configuration)?;
+    }
     program::begin(&configuration, make, arguments.quiet)?;
     let live = configuration.is_program();
     let plan = Plan::new(configuration)?;
@@ -39,12 +42,13 @@ pub fn run(arguments: &Run, make: Option<Make>) -> Result<u8, Ending> {
     }
     plan.warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));
     stop::watch(if live { live::stop } else { || {} });
+    let mut out = program::output(live && arguments.format == Format::Json)?;
     let report = experiment::run_held(&plan, make)?;
     report.warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));
     if !arguments.quiet {
-        let mut out = BufWriter::new(io::stdout().lock());
-        let shown = show(arguments, plan.gantt, &report, &mut out).and_then(|()| out.flush());
-        written(shown, "standard output")?;
+        let mut text = Vec::new();
+        let shown = show(arguments, plan.gantt, &report, &mut text);
+        written(shown.and_then(|()| out.write(&text)), "standard output")?;
     }
     Ok(program::code(&report))
 }

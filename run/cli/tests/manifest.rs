@@ -3,6 +3,7 @@
 mod common;
 
 use common::Folder;
+use serde_json::{Value, json};
 
 const SCHEDULE: &str = "\
 num_ranks 3
@@ -125,8 +126,7 @@ fn hashes_are_sha_256() {
     let folder = Folder::new("manifest-hash");
     folder.write("n.txt", "#abc\n0 1\n");
     assert_eq!(folder.heddle("run pattern:gather --set noise.trace=n.txt -q -o out").code, 0);
-    let manifest: serde_json::Value =
-        serde_json::from_slice(&folder.read("out/manifest.json")).expect("JSON");
+    let manifest: Value = serde_json::from_slice(&folder.read("out/manifest.json")).expect("JSON");
     // printf '#abc\n0 1\n' | sha256sum
     let hash = "048f56ecfe3861c58e72d9515d937a5ce479b27ac6a17063d3d66a2e50fac448";
     assert_eq!(manifest["inputs"], serde_json::json!([{ "path": "../n.txt", "sha256": hash }]));
@@ -148,8 +148,7 @@ fn a_schedule_from_standard_input() {
         assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
         assert_eq!(folder.read("file/ranks.csv"), folder.read(&format!("{out}/ranks.csv")));
     }
-    let manifest: serde_json::Value =
-        serde_json::from_slice(&folder.read("text/manifest.json")).expect("JSON");
+    let manifest: Value = serde_json::from_slice(&folder.read("text/manifest.json")).expect("JSON");
     // printf 'num_ranks 1\nrank 0 { calc 5 }\n' | sha256sum
     let hash = "c33b2411a51d713b128d6b359dae051d9c47ea3e707345a1dc82d06142dbd221";
     let note =
@@ -246,4 +245,53 @@ fn a_machine_beside_a_manifest() {
             }
         }
     }
+}
+
+/// A file that starts a program says which one, with what could trouble a terminal escaped. One
+/// that belongs to another user starts nothing unless it is trusted; only root can make one here.
+#[cfg(unix)]
+#[test]
+fn programs_of_other_users_need_trust() {
+    let folder = Folder::new("manifest-foreign");
+    let touch = folder.path("touched").display().to_string();
+    folder.write(
+        "p.toml",
+        &format!("[workload]\nsource = \"program:-n 2 touch {touch} \\u001b2J\"\n"),
+    );
+    let own = folder.heddle("run p.toml");
+    let note = own.stderr.lines().next().unwrap_or_default();
+    assert!(note.starts_with("note: p.toml starts 2 ranks of `"), "{}", own.stderr);
+    assert!(
+        note.contains("touched \\u{1b}2J`") && !own.stderr.contains('\u{1b}'),
+        "{}",
+        own.stderr
+    );
+    let _ = std::fs::remove_file(&touch);
+    if std::os::unix::fs::chown(folder.path("p.toml"), Some(65_534), None).is_err() {
+        return;
+    }
+    let refused = folder.heddle("run p.toml");
+    assert_eq!(refused.code, 1);
+    assert!(refused.stderr.contains("belongs to another user"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("help: ") && refused.stderr.contains("--trust"));
+    assert!(!folder.path("touched").exists());
+    let trusted = folder.heddle("run p.toml --trust");
+    assert!(!trusted.stderr.contains("belongs to another user"), "{}", trusted.stderr);
+}
+
+/// The summary holds what distinguishes the run, and the same again for its manifest: neither where
+/// results go nor how many threads work.
+#[test]
+fn the_summary_holds_what_varied() {
+    let folder = Folder::new("manifest-parameters");
+    let run = "run pattern:gather --ranks 5 --size 9B --set loggops.L=7us --threads 2 -q -o out";
+    assert_eq!(folder.heddle(run).code, 0);
+    let summary: Value = serde_json::from_slice(&folder.read("out/summary.json")).unwrap();
+    let expected = json!({
+        "workload.source": "pattern:gather", "workload.ranks": 5, "workload.size": "9 B",
+        "loggops.L": "7 us",
+    });
+    assert_eq!(summary["parameters"], expected);
+    assert_eq!(folder.heddle("run out -q -o again").code, 0);
+    assert_eq!(folder.read("again/summary.json"), folder.read("out/summary.json"));
 }

@@ -454,3 +454,21 @@ fn the_command_is_killed() {
     let kill = format!("kill -KILL {}", children.join(" "));
     assert!(Command::new("sh").args(["-c", &kill]).status().expect("a shell").success());
 }
+
+/// Standard output is the summary's: what programs print goes to standard error.
+#[test]
+fn json_stands_alone() {
+    let ended = mpirun("-n 2 --format json", Path::new("/bin/echo"), "hello");
+    let summary: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON");
+    assert_eq!(summary["ranks"], 2);
+    assert_eq!(ended.stderr.lines().filter(|line| *line == "hello").count(), 2, "{}", ended.stderr);
+}
+
+/// Two ranks that sleep three seconds of real time and compute nothing.
+#[test]
+fn ranks_that_sleep_get_a_hint() {
+    let ended = mpirun("-n 2", Path::new("/bin/sleep"), "3");
+    assert!(ended.stderr.contains("help: with --host-clock simulated"), "{}", ended.stderr);
+    let ended = mpirun("-n 2 --host-clock simulated", Path::new("/bin/sleep"), "3");
+    assert!(!ended.stderr.contains("--host-clock"), "{}", ended.stderr);
+}

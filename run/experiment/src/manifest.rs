@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use crate::{
     configuration::{Configuration, Origin},
     diagnostic::{Diagnostic, Mistakes, Place, Source, reason},
-    keys::{self, KEYS},
+    keys::{self, KEYS, Key},
     toml_file::Assignment,
     value::{Raw, STANDARD, path_text},
 };
@@ -123,16 +123,7 @@ pub(crate) fn write(
 ) -> io::Result<String> {
     let folder =
         std::path::absolute(folder).and_then(|folder| fs::canonicalize(&folder).or(Ok(folder)))?;
-    let mut experiment = serde_json::Map::new();
-    for key in KEYS.iter().filter(|key| !NOT_KEPT.contains(&key.name)) {
-        match configuration.get(key.name) {
-            None | Some((_, Origin::Same(_))) => {}
-            Some((value, _)) => {
-                let value = value.absolute()?.json(Some(&folder));
-                experiment.insert(key.name.to_owned(), value);
-            }
-        }
-    }
+    let experiment = settings(configuration, &folder, |key| !NOT_KEPT.contains(&key.name))?;
     let standard = standard.map(|sha256| {
         let (path, sha256) = (STANDARD.to_owned(), sha256.to_owned());
         Ok(Input { path, sha256, note: Some(LOST.to_owned()) })
@@ -147,6 +138,39 @@ pub(crate) fn write(
         inputs: standard.into_iter().chain(files).collect::<io::Result<_>>()?,
     };
     Ok(serde_json::to_string_pretty(&contents)? + "\n")
+}
+
+/// The settings that `keeps` accepts, by full name; paths begin at `folder`.
+fn settings(
+    configuration: &Configuration,
+    folder: &Path,
+    keeps: impl Fn(&Key) -> bool,
+) -> io::Result<serde_json::Map<String, serde_json::Value>> {
+    let mut settings = serde_json::Map::new();
+    for key in KEYS.iter().filter(|key| keeps(key)) {
+        match configuration.get(key.name) {
+            None | Some((_, Origin::Same(_))) => {}
+            Some((value, _)) => {
+                let value = value.absolute()?.json(Some(folder));
+                settings.insert(key.name.to_owned(), value);
+            }
+        }
+    }
+    Ok(settings)
+}
+
+/// The settings that distinguish a run from one of which nothing was said, as they stand in a
+/// manifest in `folder`: not where results go, nor how ranks are held or how many threads work.
+pub(crate) fn parameters(
+    configuration: &Configuration,
+    folder: &Path,
+) -> io::Result<serde_json::Map<String, serde_json::Value>> {
+    const HOW: [&str; 2] = ["run.threads", "live.in-process"];
+    let folder = fs::canonicalize(folder)?;
+    settings(configuration, &folder, |key| {
+        let name = key.name;
+        key.table() != "output" && !HOW.contains(&name) && !configuration.is_default(name)
+    })
 }
 
 /// SHA-256 of a file's contents, in hexadecimal.

@@ -477,7 +477,11 @@ fn finish(
 ) -> Result<Report, Failure> {
     let Simulated { outcome, recorded, calls, messages, watched, links, computed, took } =
         simulated;
-    let summary = Summary::new(&outcome, describe);
+    let folder = plan.output.as_ref().map_or(Path::new("."), |output| &output.directory);
+    let parameters = manifest::parameters(&plan.configuration, folder).map_err(|source| {
+        Failure::Output(results::Error::Io { path: folder.to_owned(), source })
+    })?;
+    let summary = Summary { parameters, ..Summary::new(&outcome, describe) };
     let threads = if plan.loggopsim || plan.flow.is_some() { 1 } else { plan.settings.threads };
     if let (Some(mut directory), Some(output)) = (directory, &plan.output) {
         let manifest = |out: &mut dyn Write| {
