@@ -98,7 +98,7 @@ fn endless_lines_are_refused() {
 fn rows_end_with_the_first_mistake() {
     let text = b"links,messages\n1,2\nx,y\n3,4\n";
     let reader = Reader::<HopRow, _>::new(Cursor::new(text), Path::new("t.csv")).unwrap();
-    let rows: Vec<_> = reader.map(|row| row.ok()).collect();
+    let rows: Vec<_> = reader.map(Result::ok).collect();
     assert_eq!(rows, [Some(HopRow { links: 1, messages: 2 }), None]);
 }
 
