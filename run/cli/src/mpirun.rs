@@ -32,7 +32,7 @@ pub fn run(arguments: &Mpirun, make: Option<Make>) -> Result<u8, Ending> {
         return Err(Ending::new(Exit::Usage, message));
     }
     program::begin(&configuration, make, arguments.quiet)?;
-    let waits = program::waits_in_real_time(&configuration, make.is_some());
+    let sleep = program::Sleep::watch(&configuration, make.is_some());
     let mut plan = Plan::new(configuration)?;
     if plan.gantt && arguments.format == Some(Format::Json) {
         return Err(simulate::drawn_in_json());
@@ -46,8 +46,8 @@ pub fn run(arguments: &Mpirun, make: Option<Make>) -> Result<u8, Ending> {
     let mut report = experiment::run_held(&plan, make)?;
     report.warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));
     show(arguments, plan.gantt, &report, &mut out)?;
-    if !arguments.quiet && waits {
-        program::hint_at_clock(&report);
+    if let Some(sleep) = sleep.filter(|_| !arguments.quiet) {
+        sleep.hint(&report);
     }
     if let Some(lost) = report.unprinted.take() {
         written(Err(lost), "standard output")?;

@@ -1,9 +1,6 @@
 //! Live programs as a workload, as `heddle mpirun` and `heddle run` carry them out.
 
-use std::{
-    convert::Infallible, ffi::OsString, os::unix::fs::MetadataExt, path::Path, process,
-    time::Duration,
-};
+use std::{convert::Infallible, ffi::OsString, os::unix::fs::MetadataExt, path::Path, process};
 
 use clap::Parser;
 use experiment::{Configuration, Launch, Make, Report, Value};
@@ -152,39 +149,66 @@ pub fn output(apart: bool) -> Result<Out, Ending> {
     })
 }
 
-/// Says whether the ranks of a program are processes that sleep in real time.
-pub fn waits_in_real_time(configuration: &Configuration, in_process: bool) -> bool {
-    let clock = configuration.get("live.host-clock").map(|(value, _)| value);
-    !in_process && clock == Some(Value::Word("real"))
+/// A watch on ranks that sleep in real time, one after the other, as what a rank may see of the
+/// others depends on their order.
+pub struct Sleep {
+    /// Seconds that a processor was idle on average before the run.
+    idle: f64,
 }
 
-/// Hints at simulated clocks where ranks slept or waited most of the time: they do so one after the
-/// other, as what a rank may see of the others depends on their order.
-pub fn hint_at_clock(report: &Report) {
-    let spent = Duration::from_secs_f64(report.performance.simulation_seconds.max(0.0));
-    let busy = report.performance.cpu_seconds + children_seconds().unwrap_or(f64::INFINITY);
-    if spent > SLOW && busy < spent.as_secs_f64() * BUSY {
-        complain(&format!(
-            "note: the ranks slept or waited for most of {:.1} s of real time\n  \
-             help: with --host-clock simulated, sleeping takes simulated time only",
-            spent.as_secs_f64()
-        ));
+impl Sleep {
+    /// Begins to watch if ranks are processes whose clocks are real, and the system tells how long
+    /// processors are idle.
+    pub fn watch(configuration: &Configuration, in_process: bool) -> Option<Self> {
+        let clock = configuration.get("live.host-clock").map(|(value, _)| value);
+        let real = !in_process && clock == Some(Value::Word("real"));
+        let idle = idle_seconds(&std::fs::read_to_string("/proc/stat").ok()?)?;
+        real.then_some(Self { idle })
+    }
+
+    /// Hints at simulated clocks where ranks slept or waited most of the time.
+    pub fn hint(&self, report: &Report) {
+        let spent = report.performance.simulation_seconds;
+        let read = |file| std::fs::read_to_string(file).unwrap_or_default();
+        let idle = idle_seconds(&read("/proc/stat")).map(|idle| idle - self.idle);
+        let children = children_seconds(&read("/proc/self/stat"));
+        let (Some(idle), Some(children)) = (idle, children) else { return };
+        if slept(spent, report.performance.cpu_seconds + children, idle) {
+            complain(&format!(
+                "note: the ranks slept or waited for most of {spent:.1} s of real time\n  \
+                 help: with --host-clock simulated, sleeping takes simulated time only"
+            ));
+        }
     }
 }
 
-/// Runs shorter than this are not worth a hint.
-const SLOW: Duration = Duration::from_secs(2);
-/// A run whose processes compute less than this part of the time waits for something.
-const BUSY: f64 = 0.2;
+/// Says whether a run waited for sleeping ranks: it took more than two seconds, a fifth of which at
+/// most was computed, while processors were idle for more than half of it. On a machine that is busy
+/// with other things, nobody can tell.
+fn slept(spent: f64, computed: f64, idle: f64) -> bool {
+    spent > 2.0 && computed < 0.2 * spent && idle > 0.5 * spent
+}
 
-/// CPU time of all processes that this one started and waited for, in seconds, as far as the system
-/// tells (proc(5), `cutime` and `cstime`, the 14th and 15th field behind the name).
-fn children_seconds() -> Option<f64> {
-    let text = std::fs::read_to_string("/proc/self/stat").ok()?;
-    let (_, fields) = text.rsplit_once(") ")?;
+/// Seconds that a processor was idle on average since the system started (proc(5), `/proc/stat`: the
+/// 4th and 5th number of `cpu`, for all processors).
+fn idle_seconds(stat: &str) -> Option<f64> {
+    let processors = stat.lines().filter(|line| line.starts_with("cpu")).count().checked_sub(1)?;
+    let mut times = stat.lines().next()?.split_ascii_whitespace().skip(4).map(str::parse::<u64>);
+    let ticks = times.next()?.ok()?.saturating_add(times.next()?.ok()?);
+    Some(seconds(ticks) / processors as f64)
+}
+
+/// CPU time of all processes that this one started and waited for, in seconds (proc(5),
+/// `/proc/self/stat`: `cutime` and `cstime`, the 14th and 15th field behind the name).
+fn children_seconds(stat: &str) -> Option<f64> {
+    let (_, fields) = stat.rsplit_once(") ")?;
     let mut times = fields.split(' ').skip(13).map(str::parse::<u64>);
     let ticks = times.next()?.ok()?.saturating_add(times.next()?.ok()?);
-    Some(ticks as f64 / rustix::param::clock_ticks_per_second() as f64)
+    Some(seconds(ticks))
+}
+
+fn seconds(ticks: u64) -> f64 {
+    ticks as f64 / rustix::param::clock_ticks_per_second() as f64
 }
 
 /// Says that there is a deadlock, where the summary does not.
@@ -199,4 +223,28 @@ pub fn complain_of_deadlock(report: &Report) {
 /// The exit code of a run: that of the program that was run, if it was a live one.
 pub fn code(report: &Report) -> u8 {
     if report.summary.deadlock.is_some() { Exit::Deadlock as u8 } else { byte_of(report.code) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_of_the_system_are_read() {
+        let tick = seconds(1);
+        let stat =
+            "cpu  10 0 20 300 100 0 0 0 0 0\ncpu0 5 0 10 150 50 0 0\ncpu1 5 0 10 150 50\nintr 1";
+        assert_eq!(idle_seconds(stat), Some(200.0 * tick));
+        let stat = "7 (a ) b) S 1 7 7 0 -1 4194560 1 2 3 4 11 12 13 14 20 0 1 0 99";
+        assert_eq!(children_seconds(stat), Some(27.0 * tick));
+        assert_eq!((idle_seconds(""), children_seconds("7 (a) S 1")), (None, None));
+    }
+
+    /// A run of ten seconds.
+    #[test]
+    fn only_sleep_gets_a_hint() {
+        assert!(slept(10.0, 1.0, 9.0));
+        // It computes; others compute; it is short.
+        assert!(!slept(10.0, 5.0, 7.0) && !slept(10.0, 0.1, 1.0) && !slept(1.0, 0.0, 1.0));
+    }
 }

@@ -463,12 +463,3 @@ fn json_stands_alone() {
     assert_eq!(summary["ranks"], 2);
     assert_eq!(ended.stderr.lines().filter(|line| *line == "hello").count(), 2, "{}", ended.stderr);
 }
-
-/// Two ranks that sleep three seconds of real time and compute nothing.
-#[test]
-fn ranks_that_sleep_get_a_hint() {
-    let ended = mpirun("-n 2", Path::new("/bin/sleep"), "3");
-    assert!(ended.stderr.contains("help: with --host-clock simulated"), "{}", ended.stderr);
-    let ended = mpirun("-n 2 --host-clock simulated", Path::new("/bin/sleep"), "3");
-    assert!(!ended.stderr.contains("--host-clock"), "{}", ended.stderr);
-}
