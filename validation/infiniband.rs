@@ -22,8 +22,7 @@ fn network(spec: &str) -> Infiniband {
     let routes = Routes::build(&topology, None).expect("routes");
     let parameters = preset("infiniband-ddr-simula").expect("a preset");
     let fabric = Fabric::new(&topology.graph, routes, parameters).expect("a fabric");
-    let hosts = fabric.hosts();
-    Infiniband::new(fabric, (0..hosts).collect(), 0).expect("places")
+    Infiniband::new(fabric, 0)
 }
 
 const FREE: Costs = Costs {

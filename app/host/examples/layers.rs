@@ -6,135 +6,79 @@ use std::time::{Duration, Instant};
 
 use host::{Settings, simulate_over};
 use infiniband::{Fabric, Infiniband, preset};
-use kernel::{Config, Event, Model, Next, Outbox, Probe, Silent, Transport, execute};
-use network::{Network, Parcel};
+use kernel::{Config, Event, Probe, Silent, Transport, execute};
+use network::{
+    Delivery, Endpoint, Harness, Network, Never, Process, Site, Transfer, Worked, Worker,
+};
 use rustix::time::{ClockId, clock_gettime};
 use schedule::pattern::{Options, Pattern};
 use topology::Routes;
-use units::Time;
+use units::{HostId, MessageId, Time};
 
 /// That of `heddle`.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-type Interface = <Infiniband as Network>::Interface;
-type Device = <Infiniband as Network>::Device;
-type Signal = <Infiniband as Network>::Signal;
-type Record = <Infiniband as Network>::Record;
+type Detail = <Infiniband as Network>::Detail;
 
+/// Injects again what has entered before, and counts what is delivered.
 struct Replay {
-    network: Infiniband,
     /// What enters, by host, in order of time.
-    lists: Vec<Vec<(Time, Parcel)>>,
+    lists: Vec<Vec<(Time, Transfer)>>,
 }
 
-struct Process {
-    kind: Kind,
-    /// Signals that it has sent, and messages that it was handed.
-    signals: u32,
+/// The part of one host.
+#[derive(Default)]
+struct Part {
+    posted: usize,
     delivered: u64,
 }
 
-enum Kind {
-    Host { interface: Box<Interface>, done: usize },
-    Device(Device),
-}
-
-/// Where the signals of a process go.
-struct Gate<'a> {
-    id: u32,
-    signals: &'a mut u32,
-    delivered: &'a mut u64,
-    out: &'a mut Outbox<Signal>,
-}
-
-impl network::Outlet<Infiniband> for Gate<'_> {
-    const LISTENS: bool = false;
-
-    fn send(&mut self, destination: u32, time: Time, message: Signal) {
-        *self.signals = self.signals.wrapping_add(1);
-        let (source, sequence) = (self.id, *self.signals);
-        self.out.send(Event { time, source, sequence, destination, message });
-    }
-
-    fn deliver(&mut self, _: Time, _: u32, _: u64) {
-        *self.delivered += 1;
-    }
-
-    fn record(&mut self, _: Time, _: Record) {}
-}
-
-impl Model for Replay {
-    type Process = Process;
-    type Message = Signal;
+/// Nothing travels beside the network.
+impl Endpoint<Infiniband> for Replay {
+    type Host = Part;
+    type Payload = Never;
     type Worker = ();
 
-    fn process(&self, id: u32) -> Self::Process {
-        let hosts = self.lists.len() as u32;
-        let kind = if id < hosts {
-            Kind::Host { interface: Box::new(self.network.interface(id)), done: 0 }
-        } else {
-            Kind::Device(self.network.device(id - hosts))
-        };
-        Process { kind, signals: 0, delivered: 0 }
+    const ANNOUNCES: bool = false;
+
+    fn host(&self, _: HostId) -> Part {
+        Part::default()
     }
 
-    fn lookahead(&self) -> Time {
-        self.network.lookahead()
+    fn work(&self, part: &mut Part, site: &mut Site<'_, Infiniband, Self>, until: Time) -> Worked {
+        let list = self.lists.get(site.host.index()).map_or(&[][..], Vec::as_slice);
+        // The network adapter has one more transfer than have entered.
+        while let Some((at, transfer)) = list.get(part.posted) {
+            site.nic.post(*at, *transfer, MessageId(part.posted as u64));
+            part.posted += 1;
+            if *at >= until {
+                return Worked { next: *at, held: false };
+            }
+        }
+        Worked { next: Time::MAX, held: false }
     }
 
-    fn run(
-        &self,
-        id: u32,
-        Process { kind, signals, delivered }: &mut Process,
-        until: Time,
-        inbox: &[Event<Signal>],
-        (): &mut (),
-        out: &mut Outbox<Signal>,
-    ) -> Next {
-        let net = &self.network;
-        let mut gate = Gate { id, signals, delivered, out };
-        let time = match kind {
-            Kind::Device(device) => {
-                let heard = inbox.iter().map(|event| (event.time, event.message));
-                net.run_device(device, until, heard, &mut gate)
-            }
-            Kind::Host { interface, done } => {
-                let list = self.lists.get(id as usize).map_or(&[][..], Vec::as_slice);
-                let mut inbox = inbox.iter().peekable();
-                loop {
-                    let enters = list.get(*done).map_or(Time::MAX, |(at, _)| *at);
-                    let own = net.next(interface).min(enters);
-                    let now = inbox.peek().map_or(own, |event| event.time.min(own));
-                    if now >= until {
-                        break own;
-                    }
-                    net.run(interface, now, &mut gate);
-                    while let Some(event) = inbox.next_if(|event| event.time == now) {
-                        net.hear(interface, now, event.message, &mut gate);
-                    }
-                    while let Some((at, parcel)) = list.get(*done).filter(|(at, _)| *at == now) {
-                        net.inject(interface, *at, *parcel, 0, &mut gate);
-                        *done += 1;
-                    }
-                    net.run(interface, now.saturating_add(Time::from_ps(1)), &mut gate);
-                }
-            }
-        };
-        Next { time, urgent: false }
+    fn hear(&self, _: &mut Part, _: &mut Site<'_, Infiniband, Self>, event: &Event<Never>) {
+        match event.message {}
+    }
+
+    fn delivered(&self, part: &mut Part, _: &mut Site<'_, Infiniband, Self>, _: Delivery<Never>) {
+        part.delivered += 1;
     }
 }
 
 /// Keeps the injections.
 #[derive(Default)]
-struct Injections(Vec<(Time, Parcel)>);
+struct Injections(Vec<(Time, Transfer)>);
 
-impl Probe<host::Record<Record>> for Injections {
+impl Probe<host::Record<Detail>> for Injections {
     const LISTENS: bool = true;
 
-    fn record(&mut self, record: host::Record<Record>) {
+    fn record(&mut self, record: host::Record<Detail>) {
         if let host::Record::Sent { source, destination, size: bytes, injected, .. } = record {
-            self.0.push((injected, Parcel { source, destination, bytes }));
+            let [source, destination] = [source, destination].map(HostId);
+            self.0.push((injected, Transfer::new(source, destination, bytes)));
         }
     }
 }
@@ -161,20 +105,20 @@ fn main() {
     let parameters = preset(&argument(4, "infiniband-edr")).expect("a preset");
     let routes = Routes::build(&topology, None).expect("routes");
     let fabric = Fabric::new(&topology.graph, routes, parameters).expect("a fabric");
-    let network = Infiniband::new(fabric, (0..ranks).collect(), 0).expect("places");
+    let network = Infiniband::new(fabric, 0);
     let settings = Settings::default();
     let kept = simulate_over(&network, None, &pattern, &settings, Injections::default);
     let (_, probes) = kept.expect("it runs");
     let mut lists = vec![Vec::new(); ranks as usize];
-    for (at, parcel) in probes.into_iter().flat_map(|probe| probe.0) {
-        lists[parcel.source as usize].push((at, parcel));
+    for (at, transfer) in probes.into_iter().flat_map(|probe| probe.0) {
+        lists[transfer.source.index()].push((at, transfer));
     }
     for list in &mut lists {
         list.sort_by_key(|(at, _)| *at);
     }
     let messages: u64 = lists.iter().map(|list| list.len() as u64).sum();
-    let replay = Replay { network, lists };
-    let count = ranks + replay.network.devices();
+    let replay = Harness { network: &network, endpoint: Replay { lists }, hosts: ranks };
+    let count = ranks + network.devices();
     let config = Config { workers: 1, transport: Transport::Shared };
     let mut delivered = 0;
     let (mut whole, mut alone) = (f64::MAX, f64::MAX);
@@ -182,11 +126,16 @@ fn main() {
     while times < 9 || start.elapsed() < Duration::from_secs(1) {
         times += 1;
         whole = whole.min(timed(|| {
-            simulate_over(&replay.network, None, &pattern, &settings, || Silent).expect("it runs");
+            simulate_over(&network, None, &pattern, &settings, || Silent).expect("it runs");
         }));
         alone = alone.min(timed(|| {
-            let finished = execute(&replay, count, config, || ()).expect("no overflow");
-            delivered = finished.parts.into_iter().flatten().map(|process| process.delivered).sum();
+            let finished =
+                execute(&replay, count, config, || Worker::new(())).expect("no overflow");
+            let of = |process| match process {
+                Process::Host(Part { delivered, .. }, _) => delivered,
+                Process::Idle | Process::Device(..) => 0,
+            };
+            delivered = finished.parts.into_iter().flatten().map(of).sum();
         }));
     }
     assert_eq!(delivered, messages, "messages of the replay");

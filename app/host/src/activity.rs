@@ -2,9 +2,9 @@
 
 use kernel::{Event, Probe};
 use loggops::{Costs, Inject};
-use network::{Mail, Network, Nowhere, Parcel};
+use network::{Mail, Network, Nowhere, Transfer};
 use schedule::{Edge, Op};
-use units::Time;
+use units::{HostId, MessageId, Time};
 
 use crate::clocks::{Class, Side};
 use crate::engine::Turn;
@@ -23,7 +23,7 @@ struct Charge {
     end: Stamp,
 }
 
-impl<'t, S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'t, S, N, B> {
+impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> Turn<'t, S, N, B> {
     /// Whether messages to and from a rank do not enter the network.
     #[inline(always)]
     pub fn is_neighbour(&self, peer: u32) -> bool {
@@ -156,10 +156,10 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'t, S, N, B> {
             let message = Message { cause: at, path, ..message };
             return self.post(entry, (destination, bytes), sequence, message);
         }
-        let parcel = Parcel { source: self.id, destination, bytes };
-        let number = sequence.into();
-        let interface = &mut self.end.interface;
-        let answer = engine.network.inject(interface, entry, parcel, number, &mut Nowhere);
+        let transfer = Transfer::new(HostId(self.id), HostId(destination), bytes);
+        let number = MessageId(sequence.into());
+        let interface = &mut self.nic.interface;
+        let answer = engine.network.inject(interface, entry, transfer, number, &mut Nowhere);
         let time = answer.unwrap_or(Time::MAX);
         path = path.latency(time.saturating_sub(entry));
         let message = Mail::Host(Message { cause: at, path, ..message });

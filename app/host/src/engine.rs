@@ -1,4 +1,4 @@
-//! The rules of LogGOPS at the hosts, as a model for the executor.
+//! The rules of LogGOPS at the hosts of a network.
 //!
 //! Every rank is a process, or every host that has several ([`crate::shared`]). Within a window a
 //! rank works off what happens to it in the order of [`crate::queues::Order`]; whatever needs a CPU
@@ -7,17 +7,19 @@
 //! Single eager message of s bytes between idle hosts: the sender's CPU is free at o + (s-1)O, the
 //! receive ends at o + L + o + max((s-1)O, (s-1)G). Seed 000 section 3.1 computes one case by hand.
 
-use kernel::{Event, Model, Next, Outbox, Probe, Wire};
+use kernel::{Event, Next, Outbox, Probe, Wire};
 use loggops::{Inject, Parameters};
-use network::{Mail, Network};
+use network::{
+    Delivery, Endpoint, Harness, Letter, Mail, Network, Nic, Site, Windowed, Worked, opened,
+};
 use schedule::{Edge, Kind as Operation, Op, Run};
-use units::Time;
+use units::{DeviceId, HostId, MessageId, Time};
 
 use crate::clocks::{Class, Clocks, Shape};
 use crate::message::{Kind, Message};
+use crate::nic::{Alone, Common, announced, arrival};
 use crate::path::Stamp;
 use crate::places::{Place as Berth, Places};
-use crate::port::{End, run_device, work_with_port};
 use crate::queues::Rank as Place;
 use crate::queues::{Arrived, Entry, Only, Queues, Task, Work};
 use crate::rank::{Rank, Waiting};
@@ -55,17 +57,15 @@ pub struct Crew<B> {
     boxes: Vec<Box<Only>>,
     /// Buffers.
     receives: Vec<u32>,
-    pub delivered: Vec<(Time, u32, u64)>,
     /// Messages on their way to the ranks of a host.
     pub arrived: Vec<Event<Message>>,
     /// Of the size seen last.
     pub charges: Option<Charges>,
-    /// Operations and messages; and what the network's processes said to each other.
+    /// Operations and messages.
     pub events: u64,
-    pub signals: u64,
     /// Whether a rank has waited for its turn ([`Source::is_turn`]).
     pub turns: bool,
-    /// How many of both the meter knows.
+    /// How many of these, and of the network's signals, the meter knows.
     reported: (u64, u64),
     /// The first error, by time and rank.
     pub error: Option<(Time, u32, Error)>,
@@ -78,11 +78,9 @@ impl<B> Crew<B> {
             desks: Vec::new(),
             boxes: Vec::new(),
             receives: Vec::new(),
-            delivered: Vec::new(),
             arrived: Vec::new(),
             charges: None,
             events: 0,
-            signals: 0,
             turns: false,
             reported: (0, 0),
             error: None,
@@ -99,18 +97,23 @@ pub struct Turn<'t, S: Source, N: Network, B> {
     pub engine: &'t Engine<'t, S, N>,
     pub id: u32,
     pub rank: &'t mut Rank<S::State>,
-    pub end: &'t mut End<N>,
+    pub nic: &'t mut Nic<N, Message>,
+    /// What it has in common with other ranks of its host, on a network that is not direct.
+    pub common: Option<&'t mut Common>,
     /// What waits; `None` if nothing does.
     pub queues: Option<Box<Queues>>,
     pub crew: &'t mut Crew<B>,
     pub out: &'t mut Outbox<Mail<Message, N::Signal>>,
 }
 
-/// A host with one rank or several, or a device of the network with the number of its next signal.
-pub enum Process<S: Source, N: Network> {
-    Rank(Rank<S::State>, End<N>),
-    Host(Box<Host<S, N>>),
-    Device(N::Device, u32),
+/// The ranks of a host.
+pub enum Ranks<S: Source> {
+    /// The only one, over a direct network.
+    Direct(Rank<S::State>),
+    /// The only one, over another network.
+    Alone(Box<Alone<S>>),
+    /// Several.
+    Several(Box<Host<S>>),
 }
 
 impl<S: Source, N: Network> Engine<'_, S, N> {
@@ -126,127 +129,149 @@ impl<S: Source, N: Network> Engine<'_, S, N> {
         let Some(places) = &self.places else { return host };
         places.ranks(host).get(usize::from(slot)).copied().unwrap_or(host)
     }
+
+    /// The ranks of a host, if they are placed; `None` if the rank of its own number is there.
+    #[inline]
+    fn ranks_of(&self, host: HostId) -> Option<&[u32]> {
+        let places = if N::DIRECT { None } else { self.places.as_ref() };
+        places.map(|places| places.ranks(host.0))
+    }
+
+    /// The state of a rank at the start.
+    pub fn new_rank(&self, id: u32) -> Rank<S::State> {
+        Rank::new(self.source.state(id), Clocks::new(self.shape), self.source.tags())
+    }
 }
 
-/// What a host says, out of its envelope.
-#[inline(always)]
-pub fn opened<S>(event: &Event<Mail<Message, S>>) -> Option<Event<Message>> {
-    let Event { time, source, sequence, destination, message: Mail::Host(message) } = *event else {
-        return None;
-    };
-    Some(Event { time, source, sequence, destination, message })
-}
-
-/// Ties a model to the type of its probe.
+/// Ties the engine to the type of its probe.
 pub struct Watched<'a, S, N, B> {
     pub engine: Engine<'a, S, N>,
     pub probe: std::marker::PhantomData<fn() -> B>,
 }
 
-impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Model for Watched<'_, S, N, B> {
-    type Process = Process<S, N>;
-    type Message = Mail<Message, N::Signal>;
+impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> Endpoint<N> for Watched<'_, S, N, B> {
+    type Host = Ranks<S>;
+    type Payload = Message;
     type Worker = Crew<B>;
 
-    fn process(&self, id: u32) -> Self::Process {
+    const LISTENS: bool = B::LISTENS;
+
+    fn host(&self, host: HostId) -> Ranks<S> {
         let engine = &self.engine;
-        if id >= engine.hosts {
-            return Process::Device(engine.network.device(id - engine.hosts), 0);
+        match engine.ranks_of(host) {
+            None if N::DIRECT => Ranks::Direct(engine.new_rank(host.0)),
+            None => Ranks::Alone(Box::new(Alone::new(engine, host.0))),
+            Some(&[rank]) => Ranks::Alone(Box::new(Alone::new(engine, rank))),
+            Some(ranks) => Ranks::Several(Box::new(Host::new(engine, ranks))),
         }
-        let places = if N::DIRECT { None } else { engine.places.as_ref() };
-        let rank = match places.map(|places| places.ranks(id)) {
-            None => id,
-            Some(&[rank]) => rank,
-            Some(ranks) => return Process::Host(Box::new(Host::new(engine, id, ranks))),
-        };
-        let end = End::new(engine.network, id, false);
-        Process::Rank(
-            Rank::new(engine.source.state(rank), Clocks::new(engine.shape), engine.source.tags()),
-            end,
-        )
     }
 
-    fn weight(&self, id: u32) -> u32 {
-        let Engine { source, network, hosts, places, .. } = &self.engine;
-        if let Some(device) = id.checked_sub(*hosts) {
-            return network.weight(device);
-        }
-        let places = if N::DIRECT { None } else { places.as_ref() };
-        let own = places.map_or(std::slice::from_ref(&id), |places| places.ranks(id));
-        own.iter().map(|rank| source.weight(*rank)).max().unwrap_or(1)
+    fn is_idle(&self, host: HostId) -> bool {
+        self.engine.ranks_of(host).is_some_and(<[u32]>::is_empty)
     }
 
-    fn order(&self) -> Option<Vec<u32>> {
-        let mut order = self.engine.network.order()?;
-        if self.engine.source.keeps_order() {
-            let hosts = self.engine.hosts;
-            let places = order.iter_mut().filter(|process| **process < hosts);
-            places.zip(0..).for_each(|(place, host)| *place = host);
-        }
-        Some(order)
+    fn weight(&self, host: HostId) -> u32 {
+        let own = self.engine.ranks_of(host).unwrap_or(std::slice::from_ref(&host.0));
+        own.iter().map(|rank| self.engine.source.weight(*rank)).max().unwrap_or(1)
+    }
+
+    fn keeps_order(&self) -> bool {
+        self.engine.source.keeps_order()
     }
 
     /// The network's; and where messages alone travel, the overhead before one enters.
-    fn lookahead(&self) -> Time {
+    fn lookahead(&self, network: &N) -> Time {
         if !N::DIRECT {
-            return self.engine.network.lookahead();
+            return network.lookahead();
         }
         let Parameters { small, large, inject, .. } = &self.engine.settings.parameters;
         let overhead = match inject {
             Inject::Start => Time::ZERO,
             Inject::End => small.send_overhead.min(large.send_overhead),
         };
-        self.engine.network.lookahead().saturating_add(overhead)
+        network.lookahead().saturating_add(overhead)
     }
 
-    fn run(
-        &self,
-        id: u32,
-        process: &mut Self::Process,
-        until: Time,
-        inbox: &[Event<Self::Message>],
-        crew: &mut Crew<B>,
-        out: &mut Outbox<Self::Message>,
-    ) -> Next {
-        match process {
-            Process::Rank(rank, end) => {
-                let engine = &self.engine;
-                let id = if N::DIRECT { id } else { engine.rank(id, 0) };
-                let turn = Turn { engine, id, rank, end, queues: None, crew, out };
-                turn.run(until, inbox)
-            }
-            // Said, so that the ranks' code is not kept twice there.
-            Process::Host(_) if N::DIRECT => Next::NEVER,
-            Process::Host(host) => {
-                HostTurn { engine: &self.engine, id, host, crew, out }.run(until, inbox)
-            }
-            Process::Device(device, signals) => {
-                let time = run_device(&self.engine, (id, device, signals), until, inbox, crew, out);
-                Next { time, urgent: false }
-            }
-        }
-    }
-
-    fn on_passive(&self, process: &mut Self::Process, event: &Event<Self::Message>) {
-        let end = match process {
-            Process::Rank(_, end) => end,
-            Process::Host(host) => &mut host.end,
-            Process::Device(..) => return,
-        };
-        if let Mail::Announcement(message) = event.message {
-            end.told(&self.engine, event, message);
-        }
-    }
-
-    /// With devices between the hosts, most turns of these are the network's: there it costs more
-    /// than it brings.
     #[inline]
-    fn prefetch(&self, id: u32, process: &Self::Process, stage: usize) {
-        let Process::Rank(rank, _) = process else { return };
-        if !N::DIRECT {
-            return;
+    fn run_direct(
+        harness: &Harness<'_, N, Self>,
+        state: &mut Ranks<S>,
+        site: Site<'_, N, Self>,
+        window: Windowed<'_, N, Self>,
+    ) -> Next {
+        let Ranks::Direct(rank) = state else { return Next::NEVER };
+        let engine = &harness.endpoint.engine;
+        let Site { worker: crew, out, host, nic, .. } = site;
+        let turn = Turn { engine, id: host.0, rank, nic, common: None, queues: None, crew, out };
+        turn.run(window.until, window.inbox)
+    }
+
+    fn work(&self, state: &mut Ranks<S>, site: &mut Site<'_, N, Self>, until: Time) -> Worked {
+        let engine = &self.engine;
+        let (next, common) = match state {
+            // Such a rank runs by itself.
+            Ranks::Direct(_) => return Worked { next: Time::MAX, held: false },
+            Ranks::Alone(alone) => (alone.work(engine, site, until), &mut alone.common),
+            Ranks::Several(host) => {
+                let Site { worker: crew, nic, out, .. } = site;
+                let next = HostTurn { engine, host, crew, nic, out }.work(until);
+                (next, &mut host.common)
+            }
+        };
+        Worked { next, held: std::mem::take(&mut common.held) }
+    }
+
+    /// A release.
+    fn hear(&self, state: &mut Ranks<S>, site: &mut Site<'_, N, Self>, event: &Event<Message>) {
+        match state {
+            Ranks::Direct(_) => {}
+            Ranks::Alone(alone) => alone.arrives(*event),
+            Ranks::Several(host) => {
+                let Site { worker: crew, nic, out, .. } = site;
+                HostTurn { engine: &self.engine, host, crew, nic, out }.arrives(event);
+            }
         }
-        self.engine.source.soon(&rank.source, id, stage);
+    }
+
+    fn announced(&self, state: &mut Ranks<S>, event: &Event<Message>) -> (HostId, MessageId) {
+        let mut none = Common::default();
+        let common = match state {
+            Ranks::Direct(_) => &mut none,
+            Ranks::Alone(alone) => &mut alone.common,
+            Ranks::Several(host) => &mut host.common,
+        };
+        announced(&self.engine, common, event)
+    }
+
+    fn delivered(
+        &self,
+        state: &mut Ranks<S>,
+        site: &mut Site<'_, N, Self>,
+        delivery: Delivery<Message>,
+    ) {
+        if let Some(event) = arrival(&self.engine, site.host, delivery) {
+            self.hear(state, site, &event);
+        }
+    }
+
+    fn urgent(&self, state: &Ranks<S>) -> bool {
+        match state {
+            Ranks::Direct(rank) => rank.urgent(),
+            Ranks::Alone(alone) => alone.common.urgent > 0,
+            Ranks::Several(host) => host.common.urgent > 0,
+        }
+    }
+
+    fn record(crew: &mut Crew<B>, device: DeviceId, at: Time, record: network::Record<N::Detail>) {
+        crew.probe.record(Record::Network { device: device.0, at, record });
+    }
+
+    /// With devices between the hosts, most windows are the network's: there it costs more than it
+    /// brings.
+    #[inline]
+    fn prefetch(&self, host: HostId, state: &Ranks<S>, stage: usize) {
+        let Ranks::Direct(rank) = state else { return };
+        self.engine.source.soon(&rank.source, host.0, stage);
         match &rank.waiting {
             // A program that is known in advance keeps so little for a rank that this would cost
             // more than it brings.
@@ -270,25 +295,19 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Model for Watched<'_, S
         if crew.error.is_some() { Time::ZERO } else { Time::MAX }
     }
 
-    fn window_done(&self, crew: &mut Crew<B>, until: Time) {
+    fn window_done(&self, crew: &mut Crew<B>, signals: u64, until: Time) {
         if let Some(progress) = &self.engine.settings.progress {
-            let (events, signals) = crew.reported;
-            progress.advance(crew.events - events, crew.signals - signals, until);
-            crew.reported = (crew.events, crew.signals);
+            let (events, known) = crew.reported;
+            progress.advance(crew.events - events, signals - known, until);
+            crew.reported = (crew.events, signals);
         }
     }
 }
 
-impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
-    /// Handles everything that happens in a window.
+impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> Turn<'_, S, N, B> {
+    /// Handles everything that happens in a window over a direct network.
     #[inline(always)]
-    fn run(mut self, until: Time, inbox: &[Event<Mail<Message, N::Signal>>]) -> Next {
-        if !N::DIRECT {
-            let time = work_with_port(&mut self, until, inbox);
-            let next = Next { time, urgent: self.end.urgent() };
-            self.leave();
-            return next;
-        }
+    fn run(mut self, until: Time, inbox: &[Letter<N, Watched<'_, S, N, B>>]) -> Next {
         let relayed = match (&self.rank.waiting, inbox) {
             // One message, and nothing else that could come before it.
             (Waiting::Nothing, [event]) if self.rank.batches > 0 => {
@@ -340,7 +359,7 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
     }
 
     /// Puts away what is left.
-    fn leave(self) {
+    pub fn leave(self) {
         let Some(mut queues) = self.queues else { return };
         if let Some(only) = queues.take_only() {
             let mut place = self.crew.boxes.pop().unwrap_or_else(|| Box::new(only));
@@ -468,7 +487,9 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
             return false;
         }
         self.rank.turn = !self.rank.turn;
-        self.end.turn(self.rank.turn);
+        if let Some(common) = &mut self.common {
+            common.turn(self.rank.turn);
+        }
         self.crew.turns = true;
         if self.rank.turn {
             self.queues().push(class, || Entry::Task(*task));

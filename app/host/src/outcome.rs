@@ -123,9 +123,9 @@ pub enum Activity {
 
 /// What happened on a rank, for timelines and message tables. A message is known by its source rank
 /// and its sequence number among that rank's sends, in the order in which they start.
-/// `R` is what the network tells of itself.
+/// `D` is what the model of the network tells beyond the neutral records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Record<R = Never> {
+pub enum Record<D = Never> {
     /// A part of the network has something to tell: a host's interface, or a device, numbered
     /// behind the hosts.
     Network {
@@ -134,7 +134,7 @@ pub enum Record<R = Never> {
         /// When.
         at: Time,
         /// What.
-        record: R,
+        record: network::Record<D>,
     },
     /// A CPU was busy from `start` to `end`, noise included.
     Busy {

@@ -6,9 +6,9 @@
 
 use kernel::{Event, Probe};
 use loggops::{Inject, Parameters};
-use network::{Mail, Network, Nowhere, Parcel};
+use network::{Mail, Network, Nowhere, Transfer};
 use schedule::{Edge, Follow, Kind as Operation, Op};
-use units::Time;
+use units::{HostId, MessageId, Time};
 
 use crate::Record;
 use crate::clocks::{Class, Side};
@@ -67,7 +67,7 @@ impl Charges {
     }
 }
 
-impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
+impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> Turn<'_, S, N, B> {
     /// Handles the only thing that can happen next, a message; `false` if it is not as simple as
     /// the module says, and then nothing has changed.
     #[inline(always)]
@@ -248,7 +248,7 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
         let nic = Clock { free, path: start.bandwidth(charges.bandwidth) };
         rank.clocks.set_nic(0, Side::Sending, nic);
         let entry = at.saturating_add(charges.entry);
-        let parcel = Parcel { source: self.id, destination: op.peer, bytes: op.size };
+        let transfer = Transfer::new(HostId(self.id), HostId(op.peer), op.size);
         let sequence = rank.next_sequence();
         let (kind, cpu, nic, slot, tag, size) = (Kind::Eager, 0, 0, 0, op.tag, op.size);
         let path = start.overhead(charges.entry);
@@ -256,9 +256,9 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Turn<'_, S, N, B> {
         if !N::DIRECT {
             return self.post(entry, (op.peer, op.size), sequence, message);
         }
-        let interface = &mut self.end.interface;
-        let number = sequence.into();
-        let answer = self.engine.network.inject(interface, entry, parcel, number, &mut Nowhere);
+        let interface = &mut self.nic.interface;
+        let number = MessageId(sequence.into());
+        let answer = self.engine.network.inject(interface, entry, transfer, number, &mut Nowhere);
         let time = answer.unwrap_or(Time::MAX);
         let path = path.latency(time.saturating_sub(entry));
         let message = Mail::Host(Message { path, ..message });

@@ -1,4 +1,4 @@
-//! A host with several ranks, which share its end of the network.
+//! A host with several ranks, which share its network adapter.
 //!
 //! CPUs and the clocks of g and G stay the ranks' own. The ranks are worked off together in order
 //! of time, because one may reach another by a message that does not leave the host: everybody
@@ -6,22 +6,21 @@
 //! quiet. That is what the executor does with ranks on hosts of their own when there is no
 //! lookahead.
 
-use kernel::{Event, Next, Outbox, Probe};
-use network::{Mail, Network};
+use kernel::{Event, Outbox, Probe};
+use network::{Mail, Network, Nic};
 use units::Time;
 
 use crate::Record;
-use crate::clocks::Clocks;
 use crate::engine::{Crew, Engine, Turn};
 use crate::message::Message;
-use crate::port::{End, EndTurn, Ranks, work_with_port};
+use crate::nic::Common;
 use crate::queues::Queues;
 use crate::rank::Rank;
 use crate::source::Source;
 
 /// A host and its ranks, by slot.
-pub struct Host<S: Source, N: Network> {
-    pub end: End<N>,
+pub struct Host<S: Source> {
+    pub common: Common,
     seats: Vec<Seat<S>>,
     started: bool,
 }
@@ -35,21 +34,13 @@ struct Seat<S: Source> {
     next: Time,
 }
 
-impl<S: Source, N: Network> Host<S, N> {
+impl<S: Source> Host<S> {
     /// A host with these ranks.
-    pub fn new(engine: &Engine<'_, S, N>, host: u32, ranks: &[u32]) -> Self {
-        let seat = |&id: &u32| Seat {
-            id,
-            rank: Rank::new(
-                engine.source.state(id),
-                Clocks::new(engine.shape),
-                engine.source.tags(),
-            ),
-            queues: None,
-            next: Time::MAX,
-        };
-        let end = End::new(engine.network, host, true);
-        Self { end, seats: ranks.iter().map(seat).collect(), started: false }
+    pub fn new<N: Network>(engine: &Engine<'_, S, N>, ranks: &[u32]) -> Self {
+        let seat =
+            |&id: &u32| Seat { id, rank: engine.new_rank(id), queues: None, next: Time::MAX };
+        let common = Common { several: true, ..Common::default() };
+        Self { common, seats: ranks.iter().map(seat).collect(), started: false }
     }
 
     /// The ranks, with their numbers.
@@ -58,18 +49,19 @@ impl<S: Source, N: Network> Host<S, N> {
     }
 }
 
-/// A host at work in one window.
+/// A host whose ranks do something.
 pub struct HostTurn<'t, S: Source, N: Network, B> {
     pub engine: &'t Engine<'t, S, N>,
-    pub id: u32,
-    pub host: &'t mut Host<S, N>,
+    pub host: &'t mut Host<S>,
     pub crew: &'t mut Crew<B>,
+    pub nic: &'t mut Nic<N, Message>,
     pub out: &'t mut Outbox<Mail<Message, N::Signal>>,
 }
 
-impl<S: Source, N: Network, B: Probe<Record<N::Record>>> HostTurn<'_, S, N, B> {
-    /// Handles everything that happens in a window.
-    pub fn run(mut self, until: Time, inbox: &[Event<Mail<Message, N::Signal>>]) -> Next {
+impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> HostTurn<'_, S, N, B> {
+    /// Handles everything before `until`, or before a rank has to wait for its turn; returns when
+    /// the next thing happens.
+    pub fn work(&mut self, until: Time) -> Time {
         if !self.host.started {
             self.host.started = true;
             for slot in 0..self.host.seats.len() {
@@ -78,31 +70,6 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> HostTurn<'_, S, N, B> {
                 });
             }
         }
-        let time = work_with_port(&mut self, until, inbox);
-        Next { time, urgent: self.host.end.urgent() }
-    }
-
-    /// One rank does something.
-    fn at(&mut self, slot: usize, act: impl FnOnce(&mut Turn<'_, S, N, B>)) {
-        let Self { engine, host, crew, out, .. } = self;
-        let Host { end, seats, .. } = &mut **host;
-        let Some(seat) = seats.get_mut(slot) else { return };
-        let (id, rank, queues) = (seat.id, &mut seat.rank, seat.queues.take());
-        let mut turn = Turn { engine, id, rank, end, queues, crew, out };
-        act(&mut turn);
-        seat.queues = turn.queues;
-        let next = seat.queues.as_mut().and_then(|queues| queues.next(&seat.rank.clocks));
-        seat.next = next.map_or(Time::MAX, |(at, _)| at);
-    }
-}
-
-impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Ranks<S, N, B> for HostTurn<'_, S, N, B> {
-    fn end(&mut self) -> EndTurn<'_, S, N, B> {
-        let Self { engine, id, host, crew, out } = self;
-        EndTurn { engine, host: *id, end: &mut host.end, crew, out }
-    }
-
-    fn work(&mut self, until: Time) -> Time {
         loop {
             let at = self.host.seats.iter().map(|seat| seat.next).min().unwrap_or(Time::MAX);
             if at >= until {
@@ -115,7 +82,7 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Ranks<S, N, B> for Host
                         turn.work(after);
                     });
                 }
-                if self.host.end.holds() {
+                if self.host.common.held {
                     // Those behind it come behind what it does then.
                     self.land();
                     return at;
@@ -125,12 +92,30 @@ impl<S: Source, N: Network, B: Probe<Record<N::Record>>> Ranks<S, N, B> for Host
         }
     }
 
+    /// A message reaches a rank.
+    pub fn arrives(&mut self, event: &Event<Message>) {
+        self.at(event.message.slot.into(), |turn| turn.arrive(event));
+    }
+
+    /// Lets one rank do something.
+    fn at(&mut self, slot: usize, act: impl FnOnce(&mut Turn<'_, S, N, B>)) {
+        let Self { engine, host, crew, nic, out } = self;
+        let Host { common, seats, .. } = &mut **host;
+        let Some(seat) = seats.get_mut(slot) else { return };
+        let (id, rank, queues) = (seat.id, &mut seat.rank, seat.queues.take());
+        let mut turn = Turn { engine, id, rank, nic, common: Some(common), queues, crew, out };
+        act(&mut turn);
+        seat.queues = turn.queues;
+        let next = seat.queues.as_mut().and_then(|queues| queues.next(&seat.rank.clocks));
+        seat.next = next.map_or(Time::MAX, |(at, _)| at);
+    }
+
+    /// Hands over what ranks have sent each other.
     fn land(&mut self) {
         let mut arrived = std::mem::take(&mut self.crew.arrived);
         for event in arrived.drain(..) {
-            self.at(event.message.slot.into(), |turn| turn.arrive(&event));
+            self.arrives(&event);
         }
         self.crew.arrived = arrived;
-        self.host.end.set_due(Time::ZERO);
     }
 }

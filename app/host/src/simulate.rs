@@ -3,12 +3,12 @@
 use std::marker::PhantomData;
 
 use kernel::{Config, Finished, Model, Probe, execute};
-use network::Network;
+use network::{Harness, Network, Process, Worker};
 use units::Time;
 
 use crate::clocks::Shape;
 use crate::deadlock::Stuck;
-use crate::engine::{Crew, Engine, Process, Watched};
+use crate::engine::{Crew, Engine, Ranks, Watched};
 use crate::path::Clock;
 use crate::places::Places;
 use crate::rank::Rank;
@@ -96,11 +96,11 @@ pub fn simulate<P: Work, B: Probe<Record>>(
     simulate_over(&settings.parameters, None, program, settings, probe)
 }
 
-/// Simulates a program over a network. Rank r is on host `hosts[r]`, by the network's numbers;
-/// without `hosts`, and always on a direct network, it is alone on host r. The hosts' costs are
+/// Simulates a program over a network. Rank r is on host `hosts[r]`; without `hosts`, and always on a
+/// direct network, it is alone on host r. The hosts' costs are
 /// those of the settings; L belongs to the network. Messages between ranks of one host do not enter
 /// it: they cost `settings.parameters.local`.
-pub fn simulate_over<N: Network, P: Work, B: Probe<Record<N::Record>>>(
+pub fn simulate_over<N: Network, P: Work, B: Probe<Record<N::Detail>>>(
     network: &N,
     hosts: Option<&[u32]>,
     program: &P,
@@ -137,34 +137,43 @@ pub fn simulate_over<N: Network, P: Work, B: Probe<Record<N::Record>>>(
     Ok((outcome, probes))
 }
 
-fn run<N: Network, S: Source, B: Probe<Record<N::Record>>>(
+fn run<N: Network, S: Source, B: Probe<Record<N::Detail>>>(
     engine: Engine<'_, S, N>,
     settings: &Settings,
     probe: &impl Fn() -> B,
 ) -> Result<(Outcome, Vec<B>), Error> {
-    let model = Watched { engine, probe: PhantomData::<fn() -> B> };
+    let (network, hosts) = (engine.network, engine.hosts);
+    let endpoint = Watched { engine, probe: PhantomData::<fn() -> B> };
+    let model = Harness { network, endpoint, hosts };
     let config = Config { workers: settings.threads, transport: settings.transport };
-    let count = model.engine.hosts.saturating_add(model.engine.network.devices());
-    let mut finished = execute(&model, count, config, || Crew::new(probe()))
+    let count = hosts.saturating_add(network.devices());
+    let mut finished = execute(&model, count, config, || Worker::new(Crew::new(probe())))
         .map_err(|overflow| Error::Overflow { at: overflow.at })?;
-    let errors = finished.workers.iter_mut().filter_map(|crew| crew.error.take());
+    let errors = finished.workers.iter_mut().filter_map(|worker| worker.own.error.take());
     if let Some((.., error)) = errors.min_by_key(|(at, rank, _)| (*at, *rank)) {
         return Err(error);
     }
     let outcome = outcome(&model, &finished, settings);
-    Ok((outcome, finished.workers.into_iter().map(|crew| crew.probe).collect()))
+    Ok((outcome, finished.workers.into_iter().map(|worker| worker.own.probe).collect()))
 }
 
-fn outcome<'a, S: Source, N: Network, B: Probe<Record<N::Record>>>(
-    model: &Watched<'a, S, N, B>,
-    finished: &Finished<Watched<'a, S, N, B>>,
+/// The model of a run: the engine at the hosts of a network.
+type Ran<'a, S, N, B> = Harness<'a, N, Watched<'a, S, N, B>>;
+
+fn outcome<'a, S: Source, N: Network, B: Probe<Record<N::Detail>>>(
+    model: &Ran<'a, S, N, B>,
+    finished: &Finished<Ran<'a, S, N, B>>,
     settings: &Settings,
 ) -> Outcome {
-    let engine = &model.engine;
+    let engine = &model.endpoint.engine;
     let mut ranks = kernel::with_room(engine.ranks as usize);
     let (mut last, mut ends_on) = (Clock::default(), 0);
     let (mut stuck, mut unreceived) = (Stuck::default(), 0u64);
-    each_rank(engine, finished.parts.iter().flatten(), |id, rank| {
+    let hosts = finished.parts.iter().flatten().filter_map(|process| match process {
+        Process::Host(ranks, _) => Some(ranks),
+        Process::Idle | Process::Device(..) => None,
+    });
+    each_rank(hosts, |id, rank| {
         let end = rank.clocks.last_cpu();
         if end.free > last.free {
             (last, ends_on) = (end, id);
@@ -176,8 +185,8 @@ fn outcome<'a, S: Source, N: Network, B: Probe<Record<N::Record>>>(
         ranks.push(totals(rank, end.free));
     });
     Outcome {
-        events: finished.workers.iter().map(|crew| crew.events).sum(),
-        signals: finished.workers.iter().map(|crew| crew.signals).sum(),
+        events: finished.workers.iter().map(|worker| worker.own.events).sum(),
+        signals: finished.workers.iter().map(|worker| worker.signals).sum(),
         path: critical_path(ends_on, last),
         deadlock: stuck.describe(engine.ranks, last.free),
         remarks: remarks(model, finished, settings, unreceived),
@@ -186,18 +195,16 @@ fn outcome<'a, S: Source, N: Network, B: Probe<Record<N::Record>>>(
 }
 
 /// Calls `each` with every rank, in ascending order.
-fn each_rank<'p, S: Source + 'p, N: Network + 'p>(
-    engine: &Engine<'_, S, N>,
-    processes: impl Iterator<Item = &'p Process<S, N>>,
+fn each_rank<'p, S: Source + 'p>(
+    hosts: impl Iterator<Item = &'p Ranks<S>>,
     mut each: impl FnMut(u32, &'p Rank<S::State>),
 ) {
     let mut shared = Vec::new();
-    for (id, process) in (0..).zip(processes) {
-        match process {
-            Process::Rank(rank, _) if engine.places.is_none() => each(id, rank),
-            Process::Rank(rank, _) => shared.push((engine.rank(id, 0), rank)),
-            Process::Host(host) => shared.extend(host.ranks()),
-            Process::Device(..) => {}
+    for (id, ranks) in (0..).zip(hosts) {
+        match ranks {
+            Ranks::Direct(rank) => each(id, rank),
+            Ranks::Alone(alone) => shared.push((alone.id, &alone.rank)),
+            Ranks::Several(host) => shared.extend(host.ranks()),
         }
     }
     shared.sort_unstable_by_key(|(id, _)| *id);
@@ -233,14 +240,14 @@ pub fn critical_path(rank: u32, end: Clock) -> CriticalPath {
     }
 }
 
-fn remarks<S: Source, N: Network, B: Probe<Record<N::Record>>>(
-    model: &Watched<'_, S, N, B>,
-    finished: &Finished<Watched<'_, S, N, B>>,
+fn remarks<S: Source, N: Network, B: Probe<Record<N::Detail>>>(
+    model: &Ran<'_, S, N, B>,
+    finished: &Finished<Ran<'_, S, N, B>>,
     settings: &Settings,
     unreceived: u64,
 ) -> Vec<String> {
     let mut remarks = Vec::new();
-    let turns = finished.workers.iter().any(|crew| crew.turns);
+    let turns = finished.workers.iter().any(|worker| worker.own.turns);
     let reason = match (settings.rendezvous, turns) {
         (_, true) => Some("locks and the like in order of time"),
         (Rendezvous::Abstract, false) => Some("abstract rendezvous"),

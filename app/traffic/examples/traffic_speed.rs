@@ -28,8 +28,7 @@ fn main() {
         Err(_) => preset(&cable).expect("nanoseconds or a preset"),
     };
     let fabric = Fabric::new(&topology.graph, routes, parameters).expect("a fabric");
-    let hosts = (0..fabric.hosts()).collect();
-    let net = Infiniband::new(fabric, hosts, 0).expect("places");
+    let net = Infiniband::new(fabric, 0);
     let destinations = Pattern::Uniform.on(&topology).expect("a pattern");
     let settings = Settings {
         lengths: Lengths::Fixed(2156),

@@ -11,8 +11,8 @@
 //! it may wait, to when its last flit has been taken. Every random number is a function of (seed,
 //! host, purpose, number), so results are the same on any number of threads.
 //!
-//! [`Watch`] is a probe for what an InfiniBand network tells of links, queues, credits and
-//! congestion control, under this traffic or under a program ([`host::simulate_over`]).
+//! [`Watch`] is a probe for what a network tells about links, queues, flow control and congestion
+//! control, under this traffic or under a program ([`host::simulate_over`]).
 //!
 //! Method: Dally and Towles, "Principles and Practices of Interconnection Networks", 2004, chapters
 //! 23 and 24.
@@ -38,34 +38,3 @@ pub use run::{
 pub use statistics::{Estimate, Histogram, student};
 pub use tables::{loads, write_table};
 pub use watch::{Bin, Channel, Flow, Lane, MOST_ROWS, Watch, Watched};
-
-use infiniband::Infiniband;
-use network::Network;
-use units::Time;
-
-/// A network of which loads can be measured.
-pub trait Wired: Network {
-    /// How long a message occupies its host's link, headers and padding included.
-    fn link_time(&self, host: u32, bytes: u64) -> Time;
-
-    /// Links that a message of this number crosses.
-    fn hops(&self, source: u32, destination: u32, number: u64) -> u32;
-
-    /// Flits of a message.
-    fn flits(&self, bytes: u64) -> u64;
-}
-
-impl Wired for Infiniband {
-    #[inline]
-    fn link_time(&self, host: u32, bytes: u64) -> Time {
-        self.link_time(host, bytes)
-    }
-
-    fn hops(&self, source: u32, destination: u32, number: u64) -> u32 {
-        self.hops(source, destination, number)
-    }
-
-    fn flits(&self, bytes: u64) -> u64 {
-        self.fabric().parameters().message_flits(bytes).1
-    }
-}

@@ -1,19 +1,19 @@
-//! The kernel's processes: hosts that make messages, the network's devices, and an observer that
-//! hears from every host at the end of each batch and decides about warm-up and end. What it
-//! decides depends on mail alone, so it is the same on any number of threads.
+//! What sits at the hosts of the network: a source of messages at each, and at the first one also an
+//! observer that hears from every host at the end of each batch and decides about warm-up and end.
+//! What it decides depends on mail alone, so it is the same on any number of threads.
 
 use std::collections::VecDeque;
 use std::marker::PhantomData;
 
 use host::Record;
-use kernel::{Event, Model, Next, Outbox, Probe, Random, Wire};
-use network::{Mail, Network, Outlet, Parcel};
-use units::Time;
+use kernel::{Event, Probe, Random, Wire};
+use network::{Endpoint, Links, Site, Transfer, Worked};
+use units::{DeviceId, HostId, MessageId, Time};
 
+use crate::Settings;
 use crate::arrivals::Pace;
 use crate::judge::{Batch, Judge, Span, Verdict};
 use crate::statistics::Histogram;
-use crate::{Settings, Wired};
 
 /// Purposes of random numbers.
 const WHEN: u32 = 0x5452_0001;
@@ -26,7 +26,7 @@ const INDEX: u32 = 20;
 /// Times of entry that fit.
 pub(crate) const FAR: u64 = 1 << (64 - INDEX);
 
-/// What processes of this model say to each other.
+/// What the sources at the hosts tell each other and the observer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Note {
     /// A message of this number is delivered, by a network that knows so at the injection.
@@ -74,9 +74,6 @@ impl Wire for Note {
     }
 }
 
-type Letter<N> = Event<Mail<Note, <N as Network>::Signal>>;
-type Out<N> = Outbox<Mail<Note, <N as Network>::Signal>>;
-
 /// A delivered message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivery {
@@ -107,7 +104,6 @@ pub struct Crew<B> {
     /// Time on the link, by source, of what was delivered while it was measured.
     pub by_source: Vec<u64>,
     pub log: Vec<Delivery>,
-    arrived: Vec<(Time, u32, u64)>,
 }
 
 impl<B> Crew<B> {
@@ -122,15 +118,16 @@ impl<B> Crew<B> {
             delivered: (0, 0),
             by_source: vec![0; hosts as usize],
             log: Vec::new(),
-            arrived: Vec::new(),
         }
     }
 }
 
+/// Synthetic traffic at the hosts of a network. Patterns know hosts by numbers of their own.
 pub struct Traffic<'a, N, B> {
     pub network: &'a N,
     pub settings: &'a Settings,
-    pub hosts: u32,
+    /// The number of each host; [`IDLE`] if it takes no part.
+    pub numbers: Vec<u32>,
     /// Length of a batch.
     pub batch: u64,
     /// Batches in which nothing moves after which that is a deadlock.
@@ -139,21 +136,34 @@ pub struct Traffic<'a, N, B> {
     pub probe: PhantomData<fn() -> B>,
 }
 
-pub enum Process<N: Network> {
-    Host(Box<Host<N>>),
-    Device { device: N::Device, signals: u32 },
-    Observer(Box<Observer>),
+/// Stands for the number of a host that takes no part.
+const IDLE: u32 = u32::MAX;
+
+/// The number of each host of a network of `hosts` hosts.
+pub fn numbers(settings: &Settings, hosts: u32) -> Vec<u32> {
+    let mut numbers = vec![IDLE; hosts as usize];
+    for (number, host) in (0..).zip(settings.destinations.places()) {
+        if let Some(place) = numbers.get_mut(host.index()) {
+            *place = number;
+        }
+    }
+    numbers
 }
 
-/// A host: its end of the network, and what makes its messages.
-pub struct Host<N: Network> {
-    interface: N::Interface,
-    signals: u32,
+/// What makes the messages of a host.
+pub struct Host {
+    /// Its number in the pattern.
+    id: u32,
+    /// Mail that it has sent beside the network.
+    sent: u32,
     pace: Pace,
-    /// When the next message enters, exactly and as the network sees it, and its number.
+    /// When the next message enters, exactly and as the network sees it, its number and size.
     clock: f64,
     next: Time,
     number: u64,
+    bytes: u64,
+    /// Whether the network adapter has the first message.
+    started: bool,
     /// When the current batch ends, and what is in it and in those after it.
     boundary: Time,
     batch: u64,
@@ -161,6 +171,8 @@ pub struct Host<N: Network> {
     /// Whether it heard from the network in the current batch.
     heard: bool,
     measured: Time,
+    /// The observer, at the host of number 0.
+    pub observer: Option<Box<Observer>>,
 }
 
 /// What hears of all batches.
@@ -174,125 +186,106 @@ pub struct Observer {
     pub measured: Time,
 }
 
-struct Gate<'a, N: Network, B> {
-    id: u32,
-    signals: &'a mut u32,
-    arrived: &'a mut Vec<(Time, u32, u64)>,
-    out: &'a mut Out<N>,
-    probe: &'a mut B,
-}
-
-impl<N: Network, B: Probe<Record<N::Record>>> Outlet<N> for Gate<'_, N, B> {
-    const LISTENS: bool = B::LISTENS;
-
-    #[inline]
-    fn send(&mut self, to: u32, time: Time, signal: N::Signal) {
-        post(self.out, (self.id, self.signals), to, time, Mail::Signal(signal));
-    }
-
-    #[inline]
-    fn deliver(&mut self, at: Time, source: u32, number: u64) {
-        self.arrived.push((at, source, number));
-    }
-
-    #[inline]
-    fn record(&mut self, at: Time, record: N::Record) {
-        self.probe.record(Record::Network { device: self.id, at, record });
-    }
-}
-
-#[inline]
-fn post<M: Wire>(
-    out: &mut Outbox<M>,
-    (source, count): (u32, &mut u32),
-    destination: u32,
-    time: Time,
-    message: M,
-) {
-    *count = count.wrapping_add(1);
-    out.send(Event { time, source, sequence: *count, destination, message });
-}
-
-impl<N: Wired, B: Probe<Record<N::Record>>> Model for Traffic<'_, N, B> {
-    type Process = Process<N>;
-    type Message = Mail<Note, N::Signal>;
+impl<N: Links, B: Probe<Record<N::Detail>>> Endpoint<N> for Traffic<'_, N, B> {
+    type Host = Host;
+    type Payload = Note;
     type Worker = Crew<B>;
 
-    fn process(&self, id: u32) -> Process<N> {
-        if id < self.hosts {
-            return Process::Host(Box::new(self.host(id)));
-        }
-        let number = id - self.hosts;
-        if number < self.network.devices() {
-            return Process::Device { device: self.network.device(number), signals: 0 };
-        }
-        Process::Observer(Box::new(Observer {
-            judge: Judge::new(self.settings.span, self.patience),
-            batch: Batch::default(),
-            moves: false,
-            heard: 0,
-            end: Time::ZERO,
+    const ANNOUNCES: bool = false;
+    const LISTENS: bool = B::LISTENS;
+
+    fn host(&self, host: HostId) -> Host {
+        let settings = self.settings;
+        let id = self.number(host);
+        let link_time = |bytes| self.network.link_time(host, bytes).ps() as f64;
+        let message = settings.lengths.mean(link_time);
+        let pace = Pace { interval: message / settings.load, message, slot: link_time(0) };
+        let mut source = Host {
+            id,
+            sent: 0,
+            pace,
+            clock: 0.0,
+            next: Time::MAX,
+            number: 0,
+            bytes: 0,
+            started: false,
+            boundary: Time::from_ps(self.batch),
+            batch: 0,
+            accounts: VecDeque::from([Batch::default()]),
+            heard: false,
             measured: self.measured(),
-        }))
+            observer: (id == 0).then(|| Box::new(self.observer())),
+        };
+        if settings.destinations.sends(id) && settings.load > 0.0 {
+            self.advance(&mut source, 0.0);
+        }
+        source
     }
 
-    fn lookahead(&self) -> Time {
-        self.network.lookahead()
+    fn is_idle(&self, host: HostId) -> bool {
+        self.number(host) == IDLE
     }
 
-    fn weight(&self, id: u32) -> u32 {
-        match id.checked_sub(self.hosts) {
-            Some(number) if number < self.network.devices() => self.network.weight(number),
-            _ => 1,
+    fn mail_delay(&self, _: &N) -> Option<Time> {
+        Some(self.word())
+    }
+
+    /// Batches end between two instants: the report of one that ends at t is made after all that
+    /// happens before t.
+    fn work(&self, host: &mut Host, site: &mut Site<'_, N, Self>, until: Time) -> Worked {
+        if !host.started {
+            host.started = true;
+            self.post_next(host, site);
+        }
+        loop {
+            let report = match host.boundary {
+                Time::MAX => Time::MAX,
+                boundary => boundary.saturating_sub(Time::from_ps(1)),
+            };
+            let next = host.next.min(report);
+            if next >= until {
+                return Worked { next, held: false };
+            }
+            if host.next <= report {
+                self.entered(host, site);
+                self.post_next(host, site);
+            } else {
+                self.report(host, site);
+            }
         }
     }
 
-    fn order(&self) -> Option<Vec<u32>> {
-        let mut order = self.network.order()?;
-        order.push(self.hosts + self.network.devices());
-        Some(order)
+    fn hear(&self, host: &mut Host, site: &mut Site<'_, N, Self>, event: &Event<Note>) {
+        match event.message {
+            Note::Arrived(tag) => self.arrived(host, site, event.time, HostId(event.source), tag),
+            Note::Measure(from) => host.measured = from,
+            Note::Report { batch, moves } => self.observe(host, site, event.time, batch, moves),
+        }
     }
 
-    fn lookahead_across(&self, worker_of: &dyn Fn(u32) -> usize) -> Option<Time> {
-        Some(self.network.lookahead_between(worker_of).min(self.word()))
+    fn delivered(
+        &self,
+        host: &mut Host,
+        site: &mut Site<'_, N, Self>,
+        delivery: network::Delivery<Note>,
+    ) {
+        self.arrived(host, site, delivery.at, delivery.source, delivery.id.0);
+    }
+
+    fn signalled(&self, host: &mut Host) {
+        host.heard = true;
+    }
+
+    fn record(crew: &mut Crew<B>, device: DeviceId, at: Time, record: network::Record<N::Detail>) {
+        crew.probe.record(Record::Network { device: device.0, at, record });
     }
 
     fn end(&self, crew: &Crew<B>) -> Time {
         crew.end
     }
-
-    fn run(
-        &self,
-        id: u32,
-        process: &mut Process<N>,
-        until: Time,
-        inbox: &[Letter<N>],
-        crew: &mut Crew<B>,
-        out: &mut Out<N>,
-    ) -> Next {
-        let time = match process {
-            Process::Host(host) => Turn { traffic: self, id, host, crew, out }.work(until, inbox),
-            Process::Device { device, signals } => {
-                let heard = inbox.iter().filter_map(|event| match event.message {
-                    Mail::Signal(signal) => Some((event.time, signal)),
-                    Mail::Host(_) | Mail::Announcement(_) => None,
-                });
-                let Crew { arrived, probe, .. } = crew;
-                let mut gate = Gate { id, signals, arrived, out, probe };
-                self.network.run_device(device, until, heard, &mut gate)
-            }
-            Process::Observer(observer) => {
-                for event in inbox {
-                    self.observe(id, observer, event, crew, out);
-                }
-                Time::MAX
-            }
-        };
-        Next { time, urgent: false }
-    }
 }
 
-impl<N: Wired, B: Probe<Record<N::Record>>> Traffic<'_, N, B> {
+impl<N: Links, B: Probe<Record<N::Detail>>> Traffic<'_, N, B> {
     fn random(&self, purpose: u32) -> Random {
         Random::new(self.settings.seed, purpose)
     }
@@ -328,202 +321,134 @@ impl<N: Wired, B: Probe<Record<N::Record>>> Traffic<'_, N, B> {
         lengths.quantile(self.random(LENGTH).unit(source, number & ((1 << INDEX) - 1)))
     }
 
-    fn host(&self, id: u32) -> Host<N> {
-        let settings = self.settings;
-        let message = settings.lengths.mean(|bytes| self.network.link_time(id, bytes).ps() as f64);
-        let pace = Pace {
-            interval: message / settings.load,
-            message,
-            slot: self.network.link_time(id, 0).ps() as f64,
-        };
-        let mut host = Host {
-            interface: self.network.interface(id),
-            signals: 0,
-            pace,
-            clock: 0.0,
-            next: Time::MAX,
-            number: 0,
-            boundary: Time::from_ps(self.batch),
-            batch: 0,
-            accounts: VecDeque::from([Batch::default()]),
-            heard: false,
+    fn observer(&self) -> Observer {
+        Observer {
+            judge: Judge::new(self.settings.span, self.patience),
+            batch: Batch::default(),
+            moves: false,
+            heard: 0,
+            end: Time::ZERO,
             measured: self.measured(),
-        };
-        if settings.destinations.sends(id) && settings.load > 0.0 {
-            self.advance(&mut host, id, 0.0);
         }
-        host
     }
 
-    /// When a host's next message enters, given how long the last one takes on the link.
-    fn advance(&self, host: &mut Host<N>, id: u32, last: f64) {
+    fn number(&self, host: HostId) -> u32 {
+        self.numbers.get(host.index()).copied().unwrap_or(IDLE)
+    }
+
+    /// The host of a number.
+    fn place(&self, number: u32) -> HostId {
+        self.settings.destinations.place(number)
+    }
+
+    /// Draws when a host's next message enters, given how long the last one takes on the link.
+    fn advance(&self, host: &mut Host, last: f64) {
         let random = self.random(WHEN);
         let arrivals = self.settings.arrivals;
-        host.clock += arrivals.interval(host.pace, last, random, id, host.number);
+        host.clock += arrivals.interval(host.pace, last, random, host.id, host.number);
         #[allow(clippy::cast_sign_loss, reason = "time goes on")]
         let next = host.clock as u64;
         host.next = if next < self.end() { Time::from_ps(next) } else { Time::MAX };
     }
 
-    /// A host's part of a batch; with the last part the batch is judged.
+    /// Takes a host's part of a batch. With the last part the batch is judged.
     fn observe(
         &self,
-        id: u32,
-        observer: &mut Observer,
-        event: &Letter<N>,
-        crew: &mut Crew<B>,
-        out: &mut Out<N>,
+        host: &mut Host,
+        site: &mut Site<'_, N, Self>,
+        at: Time,
+        batch: Batch,
+        moves: bool,
     ) {
-        let Mail::Host(Note::Report { batch, moves }) = event.message else { return };
+        let Some(observer) = &mut host.observer else { return };
         observer.batch.add(batch);
         observer.moves |= moves;
         observer.heard += 1;
-        if observer.heard < self.hosts {
+        if observer.heard < self.settings.destinations.hosts() {
             return;
         }
         let batch = std::mem::take(&mut observer.batch);
         let moves = std::mem::take(&mut observer.moves);
         observer.heard = 0;
-        observer.end = event.time.saturating_sub(self.word());
+        observer.end = at.saturating_sub(self.word());
         match observer.judge.hear(batch, moves) {
             Verdict::Go => {}
-            Verdict::Stop => crew.end = event.time.saturating_add(self.word()),
+            Verdict::Stop => site.worker.end = at.saturating_add(self.word()),
             Verdict::Measure => {
                 observer.measured = observer.end.saturating_add(Time::from_ps(self.batch));
-                let at = event.time.saturating_add(self.word());
-                for host in 0..self.hosts {
-                    let message = Mail::Host(Note::Measure(observer.measured));
-                    let (source, sequence) = (id, host);
-                    out.send(Event { time: at, source, sequence, destination: host, message });
+                let note = Note::Measure(observer.measured);
+                let at = at.saturating_add(self.word());
+                for to in self.settings.destinations.places() {
+                    send(&mut host.sent, site, at, *to, note);
                 }
             }
         }
     }
-}
 
-/// A host in one window.
-struct Turn<'a, 'b, N: Network, B> {
-    traffic: &'a Traffic<'b, N, B>,
-    id: u32,
-    host: &'a mut Host<N>,
-    crew: &'a mut Crew<B>,
-    out: &'a mut Out<N>,
-}
-
-impl<N: Wired, B: Probe<Record<N::Record>>> Turn<'_, '_, N, B> {
-    fn work(&mut self, until: Time, inbox: &[Letter<N>]) -> Time {
-        let network = self.traffic.network;
-        let mut inbox = inbox.iter().peekable();
-        loop {
-            let Host { interface, next, boundary, .. } = &*self.host;
-            let own = network.next(interface).min(*next).min(*boundary);
-            let now = inbox.peek().map_or(own, |event| event.time.min(own));
-            if now >= until {
-                return own;
-            }
-            if self.host.boundary <= now {
-                self.report();
-            }
-            while let Some(event) = inbox.next_if(|event| event.time == now) {
-                self.hear(event);
-            }
-            if self.host.next <= now {
-                self.inject(now);
-            }
-            let after = now.saturating_add(Time::from_ps(1));
-            self.act(|interface, gate| network.run(interface, after, gate));
+    /// Tells the observer that a batch is over.
+    fn report(&self, host: &mut Host, site: &mut Site<'_, N, Self>) {
+        let account = host.accounts.pop_front().unwrap_or_default();
+        if host.accounts.is_empty() {
+            host.accounts.push_back(Batch::default());
         }
+        let at = host.boundary.saturating_add(self.word());
+        let due = self.network.next(&site.nic.interface);
+        let moves = std::mem::take(&mut host.heard) || due != Time::MAX;
+        send(&mut host.sent, site, at, self.place(0), Note::Report { batch: account, moves });
+        host.batch += 1;
+        let end = host.boundary.ps() + self.batch;
+        host.boundary = if end <= self.end() { Time::from_ps(end) } else { Time::MAX };
     }
 
-    #[inline]
-    fn act<R>(&mut self, act: impl FnOnce(&mut N::Interface, &mut Gate<'_, N, B>) -> R) -> R {
-        let Self { id, host, crew, out, .. } = self;
-        let Crew { arrived, probe, .. } = &mut **crew;
-        let signals = &mut host.signals;
-        let mut gate = Gate { id: *id, signals, arrived, out, probe };
-        let answer = act(&mut host.interface, &mut gate);
-        while let Some((at, source, number)) = self.crew.arrived.pop() {
-            self.delivered(at, source, number);
+    /// Gives the next message to the network adapter, if there is one.
+    fn post_next(&self, host: &mut Host, site: &mut Site<'_, N, Self>) {
+        let (at, id, number) = (host.next, host.id, host.number);
+        if at == Time::MAX {
+            return;
         }
-        answer
+        host.bytes = self.length(id, number);
+        let destination = self.settings.destinations.draw(self.random(WHERE), id, number);
+        let transfer = Transfer::new(site.host, self.place(destination), host.bytes);
+        let tag = at.ps() << INDEX | number & ((1 << INDEX) - 1);
+        host.sent = host.sent.wrapping_add(1);
+        let event = (site.host.0, host.sent);
+        site.inject(at, (transfer, MessageId(tag)), event, Note::Arrived(tag));
     }
 
-    fn hear(&mut self, event: &Letter<N>) {
-        let network = self.traffic.network;
-        match event.message {
-            Mail::Signal(signal) => {
-                self.host.heard = true;
-                self.act(|interface, gate| {
-                    network.run(interface, event.time, gate);
-                    network.hear(interface, event.time, signal, gate);
-                });
-            }
-            Mail::Host(Note::Arrived(number)) => self.delivered(event.time, event.source, number),
-            Mail::Host(Note::Measure(from)) => self.host.measured = from,
-            Mail::Host(Note::Report { .. }) | Mail::Announcement(_) => {}
-        }
-    }
-
-    /// The batch is over: the observer is told.
-    fn report(&mut self) {
-        let traffic = self.traffic;
-        let Host { interface, accounts, heard, boundary, batch, signals, .. } = &mut *self.host;
-        let account = accounts.pop_front().unwrap_or_default();
-        if accounts.is_empty() {
-            accounts.push_back(Batch::default());
-        }
-        let at = boundary.saturating_add(traffic.word());
-        let observer = traffic.hosts + traffic.network.devices();
-        let moves = std::mem::take(heard) || traffic.network.next(interface) != Time::MAX;
-        let note = Mail::Host(Note::Report { batch: account, moves });
-        post(self.out, (self.id, signals), observer, at, note);
-        *batch += 1;
-        let end = boundary.ps() + traffic.batch;
-        *boundary = if end <= traffic.end() { Time::from_ps(end) } else { Time::MAX };
-    }
-
-    /// A message enters.
-    fn inject(&mut self, now: Time) {
-        let traffic = self.traffic;
-        let (source, number) = (self.id, self.host.number);
-        let bytes = traffic.length(source, number);
-        let destination = traffic.settings.destinations.draw(traffic.random(WHERE), source, number);
-        let parcel = Parcel { source, destination, bytes };
-        let tag = now.ps() << INDEX | number & ((1 << INDEX) - 1);
-        let network = traffic.network;
-        let delivery = self.act(|interface, gate| {
-            network.run(interface, now, gate);
-            network.inject(interface, now, parcel, tag, gate)
-        });
-        if let Some(at) = delivery {
-            let note = Mail::Host(Note::Arrived(tag));
-            post(self.out, (source, &mut self.host.signals), destination, at, note);
-        }
-        let link = network.link_time(source, bytes);
-        if let Some(batch) = self.host.accounts.front_mut() {
+    /// Counts the message that has just entered, and makes the next one.
+    fn entered(&self, host: &mut Host, site: &mut Site<'_, N, Self>) {
+        let link = self.network.link_time(site.host, host.bytes).ps();
+        if let Some(batch) = host.accounts.front_mut() {
             batch.entered += 1;
-            batch.offered += link.ps();
+            batch.offered += link;
         }
-        self.crew.entered.0 += 1;
-        self.crew.entered.1 += link.ps();
-        self.host.number += 1;
-        traffic.advance(self.host, source, link.ps() as f64);
+        site.worker.entered.0 += 1;
+        site.worker.entered.1 += link;
+        host.number += 1;
+        self.advance(host, link as f64);
     }
 
-    /// A message is delivered, now or later.
-    fn delivered(&mut self, at: Time, source: u32, tag: u64) {
-        let Self { traffic, host, crew, .. } = self;
+    /// Counts a message that is delivered, now or later.
+    fn arrived(
+        &self,
+        host: &mut Host,
+        site: &mut Site<'_, N, Self>,
+        at: Time,
+        from: HostId,
+        tag: u64,
+    ) {
         let entered = Time::from_ps(tag >> INDEX);
-        let bytes = traffic.length(source, tag & ((1 << INDEX) - 1));
+        let source = self.number(from);
+        let bytes = self.length(source, tag & ((1 << INDEX) - 1));
         let latency = at.saturating_sub(entered).ps();
-        let link = traffic.network.link_time(source, bytes).ps();
-        let hops = u64::from(traffic.network.hops(source, self.id, tag));
+        let link = self.network.link_time(from, bytes).ps();
+        let hops = u64::from(self.network.hops(from, site.host, MessageId(tag)));
+        let crew = &mut *site.worker;
         crew.delivered.0 += 1;
         crew.delivered.1 += link;
-        crew.flit_hops += hops * traffic.network.flits(bytes);
+        crew.flit_hops += hops * self.network.packets_and_flits(bytes).1;
         if host.boundary != Time::MAX {
-            let ahead =
-                ((at.ps() / traffic.batch).saturating_sub(host.batch) as usize).min(1 << 16);
+            let ahead = ((at.ps() / self.batch).saturating_sub(host.batch) as usize).min(1 << 16);
             if ahead >= host.accounts.len() {
                 host.accounts.resize(ahead + 1, Batch::default());
             }
@@ -532,14 +457,28 @@ impl<N: Wired, B: Probe<Record<N::Record>>> Turn<'_, '_, N, B> {
             batch.latency += latency;
             batch.accepted += link;
         }
-        if at >= host.measured && at.ps() < traffic.end() {
+        if at >= host.measured && at.ps() < self.end() {
             crew.latency.add(latency);
             crew.hops += hops;
-            crew.by_source[source as usize] += link;
+            if let Some(sum) = crew.by_source.get_mut(source as usize) {
+                *sum += link;
+            }
         }
-        if traffic.log {
-            let destination = self.id;
+        if self.log {
+            let destination = host.id;
             crew.log.push(Delivery { at, entered, source, destination, bytes });
         }
     }
+}
+
+/// Sends a note to the source or the observer at a host.
+fn send<N: Links, B: Probe<Record<N::Detail>>>(
+    sent: &mut u32,
+    site: &mut Site<'_, N, Traffic<'_, N, B>>,
+    at: Time,
+    to: HostId,
+    note: Note,
+) {
+    *sent = sent.wrapping_add(1);
+    site.send(at, to, (site.host.0, *sent), note);
 }

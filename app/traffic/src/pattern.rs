@@ -5,7 +5,7 @@
 
 use kernel::Random;
 use topology::{Graph, Shape, Topology};
-use units::nearest;
+use units::{HostId, nearest};
 
 /// The names of all patterns but [`Pattern::Flows`], and what they do.
 pub const PATTERNS: [(&str, &str); 11] = [
@@ -208,7 +208,8 @@ impl Pattern {
             }
             Self::Flows(flows) => Rule::Fixed(pairs(flows, hosts)?),
         };
-        let destinations = Destinations { hosts, rule };
+        let places = places.iter().copied().map(HostId).collect();
+        let destinations = Destinations { places, rule };
         if (0..hosts).any(|host| destinations.sends(host)) {
             Ok(destinations)
         } else {
@@ -304,10 +305,11 @@ fn pairs(flows: &[(u32, u32)], hosts: u32) -> Result<Box<[u32]>, Misfit> {
     Ok(to)
 }
 
-/// A pattern on a number of hosts.
+/// A pattern on a number of hosts, which it knows by numbers of its own.
 #[derive(Clone, Debug)]
 pub struct Destinations {
-    hosts: u32,
+    /// The host of each number.
+    places: Box<[HostId]>,
     rule: Rule,
 }
 
@@ -329,15 +331,26 @@ enum Rule {
 
 impl Destinations {
     /// Number of hosts.
-    pub const fn hosts(&self) -> u32 {
-        self.hosts
+    pub fn hosts(&self) -> u32 {
+        self.places.len() as u32
+    }
+
+    /// The host of a number.
+    #[inline]
+    pub fn place(&self, number: u32) -> HostId {
+        self.places[number as usize]
+    }
+
+    /// The hosts, by number.
+    pub fn places(&self) -> &[HostId] {
+        &self.places
     }
 
     /// Whether a host sends anything.
     pub fn sends(&self, host: u32) -> bool {
         match &self.rule {
             Rule::Fixed(to) => to.get(host as usize).is_some_and(|&to| to != host),
-            _ => self.hosts > 1,
+            _ => self.hosts() > 1,
         }
     }
 
@@ -351,7 +364,7 @@ impl Destinations {
             Rule::Fixed(to) => to[host as usize],
             Rule::Sphere { near, share } => {
                 let near = &near[host as usize];
-                let far = self.hosts as usize - 1 - near.len();
+                let far = self.places.len() - 1 - near.len();
                 if far == 0 || first() <= *share {
                     let index = random.below(host, 2 * number + 1, near.len() as u64);
                     return near[index as usize];
@@ -363,9 +376,9 @@ impl Destinations {
 
     /// Any other host.
     fn other(&self, random: Random, host: u32, number: u64) -> u32 {
-        let step = random.below(host, 2 * number + 1, u64::from(self.hosts) - 1);
+        let step = random.below(host, 2 * number + 1, u64::from(self.hosts()) - 1);
         let to = host + 1 + step as u32;
-        if to >= self.hosts { to - self.hosts } else { to }
+        if to >= self.hosts() { to - self.hosts() } else { to }
     }
 }
 

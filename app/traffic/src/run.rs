@@ -6,14 +6,14 @@ use std::sync::{Mutex, PoisonError};
 
 use host::Record;
 use kernel::{Config, Probe, Silent, Transport, execute};
-use network::Parcel;
+use network::{Harness, Links, Process, Transfer, Worker};
 use serde::Serialize;
 use units::Time;
 
 use crate::judge::{MOST_WARM, Span};
-use crate::model::{Crew, Delivery, FAR, Observer, Process, Traffic};
+use crate::model::{Crew, Delivery, FAR, Observer, Traffic, numbers};
 use crate::statistics::{Estimate, Histogram};
-use crate::{Arrivals, Destinations, Lengths, Wired};
+use crate::{Arrivals, Destinations, Lengths};
 
 /// What is sent, and how long.
 #[derive(Clone, Debug)]
@@ -65,7 +65,7 @@ pub enum Error {
     /// Bursts of less than a message.
     #[error("bursts of {0} messages: the mean must be 1 or more")]
     Burst(String),
-    /// Hosts of another number.
+    /// Hosts that are not there.
     #[error("traffic of {traffic} hosts on a network of {network}")]
     Hosts {
         /// Those of the pattern.
@@ -176,13 +176,13 @@ pub struct Observed<B> {
 }
 
 /// Measures one load.
-pub fn run<N: Wired>(network: &N, settings: &Settings) -> Result<Point, Error> {
+pub fn run<N: Links>(network: &N, settings: &Settings) -> Result<Point, Error> {
     Ok(observe(network, settings, false, || Silent)?.point)
 }
 
 /// Measures one load and watches it: `log` keeps every delivery, `probe` makes the probe of each
 /// worker.
-pub fn observe<N: Wired, B: Probe<Record<N::Record>>>(
+pub fn observe<N: Links, B: Probe<Record<N::Detail>>>(
     network: &N,
     settings: &Settings,
     log: bool,
@@ -193,14 +193,17 @@ pub fn observe<N: Wired, B: Probe<Record<N::Record>>>(
     // Batches may be shorter than it takes to cross the network.
     let crossings = 10 * transit(network, settings).ps() / batch;
     let patience = crossings.clamp(5, FAR) as u32;
-    let traffic = Traffic { network, settings, hosts, batch, patience, log, probe: PhantomData };
+    let all = network.hosts().unwrap_or(hosts);
+    let numbers = numbers(settings, all);
+    let endpoint = Traffic { network, settings, numbers, batch, patience, log, probe: PhantomData };
+    let harness = Harness { network, endpoint, hosts: all };
     let config = Config { workers: settings.threads, transport: settings.transport };
-    let count = hosts.saturating_add(network.devices()).saturating_add(1);
-    let finished = execute(&traffic, count, config, || Crew::new(probe(), hosts))
+    let count = all.saturating_add(network.devices());
+    let finished = execute(&harness, count, config, || Worker::new(Crew::new(probe(), hosts)))
         .map_err(|overflow| Error::Overflow { at: overflow.at })?;
     let mut all = Crew::new((), hosts);
     let mut probes = Vec::new();
-    for crew in finished.workers {
+    for Worker { own: crew, .. } in finished.workers {
         all.latency.merge(&crew.latency);
         all.hops += crew.hops;
         all.flit_hops += crew.flit_hops;
@@ -215,8 +218,8 @@ pub fn observe<N: Wired, B: Probe<Record<N::Record>>>(
     }
     all.log.sort_unstable_by_key(|d| (d.at, d.destination, d.source, d.entered));
     let observer = finished.parts.into_iter().flatten().find_map(|process| match process {
-        Process::Observer(observer) => Some(*observer),
-        _ => None,
+        Process::Host(host, _) => host.observer,
+        Process::Idle | Process::Device(..) => None,
     });
     let Some(observer) = observer else { return Err(Error::Lookahead) };
     Ok(sum_up(settings, batch, &observer, all, probes))
@@ -292,7 +295,7 @@ fn deadlock(
 }
 
 /// Checks the settings; the answer is the time of a batch.
-fn check<N: Wired>(network: &N, settings: &Settings) -> Result<u64, Error> {
+fn check<N: Links>(network: &N, settings: &Settings) -> Result<u64, Error> {
     let Settings { load, arrivals, destinations, .. } = settings;
     if !(*load > 0.0 && *load <= 1.0) {
         return Err(Error::Load(load.to_string()));
@@ -302,8 +305,8 @@ fn check<N: Wired>(network: &N, settings: &Settings) -> Result<u64, Error> {
     {
         return Err(Error::Burst(burst.to_string()));
     }
-    let traffic = destinations.hosts();
-    if let Some(network) = network.hosts().filter(|&hosts| hosts != traffic) {
+    let traffic = destinations.places().iter().map(|host| host.0 + 1).max().unwrap_or(0);
+    if let Some(network) = network.hosts().filter(|&hosts| hosts < traffic) {
         return Err(Error::Hosts { traffic, network });
     }
     let lookahead = network.lookahead();
@@ -325,23 +328,25 @@ fn check<N: Wired>(network: &N, settings: &Settings) -> Result<u64, Error> {
 }
 
 /// What a message of mean length takes on the idle network between hosts half of it apart.
-fn transit<N: Wired>(network: &N, settings: &Settings) -> Time {
+fn transit<N: Links>(network: &N, settings: &Settings) -> Time {
     let Settings { destinations, lengths, .. } = settings;
     let hosts = destinations.hosts();
     let Some(source) = (0..hosts).find(|&host| destinations.sends(host)) else { return Time::ZERO };
     #[allow(clippy::cast_sign_loss, reason = "lengths are not negative")]
     let bytes = lengths.mean(|bytes| bytes as f64) as u64;
     let destination = (source + hosts / 2) % hosts;
-    network.uncontended(Parcel { source, destination, bytes }).transit
+    let [source, destination] = [source, destination].map(|number| destinations.place(number));
+    network.uncontended(Transfer::new(source, destination, bytes)).transit
 }
 
 /// The time in which the hosts make 1000 messages, at least 10 times what one takes on the idle
 /// network, and 5 times the mean interval at a host.
-fn usual_batch<N: Wired>(network: &N, settings: &Settings) -> Time {
+fn usual_batch<N: Links>(network: &N, settings: &Settings) -> Time {
     let Settings { destinations, lengths, load, .. } = settings;
     let hosts = destinations.hosts();
-    let interval =
-        |host: u32| lengths.mean(|bytes| network.link_time(host, bytes).ps() as f64) / load;
+    let interval = |host: u32| {
+        lengths.mean(|bytes| network.link_time(destinations.place(host), bytes).ps() as f64) / load
+    };
     let senders: Vec<u32> = (0..hosts).filter(|&host| destinations.sends(host)).collect();
     if senders.is_empty() {
         return Time::ZERO;
@@ -359,7 +364,7 @@ fn usual_batch<N: Wired>(network: &N, settings: &Settings) -> Time {
 }
 
 /// Measures several loads, on as many threads as the settings say: a thread per load at a time.
-pub fn curve<N: Wired>(
+pub fn curve<N: Links>(
     network: &N,
     settings: &Settings,
     loads: &[f64],
@@ -399,7 +404,7 @@ pub struct Saturation {
 }
 
 /// Finds by bisection, to `within`, the load from which on a network is saturated.
-pub fn saturation<N: Wired>(
+pub fn saturation<N: Links>(
     network: &N,
     settings: &Settings,
     within: f64,

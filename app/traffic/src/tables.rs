@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use infiniband::Infiniband;
+use network::Links;
 use topology::Graph;
-use units::Time;
+use units::{DeviceId, Time};
 
 use crate::run::Point;
 use crate::watch::{Bin, Channel, Watched};
@@ -88,25 +88,24 @@ fn percentiles(point: &Point) -> [Option<u64>; 5] {
 
 impl Watched {
     /// The part of a span of time that the flits of all lanes of a port took.
-    pub fn utilisation(&self, network: &Infiniband, port: (u32, u16), span: Time) -> f64 {
+    pub fn utilisation(&self, network: &impl Links, port: (u32, u16), span: Time) -> f64 {
         let lanes = self.lanes.range((port.0, port.1, 0)..=(port.0, port.1, u8::MAX));
         let flits: u64 = lanes.map(|(_, lane)| lane.flits()).sum();
-        let device = network.device_of(port.0);
-        let flit = network.fabric().flit_time_of(device, port.1).unwrap_or_default().ps();
+        let flit = network.flit_time(DeviceId(port.0), port.1).unwrap_or_default().ps();
         (flits * flit) as f64 / span.ps().max(1) as f64
     }
 
     /// The utilisation of each link over a span from the start on, that of the busier direction, by
     /// the numbers of the graph.
-    pub fn link_utilisation(&self, network: &Infiniband, graph: &Graph, span: Time) -> Vec<f64> {
+    pub fn link_utilisation(&self, network: &impl Links, graph: &Graph, span: Time) -> Vec<f64> {
         let mut links = vec![0.0_f64; graph.links().len()];
         let mut last: Option<(u32, u16)> = None;
-        for &(number, port, _) in self.lanes.keys() {
-            let channel: (u32, u16) = (number, port);
+        for &(device, port, _) in self.lanes.keys() {
+            let channel = (device, port);
             if last.replace(channel) == Some(channel) {
                 continue;
             }
-            let Some(end) = graph.peer(network.device_of(number), port) else { continue };
+            let Some(end) = graph.peer(device, port) else { continue };
             let link = &mut links[end.link as usize];
             *link = link.max(self.utilisation(network, channel, span));
         }

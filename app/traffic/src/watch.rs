@@ -1,4 +1,4 @@
-//! What the records of an InfiniBand network say over time: links, queues, credits, congestion
+//! What the records of a network say over time about links, queues, flow control and congestion
 //! control.
 //!
 //! A [`Watch`] is the probe of one worker. All records of a device come from the worker that runs
@@ -10,8 +10,8 @@ use std::iter::Peekable;
 use std::ops::Range;
 
 use host::Record as HostRecord;
-use infiniband::Record;
 use kernel::Probe;
+use network::Record;
 use rustc_hash::FxHashMap;
 use units::Time;
 
@@ -29,9 +29,9 @@ pub struct Bin {
     pub waiting: u64,
     /// Most flits that waited at once.
     pub deepest: u32,
-    /// Picoseconds without credits for a packet that could have gone.
+    /// Picoseconds in which flow control stopped a packet that could have gone.
     pub stalled: u64,
-    /// Packets that got a FECN.
+    /// Packets that were marked.
     pub marked: u32,
 }
 
@@ -222,12 +222,11 @@ pub struct Watch {
 /// What is not counted by lane and interval.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Rest {
-    /// Times of BECN and the index after each, by flow.
+    /// When a flow was slowed down, and the index after that, by flow.
     flows: BTreeMap<Flow, Vec<(Time, u16)>>,
     /// Messages by the number of links they crossed.
     hops: BTreeMap<u16, u64>,
     lost: u64,
-    unsent: u64,
 }
 
 impl Watch {
@@ -243,25 +242,25 @@ impl Watch {
     }
 
     /// Takes a record of a device.
-    pub fn take(&mut self, device: u32, at: Time, record: &Record) {
+    pub fn take<D>(&mut self, device: u32, at: Time, record: &Record<D>) {
         let rest = &mut self.rest;
         match *record {
             Record::Sent { port, lane, .. }
             | Record::Queue { port, lane, .. }
             | Record::Stalled { port, lane, .. }
             | Record::Marked { port, lane, .. } => self.lane((device, port, lane), at.ps(), record),
-            Record::Notified { destination, level, index, .. } => {
-                let flow = rest.flows.entry((device, destination, level)).or_default();
+            Record::Throttled { destination, level, index } => {
+                let flow = rest.flows.entry((device, destination.0, level)).or_default();
                 flow.push((at, index));
             }
-            Record::Message { hops, .. } => *rest.hops.entry(hops).or_default() += 1,
+            Record::Arrived { hops, .. } => *rest.hops.entry(hops).or_default() += 1,
             Record::Lost { .. } => rest.lost += 1,
-            Record::Unsent { .. } => rest.unsent += 1,
+            Record::Detail(_) => {}
         }
     }
 
     /// Takes a record of a lane.
-    fn lane(&mut self, channel: Channel, at: u64, record: &Record) {
+    fn lane<D>(&mut self, channel: Channel, at: u64, record: &Record<D>) {
         let width = self.width;
         let lane = self.lanes.entry(channel).or_default();
         if let Record::Sent { flits, .. } = *record {
@@ -299,7 +298,6 @@ impl Watch {
                 *all.hops.entry(hops).or_default() += count;
             }
             all.lost += watch.rest.lost;
-            all.unsent += watch.rest.unsent;
             all.crowded |= watch.crowded;
         }
         // So that it does not depend on the number of workers, of which each has only a part.
@@ -311,10 +309,10 @@ impl Watch {
     }
 }
 
-impl Probe<HostRecord<Record>> for Watch {
+impl<D> Probe<HostRecord<D>> for Watch {
     const LISTENS: bool = true;
 
-    fn record(&mut self, record: HostRecord<Record>) {
+    fn record(&mut self, record: HostRecord<D>) {
         if let HostRecord::Network { device, at, record } = record {
             self.take(device, at, &record);
         }
@@ -334,14 +332,14 @@ pub struct Watched {
     pub flows: BTreeMap<Flow, Vec<(Time, u16)>>,
     /// Messages by the number of links they crossed.
     pub hops: BTreeMap<u16, u64>,
-    /// Packets without a way on.
+    /// Packets that were discarded.
     pub lost: u64,
-    /// Notifications that were not sent because too many waited.
-    pub unsent: u64,
 }
 
 #[cfg(test)]
 mod tests {
+    use network::Never;
+
     use super::*;
 
     fn ps(time: u64) -> Time {
@@ -354,11 +352,11 @@ mod tests {
     fn intervals() {
         let mut watch = Watch::new(ps(100));
         let (port, lane) = (1, 0);
-        let sent = Record::Sent { port, lane, flits: 10, start: ps(50), end: ps(150) };
+        let sent: Record = Record::Sent { port, lane, flits: 10, start: ps(50), end: ps(150) };
         watch.take(7, ps(50), &sent);
-        watch.take(7, ps(80), &Record::Queue { port, lane, flits: 4 });
-        watch.take(7, ps(250), &Record::Queue { port, lane, flits: 0 });
-        watch.take(7, ps(310), &Record::Stalled { port, lane, from: ps(190) });
+        watch.take(7, ps(80), &Record::<Never>::Queue { port, lane, flits: 4 });
+        watch.take(7, ps(250), &Record::<Never>::Queue { port, lane, flits: 0 });
+        watch.take(7, ps(310), &Record::<Never>::Stalled { port, lane, from: ps(190) });
         let bins: Vec<_> = watch.lanes[&(7, 1, 0)].intervals(ps(100)).collect();
         let of = |of: fn(&Bin) -> u64| bins.iter().map(|(_, bin)| of(bin)).collect::<Vec<_>>();
         assert_eq!(bins.iter().map(|bin| bin.0).collect::<Vec<_>>(), [0, 1, 2, 3]);
@@ -398,11 +396,11 @@ mod tests {
     #[test]
     fn too_many_intervals() {
         let (port, lane) = (0, 0);
-        let sent = Record::Sent { port, lane, flits: 10, start: ps(0), end: ps(10) };
+        let sent: Record = Record::Sent { port, lane, flits: 10, start: ps(0), end: ps(10) };
         let busy = |device, until| {
             let mut watch = Watch::new(ps(1));
             watch.take(device, ps(0), &sent);
-            watch.take(device, ps(until), &Record::Stalled { port, lane, from: ps(20) });
+            watch.take(device, ps(until), &Record::<Never>::Stalled { port, lane, from: ps(20) });
             watch
         };
         let most = MOST_ROWS + 20 - 10;

@@ -57,7 +57,7 @@ fn standstill() {
     let routing = "dimension-order:lanes=1".parse().expect("a routing");
     let routes = Routes::build(&topology, Some(routing)).expect("routes");
     let fabric = Arc::new(Fabric::new(&topology.graph, routes, even()).expect("a fabric"));
-    let net = Infiniband::new(fabric, (0..8).collect(), 0).expect("places");
+    let net = Infiniband::new(fabric, 0);
     let settings = settings(&topology, &Pattern::Tornado, 0.9);
     let stuck = run(&net, &settings).expect("a point");
     let deadlock = stuck.deadlock.expect("a deadlock");

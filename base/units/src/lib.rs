@@ -1,4 +1,5 @@
-//! Quantities with units: simulated time, bytes, bandwidth, time per byte.
+//! Quantities with units: simulated time, bytes, bandwidth, time per byte; and typed numbers of
+//! ranks, hosts, devices, links, operations and messages.
 //!
 //! Simulated time is an integer number of picoseconds, so that results are exact and do not depend
 //! on the order of additions. Arithmetic never wraps: it is either checked or saturates at
@@ -19,6 +20,7 @@
 mod bandwidth;
 mod bytes;
 mod error;
+mod id;
 pub mod nearest;
 mod quantity;
 mod rate;
@@ -27,6 +29,7 @@ mod time;
 pub use bandwidth::Bandwidth;
 pub use bytes::Bytes;
 pub use error::Error;
+pub use id::{DeviceId, HostId, LinkId, MessageId, OpId, RankId};
 pub use nearest::nearest;
 pub use rate::TimePerByte;
 pub use time::Time;

@@ -2,7 +2,7 @@
 
 use kernel::Random;
 use topology::{Graph, Header, Hop, Rate, Routes};
-use units::Time;
+use units::{DeviceId, HostId, MessageId, Time};
 
 use crate::{
     arbiter::Tables,
@@ -13,7 +13,7 @@ use crate::{
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Port {
     /// The device behind the cable; [`NOBODY`] if there is none.
-    pub peer: u32,
+    pub peer: DeviceId,
     /// The port there.
     pub plug: u16,
     /// Time of one flit on the link, in picoseconds.
@@ -24,7 +24,7 @@ pub(crate) struct Port {
     pub head: u64,
 }
 
-pub(crate) const NOBODY: u32 = u32::MAX;
+pub(crate) const NOBODY: DeviceId = DeviceId(u32::MAX);
 
 impl Port {
     /// One that leads nowhere.
@@ -86,9 +86,9 @@ impl Fabric {
                     if said && !is_delay(delay) && wrong.len() < 20 {
                         wrong.push(Invalid::Delay { key: "a link's delay", time: delay });
                     }
-                    let (peer, plug) = (end.device, end.port);
+                    let (peer, plug) = (DeviceId(end.device), end.port);
                     let logic =
-                        if graph.is_host(peer) { Time::ZERO } else { parameters.latency_in };
+                        if graph.is_host(end.device) { Time::ZERO } else { parameters.latency_in };
                     let (cable, head) = (delay.ps(), delay.saturating_add(logic).ps());
                     Port { peer, plug, flit: flit.ps() as u32, cable, head }
                 }));
@@ -137,13 +137,14 @@ impl Fabric {
 
     /// The same between the two devices of the links that are `wanted`; [`Time::MAX`] if there are
     /// none.
-    pub(crate) fn lookahead_where(&self, wanted: impl Fn(u32, u32) -> bool) -> Time {
+    pub(crate) fn lookahead_where(&self, wanted: impl Fn(DeviceId, DeviceId) -> bool) -> Time {
         let Parameters { latency_out, credit_delay, .. } = self.parameters;
-        let least = |device: u32, port: &Port| {
-            let logic = if device < self.hosts { Time::ZERO } else { latency_out };
+        let least = |device: DeviceId, port: &Port| {
+            let logic = if self.is_host(device) { Time::ZERO } else { latency_out };
             (port.head + logic.ps()).min(port.cable + credit_delay.ps())
         };
         let all = (0..self.devices())
+            .map(DeviceId)
             .flat_map(|device| self.ports(device).iter().map(move |port| (device, port)));
         let all = all.filter(|(device, port)| port.peer != NOBODY && wanted(*device, port.peer));
         let all = all.map(|(device, port)| least(device, port));
@@ -156,24 +157,24 @@ impl Fabric {
     pub(crate) fn rows(&self) -> Vec<u64> {
         let mut rows = vec![0; self.devices() as usize];
         let mut known: Vec<bool> = (0..self.devices()).map(|device| device < self.hosts).collect();
-        let mut ring: Vec<u32> = (0..self.hosts).collect();
+        let mut ring: Vec<DeviceId> = (0..self.hosts).map(DeviceId).collect();
         while !ring.is_empty() {
-            let mut next: Vec<u32> = Vec::new();
+            let mut next: Vec<DeviceId> = Vec::new();
             for peer in ring.iter().flat_map(|&device| self.ports(device)).map(|port| port.peer) {
-                if known.get(peer as usize) == Some(&false) {
-                    known[peer as usize] = true;
+                if known.get(peer.index()) == Some(&false) {
+                    known[peer.index()] = true;
                     next.push(peer);
                 }
             }
             next.sort_unstable();
             for (i, &device) in (0..).zip(&next) {
-                rows[device as usize] = ((2 * i + 1) << 31) / next.len() as u64;
+                rows[device.index()] = ((2 * i + 1) << 31) / next.len() as u64;
             }
             ring = next;
         }
-        for host in 0..self.hosts {
+        for host in (0..self.hosts).map(DeviceId) {
             let switch = self.ports(host).first().map_or(NOBODY, |port| port.peer);
-            rows[host as usize] = rows.get(switch as usize).copied().unwrap_or(0);
+            rows[host.index()] = rows.get(switch.index()).copied().unwrap_or(0);
         }
         rows
     }
@@ -188,25 +189,29 @@ impl Fabric {
         &self.parameters
     }
 
-    pub(crate) fn ports(&self, device: u32) -> &[Port] {
+    pub(crate) fn ports(&self, device: DeviceId) -> &[Port] {
         let at = |device: usize| self.first.get(device).map_or(0, |&first| first as usize);
-        self.ports.get(at(device as usize)..at(device as usize + 1)).unwrap_or(&[])
+        self.ports.get(at(device.index())..at(device.index() + 1)).unwrap_or(&[])
+    }
+
+    #[inline]
+    pub(crate) const fn is_host(&self, device: DeviceId) -> bool {
+        device.0 < self.hosts
     }
 
     /// Buffer behind an output port, in flits per lane.
     pub(crate) fn buffer_behind(&self, port: &Port) -> u32 {
-        let host = port.peer < self.hosts;
-        if host { self.parameters.host_buffer } else { self.parameters.buffer }
+        if self.is_host(port.peer) { self.parameters.host_buffer } else { self.parameters.buffer }
     }
 
     /// Where a packet goes at a switch.
     #[inline]
-    pub(crate) fn hop(&self, switch: u32, port: u16, lane: u8, header: &Header) -> Hop {
+    pub(crate) fn hop(&self, switch: DeviceId, port: u16, lane: u8, header: &Header) -> Hop {
         if header.level == MANAGEMENT {
             let header = Header { level: 0, ..*header };
-            return Hop { lane: self.lanes, ..self.routes.hop(switch, port, 0, &header) };
+            return Hop { lane: self.lanes, ..self.routes.hop(switch.0, port, 0, &header) };
         }
-        self.routes.hop(switch, port, lane, header)
+        self.routes.hop(switch.0, port, lane, header)
     }
 
     /// The port and lane by which a packet leaves its host.
@@ -218,18 +223,24 @@ impl Fabric {
         self.routes.first_hop(header)
     }
 
-    /// What a host chooses for a message of this number.
-    pub(crate) fn choose(&self, source: u32, destination: u32, level: u8, number: u64) -> u32 {
+    /// The route that a host chooses for a message.
+    pub(crate) fn choose(
+        &self,
+        source: HostId,
+        destination: HostId,
+        level: u8,
+        id: MessageId,
+    ) -> u32 {
         let index = match self.parameters.choice {
-            Choice::Pair => u64::from(destination) << 8 | u64::from(level),
-            Choice::Message => number | 1 << 63,
+            Choice::Pair => u64::from(destination.0) << 8 | u64::from(level),
+            Choice::Message => id.0 | 1 << 63,
         };
-        self.routes.choose(source, destination, self.choices.number(source, index))
+        self.routes.choose(source.0, destination.0, self.choices.number(source.0, index))
     }
 
     /// The links that a packet crosses, as (device, output port), from its source to its
     /// destination; `None` if its route does not get there.
-    pub fn path(&self, header: &Header) -> Option<Vec<(u32, u16)>> {
+    pub fn path(&self, header: &Header) -> Option<Vec<(DeviceId, u16)>> {
         let mut path = Vec::new();
         self.walk(header, |device, port| path.push((device, port)))?;
         Some(path)
@@ -241,18 +252,18 @@ impl Fabric {
     }
 
     /// Follows a packet; the answer is the number of links.
-    fn walk(&self, header: &Header, mut each: impl FnMut(u32, u16)) -> Option<u32> {
+    fn walk(&self, header: &Header, mut each: impl FnMut(DeviceId, u16)) -> Option<u32> {
         let mut hop = self.first_hop(header);
-        let mut device = header.source;
+        let mut device = DeviceId(header.source);
         let mut hops = 0;
         loop {
             let port = self.ports(device).get(usize::from(hop.port))?;
             each(device, hop.port);
             hops += 1;
-            if port.peer == header.destination {
+            if port.peer.0 == header.destination {
                 return Some(hops);
             }
-            if port.peer < self.hosts
+            if self.is_host(port.peer)
                 || port.peer == NOBODY
                 || hops as usize > self.first.len() * 16
             {
@@ -264,13 +275,13 @@ impl Fabric {
     }
 
     /// Time of one flit on the link behind a port; `None` if there is none.
-    pub fn flit_time_of(&self, device: u32, port: u16) -> Option<Time> {
+    pub fn flit_time_of(&self, device: DeviceId, port: u16) -> Option<Time> {
         let port = self.ports(device).get(usize::from(port))?;
         (port.peer != NOBODY).then(|| Time::from_ps(port.flit.into()))
     }
 
     /// The device behind a port; `None` if there is none.
-    pub fn peer(&self, device: u32, port: u16) -> Option<u32> {
+    pub fn peer(&self, device: DeviceId, port: u16) -> Option<DeviceId> {
         let port = self.ports(device).get(usize::from(port))?;
         (port.peer != NOBODY).then_some(port.peer)
     }

@@ -12,12 +12,12 @@ mod send;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use topology::Header;
-use units::Time;
+use units::{HostId, MessageId, Time};
 
 use crate::{
     congestion::Scope,
     fabric::{Fabric, NOBODY, Port},
-    outlet::{Outlet, Record},
+    outlet::{Detail, Out, Record},
     signal::{Credit, Kind, Packet, Signal},
     sink::{Piece, Sink},
 };
@@ -26,16 +26,16 @@ use self::send::{Reply, Sender, header};
 
 /// A message to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Message {
+pub(crate) struct Message {
     /// The host it is for. One to the sender itself is delivered at once: the network does not see
     /// it.
-    pub destination: u32,
+    pub destination: HostId,
     /// Its size in bytes.
     pub bytes: u64,
     /// Its service level, 0 to 15; [`crate::MANAGEMENT`] for subnet management.
     pub level: u8,
     /// A number that is handed out with its delivery.
-    pub sequence: u64,
+    pub id: MessageId,
 }
 
 /// Messages that enter this late are past the range of time: what they lead to would overflow it.
@@ -44,27 +44,27 @@ const FAR: Time = Time::from_ps(1 << 63);
 /// The state of a host channel adapter.
 #[derive(Clone, Debug)]
 pub struct Hca {
-    device: u32,
+    host: HostId,
     senders: Box<[Sender]>,
     sinks: Box<[Sink]>,
     flows: send::Flows,
     /// Flows whose packets came marked since the last acknowledgement, by source and level.
-    marked: FxHashSet<(u32, u8)>,
+    marked: FxHashSet<(HostId, u8)>,
     next: u64,
 }
 
 impl Hca {
-    /// The adapter of a host by its device number.
-    pub fn new(net: &Fabric, device: u32) -> Self {
-        let ports = net.ports(device);
+    /// The adapter of a host.
+    pub fn new(net: &Fabric, host: HostId) -> Self {
+        let ports = net.ports(host.into());
         let parameters = &net.parameters;
         let sink = |_: &Port| {
             let pace = parameters.sink.ps() as u32;
-            Sink::new(pace, parameters.hiccups, net.pauses, device)
+            Sink::new(pace, parameters.hiccups, net.pauses, host)
         };
         Self {
-            device,
-            senders: ports.iter().map(|port| Sender::new(net, device, port)).collect(),
+            host,
+            senders: ports.iter().map(|port| Sender::new(net, host, port)).collect(),
             sinks: ports.iter().map(sink).collect(),
             flows: send::Flows::new(net),
             marked: FxHashSet::default(),
@@ -84,19 +84,19 @@ impl Hca {
 
     /// A message enters; one that does so past 106 days is delivered at [`Time::MAX`]. Everything
     /// due before `at` must have been run.
-    pub fn inject(&mut self, net: &Fabric, at: Time, message: Message, out: &mut impl Outlet) {
-        let Message { destination, level, sequence, .. } = message;
-        if destination == self.device || at >= FAR {
+    pub(crate) fn inject(&mut self, net: &Fabric, at: Time, message: Message, out: &mut impl Out) {
+        let Message { destination, level, id, .. } = message;
+        if destination == self.host || at >= FAR {
             let at = if at >= FAR { Time::MAX } else { at };
-            out.deliver(at, self.device, sequence);
+            out.deliver(at, self.host, id);
             return;
         }
-        let header = header(self.device, destination, level);
+        let header = header(self.host, destination, level);
         let hop = net.first_hop(&header);
         let port = usize::from(hop.port);
-        let leads = net.ports(self.device).get(port).is_some_and(|port| port.peer != NOBODY);
+        let leads = net.ports(self.host.into()).get(port).is_some_and(|port| port.peer != NOBODY);
         if !leads {
-            out.record(at, Record::Lost { source: self.device, destination });
+            out.record(at, Record::Lost { source: self.host, destination });
             return;
         }
         let sender = &mut self.senders[port];
@@ -105,7 +105,7 @@ impl Hca {
     }
 
     /// A signal reaches the host. Everything due before `at` must have been run.
-    pub fn hear<O: Outlet>(&mut self, net: &Fabric, at: Time, signal: Signal, out: &mut O) {
+    pub(crate) fn hear<O: Out>(&mut self, net: &Fabric, at: Time, signal: Signal, out: &mut O) {
         match signal {
             Signal::Packet(packet) => self.arrive(net, at.ps(), &packet, out),
             Signal::Credit(credit) => {
@@ -117,22 +117,22 @@ impl Hca {
     }
 
     /// Sends what is due before `until`. The answer is when something will be next.
-    pub fn run<O: Outlet>(&mut self, net: &Fabric, until: Time, out: &mut O) -> Time {
+    pub(crate) fn run<O: Out>(&mut self, net: &Fabric, until: Time, out: &mut O) -> Time {
         while self.next < until.ps() {
             let now = self.next;
             self.next = u64::MAX;
             for (port, sender) in self.senders.iter_mut().enumerate() {
                 if sender.wake <= now {
-                    let link = &net.ports(self.device)[port];
+                    let link = &net.ports(self.host.into())[port];
                     sender.run(net, (port as u16, link), &mut self.flows, now, out);
                 }
                 self.next = self.next.min(sender.wake);
             }
-            let device = self.device;
+            let host = self.host;
             for sink in &mut self.sinks {
                 if sink.wake <= now {
                     sink.go_on(now, |packet, piece, whole| {
-                        taken(net, device, packet, piece, whole, out);
+                        taken(net, host, packet, piece, whole, out);
                     });
                 }
                 self.next = self.next.min(sink.wake);
@@ -141,8 +141,8 @@ impl Hca {
         Time::from_ps(self.next)
     }
 
-    fn arrive<O: Outlet>(&mut self, net: &Fabric, now: u64, packet: &Packet, out: &mut O) {
-        let Some(link) = net.ports(self.device).get(usize::from(packet.port)).copied() else {
+    fn arrive<O: Out>(&mut self, net: &Fabric, now: u64, packet: &Packet, out: &mut O) {
+        let Some(link) = net.ports(self.host.into()).get(usize::from(packet.port)).copied() else {
             return;
         };
         if !matches!(packet.kind, Kind::Body | Kind::Tail) {
@@ -154,10 +154,10 @@ impl Hca {
             return;
         }
         let port = usize::from(packet.port);
-        let device = self.device;
+        let host = self.host;
         let sink = &mut self.sinks[port];
         sink.take(now, packet, |packet, piece, whole| {
-            taken(net, device, packet, piece, whole, out);
+            taken(net, host, packet, piece, whole, out);
         });
         self.next = self.next.min(sink.wake);
         if packet.marked || net.parameters.acknowledge {
@@ -166,7 +166,7 @@ impl Hca {
     }
 
     /// Queues the notification or acknowledgement that a data packet calls for.
-    fn answer<O: Outlet>(&mut self, net: &Fabric, now: u64, packet: &Packet, out: &mut O) {
+    fn answer<O: Out>(&mut self, net: &Fabric, now: u64, packet: &Packet, out: &mut O) {
         let Packet { source, level, .. } = *packet;
         let kind = if net.parameters.acknowledge {
             if packet.marked {
@@ -183,14 +183,15 @@ impl Hca {
         } else {
             Kind::Notification
         };
-        let header = header(self.device, source, level);
+        let header = header(self.host, source, level);
         let hop = net.first_hop(&header);
         let Some(sender) = self.senders.get_mut(usize::from(hop.port)) else { return };
         let whole = now + packet.shape.offset(u32::from(packet.flits) - 1);
         let lane = hop.lane;
         let reply = Reply { at: whole, destination: source, level, lane, kind };
         if kind == Kind::Notification && sender.is_full(net) {
-            out.record(Time::from_ps(now), Record::Unsent { destination: source });
+            let unsent = Detail::Unsent { destination: source };
+            out.record(Time::from_ps(now), Record::Detail(unsent));
             return;
         }
         sender.reply(reply);
@@ -198,7 +199,7 @@ impl Hca {
     }
 
     /// A BECN arrives: the flow to the packet's source slows down.
-    fn notified<O: Outlet>(&mut self, net: &Fabric, now: u64, packet: &Packet, out: &mut O) {
+    fn notified<O: Out>(&mut self, net: &Fabric, now: u64, packet: &Packet, out: &mut O) {
         let Some(control) = &net.parameters.congestion else { return };
         let Packet { source, level, .. } = *packet;
         let index = match control.scope {
@@ -208,15 +209,18 @@ impl Hca {
         let Some(index) = index else { return };
         let trigger = index.raise(control, now);
         if O::LISTENS {
-            let index = index.at(control, now);
-            let record = Record::Notified { destination: source, level, index, trigger };
-            out.record(Time::from_ps(now), record);
+            let (index, destination) = (index.at(control, now), source);
+            out.record(Time::from_ps(now), Record::Throttled { destination, level, index });
+            if trigger {
+                let triggered = Detail::Triggered { destination, level };
+                out.record(Time::from_ps(now), Record::Detail(triggered));
+            }
         }
     }
 }
 
 /// The credits of flits that are taken go back.
-fn give_back<O: Outlet>(net: &Fabric, link: Port, packet: &Packet, piece: Piece, out: &mut O) {
+fn give_back<O: Out>(net: &Fabric, link: Port, packet: &Packet, piece: Piece, out: &mut O) {
     if packet.lane != net.lanes {
         let back = net.parameters.credit_delay.ps() + link.cable;
         let (port, lane) = (link.plug, packet.lane);
@@ -226,28 +230,28 @@ fn give_back<O: Outlet>(net: &Fabric, link: Port, packet: &Packet, piece: Piece,
 }
 
 /// Flits of a packet are taken, and with the last one of a message it is delivered.
-fn taken<O: Outlet>(
+fn taken<O: Out>(
     net: &Fabric,
-    device: u32,
+    host: HostId,
     packet: &Packet,
     piece: Piece,
     whole: bool,
     out: &mut O,
 ) {
-    let Some(&link) = net.ports(device).get(usize::from(packet.port)) else { return };
+    let Some(&link) = net.ports(host.into()).get(usize::from(packet.port)) else { return };
     give_back(net, link, packet, piece, out);
     if !whole || packet.kind != Kind::Tail {
         return;
     }
     let at = Time::from_ps(piece.start + piece.shape.offset(u32::from(piece.flits) - 1));
-    out.deliver(at, packet.source, packet.sequence());
+    out.deliver(at, packet.source, packet.id());
     if O::LISTENS {
         let Packet { source, level, choice, .. } = *packet;
-        let header = Header { source, destination: device, level, choice };
+        let header = Header { source: source.0, destination: host.0, level, choice };
         let hops = net.path(&header).map_or(0, |path| path.len() as u16);
-        out.record(at, Record::Message { source, hops });
+        out.record(at, Record::Arrived { source, hops });
     }
 }
 
 /// Queue pairs by destination and level.
-type Pairs = FxHashMap<(u32, u8), u32>;
+type Pairs = FxHashMap<(HostId, u8), u32>;

@@ -14,17 +14,16 @@
 //! `docs/src/infiniband.md`, sections 3.2 and 5.4, for how its components work together and for the
 //! figures of the preset. Range of validity: links of SDR to NDR, packets of up to 255 flits.
 //!
-//! The devices have no queue of events of their own: whoever drives them hands over signals in
-//! order of (time, source device, the source's sequence) and calls `run` up to the next one's time.
-//! [`Driver`] is the plainest such.
+//! The devices have no queue of events of their own: [`network::Harness`] hands over signals in
+//! order of (time, source device, the source's sequence) and lets the devices act up to the time of
+//! the next one.
 
 mod arbiter;
 mod congestion;
 mod credits;
-mod driver;
 mod fabric;
 mod hca;
-mod network;
+mod model;
 mod outlet;
 mod parameters;
 mod presets;
@@ -37,11 +36,10 @@ mod updates;
 
 pub use arbiter::{Share, Tables};
 pub use congestion::{Control, Delay, Scope, Victims, quadratic};
-pub use driver::{Delivery, Driver};
 pub use fabric::{Fabric, MANAGEMENT};
-pub use hca::{Hca, Message};
-pub use network::{Infiniband, Misplaced};
-pub use outlet::{Outlet, Record};
+pub use hca::Hca;
+pub use model::Infiniband;
+pub use outlet::{Detail, Record};
 pub use parameters::{Choice, FLIT, Invalid, Parameters, flit_time};
 pub use presets::{names, preset};
 pub use signal::{Credit, Kind, Packet, Signal};

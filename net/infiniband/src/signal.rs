@@ -1,6 +1,7 @@
-//! What devices say to each other.
+//! The message type that hosts and switches exchange: packets and credits.
 
 use kernel::Wire;
+use units::{HostId, MessageId};
 
 use crate::train::Shape;
 
@@ -25,9 +26,9 @@ pub struct Packet {
     /// When the flits pass.
     pub shape: Shape,
     /// The host that sent it.
-    pub source: u32,
+    pub source: HostId,
     /// The host it is for.
-    pub destination: u32,
+    pub destination: HostId,
     /// The route chosen at the source.
     pub choice: u32,
     /// The message's number, low and high half.
@@ -73,18 +74,18 @@ pub enum Signal {
 /// The parts of a packet that do not change on its way.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Label {
-    pub source: u32,
-    pub destination: u32,
+    pub source: HostId,
+    pub destination: HostId,
     pub choice: u32,
-    pub sequence: u64,
+    pub id: MessageId,
     pub level: u8,
     pub kind: Kind,
 }
 
 impl Packet {
     pub(crate) fn new(label: Label, shape: Shape, flits: u8, last: u8) -> Self {
-        let Label { source, destination, choice, sequence, level, kind } = label;
-        let sequence = [sequence as u32, (sequence >> 32) as u32];
+        let Label { source, destination, choice, id, level, kind } = label;
+        let sequence = [id.0 as u32, (id.0 >> 32) as u32];
         let (port, lane, marked) = (0, 0, false);
         Self {
             shape,
@@ -103,8 +104,8 @@ impl Packet {
     }
 
     /// The number that the message was injected under.
-    pub fn sequence(&self) -> u64 {
-        u64::from(self.sequence[0]) | u64::from(self.sequence[1]) << 32
+    pub fn id(&self) -> MessageId {
+        MessageId(u64::from(self.sequence[0]) | u64::from(self.sequence[1]) << 32)
     }
 }
 
@@ -132,7 +133,7 @@ impl Wire for Signal {
         let shape = [shape.gap, shape.slow, shape.lead];
         bytes.extend(shape.iter().flat_map(|word| word.to_le_bytes()));
         if let Self::Packet(p) = self {
-            let words = [p.source, p.destination, p.choice, p.sequence[0], p.sequence[1]];
+            let words = [p.source.0, p.destination.0, p.choice, p.sequence[0], p.sequence[1]];
             bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));
         }
     }
@@ -148,6 +149,7 @@ impl Wire for Signal {
         let &kind = KINDS.get(usize::from(tag))?;
         let [source, destination, choice] = [word(bytes)?, word(bytes)?, word(bytes)?];
         let sequence = [word(bytes)?, word(bytes)?];
+        let [source, destination] = [source, destination].map(HostId);
         let (flits, last, level, lane, marked) = (a, b, c, d, e != 0);
         Some(Self::Packet(Packet {
             shape,
@@ -179,10 +181,10 @@ mod tests {
     #[test]
     fn wire() {
         let label = Label {
-            source: 1,
-            destination: 2,
+            source: HostId(1),
+            destination: HostId(2),
             choice: 3,
-            sequence: 0x1234_5678_9abc_def0,
+            id: MessageId(0x1234_5678_9abc_def0),
             level: 4,
             kind: Kind::Backward,
         };
@@ -196,6 +198,6 @@ mod tests {
             assert_eq!(Signal::decode(&mut &bytes[..]), Some(signal));
             assert_eq!(Signal::decode(&mut &bytes[..length - 1]), None);
         }
-        assert_eq!(packet.sequence(), 0x1234_5678_9abc_def0);
+        assert_eq!(packet.id(), MessageId(0x1234_5678_9abc_def0));
     }
 }

@@ -13,6 +13,7 @@
 use std::collections::VecDeque;
 
 use kernel::Random;
+use units::HostId;
 
 use crate::{parameters::FLIT, signal::Packet, train::Shape};
 
@@ -58,13 +59,13 @@ impl Hiccups {
     }
 
     /// Length of pause `k` at `host`.
-    fn length(&self, random: Random, host: u32, k: u64) -> u64 {
+    fn length(&self, random: Random, host: HostId, k: u64) -> u64 {
         let mean = self.pause as f64;
         #[allow(clippy::cast_sign_loss, reason = "no factor is negative")]
         let length = match self.spread {
             Spread::Fixed => self.pause,
-            Spread::Uniform => (mean * 2.0 * random.unit(host, k)) as u64,
-            Spread::Exponential => (-mean * random.unit(host, k).ln()) as u64,
+            Spread::Uniform => (mean * 2.0 * random.unit(host.0, k)) as u64,
+            Spread::Exponential => (-mean * random.unit(host.0, k).ln()) as u64,
         };
         length.min(self.period.saturating_sub(1))
     }
@@ -109,7 +110,7 @@ pub(crate) struct Sink {
     pace: u32,
     hiccups: Hiccups,
     random: Random,
-    host: u32,
+    host: HostId,
     /// When the last flit that has arrived so far is gone, on a bus without pauses.
     free: u64,
     held: VecDeque<Held>,
@@ -124,7 +125,7 @@ pub(crate) struct Sink {
 }
 
 impl Sink {
-    pub fn new(pace: u32, hiccups: Hiccups, random: Random, host: u32) -> Self {
+    pub fn new(pace: u32, hiccups: Hiccups, random: Random, host: HostId) -> Self {
         let held = VecDeque::new();
         let (poll, lost) = (None, (0, 0));
         Self { pace, hiccups, random, host, free: 0, held, poll, lost, known: 0, wake: NEVER }

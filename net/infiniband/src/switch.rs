@@ -13,14 +13,14 @@
 //! in the order of their numbers.
 
 use topology::Header;
-use units::Time;
+use units::{DeviceId, Time};
 
 use crate::{
     arbiter::Arbiter,
     congestion::{Control, Victims},
     credits::Credits,
     fabric::{Fabric, NOBODY, Port},
-    outlet::{Outlet, Record},
+    outlet::{Out, Record},
     signal::{Credit, Kind, Packet, Signal},
     updates::Updates,
 };
@@ -83,7 +83,7 @@ struct Candidates {
 /// The state of a switch.
 #[derive(Clone, Debug)]
 pub struct Switch {
-    device: u32,
+    device: DeviceId,
     ports: usize,
     lane_count: usize,
     /// Words of a set of inputs.
@@ -106,8 +106,8 @@ pub struct Switch {
 }
 
 impl Switch {
-    /// A switch by its device number.
-    pub fn new(net: &Fabric, device: u32) -> Self {
+    /// The switch of this number.
+    pub fn new(net: &Fabric, device: DeviceId) -> Self {
         let links = net.ports(device);
         let (ports, lane_count) = (links.len(), usize::from(net.lanes) + 1);
         let lane = |port| Lane {
@@ -153,7 +153,7 @@ impl Switch {
     }
 
     /// A signal reaches the switch. Everything due before `at` must have been run.
-    pub fn hear<O: Outlet>(&mut self, net: &Fabric, at: Time, signal: Signal, out: &mut O) {
+    pub(crate) fn hear<O: Out>(&mut self, net: &Fabric, at: Time, signal: Signal, out: &mut O) {
         match signal {
             Signal::Packet(packet) => self.arrive(net, at.ps(), packet, out),
             Signal::Credit(credit) => self.credit(at.ps(), &credit),
@@ -176,9 +176,10 @@ impl Switch {
         self.next = self.next.min(when);
     }
 
-    fn arrive<O: Outlet>(&mut self, net: &Fabric, now: u64, packet: Packet, out: &mut O) {
+    fn arrive<O: Out>(&mut self, net: &Fabric, now: u64, packet: Packet, out: &mut O) {
         let Packet { source, destination, level, choice, .. } = packet;
-        let header = Header { source, destination, level, choice };
+        let (from, to) = (source.0, destination.0);
+        let header = Header { source: from, destination: to, level, choice };
         let hop = net.hop(self.device, packet.port, packet.lane, &header);
         let links = net.ports(self.device);
         let leads = links.get(usize::from(hop.port)).is_some_and(|port| port.peer != NOBODY);
@@ -225,7 +226,7 @@ impl Switch {
     }
 
     /// Grants everything that is due before `until`. The answer is when something will be next.
-    pub fn run<O: Outlet>(&mut self, net: &Fabric, until: Time, out: &mut O) -> Time {
+    pub(crate) fn run<O: Out>(&mut self, net: &Fabric, until: Time, out: &mut O) -> Time {
         while self.next < until.ps() {
             let now = self.next;
             let mut next = NEVER;
@@ -241,7 +242,7 @@ impl Switch {
     }
 
     /// An output port grants a packet, if it can. The answer is when it may be able to next.
-    fn arbitrate<O: Outlet>(&mut self, net: &Fabric, port: usize, now: u64, out: &mut O) -> u64 {
+    fn arbitrate<O: Out>(&mut self, net: &Fabric, port: usize, now: u64, out: &mut O) -> u64 {
         if now < self.outputs[port].ready {
             return self.outputs[port].ready;
         }
@@ -332,7 +333,7 @@ impl Switch {
         Some(waiting)
     }
 
-    fn grant<O: Outlet>(
+    fn grant<O: Out>(
         &mut self,
         net: &Fabric,
         port: usize,
@@ -370,7 +371,7 @@ impl Switch {
         let end = output.link_free;
         self.account(net, port, number, &mut packet, now, out);
         if O::LISTENS {
-            let (port, lane, flits) = (port as u16, number, packet.flits);
+            let (port, lane) = (port as u16, number);
             let [start, end] = [start, end].map(Time::from_ps);
             out.record(Time::from_ps(now), Record::Sent { port, lane, flits, start, end });
         }
@@ -388,7 +389,7 @@ impl Switch {
     }
 
     /// Flits leave the input buffer from `now` on: their credits go back.
-    fn give_back<O: Outlet>(
+    fn give_back<O: Out>(
         &self,
         net: &Fabric,
         now: u64,
@@ -406,7 +407,7 @@ impl Switch {
     }
 
     /// Credits, queue depth and congestion marks of a packet that is granted.
-    fn account<O: Outlet>(
+    fn account<O: Out>(
         &mut self,
         net: &Fabric,
         port: usize,
@@ -432,7 +433,7 @@ impl Switch {
         }
         lane.stalled = NEVER;
         let Some(control) = &net.parameters.congestion else { return };
-        let to_host = net.ports(self.device)[usize::from(port)].peer < net.hosts;
+        let to_host = net.is_host(net.ports(self.device)[usize::from(port)].peer);
         let eligible = matches!(packet.kind, Kind::Body | Kind::Tail)
             && packet.flits >= control.packet_size
             && depth >= control.level(net.parameters.buffer)

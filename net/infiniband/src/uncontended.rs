@@ -26,7 +26,7 @@ impl Fabric {
             let link = self.ports(device).get(usize::from(port))?;
             head += link.cable;
             slowest = slowest.max(link.flit.into());
-            if device < self.hosts {
+            if self.is_host(device) {
                 leaving = leaving.max(link.flit.into());
             } else {
                 head += parameters.latency_in.ps() + parameters.latency_out.ps();

@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::{fabric, fabric_with_levels, message, ps, run, simula};
-use infiniband::{Fabric, Hiccups, Message, Parameters, Share, Spread, Tables, preset};
+use common::{Message, fabric, fabric_with_levels, message, ps, run, simula};
+use infiniband::{Fabric, Hiccups, Parameters, Share, Spread, Tables, preset};
 use topology::Header;
 
 fn transit(net: &Fabric, destination: u32, bytes: u64) -> u64 {

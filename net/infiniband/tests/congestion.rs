@@ -4,8 +4,8 @@ mod common;
 
 use std::collections::BTreeMap;
 
-use common::{fabric, message, ps, simula};
-use infiniband::{Control, Delay, Driver, Fabric, Message, Parameters, Record, Victims, preset};
+use common::{fabric, message, ps, run, simula, watch};
+use infiniband::{Control, Delay, Fabric, Parameters, Record, Victims, preset};
 use topology::Routes;
 
 /// A table whose entry i makes a flow wait i packet times after each packet.
@@ -18,18 +18,6 @@ fn control() -> Control {
     Control { table: linear(), ..preset.congestion.expect("congestion control") }
 }
 
-/// All records of a run, with what was delivered.
-fn watch(net: &Fabric, messages: &[(u64, u32, Message)]) -> (Vec<(u64, u32, Record)>, Vec<u64>) {
-    let mut records = Vec::new();
-    let mut driver = Driver::new(net, |at, device, record| records.push((at.ps(), device, record)));
-    for &(at, source, message) in messages {
-        driver.inject(ps(at), source, message);
-    }
-    let delivered = std::iter::from_fn(|| driver.next_delivery()).map(|d| d.at.ps()).collect();
-    drop(driver);
-    (records, delivered)
-}
-
 /// Two hosts send 10 full packets each to a third. Its queue holds 34 flits or more whenever a
 /// packet is granted, so at threshold 15 (1/16 of 200 flits: 13) every packet is eligible; a
 /// marking rate of r marks every (r+1)-th of the 20.
@@ -39,11 +27,11 @@ fn marking_rate() {
         let control = Control { marking_rate, victims: Victims::All, ..control() };
         let net = fabric("star:hosts=3", Parameters { congestion: Some(control), ..simula() });
         let messages = [(0, 1, message(0, 21_560, 1)), (0, 2, message(0, 21_560, 2))];
-        let (records, _) = watch(&net, &messages);
+        let (_, records) = watch(&net, &messages);
         let count = |wanted: fn(&Record) -> bool| records.iter().filter(|r| wanted(&r.2)).count();
         assert_eq!(count(|r| matches!(r, Record::Marked { .. })), marked);
         // Each mark comes back as a notification to its source.
-        assert_eq!(count(|r| matches!(r, Record::Notified { .. })), marked);
+        assert_eq!(count(|r| matches!(r, Record::Throttled { .. })), marked);
     }
 }
 
@@ -59,7 +47,7 @@ fn threshold_and_packet_size() {
         let control = Control { threshold: 15, packet_size, ..control() };
         let net =
             fabric("star:hosts=2", Parameters { congestion: Some(control), buffer, ..simula() });
-        let (records, _) = watch(&net, &[(0, 1, message(0, 2156, 0))]);
+        let (_, records) = watch(&net, &[(0, 1, message(0, 2156, 0))]);
         let found = records.iter().filter(|r| matches!(r.2, Record::Marked { .. })).count();
         assert_eq!(found, marked, "{buffer} {packet_size}");
     }
@@ -76,7 +64,7 @@ fn threshold_and_packet_size() {
 fn ccti_steps_and_injection_delay() {
     let control = Control { threshold: 15, victims: Victims::All, ..control() };
     let net = fabric("star:hosts=2", Parameters { congestion: Some(control), ..simula() });
-    let (records, _) = watch(&net, &[(0, 0, message(1, 6 * 2156, 0))]);
+    let (_, records) = watch(&net, &[(0, 0, message(1, 6 * 2156, 0))]);
     let sent = records.iter().filter_map(|&(at, device, record)| match record {
         Record::Sent { flits: 34, start, .. } if device == 0 => Some((at, start.ps())),
         _ => None,
@@ -84,7 +72,7 @@ fn ccti_steps_and_injection_delay() {
     let starts: Vec<_> = sent.map(|(_, start)| start).collect();
     assert_eq!(starts, [0, 1_088_000, 2_176_000, 4_352_000, 8_704_000, 14_144_000]);
     let notified = records.iter().filter_map(|&(at, _, record)| match record {
-        Record::Notified { index, .. } => Some((at, index)),
+        Record::Throttled { index, .. } => Some((at, index)),
         _ => None,
     });
     let first: Vec<_> = notified.take(4).collect();
@@ -97,9 +85,9 @@ fn becn_by_acknowledgement() {
     let control = Control { threshold: 15, victims: Victims::All, ..control() };
     let with = Parameters { congestion: Some(control), acknowledge: true, ..simula() };
     let net = fabric("star:hosts=2", with);
-    let (records, _) = watch(&net, &[(0, 0, message(1, 3 * 2156, 0))]);
+    let (_, records) = watch(&net, &[(0, 0, message(1, 3 * 2156, 0))]);
     let notified = records.iter().filter_map(|&(at, _, record)| match record {
-        Record::Notified { index, .. } => Some((at, index)),
+        Record::Throttled { index, .. } => Some((at, index)),
         _ => None,
     });
     // Three packets without a delay between them: the last flit leaves at 101 * 32 and takes 101
@@ -120,7 +108,7 @@ fn roots_and_victims() {
         // Hosts 0 to 2 behind switch 8 send to host 4 behind switch 9.
         let messages = [0, 1, 2].map(|source| (0, source, message(4, 46 * 2156, source.into())));
         let mut marks = BTreeMap::new();
-        for (at, device, record) in watch(&net, &messages).0 {
+        for (at, device, record) in watch(&net, &messages).1 {
             // Buffers are full by then: switch 8 can send only as host 4 takes.
             if matches!(record, Record::Marked { .. }) && at > 500_000_000 {
                 *marks.entry(device).or_insert(0) += 1;
@@ -148,11 +136,7 @@ fn a_victim_is_rescued() {
         let mut messages: Vec<_> =
             [0, 9, 10, 11, 12, 13, 14].map(|source| (0, source, message(8, 1_000_000, 0))).to_vec();
         messages.push((1_000_000_000, 1, message(15, 200_000, 1)));
-        let mut driver = Driver::new(&net, |_, _, _| {});
-        for (at, source, message) in messages {
-            driver.inject(ps(at), source, message);
-        }
-        let victim = std::iter::from_fn(|| driver.next_delivery()).find(|d| d.sequence == 1);
+        let victim = run(&net, &messages).into_iter().find(|d| d.sequence == 1);
         victim.expect("delivered").at.ps() - 1_000_000_000
     };
     let preset = preset("infiniband-ddr-simula-cc").expect("a preset");

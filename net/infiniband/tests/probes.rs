@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::{fabric, message, ps, simula};
-use infiniband::{Driver, Parameters, Record};
+use common::{fabric, message, simula, watch};
+use infiniband::{Parameters, Record};
 
 /// One full packet over two switches: the links carry it for 34 * 32 = 1088 ns each, from 0, from
 /// 81 ns (20 of cable and 61 of the first switch) and from 162 ns on. It is in each switch's queue
@@ -11,11 +11,8 @@ use infiniband::{Driver, Parameters, Record};
 #[test]
 fn one_packet() {
     let net = fabric("chain:switches=2,hosts=1", simula());
-    let mut records = Vec::new();
-    let mut driver = Driver::new(&net, |at, device, record| records.push((at, device, record)));
-    driver.inject(ps(0), 0, message(1, 2156, 0));
-    assert!(driver.next_delivery().is_some());
-    drop(driver);
+    let (delivered, records) = watch(&net, &[(0, 0, message(1, 2156, 0))]);
+    assert_eq!(delivered.len(), 1);
     let sent: Vec<_> = records
         .iter()
         .filter_map(|&(_, device, record)| match record {
@@ -28,13 +25,13 @@ fn one_packet() {
     let queues: Vec<_> = records
         .iter()
         .filter_map(|&(at, device, record)| match record {
-            Record::Queue { flits, .. } => Some((at.ps(), device, flits)),
+            Record::Queue { flits, .. } => Some((at, device, flits)),
             _ => None,
         })
         .collect();
     assert_eq!(queues, [(50_000, 2, 34), (50_000, 2, 0), (131_000, 3, 34), (131_000, 3, 0)]);
     let hops = records.iter().filter_map(|&(_, device, record)| match record {
-        Record::Message { source, hops } => Some((device, source, hops)),
+        Record::Arrived { source, hops } => Some((device, source.0, hops)),
         _ => None,
     });
     assert_eq!(hops.collect::<Vec<_>>(), [(1, 0, 3)]);
@@ -45,14 +42,13 @@ fn one_packet() {
 #[test]
 fn a_stall() {
     let net = fabric("star:hosts=2", Parameters { buffer: 34, ..simula() });
-    let mut stalls = Vec::new();
-    let mut driver = Driver::new(&net, |at, device, record| {
-        if let Record::Stalled { from, .. } = record {
-            stalls.push((device, from.ps(), at.ps()));
-        }
-    });
-    driver.inject(ps(0), 0, message(1, 4312, 0));
-    assert!(driver.next_delivery().is_some());
-    drop(driver);
+    let (_, records) = watch(&net, &[(0, 0, message(1, 4312, 0))]);
+    let stalls: Vec<_> = records
+        .iter()
+        .filter_map(|&(at, device, record)| match record {
+            Record::Stalled { from, .. } => Some((device, from.ps(), at)),
+            _ => None,
+        })
+        .collect();
     assert_eq!(stalls, [(0, 1_088_000, 1_126_000)]);
 }

@@ -3,8 +3,11 @@
 mod common;
 
 use common::{message, ps, topology};
-use infiniband::{Driver, Fabric, preset};
+use infiniband::{Fabric, Infiniband, preset};
+use kernel::Transport;
+use network::{Log, Script, Transfer};
 use topology::Routes;
+use units::HostId;
 
 /// Dissemination: in round r every host sends 180 bytes to the one 2^r after it, as soon as it has
 /// what the rounds before brought it. When each host has everything, in picoseconds.
@@ -15,26 +18,32 @@ fn dissemination(spec: &str) -> Vec<u64> {
     let net = Fabric::new(&topology.graph, routes, parameters).expect("a fabric");
     let hosts = net.hosts();
     let rounds = u64::from(hosts.next_power_of_two().ilog2());
-    let mut driver = Driver::new(&net, |_, _, _| {});
-    for host in 0..hosts {
-        driver.inject(ps(0), host, message((host + 1) % hosts, 180, 0));
-    }
-    let mut done = vec![0; hosts as usize];
-    let mut has = vec![0_u64; hosts as usize];
-    let mut sent = vec![1_u64; hosts as usize];
-    while let Some(delivery) = driver.next_delivery() {
-        let host = delivery.destination as usize;
-        has[host] |= 1 << delivery.sequence;
-        done[host] = delivery.at.ps();
-        while sent[host] < rounds && has[host] >> (sent[host] - 1) & 1 == 1 {
-            let round = sent[host];
-            let destination = (delivery.destination + (1 << round)) % hosts;
-            driver.inject(delivery.at, delivery.destination, message(destination, 180, round));
-            sent[host] += 1;
+    let to = |host: HostId, round: u64| {
+        Transfer::new(host, HostId((host.0 + (1 << round)) % hosts), 180)
+    };
+    let first: Vec<_> = (0..hosts).map(|host| (ps(0), to(HostId(host), 0))).collect();
+    // The round of a message is in how far it has come.
+    let has = |host: HostId, log: &Log| {
+        log.delivered.iter().fold(0_u64, |has, (_, injection)| {
+            let distance = (host.0 + hosts - injection.transfer.source.0) % hosts;
+            has | 1 << distance.ilog2()
+        })
+    };
+    let next = |host: HostId, log: &Log| {
+        let mut sent = log.injected.len() as u64;
+        let mut transfers = Vec::new();
+        while sent < rounds && has(host, log) >> (sent - 1) & 1 == 1 {
+            transfers.push(to(host, sent));
+            sent += 1;
         }
-    }
-    assert!(has.iter().all(|&has| has == (1 << rounds) - 1));
-    done
+        transfers
+    };
+    let script = Script::of(hosts, &first).answered(&next);
+    let played = script.play(&Infiniband::new(net, 0), 1, Transport::Shared).expect("no overflow");
+    let all = |(host, log): (u32, &Log)| has(HostId(host), log) == (1 << rounds) - 1;
+    assert!((0..).zip(&played.logs).all(all));
+    let last = |log: &Log| log.delivered.last().map_or(0, |(at, _)| at.ps());
+    played.logs.iter().map(last).collect()
 }
 
 /// Table 4.7.2.2: all LogGOPS parameters 0. Of the eight times, five are equal to the picosecond.

@@ -1,8 +1,8 @@
 //! The wire of LogGOPS passes the suite of all networks, whatever its parameters.
 
 use loggops::{Costs, Inject, Parameters};
-use network::{Network, Parcel, conformance};
-use units::{Time, TimePerByte};
+use network::{Network, Transfer, conformance};
+use units::{HostId, Time, TimePerByte};
 
 fn latency(ns: u64) -> Costs {
     Costs { latency: Time::from_ps(ns * 1000), ..Costs::loggopsim() }
@@ -51,11 +51,11 @@ fn conforms() {
 #[test]
 fn only_order_is_shared() {
     let parameters = Parameters { large: latency(9000), ..Parameters::default() };
-    let small = Parcel { source: 0, destination: 1, bytes: 1 };
-    let large = Parcel { bytes: 1 << 20, ..small };
+    let small = Transfer::new(HostId(0), HostId(1), 1);
+    let large = Transfer { bytes: 1 << 20, ..small };
     let at = Time::from_ps(5_000_000);
-    let elsewhere = Parcel { destination: 2, ..small };
-    let messages = [small, large, small, large, elsewhere].map(|parcel| (at, parcel));
+    let elsewhere = Transfer { destination: HostId(2), ..small };
+    let messages = [small, large, small, large, elsewhere].map(|transfer| (at, transfer));
     let delivered = conformance::together(&parameters, 3, &messages);
     let [early, late] = [7_500_000, 14_000_000].map(Time::from_ps);
     assert_eq!(delivered, [early, late, late, late, early]);
@@ -67,14 +67,14 @@ fn only_order_is_shared() {
 fn uncontended() {
     let parameters = Parameters { large: latency(9000), ..Parameters::default() };
     assert_eq!(parameters.lookahead(), Time::from_ps(2_500_000));
-    let parcel = Parcel { source: 0, destination: 1, bytes: 65_535 };
-    let small = parameters.uncontended(parcel);
+    let transfer = Transfer::new(HostId(0), HostId(1), 65_535);
+    let small = parameters.uncontended(transfer);
     assert_eq!(small.transit, Time::from_ps(2_500_000));
     assert_eq!((small.leaving, small.draining), (Time::from_ps(393_204_000), small.leaving));
-    let large = parameters.uncontended(Parcel { bytes: 65_536, ..parcel });
+    let large = parameters.uncontended(Transfer { bytes: 65_536, ..transfer });
     assert_eq!(large.transit, Time::from_ps(9_000_000));
     assert_eq!(large.leaving, Time::from_ps(393_210_000));
     // An empty message has no byte after the first.
-    let empty = parameters.uncontended(Parcel { bytes: 0, ..parcel });
+    let empty = parameters.uncontended(Transfer { bytes: 0, ..transfer });
     assert_eq!((empty.leaving, empty.draining), (Time::ZERO, Time::ZERO));
 }

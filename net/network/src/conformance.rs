@@ -4,12 +4,10 @@
 //! messages that share something do to each other. Every function panics, with what it saw, if the
 //! model breaks the contract.
 
-mod driver;
+use kernel::Transport;
+use units::{HostId, MessageId, Time};
 
-use units::Time;
-
-use crate::{Network, Nowhere, Parcel};
-use driver::{Injection, Script};
+use crate::{Injection, Log, Network, Nowhere, Script, Transfer};
 
 /// Sizes in bytes that models tend to treat differently: none, one, either side of powers of two
 /// and of the usual eager limit, many.
@@ -38,44 +36,55 @@ pub fn all<N: Network>(network: &N, hosts: u32) {
 /// # Panics
 ///
 /// If one is.
-pub fn together<N: Network>(network: &N, hosts: u32, messages: &[(Time, Parcel)]) -> Vec<Time> {
+pub fn together<N: Network>(network: &N, hosts: u32, messages: &[(Time, Transfer)]) -> Vec<Time> {
     let delivered = if N::DIRECT {
         directly(network, hosts, messages)
     } else {
         played(network, hosts, messages)
     };
-    for (&(at, parcel), &delivered) in messages.iter().zip(&delivered) {
-        check_delivery(network, at, parcel, delivered);
+    for (&(at, transfer), &delivered) in messages.iter().zip(&delivered) {
+        check_delivery(network, at, transfer, delivered);
     }
     delivered
 }
 
-fn directly<N: Network>(network: &N, hosts: u32, messages: &[(Time, Parcel)]) -> Vec<Time> {
+fn directly<N: Network>(network: &N, hosts: u32, messages: &[(Time, Transfer)]) -> Vec<Time> {
     let mut interfaces: Vec<N::Interface> =
-        (0..hosts).map(|host| network.interface(host)).collect();
-    let deliver = |(number, &(at, parcel)): (u64, &(Time, Parcel))| {
-        let interface = &mut interfaces[parcel.source as usize];
-        let answer = network.inject(interface, at, parcel, number, &mut Nowhere);
-        assert!(answer.is_some(), "{parcel:?}: a direct network does not answer");
+        (0..hosts).map(|host| network.interface(HostId(host))).collect();
+    let deliver = |(number, &(at, transfer)): (u64, &(Time, Transfer))| {
+        let interface = &mut interfaces[transfer.source.index()];
+        let answer = network.inject(interface, at, transfer, MessageId(number), &mut Nowhere);
+        assert!(answer.is_some(), "{transfer:?}: a direct network does not answer");
         answer.unwrap_or_default()
     };
     (0..).zip(messages).map(deliver).collect()
 }
 
-fn played<N: Network>(network: &N, hosts: u32, messages: &[(Time, Parcel)]) -> Vec<Time> {
+/// Plays a script, and returns what happened at each host.
+fn play<N: Network>(
+    network: &N,
+    script: &Script<'_>,
+    workers: usize,
+    transport: Transport,
+) -> Vec<Log> {
+    let played = script.play(network, workers, transport);
+    played.unwrap_or_else(|_| panic!("a delivery past the range of time")).logs
+}
+
+fn played<N: Network>(network: &N, hosts: u32, messages: &[(Time, Transfer)]) -> Vec<Time> {
     let mut order: Vec<usize> = (0..messages.len()).collect();
     order.sort_by_key(|&message| messages[message].0);
     let sorted: Vec<_> = order.iter().map(|&message| messages[message]).collect();
-    let logs = Script::of(hosts, &sorted).play(network, 1, kernel::Transport::Shared);
+    let logs = play(network, &Script::of(hosts, &sorted), 1, Transport::Shared);
     check_conservation(network, &logs);
     let mut numbers = vec![0; hosts as usize];
     let mut delivered = vec![Time::ZERO; messages.len()];
     for message in order {
-        let parcel = messages[message].1;
-        let number = &mut numbers[parcel.source as usize];
-        let arrived = &logs[parcel.destination as usize].delivered;
+        let transfer = messages[message].1;
+        let number = &mut numbers[transfer.source.index()];
+        let arrived = &logs[transfer.destination.index()].delivered;
         let found = arrived.iter().find(|(_, injection)| {
-            injection.parcel.source == parcel.source && injection.sequence == *number
+            injection.transfer.source == transfer.source && injection.sequence == *number
         });
         delivered[message] = found.map_or(Time::MAX, |(at, _)| *at);
         *number += 1;
@@ -84,37 +93,41 @@ fn played<N: Network>(network: &N, hosts: u32, messages: &[(Time, Parcel)]) -> V
 }
 
 /// No message is faster than the lookahead, or than it would be alone.
-fn check_delivery<N: Network>(network: &N, at: Time, parcel: Parcel, delivered: Time) {
-    let (lookahead, transit) = (network.lookahead(), network.uncontended(parcel).transit);
-    let local = !N::DIRECT && parcel.source == parcel.destination;
+fn check_delivery<N: Network>(network: &N, at: Time, transfer: Transfer, delivered: Time) {
+    let (lookahead, transit) = (network.lookahead(), network.uncontended(transfer).transit);
+    let local = !N::DIRECT && transfer.source == transfer.destination;
     assert!(
         transit >= lookahead || local,
-        "{parcel:?}: {transit} is less than the lookahead {lookahead}"
+        "{transfer:?}: {transit} is less than the lookahead {lookahead}"
     );
     assert!(
         delivered >= at.saturating_add(transit),
-        "{parcel:?} injected at {at} is delivered at {delivered}, before its transit of {transit}"
+        "{transfer:?} injected at {at} is delivered at {delivered}, before its transit of {transit}"
     );
 }
 
-/// Parcels between some hosts, of all sizes that the network can be asked to simulate often.
-fn parcels<N: Network>(_: &N, hosts: u32) -> impl Iterator<Item = Parcel> + use<N> {
+/// Transfers between some hosts, of all sizes that the network can be asked to simulate often.
+fn transfers<N: Network>(_: &N, hosts: u32) -> impl Iterator<Item = Transfer> + use<N> {
     // All pairs of a few hosts from either end of the numbering, and each of these to itself.
     let some = move |host: &u32| *host < 3 || host + 3 > hosts;
     (0..hosts).filter(some).flat_map(move |source| {
         (0..hosts).filter(some).flat_map(move |destination| {
             let sizes = SIZES.into_iter().filter(|bytes| N::DIRECT || *bytes <= 65_537);
-            sizes.map(move |bytes| Parcel { source, destination, bytes })
+            sizes.map(move |bytes| Transfer::new(HostId(source), HostId(destination), bytes))
         })
     })
 }
 
 /// A message that is alone takes what [`Network::uncontended`] says, whenever it is injected.
 fn alone<N: Network>(network: &N, hosts: u32) {
-    for parcel in parcels(network, hosts) {
+    for transfer in transfers(network, hosts) {
         for at in [Time::ZERO, Time::from_ps(1), Time::from_ps(123_456_789)] {
-            let expected = at.saturating_add(network.uncontended(parcel).transit);
-            assert_eq!(together(network, hosts, &[(at, parcel)]), [expected], "{parcel:?} alone");
+            let expected = at.saturating_add(network.uncontended(transfer).transit);
+            assert_eq!(
+                together(network, hosts, &[(at, transfer)]),
+                [expected],
+                "{transfer:?} alone"
+            );
         }
     }
 }
@@ -125,9 +138,9 @@ fn idle<N: Network>(network: &N, hosts: u32) {
     let mut at = Time::ZERO;
     let mut messages = Vec::new();
     let mut expected = Vec::new();
-    for parcel in parcels(network, hosts) {
-        let alone = network.uncontended(parcel);
-        messages.push((at, parcel));
+    for transfer in transfers(network, hosts) {
+        let alone = network.uncontended(transfer);
+        messages.push((at, transfer));
         let delivered = at.saturating_add(alone.transit);
         expected.push(delivered);
         at = delivered.saturating_add(alone.leaving).saturating_add(alone.draining);
@@ -141,8 +154,8 @@ fn idle<N: Network>(network: &N, hosts: u32) {
 /// Where the injection decides: two messages at a time that share their source, their destination,
 /// both, or nothing: the first takes what it takes alone.
 fn pairs<N: Network>(network: &N, hosts: u32) {
-    for first in parcels(network, hosts) {
-        for second in parcels(network, hosts).filter(|second| second.bytes == first.bytes) {
+    for first in transfers(network, hosts) {
+        for second in transfers(network, hosts).filter(|second| second.bytes == first.bytes) {
             let delivered = together(network, hosts, &[(Time::ZERO, first), (Time::ZERO, second)]);
             let alone = network.uncontended(first).transit;
             assert_eq!(delivered[0], alone, "{first:?}, together with {second:?}");
@@ -152,20 +165,20 @@ fn pairs<N: Network>(network: &N, hosts: u32) {
 
 /// Messages of equal size from one host to another arrive in the order of their injection.
 fn order<N: Network>(network: &N, hosts: u32) {
-    for parcel in parcels(network, hosts) {
+    for transfer in transfers(network, hosts) {
         let messages: Vec<_> =
-            (0..20).map(|number| (Time::from_ps(number / 4 * 100), parcel)).collect();
+            (0..20).map(|number| (Time::from_ps(number / 4 * 100), transfer)).collect();
         let delivered = together(network, hosts, &messages);
-        assert!(delivered.is_sorted(), "{parcel:?} twenty times: delivered at {delivered:?}");
+        assert!(delivered.is_sorted(), "{transfer:?} twenty times: delivered at {delivered:?}");
     }
 }
 
 /// A delivery past the range of time is [`Time::MAX`], not an early one.
 fn range<N: Network>(network: &N, hosts: u32) {
     let at = Time::from_ps(u64::MAX - 1);
-    for parcel in parcels(network, hosts) {
-        for parcel in [parcel, Parcel { bytes: u64::MAX, ..parcel }] {
-            together(network, hosts, &[(at, parcel)]);
+    for transfer in transfers(network, hosts) {
+        for transfer in [transfer, Transfer { bytes: u64::MAX, ..transfer }] {
+            together(network, hosts, &[(at, transfer)]);
         }
     }
 }
@@ -176,11 +189,11 @@ fn range<N: Network>(network: &N, hosts: u32) {
 fn workers<N: Network>(network: &N, hosts: u32) {
     for seed in 1..=2 {
         let script = Script::random(hosts, seed);
-        let expected = script.play(network, 1, kernel::Transport::Shared);
+        let expected = play(network, &script, 1, Transport::Shared);
         check_conservation(network, &expected);
-        for transport in [kernel::Transport::Shared, kernel::Transport::Serialised] {
+        for transport in [Transport::Shared, Transport::Serialised] {
             for workers in [1, 2, 7] {
-                let found = script.play(network, workers, transport);
+                let found = play(network, &script, workers, transport);
                 assert!(found == expected, "{workers} workers, {transport:?}: not as with one");
             }
         }
@@ -188,10 +201,10 @@ fn workers<N: Network>(network: &N, hosts: u32) {
 }
 
 /// What was injected anywhere is what was delivered anywhere.
-fn check_conservation<N: Network>(network: &N, logs: &[driver::Log]) {
+fn check_conservation<N: Network>(network: &N, logs: &[Log]) {
     let key = |injection: &Injection| {
-        let Injection { at, parcel, sequence } = *injection;
-        (parcel.source, sequence, at, parcel.destination, parcel.bytes)
+        let Injection { at, transfer, sequence, .. } = *injection;
+        (transfer.source, sequence, at, transfer.destination, transfer.bytes)
     };
     let mut injected: Vec<_> = logs.iter().flat_map(|log| &log.injected).map(key).collect();
     let arrived = || logs.iter().flat_map(|log| &log.delivered);
@@ -200,7 +213,7 @@ fn check_conservation<N: Network>(network: &N, logs: &[driver::Log]) {
     delivered.sort_unstable();
     assert_eq!(injected, delivered, "what is delivered is not what was injected");
     for (time, injection) in arrived() {
-        check_delivery(network, injection.at, injection.parcel, *time);
+        check_delivery(network, injection.at, injection.transfer, *time);
     }
 }
 

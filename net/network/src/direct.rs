@@ -1,8 +1,8 @@
 //! Models that know at the injection when a message is delivered.
 
-use units::Time;
+use units::{DeviceId, HostId, MessageId, Time};
 
-use crate::{Network, Never, Outlet, Parcel, Uncontended};
+use crate::{Network, Never, Outlet, Transfer, Uncontended};
 
 /// A network without devices, whose interfaces need not talk to each other: all that it takes to be
 /// a [`Network`]. The methods are those of the same names there.
@@ -11,24 +11,24 @@ pub trait Direct: Sync + Sized {
     type Interface: Send;
 
     /// See [`Network::interface`].
-    fn interface(&self, host: u32) -> Self::Interface;
+    fn interface(&self, host: HostId) -> Self::Interface;
 
     /// See [`Network::lookahead`].
     fn lookahead(&self) -> Time;
 
     /// See [`Network::uncontended`].
-    fn uncontended(&self, parcel: Parcel) -> Uncontended;
+    fn uncontended(&self, transfer: Transfer) -> Uncontended;
 
     /// When a message that enters at `at` is delivered: at `at` plus the lookahead or later;
     /// [`Time::MAX`] past the range of time.
-    fn inject(&self, interface: &mut Self::Interface, at: Time, parcel: Parcel) -> Time;
+    fn inject(&self, interface: &mut Self::Interface, at: Time, transfer: Transfer) -> Time;
 }
 
 impl<D: Direct> Network for D {
     type Interface = D::Interface;
     type Device = ();
     type Signal = Never;
-    type Record = Never;
+    type Detail = Never;
 
     const DIRECT: bool = true;
 
@@ -40,19 +40,19 @@ impl<D: Direct> Network for D {
         0
     }
 
-    fn interface(&self, host: u32) -> Self::Interface {
+    fn interface(&self, host: HostId) -> Self::Interface {
         Direct::interface(self, host)
     }
 
-    fn device(&self, _: u32) {}
+    fn device(&self, _: DeviceId) {}
 
     #[inline]
     fn lookahead(&self) -> Time {
         Direct::lookahead(self)
     }
 
-    fn uncontended(&self, parcel: Parcel) -> Uncontended {
-        Direct::uncontended(self, parcel)
+    fn uncontended(&self, transfer: Transfer) -> Uncontended {
+        Direct::uncontended(self, transfer)
     }
 
     #[inline]
@@ -60,11 +60,11 @@ impl<D: Direct> Network for D {
         &self,
         interface: &mut Self::Interface,
         at: Time,
-        parcel: Parcel,
-        _: u64,
+        transfer: Transfer,
+        _: MessageId,
         _: &mut impl Outlet<Self>,
     ) -> Option<Time> {
-        Some(Direct::inject(self, interface, at, parcel))
+        Some(Direct::inject(self, interface, at, transfer))
     }
 
     fn hear(&self, _: &mut Self::Interface, _: Time, signal: Never, _: &mut impl Outlet<Self>) {

@@ -11,25 +11,47 @@
 
 pub mod conformance;
 mod direct;
+mod endpoint;
+mod harness;
+mod links;
+mod nic;
 mod outlet;
-mod port;
+mod record;
+mod script;
 
 pub use direct::Direct;
+pub use endpoint::{Delivery, Endpoint, Site, Worked};
+pub use harness::{Harness, Letter, Process, Windowed, Worker, opened};
+pub use links::Links;
+pub use nic::{Nic, insert_by_time};
 pub use outlet::{Mail, Never, Nowhere, Outlet};
-pub use port::{Due, Port, insert_by_time};
+pub use record::Record;
+pub use script::{Injection, Log, Played, Reaction, Script};
 
 use kernel::Wire;
-use units::Time;
+use units::{DeviceId, HostId, MessageId, Time};
 
 /// A message as the network sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Parcel {
-    /// Where it enters.
-    pub source: u32,
-    /// Where it leaves.
-    pub destination: u32,
+pub struct Transfer {
+    /// The host at which it enters the network.
+    pub source: HostId,
+    /// The host at which it leaves the network.
+    pub destination: HostId,
     /// Its size in bytes.
     pub bytes: u64,
+    /// Its class of service. Class 0 is the one that the network gives to all transfers of the
+    /// source host; what other classes mean is up to the model.
+    pub class: u8,
+    /// The network of the host that it takes, where a host has several; the first is number 0.
+    pub rail: u8,
+}
+
+impl Transfer {
+    /// A transfer of class 0 over rail 0.
+    pub const fn new(source: HostId, destination: HostId, bytes: u64) -> Self {
+        Self { source, destination, bytes, class: 0, rail: 0 }
+    }
 }
 
 /// What a message would take on an idle network.
@@ -53,8 +75,8 @@ pub trait Network: Sync + Sized {
     type Device: Send;
     /// What interfaces and devices say to each other. [`Never`] if nothing.
     type Signal: Wire;
-    /// What can be watched. [`Never`] if nothing.
-    type Record: Copy + Send;
+    /// What the model tells beyond the neutral [`Record`]s. [`Never`] if nothing.
+    type Detail: Copy + Send;
 
     /// Whether [`Network::inject`] knows when the message is delivered. Only then may it be called
     /// before the time of the injection has come.
@@ -67,23 +89,23 @@ pub trait Network: Sync + Sized {
     fn devices(&self) -> u32;
 
     /// How much there is to do at a device, compared with an interface: for shares of equal work.
-    fn weight(&self, number: u32) -> u32 {
-        let _ = number;
+    fn weight(&self, device: DeviceId) -> u32 {
+        let _ = device;
         1
     }
 
     /// Hosts, and devices numbered behind them, in an order in which those that say much to each
     /// other are near, if theirs is not such an order: for shares that have little to say to each
     /// other.
-    fn order(&self) -> Option<Vec<u32>> {
+    fn order(&self) -> Option<Vec<DeviceId>> {
         None
     }
 
     /// The interfaces of all hosts are made one by one, by the workers that own them.
-    fn interface(&self, host: u32) -> Self::Interface;
+    fn interface(&self, host: HostId) -> Self::Interface;
 
-    /// A device, numbered from 0.
-    fn device(&self, number: u32) -> Self::Device;
+    /// The device of a number behind those of the hosts.
+    fn device(&self, device: DeviceId) -> Self::Device;
 
     /// The least time between an injection and the delivery of the message, and between anything
     /// that happens at an interface or device and the signals that it causes. Zero is allowed in a
@@ -92,13 +114,13 @@ pub trait Network: Sync + Sized {
 
     /// The same between hosts and devices that different workers have; `worker_of` takes the
     /// numbers of [`Network::order`].
-    fn lookahead_between(&self, worker_of: &dyn Fn(u32) -> usize) -> Time {
+    fn lookahead_between(&self, worker_of: &dyn Fn(DeviceId) -> usize) -> Time {
         let _ = worker_of;
         self.lookahead()
     }
 
     /// What a message takes when it is alone.
-    fn uncontended(&self, parcel: Parcel) -> Uncontended;
+    fn uncontended(&self, transfer: Transfer) -> Uncontended;
 
     /// A message enters at time `at`; calls of one interface come in the order in which the
     /// messages leave, and messages of equal size between two hosts are delivered in that order.
@@ -111,8 +133,8 @@ pub trait Network: Sync + Sized {
         &self,
         interface: &mut Self::Interface,
         at: Time,
-        parcel: Parcel,
-        number: u64,
+        transfer: Transfer,
+        number: MessageId,
         out: &mut impl Outlet<Self>,
     ) -> Option<Time>;
 

@@ -1,9 +1,9 @@
 //! Where what a network's parts do goes, and what travels between them.
 
 use kernel::Wire;
-use units::Time;
+use units::{DeviceId, HostId, MessageId, Time};
 
-use crate::Network;
+use crate::{Network, Record};
 
 /// What an interface or a device is given to act on.
 pub trait Outlet<N: Network> {
@@ -11,14 +11,14 @@ pub trait Outlet<N: Network> {
     const LISTENS: bool;
 
     /// A signal that reaches another host's interface, or a device, at least the lookahead later.
-    fn send(&mut self, to: u32, at: Time, signal: N::Signal);
+    fn send(&mut self, to: DeviceId, at: Time, signal: N::Signal);
 
     /// A message is delivered to this host at a time that may lie ahead: its source, and its number
     /// there.
-    fn deliver(&mut self, at: Time, source: u32, number: u64);
+    fn deliver(&mut self, at: Time, source: HostId, number: MessageId);
 
     /// Something to watch.
-    fn record(&mut self, at: Time, record: N::Record);
+    fn record(&mut self, at: Time, record: Record<N::Detail>);
 }
 
 /// For models that send and deliver nothing but what they answer.
@@ -28,13 +28,13 @@ impl<N: Network> Outlet<N> for Nowhere {
     const LISTENS: bool = false;
 
     #[inline]
-    fn send(&mut self, _: u32, _: Time, _: N::Signal) {}
+    fn send(&mut self, _: DeviceId, _: Time, _: N::Signal) {}
 
     #[inline]
-    fn deliver(&mut self, _: Time, _: u32, _: u64) {}
+    fn deliver(&mut self, _: Time, _: HostId, _: MessageId) {}
 
     #[inline]
-    fn record(&mut self, _: Time, _: N::Record) {}
+    fn record(&mut self, _: Time, _: Record<N::Detail>) {}
 }
 
 /// What there is none of.

@@ -87,8 +87,7 @@ fn curves(folder: &Path) -> io::Result<()> {
 fn uniform(topology: &topology::Topology) -> infiniband::Infiniband {
     let routes = topology::Routes::build(topology, None).expect("routes");
     let fabric = infiniband::Fabric::new(&topology.graph, routes, even()).expect("a fabric");
-    let hosts = (0..fabric.hosts()).collect();
-    infiniband::Infiniband::new(fabric, hosts, 0).expect("places")
+    infiniband::Infiniband::new(fabric, 0)
 }
 
 fn chart<const N: usize>(

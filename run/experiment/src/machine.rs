@@ -82,10 +82,10 @@ impl Machine {
         self.places.spare(ranks, &self.topology.graph.host_names())
     }
 
-    /// The network with `ranks` ranks on its hosts, and the number there of each rank's host. Hosts
-    /// without ranks take no part.
+    /// The network, and the host of each of `ranks` ranks. Service levels go in turn to the hosts
+    /// that have ranks, in the order of their first ranks.
     pub fn with(&self, ranks: u32) -> Result<(Infiniband, Vec<u32>), String> {
-        let mut hosts = self.hosts(ranks)?;
+        let hosts = self.hosts(ranks)?;
         let mut counts = vec![0; self.topology.graph.hosts() as usize];
         for &host in &hosts {
             counts[host as usize] += 1;
@@ -97,30 +97,17 @@ impl Machine {
                 self.topology.graph.name(host)
             ));
         }
-        let used = number(&mut hosts, self.topology.graph.hosts());
-        Infiniband::new(Arc::clone(&self.fabric), used, 0)
-            .map(|network| (network.with_levels(&self.levels), hosts))
-            .map_err(|error| format!("error: placement: {error}"))
+        let mut levels = vec![0; self.topology.graph.hosts() as usize];
+        let mut seen = vec![false; levels.len()];
+        let first = hosts.iter().map(|host| *host as usize);
+        let first = first.filter(|host| !std::mem::replace(&mut seen[*host], true));
+        first.zip(self.levels.iter().cycle()).for_each(|(host, level)| levels[host] = *level);
+        Ok((Infiniband::new(Arc::clone(&self.fabric), 0).with_levels(levels), hosts))
     }
 }
 
 /// Most ranks of a host.
 const ROOM: u32 = 256;
-
-/// Numbers the hosts that are used, of `count`, in the order of their first ranks; answers which
-/// they are.
-fn number(hosts: &mut [u32], count: u32) -> Vec<u32> {
-    let mut numbers = vec![None; count as usize];
-    let mut used = Vec::new();
-    for host in hosts {
-        let number = numbers[*host as usize].get_or_insert_with(|| {
-            used.push(*host);
-            used.len() as u32 - 1
-        });
-        *host = *number;
-    }
-    used
-}
 
 /// Settings of topologies and placement where there is no topology.
 fn unused(configuration: &Configuration) -> Result<(), Mistakes> {

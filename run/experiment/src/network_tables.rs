@@ -3,12 +3,12 @@
 use std::io::Write;
 
 use host::Record;
-use infiniband::Infiniband;
 use kernel::Probe;
+use network::Links;
 use results::{Artifact, Collector, RunDirectory};
 use topology::Topology;
 use traffic::{Watch, Watched};
-use units::Time;
+use units::{DeviceId, Time};
 
 use crate::{configuration::Configuration, diagnostic::Diagnostic};
 
@@ -29,20 +29,18 @@ pub(crate) fn write(
     directory: &mut RunDirectory,
     which: &[Artifact],
     watched: &Watched,
-    (network, topology): (&Infiniband, &Topology),
+    (network, topology): (&impl Links, &Topology),
     end: Time,
 ) -> Result<(), results::Error> {
     let graph = &topology.graph;
     for artifact in which {
         directory.write(*artifact, |out| match artifact {
-            Artifact::Lanes => results::write_lanes(out, watched, |number, port| {
-                let device = network.device_of(number);
-                let flit = network.fabric().flit_time_of(device, port).unwrap_or_default();
+            Artifact::Lanes => results::write_lanes(out, watched, |device, port| {
+                let flit = network.flit_time(DeviceId(device), port).unwrap_or_default();
                 (graph.name(device).to_owned().into(), flit)
             }),
             Artifact::Flows => results::write_flows(out, watched, |source, destination| {
-                let ends = [network.device_of(source), destination];
-                ends.map(|device| graph.name(device).to_owned().into())
+                [source, destination].map(|device| graph.name(device).to_owned().into())
             }),
             Artifact::Hops => results::write_hops(out, watched),
             _ => {
@@ -66,11 +64,11 @@ impl Both {
     }
 }
 
-impl Probe<Record<infiniband::Record>> for Both {
+impl<D: Copy + Send> Probe<Record<D>> for Both {
     const LISTENS: bool = true;
 
     #[inline]
-    fn record(&mut self, record: Record<infiniband::Record>) {
+    fn record(&mut self, record: Record<D>) {
         if let Record::Network { device, at, record } = record {
             self.1.take(device, at, &record);
         } else {

@@ -6,9 +6,10 @@ use std::{
 };
 
 use host::{Meter, Rendezvous, Settings};
-use infiniband::Infiniband;
+use network::Links;
 use results::{Progress, Work};
 use schedule::{Kind, Program};
+use units::{HostId, MessageId};
 
 /// How many ranks, and operations of each, are looked at to estimate the work.
 const SAMPLE: u32 = 64;
@@ -41,7 +42,7 @@ pub(crate) fn during<T>(
 pub(crate) fn estimate(
     program: &impl Program,
     settings: &Settings,
-    network: Option<&(Infiniband, Vec<u32>)>,
+    network: Option<&(impl Links, Vec<u32>)>,
 ) -> Work {
     let operations: u64 = (0..program.ranks()).map(|rank| u64::from(program.ops(rank))).sum();
     let stride = (program.ranks() / SAMPLE).max(1) as usize;
@@ -69,7 +70,7 @@ pub(crate) fn estimate(
 
 /// Packets and credits of a message on its way.
 fn crossings(
-    (network, hosts): &(Infiniband, Vec<u32>),
+    (network, hosts): &(impl Links, Vec<u32>),
     source: u32,
     destination: u32,
     bytes: u64,
@@ -79,8 +80,8 @@ fn crossings(
     if source == destination {
         return 0;
     }
-    let (packets, _) = network.fabric().parameters().message_flits(bytes);
-    let hops = u64::from(network.hops(source, destination, 0));
+    let (packets, _) = network.packets_and_flits(bytes);
+    let hops = u64::from(network.hops(HostId(source), HostId(destination), MessageId(0)));
     packets.saturating_mul(2 * hops)
 }
 

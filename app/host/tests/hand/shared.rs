@@ -27,7 +27,7 @@ fn network(hosts: u32) -> Infiniband {
         ..parameters
     };
     let fabric = Fabric::new(&topology.graph, routes, parameters).expect("a fabric");
-    Infiniband::new(fabric, (0..hosts).collect(), 0).expect("places")
+    Infiniband::new(fabric, 0)
 }
 
 fn settings(local: Machine, rendezvous: Rendezvous) -> Settings {

@@ -12,8 +12,7 @@ pub fn network(spec: &str, parameters: Parameters) -> (Topology, Infiniband) {
     let topology = topology::parse(spec).expect(spec);
     let routes = Routes::build(&topology, None).expect("routes");
     let fabric = Fabric::new(&topology.graph, routes, parameters).expect("a fabric");
-    let hosts = (0..fabric.hosts()).collect();
-    (topology, Infiniband::new(fabric, hosts, 0).expect("places"))
+    (topology, Infiniband::new(fabric, 0))
 }
 
 pub fn settings(topology: &Topology, pattern: &Pattern, load: f64) -> Settings {

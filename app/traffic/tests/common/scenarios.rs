@@ -42,8 +42,7 @@ pub fn play((spec, flows): (&str, Vec<(u32, u32)>), control: bool, threads: usiz
     let topology = topology::parse(spec).expect("a topology");
     let routes = Routes::build(&topology, None).expect("routes");
     let fabric = Fabric::new(&topology.graph, routes, even).expect("a fabric");
-    let hosts = (0..fabric.hosts()).collect();
-    let network = Infiniband::new(fabric, hosts, 0).expect("places");
+    let network = Infiniband::new(fabric, 0);
     let destinations = Pattern::Flows(flows).on(&topology).expect("flows");
     let settings = Settings {
         arrivals: Arrivals::Fixed,

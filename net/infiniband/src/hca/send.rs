@@ -6,7 +6,7 @@ use std::{
 };
 
 use topology::{Header, Hop};
-use units::Time;
+use units::{HostId, MessageId, Time};
 
 use super::{Message, Pairs};
 use crate::{
@@ -14,7 +14,7 @@ use crate::{
     congestion::{Control, Index, Scope},
     credits::Credits,
     fabric::{Fabric, Port, flits},
-    outlet::{Outlet, Record},
+    outlet::{Out, Record},
     parameters::FLIT,
     signal::{Credit, Kind, Label, Packet, Signal},
     train::Shape,
@@ -32,7 +32,7 @@ const REPLY_FLITS: u8 = 1;
 pub(super) struct Reply {
     /// When the packet that it answers has arrived.
     pub at: u64,
-    pub destination: u32,
+    pub destination: HostId,
     pub level: u8,
     pub lane: u8,
     pub kind: Kind,
@@ -41,7 +41,7 @@ pub(super) struct Reply {
 /// A message that is not sent in full.
 #[derive(Clone, Copy, Debug)]
 struct Unsent {
-    sequence: u64,
+    id: MessageId,
     /// Bytes left.
     left: u64,
     choice: u32,
@@ -53,7 +53,7 @@ struct Unsent {
 /// A queue pair: messages to one destination at one service level.
 #[derive(Clone, Copy, Debug)]
 struct Pair {
-    destination: u32,
+    destination: HostId,
     level: u8,
     head: u32,
     tail: u32,
@@ -96,7 +96,7 @@ impl Flows {
     }
 
     /// What congestion control knows of a queue pair, if it is there.
-    pub fn index(&mut self, destination: u32, level: u8) -> Option<&mut Index> {
+    pub fn index(&mut self, destination: HostId, level: u8) -> Option<&mut Index> {
         let &pair = self.by_destination.get(&(destination, level))?;
         self.pairs.get_mut(pair as usize)?.index.as_mut()
     }
@@ -110,11 +110,11 @@ impl Flows {
         hop: Hop,
         sender: &mut Sender,
     ) {
-        let &Message { destination, bytes, level, sequence } = message;
-        let choice = net.choose(sender.host, destination, level, sequence);
+        let &Message { destination, bytes, level, id: message } = message;
+        let choice = net.choose(sender.host, destination, level, message);
         let parameters = &net.parameters;
         let long = bytes + u64::from(parameters.header) > u64::from(FLIT);
-        let id = self.store(Unsent { sequence, left: bytes, choice, long, next: NONE });
+        let id = self.store(Unsent { id: message, left: bytes, choice, long, next: NONE });
         self.unsent += 1;
         let &mut pair = self.by_destination.entry((destination, level)).or_insert(NONE);
         let pair = if pair == NONE { self.add_pair(net, now, destination, level) } else { pair };
@@ -140,7 +140,7 @@ impl Flows {
         }
     }
 
-    fn add_pair(&mut self, net: &Fabric, now: u64, destination: u32, level: u8) -> u32 {
+    fn add_pair(&mut self, net: &Fabric, now: u64, destination: HostId, level: u8) -> u32 {
         let index = net.parameters.congestion.as_ref().map(|control| Index::new(control, now));
         let pair = Pair { destination, level, head: NONE, tail: NONE, index, eligible: 0 };
         let id = if let Some(id) = self.free_pairs.pop() {
@@ -175,14 +175,14 @@ impl Flows {
     }
 
     /// Takes the next packet of a queue pair. Whether more is to be sent.
-    fn take(&mut self, pair: u32, payload: u32, source: u32) -> (Label, bool) {
+    fn take(&mut self, pair: u32, payload: u32, source: HostId) -> (Label, bool) {
         let state = &mut self.pairs[pair as usize];
         let id = state.head;
         let message = &mut self.messages[id as usize];
         message.left -= u64::from(payload);
         let kind = if message.left == 0 { Kind::Tail } else { Kind::Body };
         let (destination, level) = (state.destination, state.level);
-        let (sequence, choice) = (message.sequence, message.choice);
+        let (of, choice) = (message.id, message.choice);
         if kind == Kind::Tail {
             state.head = message.next;
             if state.head == NONE {
@@ -193,7 +193,7 @@ impl Flows {
             self.unsent -= 1;
         }
         let more = state.head != NONE;
-        (Label { source, destination, choice, sequence, level, kind }, more)
+        (Label { source, destination, choice, id: of, level, kind }, more)
     }
 
     /// Congestion control after a packet that takes `packet` picoseconds and ends at `end`: no
@@ -226,7 +226,7 @@ struct Lane {
 /// The sending half of a port.
 #[derive(Clone, Debug)]
 pub(super) struct Sender {
-    host: u32,
+    host: HostId,
     lanes: Box<[Lane]>,
     /// Lanes whose rings are not empty.
     waiting: u32,
@@ -249,7 +249,7 @@ pub(super) struct Sender {
 }
 
 impl Sender {
-    pub fn new(net: &Fabric, host: u32, link: &Port) -> Self {
+    pub fn new(net: &Fabric, host: HostId, link: &Port) -> Self {
         let lane = Lane { credits: Credits::new(net.buffer_behind(link)), ring: VecDeque::new() };
         let updates = Updates::new(net, link);
         Self {
@@ -297,7 +297,7 @@ impl Sender {
     }
 
     /// Sends a packet if one can go at `now`, and says when to look again.
-    pub fn run<O: Outlet>(
+    pub fn run<O: Out>(
         &mut self,
         net: &Fabric,
         (port, link): (u16, &Port),
@@ -332,8 +332,8 @@ impl Sender {
             self.wake = self.delayed.peek().map_or(NEVER, |first| first.0.0.max(self.ready));
         }
         if O::LISTENS {
-            let (lane, flits) = (packet.lane, packet.flits);
-            let end = self.start + packet.shape.offset(u32::from(flits) - 1) + u64::from(link.flit);
+            let (lane, flits) = (packet.lane, u32::from(packet.flits));
+            let end = self.start + packet.shape.offset(flits - 1) + u64::from(link.flit);
             let [start, end] = [self.start, end].map(Time::from_ps);
             out.record(Time::from_ps(now), Record::Sent { port, lane, flits, start, end });
         }
@@ -378,7 +378,8 @@ impl Sender {
         }
         self.replies.pop_front();
         let Reply { destination, level, lane, kind, .. } = reply;
-        let label = Label { source: self.host, destination, choice: 0, sequence: 0, level, kind };
+        let (source, id) = (self.host, MessageId(0));
+        let label = Label { source, destination, choice: 0, id, level, kind };
         let shape = self.send(net, lane, (REPLY_FLITS, FLIT as u8), now);
         Some(Packet { lane, ..Packet::new(label, shape, REPLY_FLITS, FLIT as u8) })
     }
@@ -441,6 +442,6 @@ impl Sender {
 }
 
 /// The header by which a host's message is routed.
-pub(super) fn header(source: u32, destination: u32, level: u8) -> Header {
-    Header { source, destination, level, choice: 0 }
+pub(super) fn header(source: HostId, destination: HostId, level: u8) -> Header {
+    Header { source: source.0, destination: destination.0, level, choice: 0 }
 }

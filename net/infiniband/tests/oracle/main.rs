@@ -1,8 +1,11 @@
 //! The model against a naive program that moves every flit by itself: equal to the picosecond.
 
+#[path = "../common/mod.rs"]
+mod common;
 mod naive;
 
-use infiniband::{Driver, Fabric, Hiccups, Message, Parameters, Share, Spread, Tables, preset};
+use common::Message;
+use infiniband::{Fabric, Hiccups, Parameters, Share, Spread, Tables, preset};
 use naive::{Naive, Sent};
 use proptest::prelude::*;
 use topology::Routes;
@@ -112,16 +115,13 @@ proptest! {
         expected.sort_unstable();
 
         let net = Fabric::new(&topology.graph, routes, parameters).expect("a fabric");
-        let mut driver = Driver::new(&net, |_, _, _| {});
-        for (sequence, message) in sent.iter().enumerate() {
+        let messages: Vec<_> = (0..).zip(&sent).map(|(sequence, message)| {
             let &Sent { at, source, destination, bytes, level } = message;
-            let sequence = sequence as u64;
-            let message = Message { destination, bytes, level, sequence };
-            driver.inject(Time::from_ps(at), source, message);
-        }
+            (at, source, Message { destination, bytes, level, sequence })
+        }).collect();
         let mut found = Vec::new();
         let mut latest = std::collections::BTreeMap::new();
-        while let Some(delivery) = driver.next_delivery() {
+        for delivery in common::run(&net, &messages) {
             let id = delivery.sequence as usize;
             prop_assert_eq!(delivery.source, sent[id].source);
             prop_assert_eq!(delivery.destination, sent[id].destination);
@@ -133,6 +133,5 @@ proptest! {
         found.sort_unstable();
         prop_assert_eq!(expected.len(), sent.len());
         prop_assert_eq!(found, expected);
-        prop_assert_eq!(driver.left(), (0, 0));
     }
 }

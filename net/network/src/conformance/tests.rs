@@ -1,9 +1,9 @@
 //! The suite accepts a simple model that keeps the contract, and catches those that break it.
 
-use units::Time;
+use units::{HostId, Time};
 
 use super::{all, together};
-use crate::{Direct, Parcel, Uncontended};
+use crate::{Direct, Transfer, Uncontended};
 
 /// What is wrong with a [`Link`].
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -36,7 +36,7 @@ struct Interface {
 impl Direct for Link {
     type Interface = Interface;
 
-    fn interface(&self, _: u32) -> Interface {
+    fn interface(&self, _: HostId) -> Interface {
         Interface::default()
     }
 
@@ -44,25 +44,25 @@ impl Direct for Link {
         Time::from_ps(self.latency + u64::from(self.defect == Defect::Impatient))
     }
 
-    fn uncontended(&self, parcel: Parcel) -> Uncontended {
-        let bytes = Time::from_ps(parcel.bytes);
+    fn uncontended(&self, transfer: Transfer) -> Uncontended {
+        let bytes = Time::from_ps(transfer.bytes);
         let transit = Time::from_ps(self.latency).saturating_add(bytes);
         Uncontended { transit, leaving: bytes, draining: Time::ZERO }
     }
 
-    fn inject(&self, interface: &mut Interface, at: Time, parcel: Parcel) -> Time {
+    fn inject(&self, interface: &mut Interface, at: Time, transfer: Transfer) -> Time {
         interface.messages += 1;
         let start = interface.free.max(at.ps());
-        let free = start.saturating_add(parcel.bytes);
+        let free = start.saturating_add(transfer.bytes);
         let lazy = if self.defect == Defect::Lazy { self.latency * 3 } else { 0 };
         interface.free = free.saturating_add(lazy);
         let delivered = free.saturating_add(self.latency);
         Time::from_ps(match self.defect {
             Defect::Slow if interface.messages == 1 => delivered.saturating_add(1),
             Defect::Overtakes if !interface.messages.is_multiple_of(3) => {
-                delivered.saturating_add(if start > at.ps() { parcel.bytes * 4 } else { 0 })
+                delivered.saturating_add(if start > at.ps() { transfer.bytes * 4 } else { 0 })
             }
-            Defect::Wraps => at.ps().wrapping_add(parcel.bytes).wrapping_add(self.latency),
+            Defect::Wraps => at.ps().wrapping_add(transfer.bytes).wrapping_add(self.latency),
             _ => delivered,
         })
     }
@@ -80,14 +80,14 @@ fn accepts_a_link() {
 #[test]
 fn sharing() {
     let link = Link { latency: 50, defect: Defect::None };
-    let parcel = Parcel { source: 1, destination: 0, bytes: 100 };
-    let elsewhere = Parcel { destination: 2, ..parcel };
-    for second in [parcel, elsewhere] {
-        let times = together(&link, 3, &[(Time::ZERO, parcel), (Time::ZERO, second)]);
+    let transfer = Transfer::new(HostId(1), HostId(0), 100);
+    let elsewhere = Transfer { destination: HostId(2), ..transfer };
+    for second in [transfer, elsewhere] {
+        let times = together(&link, 3, &[(Time::ZERO, transfer), (Time::ZERO, second)]);
         assert_eq!(times, [Time::from_ps(150), Time::from_ps(250)]);
     }
-    let other = Parcel { source: 2, ..parcel };
-    let times = together(&link, 3, &[(Time::ZERO, parcel), (Time::ZERO, other)]);
+    let other = Transfer { source: HostId(2), ..transfer };
+    let times = together(&link, 3, &[(Time::ZERO, transfer), (Time::ZERO, other)]);
     assert_eq!(times, [Time::from_ps(150), Time::from_ps(150)]);
 }
 
@@ -129,17 +129,17 @@ fn catches_state_outside_the_interfaces() {
     struct Shared(AtomicU64);
     impl Direct for Shared {
         type Interface = ();
-        fn interface(&self, _: u32) {}
+        fn interface(&self, _: HostId) {}
         fn lookahead(&self) -> Time {
             Time::from_ps(10)
         }
-        fn uncontended(&self, _: Parcel) -> Uncontended {
+        fn uncontended(&self, _: Transfer) -> Uncontended {
             Uncontended { transit: Time::from_ps(10), ..Uncontended::default() }
         }
-        fn inject(&self, (): &mut (), at: Time, parcel: Parcel) -> Time {
+        fn inject(&self, (): &mut (), at: Time, transfer: Transfer) -> Time {
             let used = self.0.fetch_add(1, Ordering::Relaxed);
             // A size that only the driver's random traffic has.
-            let late = if parcel.bytes == 3 { used } else { 0 };
+            let late = if transfer.bytes == 3 { used } else { 0 };
             at.saturating_add(Time::from_ps(10 + late))
         }
     }

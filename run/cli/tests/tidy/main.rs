@@ -2,6 +2,7 @@
 //! not be left in them.
 
 mod floors;
+mod models;
 mod sources;
 
 use std::path::{Path, PathBuf};

@@ -32,7 +32,7 @@ const LEFTOVERS: &[&str] = &[
 ];
 
 /// Calls `each` with every source file's path from the root, and its text.
-fn for_each_source(folder: &Path, each: &mut impl FnMut(&str, &str)) {
+pub fn for_each_source(folder: &Path, each: &mut impl FnMut(&str, &str)) {
     let mut entries: Vec<_> = fs::read_dir(folder)
         .expect("a readable folder")
         .map(|entry| entry.expect("a readable folder").path())

@@ -2,7 +2,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use infiniband::{Fabric, preset};
+use infiniband::{Fabric, Infiniband, preset};
 use kernel::Silent;
 use schedule::pattern::{Options, Pattern};
 use topology::Routes;
@@ -15,7 +15,7 @@ fn network(spec: &str) -> (Infiniband, Vec<u32>) {
     let parameters = preset("infiniband-edr").expect("a preset");
     let fabric = Fabric::new(&topology.graph, routes, parameters).expect("a fabric");
     let hosts: Vec<u32> = (0..fabric.hosts()).collect();
-    (Infiniband::new(fabric, hosts.clone(), 0).expect("places"), hosts)
+    (Infiniband::new(fabric, 0), hosts)
 }
 
 /// Linear alltoall among 8 hosts at one switch: 56 sends, 56 receives, 56 arrivals. A message of 10
@@ -27,7 +27,7 @@ fn the_work_is_known_before_the_run() {
     let settings = Settings::default();
     let work = estimate(&pattern, &settings, Some(&network));
     assert_eq!(work, Work { operations: 3 * 56, signals: 12 * 56 });
-    assert_eq!(estimate(&pattern, &settings, None).signals, 0);
+    assert_eq!(estimate(&pattern, &settings, None::<&(Infiniband, Vec<u32>)>).signals, 0);
 }
 
 /// The same with a request and an answer, of a packet each, before each message.

@@ -1,0 +1,208 @@
+//! How ranks use the network adapter of their host, where the network is not direct.
+//!
+//! The network carries bytes. What a message is about is announced to the receiver when the message
+//! is posted, and the harness brings the two together. Ranks know each other by their own numbers,
+//! the network knows hosts, and the number of a message there holds the slot of its sender among the
+//! ranks of the host.
+
+use std::collections::VecDeque;
+
+use kernel::{Event, Probe, Wire};
+use network::{Delivery, Mail, Network, Site, Transfer, insert_by_time};
+use units::{HostId, MessageId, Time};
+
+use crate::Record;
+use crate::engine::{Engine, Turn, Watched};
+use crate::message::Message;
+use crate::places::Place;
+use crate::rank::{Rank, Waiting};
+use crate::source::Source;
+
+/// What the ranks of a host have in common.
+#[derive(Default)]
+pub struct Common {
+    /// Messages by abstract rendezvous from other hosts that have not met their receive, and ranks
+    /// that wait for their turn ([`Source::is_turn`]).
+    pub urgent: u32,
+    /// Whether a rank has to wait for its turn, and all that comes behind it.
+    pub held: bool,
+    /// Whether there are several ranks.
+    pub several: bool,
+    /// Messages that are to reach the only rank, in order of time.
+    pub arrivals: VecDeque<Event<Message>>,
+}
+
+impl Common {
+    /// Notes that a rank waits for its turn, or has it.
+    pub fn turn(&mut self, waits: bool) {
+        if waits {
+            (self.urgent, self.held) = (self.urgent + 1, true);
+        } else {
+            self.urgent = self.urgent.saturating_sub(1);
+        }
+    }
+}
+
+/// The only rank of its host.
+pub struct Alone<S: Source> {
+    pub id: u32,
+    pub rank: Rank<S::State>,
+    pub common: Common,
+}
+
+/// The number by which the network knows a message of the rank in a slot of its host.
+pub fn number(slot: u8, sequence: u32) -> MessageId {
+    MessageId(u64::from(slot) << 32 | u64::from(sequence))
+}
+
+/// The message that the network delivers to a host, as it reaches the rank; `None` if nothing was
+/// announced about it.
+pub fn arrival<S: Source, N: Network>(
+    engine: &Engine<'_, S, N>,
+    host: HostId,
+    delivery: Delivery<Message>,
+) -> Option<Event<Message>> {
+    let Delivery { at: time, source, id, announced } = delivery;
+    let (entry, message) = announced?;
+    let path = message.path;
+    let path = path.latency(time.saturating_sub(entry));
+    let source = engine.rank(source.0, (id.0 >> 32) as u8);
+    let message = Message { path, ..message };
+    Some(Event { time, source, sequence: id.0 as u32, destination: host.0, message })
+}
+
+impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> Turn<'_, S, N, B> {
+    /// Sends a message that leaves the rank at a time that may lie ahead.
+    pub fn post(
+        &mut self,
+        entry: Time,
+        (destination, bytes): (u32, u64),
+        sequence: u32,
+        message: Message,
+    ) {
+        let engine = self.engine;
+        let (here, there) = (engine.place(self.id), engine.place(destination));
+        let (source, destination) = (self.id, there.host);
+        let message = Message { slot: there.slot, ..message };
+        if here.host == there.host {
+            // It does not leave the host.
+            let latency = engine.settings.parameters.local.latency;
+            let path = message.path;
+            let message = Message { path: path.latency(latency), ..message };
+            let time = entry.saturating_add(latency);
+            return self.hand_over(Event { time, source, sequence, destination, message });
+        }
+        let transfer = Transfer::new(HostId(here.host), HostId(destination), bytes);
+        self.nic.post(entry, transfer, number(here.slot, sequence));
+        let time = entry.saturating_add(engine.network.lookahead());
+        let message = Mail::Announcement(message);
+        self.out.send(Event { time, source, sequence, destination, message });
+    }
+
+    /// Hands a message to a rank of the same host.
+    fn hand_over(&mut self, event: Event<Message>) {
+        if event.time == Time::MAX {
+            self.out.overflow();
+        }
+        if let Some(common) = &mut self.common {
+            if common.several {
+                return self.crew.arrived.push(event);
+            }
+            common.urgent += u32::from(event.message.urgent());
+        }
+        self.arrive(&event);
+    }
+
+    /// Releases the send of a rank at once.
+    pub fn post_release(&mut self, to: u32, time: Time, sequence: u32, message: Message) {
+        let (here, there) = (self.engine.place(self.id), self.engine.place(to));
+        let (source, destination) = (self.id, there.host);
+        let message = Message { slot: there.slot, ..message };
+        if let Some(common) = &mut self.common {
+            if common.several && here.host == there.host {
+                let event = Event { time, source, sequence, destination, message };
+                return self.crew.arrived.push(event);
+            }
+            common.urgent = common.urgent.saturating_sub(1);
+        }
+        let message = Mail::Host(message);
+        self.out.send(Event { time, source, sequence, destination, message });
+    }
+
+    /// Handles everything before `until` at a rank that is alone on its host, or up to an operation
+    /// that has to wait for its turn; returns when the next thing happens.
+    fn work_alone(&mut self, until: Time) -> Time {
+        let mut first = self.take_arrival(until);
+        let alone = self.next_arrival() >= until && self.is_idle();
+        if !first.is_some_and(|event| alone && self.relay(&event, until)) {
+            self.resume();
+            while let Some(event) = first {
+                let next = self.next_arrival();
+                if !self.receive_first(&event, next, until) {
+                    self.arrive(&event);
+                }
+                first = self.take_arrival(until);
+            }
+        }
+        self.work(until).min(self.next_arrival())
+    }
+
+    /// When the next message arrives.
+    fn next_arrival(&self) -> Time {
+        let first = self.common.as_ref().and_then(|common| common.arrivals.front());
+        first.map_or(Time::MAX, |event| event.time)
+    }
+
+    /// Takes the next message, if it arrives before a time.
+    fn take_arrival(&mut self, until: Time) -> Option<Event<Message>> {
+        if self.next_arrival() >= until {
+            return None;
+        }
+        self.common.as_mut()?.arrivals.pop_front()
+    }
+
+    /// Whether the rank waits for messages only.
+    fn is_idle(&self) -> bool {
+        matches!(self.rank.waiting, Waiting::Nothing)
+            && self.queues.is_none()
+            && self.rank.batches > 0
+    }
+}
+
+impl<S: Source> Alone<S> {
+    pub fn new<N: Network>(engine: &Engine<'_, S, N>, id: u32) -> Self {
+        Self { id, rank: engine.new_rank(id), common: Common::default() }
+    }
+
+    /// Handles everything before `until`; see [`network::Endpoint::work`].
+    pub fn work<N: Network, B: Probe<Record<N::Detail>>>(
+        &mut self,
+        engine: &Engine<'_, S, N>,
+        site: &mut Site<'_, N, Watched<'_, S, N, B>>,
+        until: Time,
+    ) -> Time {
+        let Self { id, rank, common } = self;
+        let Site { worker: crew, out, nic, .. } = site;
+        let common = Some(common);
+        let mut turn = Turn { engine, id: *id, rank, nic, common, queues: None, crew, out };
+        let next = turn.work_alone(until);
+        turn.leave();
+        next
+    }
+
+    /// Takes a message that arrives, now or later.
+    pub fn arrives(&mut self, event: Event<Message>) {
+        insert_by_time(&mut self.common.arrivals, event, |event| event.time);
+    }
+}
+
+/// The transfer that an announcement is about.
+pub fn announced<S: Source, N: Network>(
+    engine: &Engine<'_, S, N>,
+    common: &mut Common,
+    event: &Event<Message>,
+) -> (HostId, MessageId) {
+    common.urgent += u32::from(event.message.urgent());
+    let Place { host, slot } = engine.place(event.source);
+    (HostId(host), number(slot, event.sequence))
+}

@@ -1,0 +1,368 @@
+//! The kernel's model of a network with endpoints at its hosts.
+//!
+//! It owns the interfaces and devices of the network, carries their signals, and brings what senders
+//! announce about transfers together with the deliveries of the network. Every run over a network
+//! goes through it; what sits at the hosts is an [`Endpoint`].
+//!
+//! Processes are numbered as devices are: hosts first, then switches.
+
+use std::slice::Iter;
+
+use kernel::{Event, Model, Next, Outbox};
+use units::{DeviceId, HostId, MessageId, Time};
+
+use crate::{Delivery, Endpoint, Mail, Network, Nic, Outlet, Record, Site, Worked};
+
+/// A network, and what sits at its hosts.
+pub struct Harness<'a, N, E> {
+    /// The network.
+    pub network: &'a N,
+    /// What sits at its hosts.
+    pub endpoint: E,
+    /// How many hosts there are.
+    pub hosts: u32,
+}
+
+/// A process: a host, or a device with the number of signals that it has sent.
+pub enum Process<N: Network, E: Endpoint<N>> {
+    /// A host at which nothing has happened and, unless mail reaches it, nothing ever will.
+    Idle,
+    /// A host and its network adapter.
+    Host(E::Host, Nic<N, E::Payload>),
+    /// A device behind the hosts.
+    Device(N::Device, u32),
+}
+
+/// What a worker keeps.
+pub struct Worker<W> {
+    /// What the endpoint keeps.
+    pub own: W,
+    /// Signals that interfaces and devices have heard.
+    pub signals: u64,
+    /// Deliveries of an interface that acts, until the endpoint takes them.
+    deliveries: Vec<(Time, HostId, MessageId)>,
+}
+
+impl<W> Worker<W> {
+    /// A worker that keeps this for its endpoint.
+    pub const fn new(own: W) -> Self {
+        Self { own, signals: 0, deliveries: Vec::new() }
+    }
+}
+
+/// Mail that reaches a process.
+pub type Letter<N, E> = Event<Mail<<E as Endpoint<N>>::Payload, <N as Network>::Signal>>;
+
+/// A window of a host.
+pub struct Windowed<'t, N: Network, E: Endpoint<N>> {
+    /// Its end.
+    pub until: Time,
+    /// The mail of the window, in order of time.
+    pub inbox: &'t [Letter<N, E>],
+    deliveries: &'t mut Vec<(Time, HostId, MessageId)>,
+    signals: &'t mut u64,
+}
+
+type Inbox<'t, N, E> = std::iter::Peekable<Iter<'t, Letter<N, E>>>;
+
+/// Gives the mail of an endpoint without its envelope; `None` if it is something else.
+#[inline(always)]
+pub fn opened<P: Copy, S>(event: &Event<Mail<P, S>>) -> Option<Event<P>> {
+    let Event { time, source, sequence, destination, message: Mail::Host(message) } = *event else {
+        return None;
+    };
+    Some(Event { time, source, sequence, destination, message })
+}
+
+/// The outlet of an interface or a device.
+struct Gate<'a, N: Network, E: Endpoint<N>> {
+    device: DeviceId,
+    /// How many signals the process has sent.
+    signals: &'a mut u32,
+    deliveries: &'a mut Vec<(Time, HostId, MessageId)>,
+    out: &'a mut Outbox<Mail<E::Payload, N::Signal>>,
+    worker: &'a mut E::Worker,
+}
+
+impl<N: Network, E: Endpoint<N>> Outlet<N> for Gate<'_, N, E> {
+    const LISTENS: bool = E::LISTENS;
+
+    #[inline]
+    fn send(&mut self, to: DeviceId, time: Time, signal: N::Signal) {
+        *self.signals = self.signals.wrapping_add(1);
+        // The upper half of the numbers, apart from those of an endpoint's mail.
+        let (source, sequence) = (self.device.0, *self.signals | 1 << 31);
+        let message = Mail::Signal(signal);
+        self.out.send(Event { time, source, sequence, destination: to.0, message });
+    }
+
+    #[inline]
+    fn deliver(&mut self, at: Time, source: HostId, id: MessageId) {
+        self.deliveries.push((at, source, id));
+    }
+
+    #[inline]
+    fn record(&mut self, at: Time, record: Record<N::Detail>) {
+        E::record(self.worker, self.device, at, record);
+    }
+}
+
+impl<N: Network, E: Endpoint<N>> Model for Harness<'_, N, E> {
+    type Process = Process<N, E>;
+    type Message = Mail<E::Payload, N::Signal>;
+    type Worker = Worker<E::Worker>;
+
+    fn process(&self, id: u32) -> Self::Process {
+        let device = DeviceId(id);
+        match device.host(self.hosts) {
+            Some(host) if self.endpoint.is_idle(host) => Process::Idle,
+            Some(host) => self.host(host),
+            None => Process::Device(self.network.device(device), 0),
+        }
+    }
+
+    fn lookahead(&self) -> Time {
+        self.endpoint.lookahead(self.network)
+    }
+
+    fn weight(&self, id: u32) -> u32 {
+        let device = DeviceId(id);
+        match device.host(self.hosts) {
+            Some(host) if self.endpoint.is_idle(host) => 0,
+            Some(host) => self.endpoint.weight(host),
+            None => self.network.weight(device),
+        }
+    }
+
+    fn order(&self) -> Option<Vec<u32>> {
+        let order = self.network.order()?;
+        let mut order: Vec<u32> = order.into_iter().map(|device| device.0).collect();
+        if self.endpoint.keeps_order() {
+            let hosts = order.iter_mut().filter(|process| **process < self.hosts);
+            hosts.zip(0..).for_each(|(process, host)| *process = host);
+        }
+        Some(order)
+    }
+
+    fn lookahead_across(&self, worker_of: &dyn Fn(u32) -> usize) -> Option<Time> {
+        let mail = self.endpoint.mail_delay(self.network)?;
+        Some(self.network.lookahead_between(&|device| worker_of(device.0)).min(mail))
+    }
+
+    fn run(
+        &self,
+        id: u32,
+        process: &mut Self::Process,
+        until: Time,
+        inbox: &[Event<Self::Message>],
+        worker: &mut Self::Worker,
+        out: &mut Outbox<Self::Message>,
+    ) -> Next {
+        if let Process::Idle = process {
+            if inbox.is_empty() {
+                return Next::NEVER;
+            }
+            *process = self.host(HostId(id));
+        }
+        let Worker { own: worker, signals, deliveries } = worker;
+        match process {
+            Process::Host(state, nic) => {
+                let (network, host) = (self.network, HostId(id));
+                let site = Site { worker, network, out, host, nic };
+                let window = Windowed { until, inbox, deliveries, signals };
+                if N::DIRECT {
+                    return E::run_direct(self, state, site, window);
+                }
+                self.run_host(state, site, window)
+            }
+            Process::Idle => Next::NEVER,
+            // Such networks have none: so the compiler need not keep what follows.
+            Process::Device(..) if N::DIRECT => Next::NEVER,
+            Process::Device(device, sent) => {
+                *signals += inbox.len() as u64;
+                let heard = inbox.iter().filter_map(|event| match event.message {
+                    Mail::Signal(signal) => Some((event.time, signal)),
+                    Mail::Host(_) | Mail::Announcement(_) => None,
+                });
+                let mut gate: Gate<'_, N, E> =
+                    Gate { device: DeviceId(id), signals: sent, deliveries, out, worker };
+                let time = self.network.run_device(device, until, heard, &mut gate);
+                Next { time, urgent: false }
+            }
+        }
+    }
+
+    fn on_passive(&self, process: &mut Self::Process, event: &Event<Self::Message>) {
+        if let Process::Idle = process {
+            *process = self.host(HostId(event.destination));
+        }
+        if let (Process::Host(state, nic), Mail::Announcement(payload)) = (process, event.message) {
+            self.announced(state, nic, event, payload);
+        }
+    }
+
+    #[inline]
+    fn prefetch(&self, id: u32, process: &Self::Process, stage: usize) {
+        if let Process::Host(state, _) = process {
+            self.endpoint.prefetch(HostId(id), state, stage);
+        }
+    }
+
+    fn end(&self, worker: &Self::Worker) -> Time {
+        self.endpoint.end(&worker.own)
+    }
+
+    fn window_done(&self, worker: &mut Self::Worker, until: Time) {
+        self.endpoint.window_done(&mut worker.own, worker.signals, until);
+    }
+}
+
+impl<N: Network, E: Endpoint<N>> Harness<'_, N, E> {
+    fn host(&self, host: HostId) -> Process<N, E> {
+        Process::Host(self.endpoint.host(host), Nic::new(self.network, host))
+    }
+
+    /// Handles a window at a host: what was held in an earlier one, then its own mail.
+    fn run_host(
+        &self,
+        state: &mut E::Host,
+        site: Site<'_, N, E>,
+        window: Windowed<'_, N, E>,
+    ) -> Next {
+        let queues = site.nic.queues.as_mut();
+        let mut held = queues.map_or_else(Vec::new, |queues| std::mem::take(&mut queues.held));
+        if held.is_empty() {
+            return self.run_instants(state, site, window);
+        }
+        let Windowed { until, inbox, deliveries, signals } = window;
+        held.extend_from_slice(inbox);
+        let window = Windowed { until, inbox: &held, deliveries, signals };
+        self.run_instants(state, site, window)
+    }
+
+    /// Handles a window at a host, instant by instant. The endpoint is called only if it may have
+    /// something to do.
+    pub fn run_instants(
+        &self,
+        state: &mut E::Host,
+        site: Site<'_, N, E>,
+        window: Windowed<'_, N, E>,
+    ) -> Next {
+        let Windowed { until, inbox, deliveries, signals } = window;
+        let mut inbox = inbox.iter().peekable();
+        let due = site.nic.due();
+        let mut host = HostRun { harness: self, state, site, deliveries, signals, due };
+        let time = host.run(until, &mut inbox);
+        let HostRun { state, site, due, .. } = host;
+        site.nic.set_due(due);
+        Next { time, urgent: self.endpoint.urgent(state) }
+    }
+
+    /// Keeps what another host tells about a transfer.
+    fn announced(
+        &self,
+        state: &mut E::Host,
+        nic: &mut Nic<N, E::Payload>,
+        event: &Letter<N, E>,
+        payload: E::Payload,
+    ) {
+        let entry = event.time.saturating_sub(self.network.lookahead());
+        let Event { time, source, sequence, destination, .. } = *event;
+        let event = Event { time, source, sequence, destination, message: payload };
+        nic.announce(self.endpoint.announced(state, &event), entry, payload);
+    }
+}
+
+/// A host at work in one window.
+struct HostRun<'t, 'a, N: Network, E: Endpoint<N>> {
+    state: &'t mut E::Host,
+    harness: &'t Harness<'a, N, E>,
+    deliveries: &'t mut Vec<(Time, HostId, MessageId)>,
+    signals: &'t mut u64,
+    /// When the endpoint has something to do next, or earlier.
+    due: Time,
+    site: Site<'t, N, E>,
+}
+
+impl<N: Network, E: Endpoint<N>> HostRun<'_, '_, N, E> {
+    /// Handles everything before `until`, or before an event for which the endpoint has to wait;
+    /// returns when the next thing happens.
+    fn run(&mut self, until: Time, inbox: &mut Inbox<'_, N, E>) -> Time {
+        loop {
+            let heard = inbox.peek().map_or(Time::MAX, |event| event.time);
+            let now = heard.min(self.site.nic.next(self.harness.network).0);
+            if self.due < now.min(until) {
+                let endpoint = &self.harness.endpoint;
+                let Worked { next, held } =
+                    endpoint.work(self.state, &mut self.site, now.min(until));
+                self.due = next;
+                if held {
+                    self.hold(inbox);
+                    return next;
+                }
+                // What the endpoint has done may have made a transfer come first.
+                continue;
+            }
+            if now >= until {
+                self.hold(inbox);
+                return self.due.min(now);
+            }
+            self.instant(now, inbox);
+        }
+    }
+
+    /// Keeps the mail that is left until the next window.
+    fn hold(&mut self, inbox: &mut Inbox<'_, N, E>) {
+        if let Some(queues) = &mut self.site.nic.queues {
+            queues.held.extend(inbox.copied());
+        }
+    }
+
+    /// Handles one instant, but for the endpoint's own part; nothing is due before it.
+    fn instant(&mut self, now: Time, inbox: &mut Inbox<'_, N, E>) {
+        let network = self.harness.network;
+        while let Some(event) = inbox.next_if(|event| event.time == now) {
+            match event.message {
+                Mail::Signal(signal) => {
+                    *self.signals += 1;
+                    self.harness.endpoint.signalled(self.state);
+                    self.act(|interface, gate| network.hear(interface, now, signal, gate));
+                }
+                Mail::Announcement(payload) => {
+                    self.harness.announced(self.state, self.site.nic, event, payload);
+                }
+                Mail::Host(_) => {
+                    self.due = self.due.min(now);
+                    if let Some(event) = opened(event) {
+                        self.harness.endpoint.hear(self.state, &mut self.site, &event);
+                    }
+                }
+            }
+        }
+        while let Some((transfer, id)) = self.site.nic.take_posted(network, now) {
+            self.act(|interface, gate| {
+                network.inject(interface, now, transfer, id, gate);
+            });
+        }
+        if network.next(&self.site.nic.interface) <= now {
+            let after = now.saturating_add(Time::from_ps(1));
+            self.act(|interface, gate| network.run(interface, after, gate));
+        }
+    }
+
+    /// Lets the interface act, and hands over what it delivers.
+    #[inline]
+    fn act(&mut self, act: impl FnOnce(&mut N::Interface, &mut Gate<'_, N, E>)) {
+        let Site { nic, worker, out, host, .. } = &mut self.site;
+        let Some(queues) = &mut nic.queues else { return };
+        let (device, signals, deliveries) =
+            (DeviceId::from(*host), &mut queues.signals, &mut *self.deliveries);
+        act(&mut nic.interface, &mut Gate { device, signals, deliveries, out, worker });
+        while let Some((at, source, id)) = self.deliveries.pop() {
+            let announced = self.site.nic.announced((source, id));
+            self.due = self.due.min(at);
+            let delivery = Delivery { at, source, id, announced };
+            self.harness.endpoint.delivered(self.state, &mut self.site, delivery);
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! The description of the links of a network.
+
+use units::{DeviceId, HostId, MessageId, Time};
+
+use crate::Network;
+
+/// A network of links that carry flits, described in words that all such models share: for
+/// synthetic traffic, tables, drawings and estimates of work.
+///
+/// All answers are facts about the network at rest. They may be asked for at any time and from any
+/// thread.
+pub trait Links: Network {
+    /// How long a message of a host occupies the host's link, headers and padding included.
+    fn link_time(&self, host: HostId, bytes: u64) -> Time;
+
+    /// How many links a message of this number crosses; 0 if there is no route.
+    fn hops(&self, source: HostId, destination: HostId, id: MessageId) -> u32;
+
+    /// How many packets and flits a message has.
+    fn packets_and_flits(&self, bytes: u64) -> (u64, u64);
+
+    /// The time of one flit on the link behind an output port; `None` if there is no link.
+    fn flit_time(&self, device: DeviceId, port: u16) -> Option<Time>;
+}
