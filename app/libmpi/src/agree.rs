@@ -4,7 +4,7 @@ use std::ffi::c_int;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rank_ipc::{Amount, Class, Command, Members, Poll, Use};
+use rank_ipc::{Amount, Class, Command, Members, MpiUse, Poll};
 
 use crate::abi::{self, Handle};
 use crate::argument::Out;
@@ -85,7 +85,7 @@ pub fn exchange_both(comm: &Comm, mine: &[u8]) -> Result<[Vec<Vec<u8>>; 2]> {
 /// A number that all ranks of a communicator can read and change.
 #[derive(Debug)]
 pub struct Word {
-    place: rank_ipc::Place,
+    place: rank_ipc::Offset,
     mine: bool,
 }
 
@@ -268,14 +268,14 @@ pub fn begin() -> Result {
         ERR_OTHER,
         "after MPI_Finalize, when no session was open, no session can begin"
     );
-    port.note(Use::Now);
+    port.note(MpiUse::Now);
     Ok(())
 }
 
 /// The rank's last session is over: it may begin another, or end.
 pub fn rest() {
     if let Ok(port) = mpi().port() {
-        port.note(Use::Before);
+        port.note(MpiUse::Before);
     }
 }
 
@@ -283,7 +283,7 @@ pub fn rest() {
 pub fn leave() {
     if let Ok(port) = mpi().port() {
         port.exit();
-        port.note(Use::Before);
+        port.note(MpiUse::Before);
     }
 }
 

@@ -10,8 +10,8 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use rank_ipc::{
-    ANY, Arena, Command, Completion, Decoder, Desk, Died, Lane, Memory, Place, Port, RANKS_TURN,
-    Reply, SIMULATORS_TURN, Shape, Switch, Tag, Ticket,
+    ANY, Arena, Channel, Client, Command, Completion, Decoder, Memory, Offset, RANKS_TURN, Reply,
+    SIMULATORS_TURN, Shape, SimulatorGone, Suspend, Tag, Ticket, Writer,
 };
 use rustc_hash::FxHashMap;
 
@@ -23,11 +23,11 @@ const FIRST_CONTEXT: u32 = crate::comm::OWN + 1;
 const STUCK: i32 = 3;
 
 /// The port of a rank that is alone.
-pub fn port(end: fn(i32) -> !) -> Result<Port> {
+pub fn port(end: fn(i32) -> !) -> Result<Client> {
     let failed = |error| Error::new(crate::abi::ERR_OTHER, format!("shared memory: {error}"));
     let (memory, _) = Memory::new(1).map_err(failed)?;
     let alone = Alone(RefCell::new(World::new(memory)));
-    Ok(Port::new(Desk::new(memory, 0), 0, 1, Box::new(alone), end))
+    Ok(Client::new(Writer::new(memory, 0), 0, 1, Box::new(alone), end))
 }
 
 #[derive(Debug)]
@@ -39,7 +39,7 @@ struct Sent {
     ticket: Ticket,
     tag: Tag,
     bytes: u64,
-    contents: Place,
+    contents: Offset,
     /// Its sender waits for it to be received.
     waits: bool,
 }
@@ -68,11 +68,11 @@ struct World {
     rest: VecDeque<u64>,
 }
 
-impl Switch for Alone {
-    fn switch(&self, lane: &Lane) -> std::result::Result<(), Died> {
-        lane.turn.store(SIMULATORS_TURN, Ordering::Release);
-        self.0.borrow_mut().turn(lane);
-        lane.turn.store(RANKS_TURN, Ordering::Release);
+impl Suspend for Alone {
+    fn suspend(&self, channel: &Channel) -> std::result::Result<(), SimulatorGone> {
+        channel.turn.store(SIMULATORS_TURN, Ordering::Release);
+        self.0.borrow_mut().turn(channel);
+        channel.turn.store(RANKS_TURN, Ordering::Release);
         Ok(())
     }
 }
@@ -110,9 +110,9 @@ impl World {
     }
 
     /// Reads what the rank says, and answers.
-    fn turn(&mut self, lane: &Lane) {
+    fn turn(&mut self, channel: &Channel) {
         if self.rest.is_empty() {
-            if lane.read(SIMULATORS_TURN, &mut self.words) {
+            if channel.read(SIMULATORS_TURN, &mut self.words) {
                 return;
             }
             let words = std::mem::take(&mut self.words);
@@ -133,7 +133,7 @@ impl World {
             self.rest = words.into();
         }
         let words = self.rest.make_contiguous();
-        let left = lane.write(SIMULATORS_TURN, words).len();
+        let left = channel.write(SIMULATORS_TURN, words).len();
         self.rest.drain(..self.rest.len() - left);
     }
 
@@ -293,7 +293,7 @@ impl World {
     }
 
     /// The list of what the only member of a collective contributes.
-    fn board(&mut self, contents: Place) -> Place {
+    fn board(&mut self, contents: Offset) -> Offset {
         let Ok(place) = self.arena.allocate(24) else { return 0 };
         for (number, value) in [0, 0, contents].into_iter().enumerate() {
             self.memory.word(place + 8 * number as u64).store(value, Ordering::Release);

@@ -11,7 +11,7 @@
 
 use std::rc::Rc;
 
-use rank_ipc::{Amount, Class, Command, Completion, Place, Port, Ticket};
+use rank_ipc::{Amount, Class, Client, Command, Completion, Offset, Ticket};
 
 use crate::abi::{self, Handle};
 use crate::argument::Out;
@@ -83,7 +83,7 @@ pub fn finish<T>(comm: &Comm, ticket: Ticket, read: impl FnOnce(&Board) -> Resul
 }
 
 fn taken<T>(
-    port: &Port,
+    port: &Client,
     comm: &Comm,
     done: &Completion,
     read: impl FnOnce(&Board) -> Result<T>,
@@ -177,7 +177,7 @@ fn in_place(comm: &Comm, address: usize) -> bool {
 }
 
 /// A block for all to read, of which nobody knows yet.
-fn fresh(length: u64) -> Result<(Place, &'static mut [u8])> {
+fn fresh(length: u64) -> Result<(Offset, &'static mut [u8])> {
     let port = mpi().port()?;
     let place = p2p::block(length.max(8))?;
     Ok((place, p2p::bytes_mut(port, place, length)))

@@ -4,7 +4,7 @@
 use std::cell::{Cell, RefCell};
 use std::ffi::{c_int, c_void};
 
-use rank_ipc::Use;
+use rank_ipc::MpiUse;
 
 use crate::abi;
 use crate::agree;
@@ -174,12 +174,12 @@ pub fn open(thread_level: Option<c_int>) -> Result {
 }
 
 /// Whether a rank of this process uses MPI.
-pub fn usage(rank: &Mpi) -> Use {
+pub fn usage(rank: &Mpi) -> MpiUse {
     let environment = &rank.environment;
     match (environment.connected.get(), environment.open.get()) {
-        (false, _) => Use::Never,
-        (true, 0) => Use::Before,
-        (true, _) => Use::Now,
+        (false, _) => MpiUse::Never,
+        (true, 0) => MpiUse::Before,
+        (true, _) => MpiUse::Now,
     }
 }
 

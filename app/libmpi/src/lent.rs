@@ -9,14 +9,14 @@
 
 use std::sync::atomic::Ordering;
 
-use rank_ipc::{Place, Port, arena};
+use rank_ipc::{Client, Offset, arena};
 
 use crate::error::Result;
 use crate::mpi;
 use crate::p2p::{self, Data};
 
 /// Marks the place of such a block, in the bits that are left to its user.
-const LENT: Place = 1 << 63;
+const LENT: Offset = 1 << 63;
 /// Less is copied at once.
 const LEAST: u64 = 256;
 
@@ -26,7 +26,7 @@ const LEFT: u64 = 0;
 const READ: u64 = 1;
 
 /// Contents that stay where they are; 0 if they cannot.
-pub fn lend(data: &Data) -> Result<Place> {
+pub fn lend(data: &Data) -> Result<Offset> {
     let port = mpi().port()?;
     let bytes = data.bytes();
     if bytes < LEAST || !port.memory().layout().is_private() {
@@ -48,20 +48,20 @@ pub fn lend(data: &Data) -> Result<Place> {
 }
 
 /// The block that stands for contents.
-pub const fn block(place: Place) -> Place {
+pub const fn block(place: Offset) -> Offset {
     place & !LENT
 }
 
-fn word(port: &Port, place: Place, number: u64) -> u64 {
+fn word(port: &Client, place: Offset, number: u64) -> u64 {
     arena::beside(port.memory(), block(place), number).load(Ordering::Acquire)
 }
 
-fn set(port: &Port, place: Place, value: u64) {
+fn set(port: &Client, place: Offset, value: u64) {
     arena::beside(port.memory(), block(place), 2).store(value, Ordering::Release);
 }
 
 /// Where the contents of a message are: lent ones, or those of a block.
-pub fn address(port: &Port, place: Place) -> *const u8 {
+pub fn address(port: &Client, place: Offset) -> *const u8 {
     if place & LENT == 0 {
         return port.memory().at(place);
     }
@@ -72,7 +72,7 @@ pub fn address(port: &Port, place: Place) -> *const u8 {
 }
 
 /// The receiver has read the contents of a message.
-pub fn give_back(port: &Port, place: Place) {
+pub fn give_back(port: &Client, place: Offset) {
     if place == 0 {
         return;
     }
@@ -89,7 +89,7 @@ pub fn give_back(port: &Port, place: Place) {
 }
 
 /// The send is complete: from now on, the buffer is the program's.
-pub fn settle(port: &Port, place: Place) -> Result {
+pub fn settle(port: &Client, place: Offset) -> Result {
     if place & LENT == 0 {
         return Ok(());
     }

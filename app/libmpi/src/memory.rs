@@ -9,7 +9,7 @@ use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
 use std::rc::Rc;
 
-use rank_ipc::{Port, Ticket};
+use rank_ipc::{Client, Ticket};
 use rustc_hash::FxHashMap;
 
 use crate::abi::{self, Handle};
@@ -95,7 +95,7 @@ impl Buffer {
     }
 
     /// A message does not leave at all.
-    pub fn withdraw(&self, port: &Port, ticket: Ticket) {
+    pub fn withdraw(&self, port: &Client, ticket: Ticket) {
         self.pending.borrow_mut().retain(|(pending, bytes)| {
             if *pending == ticket {
                 port.forget(ticket);
@@ -106,7 +106,7 @@ impl Buffer {
     }
 
     /// Gives back the room of messages that have left.
-    pub fn sweep(&self, port: &Port) {
+    pub fn sweep(&self, port: &Client) {
         self.pending.borrow_mut().retain(|(ticket, bytes)| {
             let left = port.is_done(*ticket);
             if left {

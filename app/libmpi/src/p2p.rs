@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
 use std::rc::Rc;
 
-use rank_ipc::{ANY, Command, Completion, Place, Poll, Port, Shape};
+use rank_ipc::{ANY, Client, Command, Completion, Offset, Poll, Shape};
 
 use crate::abi::{self, Handle, Status};
 use crate::argument::{Number, Out};
@@ -120,7 +120,7 @@ pub fn check_room(bytes: u64, room: u64) -> Result {
 }
 
 /// Contents of a message as a block that its receiver can read.
-pub fn contents(bytes: &[u8]) -> Result<(u64, Place)> {
+pub fn contents(bytes: &[u8]) -> Result<(u64, Offset)> {
     let length = bytes.len() as u64;
     let place = block(length)?;
     if length > 0 {
@@ -130,7 +130,7 @@ pub fn contents(bytes: &[u8]) -> Result<(u64, Place)> {
 }
 
 /// A block of memory that others can read; none for no bytes.
-pub fn block(bytes: u64) -> Result<Place> {
+pub fn block(bytes: u64) -> Result<Offset> {
     if bytes == 0 {
         return Ok(0);
     }
@@ -138,7 +138,7 @@ pub fn block(bytes: u64) -> Result<Place> {
 }
 
 /// The same, of zeros.
-pub fn zeroed(bytes: u64) -> Result<Place> {
+pub fn zeroed(bytes: u64) -> Result<Offset> {
     if bytes == 0 {
         return Ok(0);
     }
@@ -151,7 +151,7 @@ pub fn full(full: rank_ipc::arena::Full) -> Error {
 }
 
 /// The bytes of a block.
-pub fn bytes(port: &Port, place: Place, bytes: u64) -> &[u8] {
+pub fn bytes(port: &Client, place: Offset, bytes: u64) -> &[u8] {
     if place == 0 || bytes == 0 {
         return &[];
     }
@@ -161,7 +161,7 @@ pub fn bytes(port: &Port, place: Place, bytes: u64) -> &[u8] {
 
 /// The bytes of a block of this rank that nobody knows yet.
 #[expect(clippy::mut_from_ref, reason = "the block was just allocated")]
-pub fn bytes_mut(port: &Port, place: Place, bytes: u64) -> &mut [u8] {
+pub fn bytes_mut(port: &Client, place: Offset, bytes: u64) -> &mut [u8] {
     if place == 0 || bytes == 0 {
         return &mut [];
     }

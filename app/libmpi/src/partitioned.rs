@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 use std::ffi::{c_int, c_void};
 use std::rc::Rc;
 
-use rank_ipc::{Command, Port, Shape, Tag, Taken, Ticket};
+use rank_ipc::{Client, Command, Shape, Tag, Taken, Ticket};
 
 use crate::abi::{self, Handle, Status};
 use crate::argument::{In, Out, count};
@@ -102,7 +102,7 @@ impl Channel {
     }
 
     /// Posts receives until there are as many as messages will come, as far as that is known.
-    fn post(&self, port: &Port, come: u64) {
+    fn post(&self, port: &Client, come: u64) {
         let Some(from) = self.world.filter(|_| !self.sends) else { return };
         let wanted = self.told.get().unwrap_or_else(|| self.partitions.max(1).into());
         let mut posted = self.posted.borrow_mut();
@@ -115,7 +115,7 @@ impl Channel {
     }
 
     /// Sends a partition.
-    fn send(&self, port: &Port, partition: u32) -> Result<Option<Ticket>> {
+    fn send(&self, port: &Client, partition: u32) -> Result<Option<Ticket>> {
         let Some(to) = self.world else { return Ok(None) };
         let (skip, bytes) = (self.part() * u64::from(partition), self.part());
         let contents = p2p::block(8 * HEAD + bytes)?;
@@ -181,7 +181,7 @@ impl Operation {
     }
 
     /// Takes in the messages that have come.
-    fn advance(&self, port: &Port) {
+    fn advance(&self, port: &Client) {
         let channel = &self.channel;
         while !self.has_all() {
             let first = channel.posted.borrow().front().copied();
@@ -206,7 +206,7 @@ impl Operation {
     }
 
     /// Whether it is over. What has come is taken in.
-    pub fn is_done(&self, port: &Port) -> bool {
+    pub fn is_done(&self, port: &Client) -> bool {
         if self.channel.sends {
             let sent = self.sent.borrow();
             return self.is_ready() && sent.iter().all(|ticket| port.is_done(*ticket));
@@ -226,7 +226,7 @@ impl Operation {
     }
 
     /// It is over.
-    pub fn end(&self, port: &Port) -> Result<Status> {
+    pub fn end(&self, port: &Client) -> Result<Status> {
         if !self.is_done(port) {
             return Err(unfinished());
         }
@@ -252,7 +252,7 @@ impl Operation {
         Ok(())
     }
 
-    fn arrived(&self, port: &Port, partition: c_int) -> Result<bool> {
+    fn arrived(&self, port: &Client, partition: c_int) -> Result<bool> {
         check!(!self.channel.sends, ERR_REQUEST, "the request is for a send");
         let partition = self.check_partition(partition)?;
         self.advance(port);

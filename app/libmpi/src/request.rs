@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::ffi::c_int;
 use std::rc::Rc;
 
-use rank_ipc::{Command, Completion, Place, Port, Shape, Ticket, arena};
+use rank_ipc::{Client, Command, Completion, Offset, Shape, Ticket, arena};
 use smallvec::SmallVec;
 
 use crate::abi::{self, Handle, Status};
@@ -42,14 +42,14 @@ pub enum Active {
         /// Its number.
         ticket: Ticket,
         /// What it sends.
-        contents: Place,
+        contents: Offset,
     },
     /// A send from a buffer, for which nobody waits.
     Copied {
         /// Its number.
         ticket: Ticket,
         /// What it sends.
-        contents: Place,
+        contents: Offset,
         /// The buffer.
         buffer: Rc<Buffer>,
     },
@@ -130,7 +130,7 @@ impl Active {
 
     /// Whether it is done. What was forgotten was waited for: an access with a request by a flush
     /// of its window.
-    fn is_done(&self, port: &Port) -> bool {
+    fn is_done(&self, port: &Client) -> bool {
         match self {
             Self::Generalized(operation) => operation.complete.get(),
             Self::Partitioned(operation) => operation.is_done(port),
@@ -149,7 +149,7 @@ pub fn unfinished() -> Error {
 
 /// What has become of an operation that is done.
 #[inline(always)]
-fn take(port: &Port, ticket: Ticket) -> Result<Completion> {
+fn take(port: &Client, ticket: Ticket) -> Result<Completion> {
     let done = port.done(ticket).ok_or_else(unfinished)?;
     port.forget(ticket);
     Ok(done)
@@ -246,7 +246,7 @@ impl Request {
     }
 
     /// Asks for the data that its end takes in.
-    fn data_soon(&self, port: &Port) {
+    fn data_soon(&self, port: &Client) {
         match &*self.active.borrow() {
             Some(Active::Send { contents, .. }) if *contents != 0 => {
                 arena::soon(port.memory(), *contents);
@@ -283,7 +283,7 @@ impl Request {
         }
     }
 
-    fn is_done(&self, port: &Port) -> bool {
+    fn is_done(&self, port: &Client) -> bool {
         self.active.borrow().as_ref().is_none_or(|active| active.is_done(port))
     }
 
@@ -320,7 +320,7 @@ impl Request {
     }
 
     /// Cancels a send. Only one that has not begun is withdrawn (MPI 4.1, section 3.8.4).
-    fn cancel(&self, port: &Port) -> Result {
+    fn cancel(&self, port: &Client) -> Result {
         let (ticket, contents) = match &*self.active.borrow() {
             Some(Active::Send { ticket, contents } | Active::Copied { ticket, contents, .. }) => {
                 (*ticket, *contents)
@@ -342,7 +342,7 @@ impl Request {
 
     /// A message is on its way, whatever its sender wants; but for one that was cancelled, nobody
     /// has to wait (MPI 4.1, section 3.8.4).
-    fn give_up(&self, port: &Port) -> Result {
+    fn give_up(&self, port: &Client) -> Result {
         let send = match &*self.active.borrow() {
             Some(Active::Send { ticket, contents }) if self.cancelled.get() => (*ticket, *contents),
             _ => return Ok(()),

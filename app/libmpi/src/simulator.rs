@@ -6,8 +6,8 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use rank_ipc::{
-    Command, Desk, Died, ENVIRONMENT, Lane, Lost, Memory, Place, Poll, Port, RANKS_TURN,
-    SIMULATORS_TURN, Seat, Switch, Use,
+    Channel, Client, Command, ENVIRONMENT, Lost, Memory, MpiUse, Offset, Pinning, Poll, RANKS_TURN,
+    SIMULATORS_TURN, SimulatorGone, Suspend, Writer,
 };
 use rustix::thread::{futex, sched_getcpu};
 use rustix::time::{ClockId, clock_gettime};
@@ -58,23 +58,23 @@ impl Manner {
 #[derive(Debug)]
 struct Process;
 
-impl Switch for Process {
-    fn switch(&self, lane: &Lane) -> std::result::Result<(), Died> {
-        if lane.pass(SIMULATORS_TURN) {
-            let _ = futex::wake(&lane.turn, futex::Flags::empty(), 1);
+impl Suspend for Process {
+    fn suspend(&self, channel: &Channel) -> std::result::Result<(), SimulatorGone> {
+        if channel.pass(SIMULATORS_TURN) {
+            let _ = futex::wake(&channel.turn, futex::Flags::empty(), 1);
         }
-        wait_for_turn(lane);
+        wait_for_turn(channel);
         Ok(())
     }
 }
 
 /// The simulator ends its ranks when it ends, so that this needs no way out.
-fn wait_for_turn(lane: &Lane) {
-    while let Some(asleep) = lane.sleep(RANKS_TURN) {
+fn wait_for_turn(channel: &Channel) {
+    while let Some(asleep) = channel.sleep(RANKS_TURN) {
         // Woken for nothing, it looks again.
-        match lane.core() {
-            None => drop(futex::wait(&lane.turn, futex::Flags::empty(), asleep, None)),
-            Some(core) => wait_there(lane, asleep, core),
+        match channel.core() {
+            None => drop(futex::wait(&channel.turn, futex::Flags::empty(), asleep, None)),
+            Some(core) => wait_there(channel, asleep, core),
         }
     }
 }
@@ -92,10 +92,10 @@ const OFTEN: u32 = 64;
 /// long as the pages of code that they touch.
 #[cold]
 #[inline(never)]
-fn wait_there(lane: &Lane, asleep: u32, core: usize) {
+fn wait_there(channel: &Channel, asleep: u32, core: usize) {
     let more = SITS.get();
-    let seat = if more > 0 { Seat::take(core) } else { None };
-    let _ = futex::wait(&lane.turn, futex::Flags::empty(), asleep, None);
+    let seat = if more > 0 { Pinning::new(core) } else { None };
+    let _ = futex::wait(&channel.turn, futex::Flags::empty(), asleep, None);
     drop(seat);
     SITS.set(if more == 0 && sched_getcpu() != core { OFTEN } else { more.saturating_sub(1) });
 }
@@ -134,13 +134,13 @@ thread_local! {
 #[derive(Debug)]
 pub struct Connected {
     /// Its rank's port.
-    pub port: &'static Port,
+    pub port: &'static Client,
     /// For how many ranks there is room.
     pub universe: u32,
     /// Which of the programs that were started together it runs.
     pub program: u32,
     /// Where the message is that made it a rank, if others started it.
-    pub birth: Place,
+    pub birth: Offset,
 }
 
 /// Connects this process with the simulator that started it, and waits for its first turn. Started
@@ -160,7 +160,7 @@ pub fn connect() -> Result<Connected> {
         return Ok(Connected { port, universe: port.ranks(), program: 0, birth: 0 });
     };
     let numbers: Vec<u32> = said.split(',').filter_map(|word| word.parse().ok()).collect();
-    let [file, lanes, rank, first, universe, program] = numbers.as_slice() else {
+    let [file, channels, rank, first, universe, program] = numbers.as_slice() else {
         return Err(failed(&format!("{ENVIRONMENT} is `{said}`")));
     };
     mpi().comms.call(*rank);
@@ -168,7 +168,7 @@ pub fn connect() -> Result<Connected> {
     // cannot do that, it stays.
     let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
     // SAFETY: the simulator opened it for this process, which uses it only here.
-    let memory = unsafe { Memory::open(file.cast_signed(), *lanes) };
+    let memory = unsafe { Memory::open(file.cast_signed(), *channels) };
     let memory = memory.map_err(|lost| {
         let why = match &lost {
             Lost::Unmapped(_) => String::new(),
@@ -177,16 +177,17 @@ pub fn connect() -> Result<Connected> {
         };
         failed(&format!("there is no way to the simulator's memory: {lost}{why}"))
     })?;
-    let lane = memory.lane(*rank).ok_or_else(|| failed(&format!("{ENVIRONMENT} is `{said}`")))?;
-    match lane.claim() {
-        Use::Never => wait_for_turn(lane),
-        Use::Now => {
+    let channel =
+        memory.channel(*rank).ok_or_else(|| failed(&format!("{ENVIRONMENT} is `{said}`")))?;
+    match channel.claim() {
+        MpiUse::Never => wait_for_turn(channel),
+        MpiUse::Now => {
             memory.refuse();
             return Err(failed(&format!(
                 "another process is or was rank {rank} already; {LAUNCHER}"
             )));
         }
-        Use::Before => {
+        MpiUse::Before => {
             memory.refuse();
             return Err(failed(&format!(
                 "rank {rank} is over: the process that was this rank has called MPI_Finalize, and a second program cannot be a rank \
@@ -195,15 +196,16 @@ pub fn connect() -> Result<Connected> {
         }
     }
     Manner::new(|name| std::env::var_os(name)).adopt(mpi());
-    let desk = Desk::new(memory, *rank);
-    let port = mpi().port.get_or_init(|| Port::new(desk, *rank, *first, Box::new(Process), end));
+    let writer = Writer::new(memory, *rank);
+    let port =
+        mpi().port.get_or_init(|| Client::new(writer, *rank, *first, Box::new(Process), end));
     port.locate_by(place::here);
     Ok(Connected { port, universe: *universe, program: *program, birth: port.begin() })
 }
 
 /// Connects a rank that the simulator holds in its own process, where `variables` are exchanged
 /// when another rank runs.
-pub fn hold(rank: &Mpi, port: Port, manner: Manner, variables: Rc<[Range<usize>]>) {
+pub fn hold(rank: &Mpi, port: Client, manner: Manner, variables: Rc<[Range<usize>]>) {
     threads::forbid();
     rank.held.set(true);
     port.locate_by(place::here);
@@ -215,7 +217,7 @@ pub fn hold(rank: &Mpi, port: Port, manner: Manner, variables: Rc<[Range<usize>]
 
 impl Mpi {
     /// The way to the simulator.
-    pub fn port(&self) -> Result<&Port> {
+    pub fn port(&self) -> Result<&Client> {
         self.port.get().ok_or_else(|| Error::new(abi::ERR_OTHER, "MPI is not initialised"))
     }
 }
@@ -231,7 +233,7 @@ pub extern "C" fn heddle_now() -> u64 {
 /// a tool is at work.
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_computed() -> u64 {
-    let now = look(Port::computed);
+    let now = look(Client::computed);
     heddle_records();
     now
 }
@@ -305,7 +307,7 @@ pub extern "C" fn heddle_tell_agreements(told: ToldAgreement) {
 }
 
 /// Does something of which is told.
-pub fn tell<T>(port: &Port, is_turn: bool, act: impl FnOnce() -> T) -> T {
+pub fn tell<T>(port: &Client, is_turn: bool, act: impl FnOnce() -> T) -> T {
     let Some(told) = mpi().told_agreements.get() else { return act() };
     let begin = port.computed();
     let result = act();
@@ -314,7 +316,7 @@ pub fn tell<T>(port: &Port, is_turn: bool, act: impl FnOnce() -> T) -> T {
 }
 
 /// A look at the clock, in picoseconds.
-pub fn time(mpi: &Mpi, port: &Port) -> u64 {
+pub fn time(mpi: &Mpi, port: &Client) -> u64 {
     let Some(told) = mpi.told.get() else { return port.poll(Poll::Time) };
     let begin = port.computed();
     let end = port.poll(Poll::Time);
@@ -323,7 +325,7 @@ pub fn time(mpi: &Mpi, port: &Port) -> u64 {
 }
 
 /// Simulated time in picoseconds, with all that was computed until now; 0 for who is no rank.
-pub fn look(now: impl Fn(&Port) -> u64) -> u64 {
+pub fn look(now: impl Fn(&Client) -> u64) -> u64 {
     threads::alongside(|| {
         let mpi = mpi();
         let Some(port) = mpi.port.get() else { return 0 };

@@ -59,7 +59,7 @@ pub struct Mpi {
     /// Memory and buffers.
     pub memory: Rare<Memory>,
     /// The way to the simulator.
-    pub port: std::cell::OnceCell<rank_ipc::Port>,
+    pub port: std::cell::OnceCell<rank_ipc::Client>,
     /// What is wanted of a rank that is held, until it uses MPI: what it does before does not
     /// count.
     pub manner: Cell<Option<crate::simulator::Manner>>,

@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use rank_ipc::{Command, Port, Shape, Taken, Ticket};
+use rank_ipc::{Client, Command, Shape, Taken, Ticket};
 
 use crate::others::Others;
 use crate::simulator::meanwhile;
@@ -271,12 +271,12 @@ fn alone() -> bool {
 }
 
 /// A call has said all its messages: returns when these of its operations are done.
-pub fn finish(port: &Port, tickets: &[Ticket]) {
+pub fn finish(port: &Client, tickets: &[Ticket]) {
     finish_after(port, tickets, &|| ());
 }
 
 /// The same; `woken` is called when what the thread will look at is best asked for.
-pub fn finish_after(port: &Port, tickets: &[Ticket], woken: &dyn Fn()) {
+pub fn finish_after(port: &Client, tickets: &[Ticket], woken: &dyn Fn()) {
     if plain() {
         port.called(Shape::Blocking);
         port.poll_after(woken);
@@ -288,7 +288,7 @@ pub fn finish_after(port: &Port, tickets: &[Ticket], woken: &dyn Fn()) {
 
 /// The same for a call that need not wait, if nobody looks: whatever comes after it waits in the
 /// simulator.
-pub fn finish_later(port: &Port, tickets: &[Ticket]) {
+pub fn finish_later(port: &Client, tickets: &[Ticket]) {
     if plain() {
         port.called(Shape::Blocking);
     } else {
@@ -297,7 +297,7 @@ pub fn finish_later(port: &Port, tickets: &[Ticket]) {
 }
 
 /// Waits for operations to be done: for all, or for the first.
-pub fn wait(port: &Port, all: bool, tickets: &[Ticket]) {
+pub fn wait(port: &Client, all: bool, tickets: &[Ticket]) {
     if plain() {
         port.wait(all, tickets);
     } else {
@@ -306,7 +306,7 @@ pub fn wait(port: &Port, all: bool, tickets: &[Ticket]) {
 }
 
 /// Waits for all; `woken` is called as by [`finish_after`].
-pub fn wait_for_all(port: &Port, tickets: &[Ticket], woken: &dyn Fn()) {
+pub fn wait_for_all(port: &Client, tickets: &[Ticket], woken: &dyn Fn()) {
     if plain() {
         port.wait_for_all(tickets, woken);
     } else {
@@ -315,7 +315,7 @@ pub fn wait_for_all(port: &Port, tickets: &[Ticket], woken: &dyn Fn()) {
 }
 
 /// The same for all, if nobody looks: the rank waits when the simulator has its turn next.
-pub fn wait_later(port: &Port, tickets: &[Ticket]) {
+pub fn wait_later(port: &Client, tickets: &[Ticket]) {
     if allowed() {
         wait(port, true, tickets);
     } else {
@@ -325,7 +325,7 @@ pub fn wait_later(port: &Port, tickets: &[Ticket]) {
 
 /// Others may change what this thread looks at: other ranks in simulated time, and other threads.
 /// These operations are taken in if all are done.
-pub fn look(port: &Port, tickets: &[Ticket]) {
+pub fn look(port: &Client, tickets: &[Ticket]) {
     if allowed() {
         pause();
     }
@@ -338,7 +338,7 @@ fn plain() -> bool {
     !allowed() || state().waiting.is_empty() && alone()
 }
 
-fn wait_among(port: &Port, all: bool, tickets: &[Ticket]) {
+fn wait_among(port: &Client, all: bool, tickets: &[Ticket]) {
     let (mut pause, mut next) = (PAUSES.0, Duration::ZERO);
     let mut looked = on_the_wall(Instant::now);
     loop {

@@ -17,7 +17,7 @@ use std::cell::{Cell, RefCell};
 use std::ffi::{c_int, c_void};
 use std::rc::Rc;
 
-use rank_ipc::{Place, Ticket};
+use rank_ipc::{Offset, Ticket};
 
 use crate::abi::{self, Handle};
 use crate::attributes::{Annotated, Attributes};
@@ -59,7 +59,7 @@ pub struct Window {
     /// Of a dynamic window, what this rank has attached: address and size.
     attached: RefCell<Vec<(usize, usize)>>,
     /// Memory that was allocated for the window: for this rank, and for all.
-    blocks: Cell<[Place; 2]>,
+    blocks: Cell<[Offset; 2]>,
     locks: Locks,
     epoch: RefCell<Epoch>,
     /// Accesses that are not known to be complete.

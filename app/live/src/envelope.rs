@@ -1,6 +1,6 @@
 //! What receivers learn of messages besides who sent them.
 
-use rank_ipc::Place;
+use rank_ipc::Offset;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Envelope {
     /// One that the program receives; whether its sender waits for an answer.
-    Message { tag: u32, contents: Place, answer: bool },
+    Message { tag: u32, contents: Offset, answer: bool },
     /// A request that no program receives, and bytes of the answer.
     Request { answer: u64 },
 }

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::num::NonZeroU32;
 
 use host::Stamp;
-use rank_ipc::{Command, Completion, Members, Memory, Numbered, Place, Shape, Ticket};
+use rank_ipc::{Command, Completion, Members, Memory, Numbered, Offset, Shape, Ticket};
 use rustc_hash::FxHashMap;
 use schedule::{Edge, Kind, Op};
 use smallvec::SmallVec;
@@ -155,7 +155,7 @@ pub struct Rank {
     /// The function that it is in.
     pub inside: String,
     /// Where the message is that made it a rank.
-    pub birth: Place,
+    pub birth: Offset,
 }
 
 /// What a rank wants before it runs on.

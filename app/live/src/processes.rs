@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use rank_ipc::{ENVIRONMENT, Memory, RANKS_TURN, SIMULATORS_TURN, Use};
+use rank_ipc::{ENVIRONMENT, Memory, MpiUse, RANKS_TURN, SIMULATORS_TURN};
 use rustix::thread::futex;
 
 use crate::ending::{called, described, exit_code, exited, interrupted};
@@ -131,9 +131,9 @@ impl Watch {
         let (going, over) = mpsc::channel();
         let wake = move || {
             while over.recv_timeout(LOOK) == Err(mpsc::RecvTimeoutError::Timeout) {
-                let lanes = (0..ranks).filter_map(|rank| memory.lane(rank));
-                for lane in lanes.filter(|lane| lane.is_turn(RANKS_TURN)) {
-                    let _ = futex::wake(&lane.turn, futex::Flags::empty(), 1);
+                let channels = (0..ranks).filter_map(|rank| memory.channel(rank));
+                for channel in channels.filter(|channel| channel.is_turn(RANKS_TURN)) {
+                    let _ = futex::wake(&channel.turn, futex::Flags::empty(), 1);
                 }
             }
         };
@@ -253,8 +253,9 @@ impl Processes {
 
     /// The exit codes of ranks that have left MPI and ended.
     fn left(&self) -> impl Iterator<Item = (u32, i32)> {
-        let is_over =
-            |rank: &u32| self.memory.lane(*rank).is_some_and(|lane| lane.usage() == Use::Before);
+        let is_over = |rank: &u32| {
+            self.memory.channel(*rank).is_some_and(|channel| channel.usage() == MpiUse::Before)
+        };
         let over = (0..self.ranks.len() as u32).filter(is_over);
         over.filter_map(|rank| Some((rank, self.status(rank)?.code()?)))
     }
@@ -318,16 +319,16 @@ impl Holder for Processes {
 
     fn turn(&self, rank: u32, now: u64) -> Result<(), Lost> {
         let lost = |how: &str| Lost { how: how.to_owned(), code: 1, used: true };
-        let lane = self.memory.lane(rank).ok_or_else(|| lost("it has no lane"))?;
-        lane.meet(self.together.core());
+        let channel = self.memory.channel(rank).ok_or_else(|| lost("it has no channel"))?;
+        channel.meet(self.together.core());
         self.release(rank, now);
         let mut before = None;
-        while let Some(asleep) = lane.sleep(SIMULATORS_TURN) {
-            let woken = futex::wait(&lane.turn, futex::Flags::empty(), asleep, None).is_ok();
+        while let Some(asleep) = channel.sleep(SIMULATORS_TURN) {
+            let woken = futex::wait(&channel.turn, futex::Flags::empty(), asleep, None).is_ok();
             if woken
-                && lane.is_turn(RANKS_TURN)
+                && channel.is_turn(RANKS_TURN)
                 && let Some(status) = self.status(rank)
-                && lane.is_turn(RANKS_TURN)
+                && channel.is_turn(RANKS_TURN)
             {
                 if interrupted(status) {
                     // The signal came for all, and this process is told as well.
@@ -336,14 +337,14 @@ impl Holder for Processes {
                 while descendants::is_stopping() {
                     thread::park();
                 }
-                let usage = lane.usage();
+                let usage = channel.usage();
                 let code = match usage {
-                    Use::Before if status.code().is_some() => 0,
-                    _ => exit_code(status).max(i32::from(usage == Use::Now)),
+                    MpiUse::Before if status.code().is_some() => 0,
+                    _ => exit_code(status).max(i32::from(usage == MpiUse::Now)),
                 };
-                return Err(Lost { how: described(status), code, used: usage != Use::Never });
+                return Err(Lost { how: described(status), code, used: usage != MpiUse::Never });
             }
-            if woken && lane.is_turn(RANKS_TURN) && !self.remarked.load(Ordering::Relaxed) {
+            if woken && channel.is_turn(RANKS_TURN) && !self.remarked.load(Ordering::Relaxed) {
                 self.remark(rank, &mut before);
             }
         }
@@ -399,10 +400,10 @@ impl Holder for Processes {
     }
 
     fn release(&self, rank: u32, _: u64) {
-        if let Some(lane) = self.memory.lane(rank)
-            && lane.pass(RANKS_TURN)
+        if let Some(channel) = self.memory.channel(rank)
+            && channel.pass(RANKS_TURN)
         {
-            let _ = futex::wake(&lane.turn, futex::Flags::empty(), 1);
+            let _ = futex::wake(&channel.turn, futex::Flags::empty(), 1);
         }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rank_ipc::arena::{Arena, Full};
 use rank_ipc::hosts::Hosts;
 use rank_ipc::start::Started;
-use rank_ipc::{Class, Memory, Place, Rule, Samples};
+use rank_ipc::{Class, Memory, Offset, Rule, Samples};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::Ended;
@@ -72,7 +72,7 @@ pub struct Part {
     pub root: Option<u32>,
     /// Which of the members it is.
     pub me: u32,
-    pub contents: Place,
+    pub contents: Offset,
 }
 
 impl Part {
@@ -107,7 +107,7 @@ struct Boards {
 #[derive(Debug)]
 struct Board {
     /// None if it is a collective without contents.
-    place: Place,
+    place: Offset,
     /// What the first who came called.
     first: Part,
     /// How many have yet to contribute.
@@ -158,7 +158,7 @@ impl Boards {
     }
 
     /// An empty list, if the collective has contents.
-    fn list(&mut self, class: Class, members: u32, memory: &Memory) -> Result<Place, Full> {
+    fn list(&mut self, class: Class, members: u32, memory: &Memory) -> Result<Offset, Full> {
         if !class.has_contents() {
             return Ok(0);
         }
@@ -299,7 +299,7 @@ impl Shared {
         members: u32,
         part: Part,
         memory: &Memory,
-    ) -> Result<(Place, u32), String> {
+    ) -> Result<(Offset, u32), String> {
         let boards = &mut *lock(&self.boards);
         if !boards.open.contains_key(&key) {
             let place =
@@ -332,7 +332,7 @@ impl Shared {
     }
 
     /// The place of an answer to a rank that has processes started; 0 if there is no room.
-    pub fn answer(&self, started: &Started, memory: &Memory) -> Place {
+    pub fn answer(&self, started: &Started, memory: &Memory) -> Offset {
         let place = lock(&self.boards).arena.allocate(rank_ipc::start::room(started)).unwrap_or(0);
         if place != 0 {
             rank_ipc::start::write(memory, place, started);

@@ -91,13 +91,13 @@ impl<'a, H: Holder + ?Sized> Live<'a, H> {
         if self.ended().is_some() || self.asked.fetch_add(1, Ordering::Relaxed) >= ASKED {
             return None;
         }
-        let lane = self.rules.memory.lane(rank)?;
+        let channel = self.rules.memory.channel(rank)?;
         let mut words = Vec::new();
         Reply { asks_place: true, ..Reply::default() }.encode(&mut words, []);
-        lane.write(SIMULATORS_TURN, &words);
+        channel.write(SIMULATORS_TURN, &words);
         self.holder.turn(rank, now).ok()?;
         words.clear();
-        lane.read(SIMULATORS_TURN, &mut words);
+        channel.read(SIMULATORS_TURN, &mut words);
         match Decoder::new(&words).next()? {
             Command::In(place) => Some(place),
             _ => None,
@@ -159,11 +159,11 @@ impl<'a, H: Holder + ?Sized> Live<'a, H> {
         let rank = &mut state.rank;
         rank.now = now;
         self.reply(rank, &mut words, now, value, None)?;
-        let lane = self
+        let channel = self
             .rules
             .memory
-            .lane(rank.number)
-            .ok_or_else(|| failed("it has no lane".to_owned()))?;
+            .channel(rank.number)
+            .ok_or_else(|| failed("it has no channel".to_owned()))?;
         words.clear();
         loop {
             if let Err(lost) = self.holder.turn(rank.number, now) {
@@ -173,7 +173,7 @@ impl<'a, H: Holder + ?Sized> Live<'a, H> {
                 }
                 return Err(lost.into());
             }
-            if !lane.read(SIMULATORS_TURN, &mut words) {
+            if !channel.read(SIMULATORS_TURN, &mut words) {
                 break;
             }
         }
@@ -211,13 +211,13 @@ impl<'a, H: Holder + ?Sized> Live<'a, H> {
         value: u64,
         end: Option<i32>,
     ) -> Result<(), Ended> {
-        let Some(lane) = self.rules.memory.lane(rank.number) else { return Ok(()) };
+        let Some(channel) = self.rules.memory.channel(rank.number) else { return Ok(()) };
         words.clear();
         Reply { now, value, end, asks_place: false }.encode(words, rank.completions());
         rank.completed.clear();
         let mut rest = words.as_slice();
         loop {
-            rest = lane.write(SIMULATORS_TURN, rest);
+            rest = channel.write(SIMULATORS_TURN, rest);
             if rest.is_empty() {
                 return Ok(());
             }

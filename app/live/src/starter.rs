@@ -29,7 +29,7 @@ impl Starter {
         let (orders, taken) = mpsc::channel::<Order>();
         let work = move || {
             for (mut command, tell) in taken {
-                rank_ipc::tie(&mut command);
+                rank_ipc::end_with_parent(&mut command);
                 // Whoever has asked waits for it.
                 let _ = tell.send(command.spawn());
             }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread::ThreadId;
 
-use rank_ipc::Seat;
+use rank_ipc::Pinning;
 use rustix::thread::sched_getcpu;
 
 /// After so many turns it is looked whether others use the core.
@@ -33,7 +33,7 @@ struct State {
 
 #[derive(Debug)]
 struct Seated {
-    _seat: Seat,
+    _seat: Pinning,
     core: usize,
     turns: u64,
     /// What the kernel says of the thread: for how long it has run, and waited for the core
@@ -77,7 +77,7 @@ impl Together {
 
 impl Seated {
     fn on(core: usize) -> Option<Self> {
-        let seat = Seat::take(core)?;
+        let seat = Pinning::new(core)?;
         let times = File::open("/proc/thread-self/schedstat").ok();
         let mut seated = Self { _seat: seat, core, turns: 0, times, waited: 0 };
         seated.waited = seated.waited();

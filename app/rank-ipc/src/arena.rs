@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::{Place, memory::Memory};
+use crate::{Offset, memory::Memory};
 
 /// Bytes before a block: its state, its size, a label, and words beside its contents.
 const HEADER: u64 = 64;
@@ -18,7 +18,7 @@ const DIRECT: u64 = 2;
 /// Where in the header there is room for a label.
 const LABEL: u64 = 16;
 /// Bits of a place that are those of whoever uses the block.
-const MARKS: Place = 0xffff << 48;
+const MARKS: Offset = 0xffff << 48;
 /// The smallest block that has contents, with its header.
 const SMALLEST: u64 = 128;
 /// Sizes of blocks between two powers of two.
@@ -40,17 +40,17 @@ const KEPT_EACH: u64 = 1 << 24;
 pub struct Arena {
     memory: Memory,
     /// What is left of the chunk of memory that was taken last.
-    next: Place,
-    end: Place,
+    next: Offset,
+    end: Offset,
     /// By class of size, blocks that are free.
-    free: Vec<Vec<Place>>,
+    free: Vec<Vec<Offset>>,
     /// Large blocks that are free and may be in memory, as they were given back, and the sum of
     /// their sizes.
-    kept: VecDeque<Place>,
+    kept: VecDeque<Offset>,
     bytes_kept: u64,
     most_kept: u64,
     /// Blocks in use, as they were allocated, if others give back.
-    used: VecDeque<Place>,
+    used: VecDeque<Offset>,
     /// Whether those who give back do it with [`Arena::give_back`].
     direct: bool,
 }
@@ -82,12 +82,12 @@ impl Arena {
     }
 
     /// A block of at least so many bytes, aligned to 64; its contents are arbitrary.
-    pub fn allocate(&mut self, bytes: u64) -> Result<Place, Full> {
+    pub fn allocate(&mut self, bytes: u64) -> Result<Offset, Full> {
         self.find(bytes).map(|(place, _)| place)
     }
 
     /// The same, with so many bytes of zeros.
-    pub fn allocate_zeroed(&mut self, bytes: u64) -> Result<Place, Full> {
+    pub fn allocate_zeroed(&mut self, bytes: u64) -> Result<Offset, Full> {
         let (place, is_new) = self.find(bytes)?;
         if !is_new {
             // SAFETY: a block that has room for so many bytes, which nobody uses.
@@ -97,7 +97,7 @@ impl Arena {
     }
 
     /// A block, and whether it has never been used: then it has zeros.
-    fn find(&mut self, bytes: u64) -> Result<(Place, bool), Full> {
+    fn find(&mut self, bytes: u64) -> Result<(Offset, bool), Full> {
         let (size, class) = class(bytes.checked_add(HEADER).ok_or(Full(bytes))?);
         self.collect(if size < LARGE { LOOKED_AT } else { MORE_LOOKED_AT });
         let listed = self.free.get_mut(class).and_then(Vec::pop);
@@ -119,7 +119,7 @@ impl Arena {
 
     /// A block that has never been used: of the chunk of memory that was taken last, or of a new
     /// one. Large blocks lie elsewhere.
-    fn new_block(&mut self, size: u64) -> Option<Place> {
+    fn new_block(&mut self, size: u64) -> Option<Offset> {
         let chunk = self.memory.chunk();
         let block = if size >= chunk {
             self.memory.take(size)?
@@ -136,7 +136,7 @@ impl Arena {
     }
 
     /// Gives back a block of this arena or another. Nobody may use it any more.
-    pub fn give_back(&mut self, place: Place) {
+    pub fn give_back(&mut self, place: Offset) {
         let block = place - HEADER;
         if self.direct && self.memory.word(block).load(Ordering::Relaxed) == DIRECT {
             self.list(block);
@@ -145,7 +145,7 @@ impl Arena {
         }
     }
 
-    fn list(&mut self, block: Place) {
+    fn list(&mut self, block: Offset) {
         let (size, class) = class(self.memory.word(block + 8).load(Ordering::Relaxed));
         if self.free.len() <= class {
             self.free.resize_with(class + 1, Vec::new);
@@ -161,7 +161,7 @@ impl Arena {
 
     /// A large block is allocated, this one if it was free: the others that are free give their
     /// memory back to the system, the oldest first, until no more is kept than may be.
-    fn keep_less(&mut self, allocated: Option<Place>) {
+    fn keep_less(&mut self, allocated: Option<Offset>) {
         let size = |block| self.memory.word(block + 8).load(Ordering::Relaxed);
         if let Some(index) = self.kept.iter().position(|block| Some(*block) == allocated) {
             self.bytes_kept -= self.kept.remove(index).map_or(0, size);
@@ -196,32 +196,32 @@ fn class(bytes: u64) -> (u64, usize) {
 }
 
 /// Notes something with a block.
-pub fn label(memory: &Memory, place: Place, label: u64) {
+pub fn label(memory: &Memory, place: Offset, label: u64) {
     memory.word(place - HEADER + LABEL).store(label, Ordering::Relaxed);
 }
 
 /// What was noted with a block since it was allocated, or 0.
-pub fn labelled(memory: &Memory, place: Place) -> u64 {
+pub fn labelled(memory: &Memory, place: Offset) -> u64 {
     memory.word(place - HEADER + LABEL).load(Ordering::Relaxed)
 }
 
 /// One of five words beside the contents of a block, which may be none; it holds anything until it
 /// is set.
-pub fn beside(memory: &Memory, place: Place, number: u64) -> &AtomicU64 {
+pub fn beside(memory: &Memory, place: Offset, number: u64) -> &AtomicU64 {
     debug_assert!(number < 5, "so many words follow the label");
     memory.word(place - HEADER + LABEL + 8 * (1 + number))
 }
 
 /// Asks for the beginning of a block, with its header, before it is looked at. Marks in the highest
 /// bits of its place are left out.
-pub fn soon(memory: &Memory, place: Place) {
+pub fn soon(memory: &Memory, place: Offset) {
     let place = place & !MARKS;
     kernel::prefetch(memory.word(place - HEADER));
     kernel::prefetch(memory.word(place));
 }
 
 /// Says that a block is no longer used.
-fn give_back(memory: &Memory, place: Place) {
+fn give_back(memory: &Memory, place: Offset) {
     memory.word(place - HEADER).store(FREE, Ordering::Release);
 }
 
@@ -287,7 +287,7 @@ mod tests {
         let resident = || rustix::fs::fstat(&file).expect("a file").st_blocks.unsigned_abs() * 512;
         let mut arena = Arena { most_kept: KEPT_EACH, ..Arena::new(memory, 1) };
         let before = resident();
-        let fill = |place: Place, size: u64| {
+        let fill = |place: Offset, size: u64| {
             // SAFETY: a block of this size.
             unsafe { memory.at(place).write_bytes(7, size as usize) };
         };

@@ -1,6 +1,6 @@
 //! What a rank tells the simulator, as words.
 
-use crate::{Place, Rule, Ticket};
+use crate::{Offset, Rule, Ticket};
 
 /// What tells messages of a rank to another apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -200,7 +200,7 @@ pub struct Collective {
     /// What it receives.
     pub receives: Amount,
     /// What it contributes, for the others to read.
-    pub contents: Place,
+    pub contents: Offset,
 }
 
 /// Something a rank has done, or asks for. Peers are ranks of the world.
@@ -219,7 +219,7 @@ pub enum Command {
         /// Its size.
         bytes: u64,
         /// Its contents.
-        contents: Place,
+        contents: Offset,
         /// Whether it is done only when a receive has met it.
         synchronous: bool,
     },

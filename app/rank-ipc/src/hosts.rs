@@ -3,10 +3,10 @@
 use std::sync::atomic::Ordering;
 
 use crate::arena::{Arena, Full};
-use crate::{Memory, Place};
+use crate::{Memory, Offset};
 
 /// Where the place of the table stands: in the first page, which is otherwise empty.
-const TABLE: Place = 8;
+const TABLE: Offset = 8;
 
 /// Hosts of ranks, by numbers of their own, and what they are called.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 //! A rank runs, says what it did ([`Command`]s), and gives the simulator its turn when it must know
 //! something: when an operation is done, or what time it is. The simulator answers with what has
 //! become of the rank's operations ([`Completion`]s) and the simulated time. The two never run at
-//! once, so that a rank's lane of shared memory needs no lock but whose turn it is.
+//! once, so that a rank's channel of shared memory needs no lock but whose turn it is.
 //!
 //! Messages carry their contents in blocks of memory that all ranks can read ([`arena`]): the
 //! sender fills one, the receiver empties it.
@@ -13,28 +13,28 @@
 #![allow(unsafe_code)]
 
 pub mod arena;
+mod channel;
+mod client;
 mod command;
 pub mod fold;
 pub mod hosts;
-mod lane;
 mod memory;
 mod numbered;
-mod rank;
+mod parent;
+mod pinning;
 mod samples;
-mod seat;
 pub mod start;
-mod tied;
 mod words;
 
 pub use arena::Arena;
+pub use channel::{Channel, Completion, MpiUse, RANKS_TURN, Reply, SIMULATORS_TURN, WORDS};
+pub use client::{Client, SimulatorGone, Suspend, Writer};
 pub use command::{Amount, Class, Collective, Command, Members, Poll, Shape, Tag, Taken};
-pub use lane::{Completion, Lane, RANKS_TURN, Reply, SIMULATORS_TURN, Use, WORDS};
 pub use memory::{ENVIRONMENT, Layout, Lost, Memory, NAMES, share};
 pub use numbered::Numbered;
-pub use rank::{Desk, Died, Port, Switch};
+pub use parent::end_with_parent;
+pub use pinning::Pinning;
 pub use samples::{Rule, Samples};
-pub use seat::Seat;
-pub use tied::tie;
 pub use words::{Decoder, Encoder};
 
 /// Any source, or any tag.
@@ -48,5 +48,5 @@ pub const BIRTH: u32 = 1 << 31;
 /// modulo 2^32, in the order of their commands.
 pub type Ticket = u32;
 
-/// A place in the memory of all ranks: bytes from its start. 0 is none.
-pub type Place = u64;
+/// An offset in the memory of all ranks, in bytes from its start. 0 stands for none.
+pub type Offset = u64;

@@ -11,10 +11,10 @@ use rustix::io::Errno;
 use rustix::mm::{Advice, MapFlags, ProtFlags};
 use rustix::process::Resource;
 
-use crate::{Place, lane::Lane};
+use crate::{Offset, channel::Channel};
 
 /// The environment variable that tells a rank's process where it is: file descriptor, number of
-/// lanes, rank, how many ranks the run began with, how many there are said to be room for, and the
+/// channels, rank, how many ranks the run began with, how many there are said to be room for, and the
 /// how manieth of the programs that were started together this is.
 pub const ENVIRONMENT: &str = "HEDDLE_PORT";
 
@@ -31,21 +31,21 @@ const LARGEST_CHUNK: u64 = 1 << 26;
 const PAGE: u64 = 4096;
 
 /// Where the list of names that ranks have published begins; no block lies here.
-pub const NAMES: Place = 64;
+pub const NAMES: Offset = 64;
 
 /// Where it stands how much has been taken.
-const TAKEN: Place = 128;
+const TAKEN: Offset = 128;
 
 /// Where it stands how much can be: as much as every process has mapped.
-const MAPPED: Place = 192;
+const MAPPED: Offset = 192;
 
 /// Where it stands whether a program was refused.
-const REFUSED: Place = 256;
+const REFUSED: Offset = 256;
 
 /// Where it stands whether several ranks compute at once.
-const AT_ONCE: Place = 320;
+const AT_ONCE: Offset = 320;
 
-/// Where things are in the memory of so many ranks: a page of its own, a lane for each rank, and
+/// Where things are in the memory of so many ranks: a page of its own, a channel for each rank, and
 /// what is taken as it is needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
@@ -64,22 +64,22 @@ impl Layout {
         self.ranks
     }
 
-    /// Whether all ranks are in this process. Then one runs at a time: they share one lane and one
+    /// Whether all ranks are in this process. Then one runs at a time: they share one channel and one
     /// arena.
     pub const fn is_private(self) -> bool {
         self.private
     }
 
-    const fn lane(self, rank: u32) -> u64 {
+    const fn channel(self, rank: u32) -> u64 {
         // The first page has no more than `NAMES`, the place of the table of hosts, and what has
         // been taken: place 0 is none.
-        PAGE + if self.private { 0 } else { rank as u64 * size_of::<Lane>() as u64 }
+        PAGE + if self.private { 0 } else { rank as u64 * size_of::<Channel>() as u64 }
     }
 
-    /// Where the lanes end.
+    /// Where the channels end.
     const fn start(self) -> u64 {
-        self.lane(if self.private { 0 } else { self.ranks.saturating_sub(1) })
-            + size_of::<Lane>() as u64
+        self.channel(if self.private { 0 } else { self.ranks.saturating_sub(1) })
+            + size_of::<Channel>() as u64
     }
 
     /// How many take memory: ranks, and the simulator.
@@ -147,7 +147,7 @@ pub struct Memory {
     layout: Layout,
 }
 
-// SAFETY: it is a place and a size; what is there is shared by the rules of lanes and blocks.
+// SAFETY: it is a place and a size; what is there is shared by the rules of channels and blocks.
 unsafe impl Send for Memory {}
 // SAFETY: as above.
 unsafe impl Sync for Memory {}
@@ -248,7 +248,7 @@ impl Memory {
 
     /// Whole pages that nobody else has, for so many bytes: zeros. `None` if there is no room for
     /// them.
-    pub(crate) fn take(&self, bytes: u64) -> Option<Place> {
+    pub(crate) fn take(&self, bytes: u64) -> Option<Offset> {
         let (taken, mapped) = (self.word(TAKEN), self.word(MAPPED));
         let end = |start: u64| {
             let end = start.checked_add(bytes)?.checked_next_multiple_of(PAGE)?;
@@ -284,25 +284,25 @@ impl Memory {
         self.layout
     }
 
-    /// A rank's lane.
-    pub fn lane(&self, rank: u32) -> Option<&Lane> {
+    /// A rank's channel.
+    pub fn channel(&self, rank: u32) -> Option<&Channel> {
         if rank >= self.layout.ranks {
             return None;
         }
         // SAFETY: it lies within the mapping, which is never unmapped, is aligned, and any bytes
-        // are a lane.
-        Some(unsafe { &*self.base.as_ptr().add(self.layout.lane(rank) as usize).cast() })
+        // are a channel.
+        Some(unsafe { &*self.base.as_ptr().add(self.layout.channel(rank) as usize).cast() })
     }
 
     /// The address of a place. It must be within the memory.
-    pub fn at(&self, place: Place) -> *mut u8 {
+    pub fn at(&self, place: Offset) -> *mut u8 {
         debug_assert!(place < self.mapped, "a place of the memory");
         self.base.as_ptr().wrapping_add(place as usize)
     }
 
     /// Gives whole pages between two places back to the system; they read as zeros then. Nobody may
     /// use them.
-    pub(crate) fn release(&self, from: Place, to: Place) {
+    pub(crate) fn release(&self, from: Offset, to: Offset) {
         let page = rustix::param::page_size() as u64;
         let (from, to) = (from.next_multiple_of(page), to / page * page);
         if from >= to {
@@ -315,7 +315,7 @@ impl Memory {
     }
 
     /// A word of a block; it must lie in one.
-    pub fn word(&self, place: Place) -> &AtomicU64 {
+    pub fn word(&self, place: Offset) -> &AtomicU64 {
         debug_assert!(place.is_multiple_of(8), "words are aligned");
         // SAFETY: by contract a block's word, in a mapping that is never unmapped.
         unsafe { &*self.at(place).cast() }
@@ -328,12 +328,12 @@ mod tests {
 
     const GIB: u64 = 1 << 30;
 
-    /// A page, lanes of 8 KiB and a bit, and chunks: few ranks take 64 MiB at once, many take so
+    /// A page, channels of 8 KiB and a bit, and chunks: few ranks take 64 MiB at once, many take so
     /// much that there is enough for all.
     #[test]
     fn chunks() {
-        let lane = size_of::<Lane>() as u64;
-        assert_eq!(Layout::new(4).start(), 4096 + 4 * lane);
+        let channel = size_of::<Channel>() as u64;
+        assert_eq!(Layout::new(4).start(), 4096 + 4 * channel);
         assert_eq!(Layout::new(4).chunk(1 << 40), 64 << 20);
         assert_eq!(Layout { private: true, ..Layout::new(1 << 20) }.chunk(1 << 40), 64 << 20);
         let many = Layout::new(65_536);
@@ -359,7 +359,7 @@ mod tests {
         assert_eq!(fit(4, None, 60 * GIB).unwrap(), 32 * GIB);
         assert_eq!(fit(4, Some(2 * GIB), u64::MAX).unwrap(), 2 * GIB);
         assert_eq!(fit(4, Some(2 * GIB), GIB).unwrap(), GIB);
-        // 4 lanes of 8 KiB, a page and five chunks of 64 KiB: 356 KiB and a bit.
+        // 4 channels of 8 KiB, a page and five chunks of 64 KiB: 356 KiB and a bit.
         assert!(fit(4, Some(357 << 10), u64::MAX).is_ok());
         let error = fit(4, Some(355 << 10), u64::MAX).unwrap_err().to_string();
         assert!(error.contains("1 MiB") && error.contains("ulimit -v"), "{error}");

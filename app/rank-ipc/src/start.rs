@@ -1,6 +1,6 @@
 //! Programs that a rank has started while it runs (MPI 4.1, section 11.8).
 
-use crate::{Memory, Place};
+use crate::{Memory, Offset};
 
 /// A program, and how many processes run it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -75,7 +75,7 @@ pub fn room(started: &Started) -> u64 {
 }
 
 /// Writes the answer into a block that has room for it and that nobody else knows yet.
-pub fn write(memory: &Memory, place: Place, started: &Started) {
+pub fn write(memory: &Memory, place: Offset, started: &Started) {
     let bytes: Vec<u8> = match started {
         Ok(ranks) => ranks.iter().flat_map(|rank| rank.to_le_bytes()).collect(),
         Err(text) => text.as_bytes().to_vec(),
@@ -90,7 +90,7 @@ pub fn write(memory: &Memory, place: Place, started: &Started) {
 }
 
 /// Reads the answer from a block that [`write`] has written.
-pub fn read(memory: &Memory, place: Place) -> Started {
+pub fn read(memory: &Memory, place: Offset) -> Started {
     let word = |place| memory.word(place).load(std::sync::atomic::Ordering::Relaxed);
     let length = word(place + 8) as usize;
     // SAFETY: by contract so many bytes are there.

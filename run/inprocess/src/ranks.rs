@@ -16,7 +16,9 @@ use corosensei::{Coroutine, CoroutineResult, Yielder};
 use heddle_mpi::simulator::Manner;
 use heddle_mpi::state::{self, Mpi};
 use live::{Holder, Launch, Lost};
-use rank_ipc::{Desk, Died, Lane, Memory, Port, RANKS_TURN, SIMULATORS_TURN, Switch, Use};
+use rank_ipc::{
+    Channel, Client, Memory, MpiUse, RANKS_TURN, SIMULATORS_TURN, SimulatorGone, Suspend, Writer,
+};
 use std::sync::atomic::Ordering;
 
 use crate::code::Code;
@@ -177,15 +179,15 @@ impl Here {
     }
 }
 
-impl Switch for Here {
-    fn switch(&self, lane: &Lane) -> Result<(), Died> {
+impl Suspend for Here {
+    fn suspend(&self, channel: &Channel) -> Result<(), SimulatorGone> {
         self.check_parallel();
-        lane.turn.store(SIMULATORS_TURN, Ordering::Release);
+        channel.turn.store(SIMULATORS_TURN, Ordering::Release);
         suspend();
         Ok(())
     }
 
-    fn place(&self, rank: u32, address: usize) -> usize {
+    fn address_of(&self, rank: u32, address: usize) -> usize {
         if let Some(place) = self.copies.large.place(rank as usize, address) {
             return place;
         }
@@ -205,7 +207,7 @@ impl Ranks {
         let count: u32 = programs.iter().map(|program| program.ranks).sum();
         heddle_mpi::extra::running(false);
         let memory = Memory::private(count)?;
-        let desk = Desk::new(memory, 0);
+        let writer = Writer::new(memory, 0);
         leave::construct_streams();
         let level = crate::symbol(c"omp_get_level");
         let image = Image::find();
@@ -225,7 +227,7 @@ impl Ranks {
             // SAFETY: made above, and never freed.
             let known = unsafe { &*mpi };
             let here = Here { rank, copies: Rc::clone(&copies), level };
-            let port = Port::new(desk.clone(), rank, count, Box::new(here), end);
+            let port = Client::new(writer.clone(), rank, count, Box::new(here), end);
             heddle_mpi::simulator::hold(known, port, manner, Rc::clone(&places));
             let mut given: Vec<*mut i8> =
                 arguments.iter().map(|word| word.clone().into_raw()).collect();
@@ -348,12 +350,12 @@ impl Ranks {
     }
 
     /// Whether a rank uses MPI.
-    fn usage(&self, rank: u32) -> Use {
+    fn usage(&self, rank: u32) -> MpiUse {
         // SAFETY: as in `run`; what MPI keeps of a rank is never freed.
         let ranks = unsafe { &*self.all.get() };
         // SAFETY: as above.
         let own = ranks.get(rank as usize).map(|own| unsafe { &*own.mpi });
-        own.map_or(Use::Never, heddle_mpi::environment::usage)
+        own.map_or(MpiUse::Never, heddle_mpi::environment::usage)
     }
 }
 
@@ -394,20 +396,20 @@ impl Holder for Ranks {
 
     fn turn(&self, rank: u32, now: u64) -> Result<(), Lost> {
         let lost = |how: &str, code| {
-            let used = self.usage(rank) != Use::Never;
+            let used = self.usage(rank) != MpiUse::Never;
             Lost { how: how.to_owned(), code, used }
         };
-        let lane = self.memory.lane(rank).ok_or_else(|| lost("it has no lane", 1))?;
-        lane.turn.store(RANKS_TURN, Ordering::Release);
+        let channel = self.memory.channel(rank).ok_or_else(|| lost("it has no channel", 1))?;
+        channel.turn.store(RANKS_TURN, Ordering::Release);
         let ended = self.run(rank, now);
-        // All ranks have the same lane.
-        if lane.turn.swap(SIMULATORS_TURN, Ordering::AcqRel) == SIMULATORS_TURN {
+        // All ranks have the same channel.
+        if channel.turn.swap(SIMULATORS_TURN, Ordering::AcqRel) == SIMULATORS_TURN {
             return Ok(());
         }
         let usage = self.usage(rank);
         match ended.unwrap_or(1) {
-            _ if usage == Use::Before => Err(lost("it exited", 0)),
-            0 => Err(lost("it exited without MPI_Finalize", i32::from(usage == Use::Now))),
+            _ if usage == MpiUse::Before => Err(lost("it exited", 0)),
+            0 => Err(lost("it exited without MPI_Finalize", i32::from(usage == MpiUse::Now))),
             code => Err(lost(&format!("it exited with code {code} before MPI_Finalize"), code)),
         }
     }
@@ -425,10 +427,10 @@ impl Holder for Ranks {
     }
 
     fn release(&self, rank: u32, now: u64) {
-        if let Some(lane) = self.memory.lane(rank) {
-            lane.turn.store(RANKS_TURN, Ordering::Release);
+        if let Some(channel) = self.memory.channel(rank) {
+            channel.turn.store(RANKS_TURN, Ordering::Release);
             self.run(rank, now);
-            lane.turn.store(SIMULATORS_TURN, Ordering::Release);
+            channel.turn.store(SIMULATORS_TURN, Ordering::Release);
         }
     }
 
@@ -447,7 +449,7 @@ impl Holder for Ranks {
         let ended: Vec<_> = self.all.get_mut().iter().map(|own| own.ended).collect();
         let codes = (0..).zip(ended).filter_map(|(rank, code)| Some((rank, code?)));
         // Of others, their ends have been told.
-        let has_left = |(rank, _): &(u32, c_int)| !at_once || self.usage(*rank) == Use::Before;
+        let has_left = |(rank, _): &(u32, c_int)| !at_once || self.usage(*rank) == MpiUse::Before;
         let codes: Vec<_> = codes.filter(has_left).collect();
         if let Some(said) = live::exited(codes.iter().copied()) {
             eprintln!("{said}");

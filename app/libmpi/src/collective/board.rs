@@ -6,7 +6,7 @@
 
 use std::sync::atomic::Ordering;
 
-use rank_ipc::{Place, Port};
+use rank_ipc::{Client, Offset};
 
 use super::fresh;
 use crate::abi;
@@ -21,7 +21,7 @@ const HEAD: u64 = 64;
 /// What a member contributes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Contribution {
-    place: Place,
+    place: Offset,
 }
 
 impl Contribution {
@@ -75,7 +75,7 @@ impl Contribution {
     }
 
     /// Where it is.
-    pub const fn place(self) -> Place {
+    pub const fn place(self) -> Offset {
         self.place
     }
 }
@@ -118,8 +118,8 @@ impl<'a> Blocks<'a> {
 /// What the members have contributed.
 #[derive(Debug)]
 pub struct Board<'a> {
-    port: &'a Port,
-    place: Place,
+    port: &'a Client,
+    place: Offset,
     members: u32,
     /// Where the own group begins, and the group of the peers.
     own: u32,
@@ -128,7 +128,7 @@ pub struct Board<'a> {
 
 impl<'a> Board<'a> {
     /// The board at a place; there may be none.
-    pub fn new(port: &'a Port, comm: &Comm, place: Place) -> Self {
+    pub fn new(port: &'a Client, comm: &Comm, place: Offset) -> Self {
         let Some(remote) = &comm.remote else {
             return Self { port, place, members: comm.size(), own: 0, peers: 0 };
         };
@@ -139,7 +139,7 @@ impl<'a> Board<'a> {
         Self { port, place, members, own, peers }
     }
 
-    fn slot(&self, member: u32) -> Place {
+    fn slot(&self, member: u32) -> Offset {
         self.port.memory().word(self.place + 8 * (2 + u64::from(member))).load(Ordering::Acquire)
     }
 

@@ -1,10 +1,10 @@
 //! Names of ports (MPI 4.1, section 11.9.4), in a list in the memory that all ranks share. Ranks look at
-//! it and change it in one order (`Port::order`), so that nobody else changes the list while this one reads it.
+//! it and change it in one order (`Client::order`), so that nobody else changes the list while this one reads it.
 
 use std::ffi::c_char;
 use std::sync::atomic::Ordering;
 
-use rank_ipc::{NAMES, Place, Port};
+use rank_ipc::{Client, NAMES, Offset};
 
 use crate::abi::{self, Handle};
 use crate::argument::{In, Out};
@@ -15,16 +15,16 @@ use crate::{agree, check, mpi_functions, p2p};
 /// An entry: where the next one is, the lengths of name and port, and both.
 const HEAD: u64 = 24;
 
-fn word(port: &Port, place: Place) -> u64 {
+fn word(port: &Client, place: Offset) -> u64 {
     port.memory().word(place).load(Ordering::Acquire)
 }
 
-fn set(port: &Port, place: Place, value: u64) {
+fn set(port: &Client, place: Offset, value: u64) {
     port.memory().word(place).store(value, Ordering::Release);
 }
 
 /// The entry of a name: what points to it, and where it is.
-fn find(port: &Port, service: &[u8]) -> Option<(Place, Place)> {
+fn find(port: &Client, service: &[u8]) -> Option<(Offset, Offset)> {
     let mut before = NAMES;
     loop {
         let entry = word(port, before);

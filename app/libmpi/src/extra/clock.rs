@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rank_ipc::{Command, Port};
+use rank_ipc::{Client, Command};
 
 use crate::simulator::{computed, leave, time};
 use crate::state::{Mpi, known};
@@ -24,7 +24,7 @@ pub(super) fn is_rank() -> bool {
 
 /// The rank's way to the simulator, if this thread is the one that goes it, and not on that way
 /// already.
-fn port(mpi: &Mpi) -> Option<&Port> {
+fn port(mpi: &Mpi) -> Option<&Client> {
     mpi.port.get().filter(|_| mpi.environment.is_main_thread() && !mpi.is_inside())
 }
 
@@ -48,7 +48,7 @@ pub extern "C" fn heddle_clock(picoseconds: &mut u64) -> c_int {
         return 1;
     };
     *picoseconds = match port(mpi) {
-        None => mpi.port.get().map_or(0, Port::time),
+        None => mpi.port.get().map_or(0, Client::time),
         Some(port) => inside(mpi, || {
             computed(mpi);
             let now = time(mpi, port);

@@ -5,7 +5,7 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::ffi::{CStr, c_char, c_int};
 use std::hash::Hasher;
 
-use rank_ipc::{Command, Port, Rule, Samples};
+use rank_ipc::{Client, Command, Rule, Samples};
 use rustc_hash::{FxHashMap, FxHasher};
 
 use crate::simulator::{computed, leave};
@@ -50,7 +50,7 @@ pub unsafe extern "C" fn heddle_sample_begin(
 }
 
 /// Whether a block is to run; otherwise its mean passes.
-fn runs(mpi: &Mpi, port: &Port, block: u64, shared: bool, times: c_int, precision: f64) -> bool {
+fn runs(mpi: &Mpi, port: &Client, block: u64, shared: bool, times: c_int, precision: f64) -> bool {
     computed(mpi);
     let rule = Rule { times: u32::try_from(times).unwrap_or(0), precision };
     let mean = if shared {

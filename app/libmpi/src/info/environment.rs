@@ -38,7 +38,7 @@ pub(super) fn of(arguments: &[Vec<u8>]) -> Info {
 
 /// How many ranks there are; before `MPI_Init`, what `heddle mpirun` says.
 fn ranks() -> Vec<u8> {
-    let held = mpi().port.get().map(rank_ipc::Port::ranks);
+    let held = mpi().port.get().map(rank_ipc::Client::ranks);
     let known = Some(mpi().comms.world_size()).filter(|ranks| *ranks > 0).or(held);
     let said =
         || std::env::var_os("PMI_SIZE").map_or_else(|| b"1".to_vec(), OsString::into_encoded_bytes);

@@ -3,7 +3,7 @@
 //! size, or with a fraction where there was none. Bytes, and data of several kinds, may be
 //! anything.
 
-use rank_ipc::{Completion, Place, Port, arena};
+use rank_ipc::{Client, Completion, Offset, arena};
 
 use super::Data;
 use crate::comm::Comm;
@@ -57,7 +57,7 @@ pub fn of(datatype: &Datatype) -> Kind {
 }
 
 /// Notes what a block of contents is made of.
-pub fn note(port: &Port, contents: Place, data: &Data) {
+pub fn note(port: &Client, contents: Offset, data: &Data) {
     if contents != 0 {
         arena::label(port.memory(), lent::block(contents), data.datatype.kind());
     }
@@ -69,7 +69,7 @@ fn words(kind: Kind) -> String {
 }
 
 /// Says it, once, if a message is made of something else than it is received as.
-pub fn check(port: &Port, done: &Completion, data: &Data, comm: &Comm) {
+pub fn check(port: &Client, done: &Completion, data: &Data, comm: &Comm) {
     if done.contents == 0 || done.bytes == 0 {
         return;
     }

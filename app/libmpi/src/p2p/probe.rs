@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::ffi::{c_int, c_void};
 use std::rc::Rc;
 
-use rank_ipc::{ANY, Command, Completion, Poll, Port, Ticket};
+use rank_ipc::{ANY, Client, Command, Completion, Poll, Ticket};
 
 use super::{Data, Peer, Target, from_nobody};
 use crate::abi::{self, Handle, Status};
@@ -86,7 +86,7 @@ impl Probed {
     /// Who wants any tag gets the messages of a sender in their order, and those that were looked
     /// for by their tags may have been found before others. Finds out whether what was found is
     /// what comes first. No time passes.
-    pub(super) fn settle(&self, port: &Port, from: u32, tag: rank_ipc::Tag) {
+    pub(super) fn settle(&self, port: &Client, from: u32, tag: rank_ipc::Tag) {
         let found = if tag.tag.is_none() { self.peek(from, tag) } else { None };
         let Some(Found { message, turn: Turn::Unknown, .. }) = found else { return };
         let (from, before, room) = (message.source, Some(message.ticket), 0);
@@ -100,7 +100,7 @@ impl Probed {
 
     /// The rank whose message comes before what was found. That is asked once: it changes when
     /// something is received.
-    fn earlier(&self, port: &Port, from: u32, tag: rank_ipc::Tag) -> Option<u32> {
+    fn earlier(&self, port: &Client, from: u32, tag: rank_ipc::Tag) -> Option<u32> {
         self.settle(port, from, tag);
         let Found { message, turn, .. } = self.peek(from, tag)?;
         let is_later = tag.tag.is_none() && turn == Turn::Later;
@@ -110,7 +110,7 @@ impl Probed {
 
     /// Takes a message for a receive of the program. If there is none, the receive comes before all
     /// threads that look for messages, as these would take its message from it.
-    pub(super) fn receive(&self, port: &Port, from: u32, tag: rank_ipc::Tag) -> Met {
+    pub(super) fn receive(&self, port: &Client, from: u32, tag: rank_ipc::Tag) -> Met {
         if !self.fetches.borrow().is_empty() {
             self.collect(port);
             if self.place(from, tag).is_none() {
@@ -127,7 +127,7 @@ impl Probed {
 
     /// Those who look for messages have to look again; gives the receives that they will find
     /// withdrawn.
-    fn disturb(&self, port: &Port, context: u32) -> Vec<Ticket> {
+    fn disturb(&self, port: &Client, context: u32) -> Vec<Ticket> {
         let fetches = self.fetches.borrow();
         let same = fetches.iter().filter(|fetch| fetch.tag.context == context);
         let tickets: Vec<Ticket> = same.map(|fetch| fetch.ticket).collect();
@@ -138,7 +138,7 @@ impl Probed {
     }
 
     /// Takes up what has come for those who look for messages; others may have been waiting for it.
-    fn collect(&self, port: &Port) {
+    fn collect(&self, port: &Client) {
         let done = |fetch: &mut Fetch| !port.is_open(fetch.ticket);
         let ended: Vec<_> = self.fetches.borrow_mut().extract_if(.., done).collect();
         for Fetch { tag, ticket } in ended {
@@ -153,7 +153,7 @@ impl Probed {
     }
 
     /// Keeps a message that was received with a tag: before those that its sender sent later.
-    fn keep(&self, port: &Port, message: Completion, tag: rank_ipc::Tag) {
+    fn keep(&self, port: &Client, message: Completion, tag: rank_ipc::Tag) {
         let mut found = self.found.borrow_mut();
         let is_later = |known: &Found| {
             known.context == tag.context
@@ -175,7 +175,7 @@ impl Probed {
     /// there. Its operation is forgotten when a receive of the program takes it, as the end of a
     /// synchronous send waits for that. Gives whether it is worth looking again: something has
     /// come, or might have.
-    fn fetch(&self, port: &Port, from: u32, tag: rank_ipc::Tag, waits: bool) -> bool {
+    fn fetch(&self, port: &Client, from: u32, tag: rank_ipc::Tag, waits: bool) -> bool {
         let (room, at_once, probes, before) = (u64::MAX, !waits, true, None);
         let receive = Command::Receive { from, tag, room, at_once, probes, before };
         let ticket = port.start(&receive);
@@ -190,7 +190,7 @@ impl Probed {
 
     /// Looks for a message: waits for it, or says whether there is one. It has been received from
     /// the network then. Whoever looks beside this one shares what he finds.
-    fn look(&self, port: &Port, from: u32, tag: rank_ipc::Tag, waits: bool) -> Option<Found> {
+    fn look(&self, port: &Client, from: u32, tag: rank_ipc::Tag, waits: bool) -> Option<Found> {
         if !waits {
             port.poll(Poll::Probe);
         }

@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 use std::rc::Rc;
 
-use rank_ipc::Port;
+use rank_ipc::Client;
 use smallvec::SmallVec;
 
 use super::{IDLE, Request, Tickets};
@@ -59,7 +59,7 @@ impl Requests {
     }
 
     /// Whether the operation of one is done.
-    pub fn is_done(&self, port: &Port, place: usize) -> bool {
+    pub fn is_done(&self, port: &Client, place: usize) -> bool {
         self.at(place).is_none_or(|request| request.is_done(port))
     }
 
@@ -89,7 +89,7 @@ impl Requests {
     }
 
     /// Asks for what they have brought, as far as they are done.
-    pub fn data_soon(&self, port: &Port) {
+    pub fn data_soon(&self, port: &Client) {
         self.known.iter().flatten().for_each(|request| request.data_soon(port));
     }
 

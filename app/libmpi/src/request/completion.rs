@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use rank_ipc::{Port, Taken, Ticket};
+use rank_ipc::{Client, Taken, Ticket};
 
 use super::array::{Places, Requests, set_all};
 use crate::abi::{self, Handle, Status};
@@ -12,12 +12,12 @@ use crate::status::{set_status, tell};
 use crate::{mpi, mpi_functions, threads};
 
 /// Waits for all of some operations.
-fn wait_for(port: &Port, requests: &Requests, places: &[usize]) -> Result {
+fn wait_for(port: &Client, requests: &Requests, places: &[usize]) -> Result {
     wait_for_messages(port, requests, places);
     count_own(requests, places)
 }
 
-fn wait_for_messages(port: &Port, requests: &Requests, places: &[usize]) {
+fn wait_for_messages(port: &Client, requests: &Requests, places: &[usize]) {
     let tickets = requests.tickets(places);
     if !tickets.is_empty() {
         threads::wait_for_all(port, &tickets, &|| requests.soon());
@@ -34,7 +34,7 @@ fn count_own(requests: &Requests, places: &[usize]) -> Result {
 }
 
 /// Waits for operations that the program completes itself, and those of several messages.
-fn wait_for_program(port: &Port, requests: &Requests, places: &[usize]) {
+fn wait_for_program(port: &Client, requests: &Requests, places: &[usize]) {
     loop {
         let is_open =
             |place: &usize| requests.is_of_program(*place) && !requests.is_done(port, *place);
@@ -47,7 +47,7 @@ fn wait_for_program(port: &Port, requests: &Requests, places: &[usize]) {
 }
 
 /// Waits for the first of some operations; without one, until something may have changed.
-fn wait_a_while(port: &Port, tickets: &[Ticket]) {
+fn wait_a_while(port: &Client, tickets: &[Ticket]) {
     let open: Vec<_> = tickets.iter().copied().filter(|ticket| port.is_open(*ticket)).collect();
     if open.is_empty() {
         threads::pause();
@@ -59,7 +59,7 @@ fn wait_a_while(port: &Port, tickets: &[Ticket]) {
 
 /// Waits for the first of some operations, which it gives; that it is an access to the rank's own
 /// memory is not counted yet.
-fn wait_any(port: &Port, requests: &Requests, active: &[usize]) -> usize {
+fn wait_any(port: &Client, requests: &Requests, active: &[usize]) -> usize {
     let done = || active.iter().copied().find(|place| requests.is_done(port, *place));
     if let Some(place) = done() {
         wait_for_messages(port, requests, &[place]);

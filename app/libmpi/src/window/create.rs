@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::ffi::{c_int, c_void};
 use std::rc::Rc;
 
-use rank_ipc::{Amount, Class, Place};
+use rank_ipc::{Amount, Class, Offset};
 use rustix::process::{PTracer, set_ptracer};
 
 use super::Window;
@@ -94,7 +94,7 @@ impl Parts {
 
     /// All ranks tell of their parts; one of them allocates what all share: the locks, and the
     /// memory of a shared window.
-    fn agree(&self, comm: &Comm, mine: Told) -> Result<(Vec<Told>, [Place; 2])> {
+    fn agree(&self, comm: &Comm, mine: Told) -> Result<(Vec<Told>, [Offset; 2])> {
         let (call, mine) = (Call::new(Class::WinCreate), Contribution::of(&mine.encode())?);
         let nothing = || Amount::Each(0);
         let ticket = collective::post(comm, &call, nothing(), nothing(), mine)?;
@@ -124,7 +124,7 @@ impl Parts {
         self,
         base: *mut c_void,
         mine: Told,
-        block: Place,
+        block: Offset,
         place: Out<Handle>,
     ) -> Result<Rc<Window>> {
         let comm = comm::private_copy(&self.comm)?;
@@ -134,7 +134,7 @@ impl Parts {
         let (told, [locks, memory]) = self.agree(&comm, mine)?;
         let port = mpi().port()?;
         let at =
-            |place: Place| if place == 0 { std::ptr::null_mut() } else { port.memory().at(place) };
+            |place: Offset| if place == 0 { std::ptr::null_mut() } else { port.memory().at(place) };
         let starts = segments(&told, self.is_apart()?).0;
         let owner =
             |rank, told: &Told| Owner { rank: comm.world_rank(rank), process: told.process };

@@ -6,7 +6,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rank_ipc::{Place, Port};
+use rank_ipc::{Client, Offset};
 
 use crate::error::Result;
 use crate::{mpi, p2p};
@@ -23,7 +23,7 @@ const OF_PLACE: u64 = 3;
 /// The locks of a window.
 #[derive(Clone, Copy, Debug)]
 pub struct Locks {
-    place: Place,
+    place: Offset,
     ranks: u32,
 }
 
@@ -34,12 +34,12 @@ impl Locks {
     }
 
     /// The locks in a block of so many bytes.
-    pub const fn new(place: Place, ranks: u32) -> Self {
+    pub const fn new(place: Offset, ranks: u32) -> Self {
         Self { place, ranks }
     }
 
     /// All are free.
-    pub fn clear(self, port: &Port) {
+    pub fn clear(self, port: &Client) {
         for number in 0..Self::bytes(self.ranks) / 8 {
             port.memory().word(self.place + 8 * number).store(0, Ordering::Relaxed);
         }
@@ -56,7 +56,7 @@ impl Locks {
 
     /// Takes a lock, or queues for it: gives the place in the queue, to be given back when the lock
     /// is there.
-    pub fn take(self, target: u32, me: u32, alone: bool) -> Result<Option<Place>> {
+    pub fn take(self, target: u32, me: u32, alone: bool) -> Result<Option<Offset>> {
         let [holders, first, last] = self.of_target(target)?;
         if first.load(Ordering::Relaxed) == 0 && join(holders, alone) {
             return Ok(None);
@@ -109,13 +109,13 @@ impl Locks {
     }
 
     /// Where they are.
-    pub const fn place(self) -> Place {
+    pub const fn place(self) -> Offset {
         self.place
     }
 }
 
 /// The words of a place in a queue.
-fn waiting(place: Place) -> Result<[&'static AtomicU64; OF_PLACE as usize]> {
+fn waiting(place: Offset) -> Result<[&'static AtomicU64; OF_PLACE as usize]> {
     let memory = mpi().port()?.memory();
     Ok([memory.word(place), memory.word(place + 8), memory.word(place + 16)])
 }

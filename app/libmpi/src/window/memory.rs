@@ -38,7 +38,7 @@ impl Owner {
     /// Where a byte lies in this process, if that is its own.
     fn place(self, address: usize) -> *mut u8 {
         let port = mpi().port.get().zip(self.rank);
-        port.map_or(address, |(port, rank)| port.place(rank, address)) as *mut u8
+        port.map_or(address, |(port, rank)| port.address_of(rank, address)) as *mut u8
     }
 }
 

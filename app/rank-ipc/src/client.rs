@@ -4,20 +4,20 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use crate::arena::{self, Arena, Full};
+use crate::channel::{Channel, Completion, MpiUse, RANKS_TURN, Reply};
 use crate::command::{Command, Poll, Shape, Taken};
-use crate::lane::{Completion, Lane, RANKS_TURN, Reply, Use};
 use crate::start::{Start, Started};
 use crate::words::Encoder;
-use crate::{Memory, Numbered, Place, Rule, Ticket};
+use crate::{Memory, Numbered, Offset, Rule, Ticket};
 
 /// How a rank gives the simulator its turn, and gets it back.
-pub trait Switch: std::fmt::Debug {
+pub trait Suspend: std::fmt::Debug {
     /// Returns when it is the rank's turn again.
-    fn switch(&self, lane: &Lane) -> Result<(), Died>;
+    fn suspend(&self, channel: &Channel) -> Result<(), SimulatorGone>;
 
     /// Where in this process a byte of a rank's lies while the caller runs, if that rank shares the
     /// process.
-    fn place(&self, _rank: u32, address: usize) -> usize {
+    fn address_of(&self, _rank: u32, address: usize) -> usize {
         address
     }
 }
@@ -25,7 +25,7 @@ pub trait Switch: std::fmt::Debug {
 /// The simulator is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the simulator is gone")]
-pub struct Died;
+pub struct SimulatorGone;
 
 /// Calls that a rank makes before it lets the others go on.
 const AHEAD: u32 = 512;
@@ -34,13 +34,13 @@ const AHEAD_BYTES: u64 = 64 << 20;
 
 /// What ranks write with. Those of one process, of which one runs at a time, share it.
 #[derive(Clone, Debug)]
-pub struct Desk {
+pub struct Writer {
     memory: Memory,
     arena: Rc<RefCell<Arena>>,
     encoder: Rc<RefCell<Encoder>>,
 }
 
-impl Desk {
+impl Writer {
     /// That of a rank, or of all.
     pub fn new(memory: Memory, rank: u32) -> Self {
         let arena = Rc::new(RefCell::new(Arena::new(memory, rank)));
@@ -50,15 +50,15 @@ impl Desk {
 
 /// A rank's end. It belongs to one thread at a time.
 #[derive(Debug)]
-pub struct Port {
+pub struct Client {
     rank: u32,
     ranks: u32,
-    desk: Desk,
+    writer: Writer,
     /// By ticket, what has become of operations.
     done: RefCell<Numbered<Option<Completion>>>,
     now: Cell<u64>,
     ahead: Cell<(u32, u64)>,
-    switch: Box<dyn Switch>,
+    suspend: Box<dyn Suspend>,
     /// The function of MPI that it is in, and that which the simulator knows of.
     inside: Cell<[&'static str; 2]>,
     /// Finds out where in the program it is.
@@ -69,23 +69,23 @@ pub struct Port {
     end: fn(i32) -> !,
 }
 
-impl Port {
+impl Client {
     /// The end of a rank. `end` is called when the simulator wants it to end, with an exit code.
     pub fn new(
-        desk: Desk,
+        writer: Writer,
         rank: u32,
         ranks: u32,
-        switch: Box<dyn Switch>,
+        suspend: Box<dyn Suspend>,
         end: fn(i32) -> !,
     ) -> Self {
         Self {
             rank,
             ranks,
-            desk,
+            writer,
             done: RefCell::default(),
             now: Cell::new(0),
             ahead: Cell::new((0, 0)),
-            switch,
+            suspend,
             inside: Cell::default(),
             locate: Cell::new(|| None),
             left: Cell::new(false),
@@ -105,28 +105,28 @@ impl Port {
 
     /// The memory that all share.
     pub const fn memory(&self) -> &Memory {
-        &self.desk.memory
+        &self.writer.memory
     }
 
     /// Where in this process a byte of another rank's lies while this one runs, if the two share
     /// the process.
-    pub fn place(&self, rank: u32, address: usize) -> usize {
-        self.switch.place(rank, address)
+    pub fn address_of(&self, rank: u32, address: usize) -> usize {
+        self.suspend.address_of(rank, address)
     }
 
     /// A block for contents.
-    pub fn allocate(&self, bytes: u64) -> Result<Place, Full> {
-        self.desk.arena.borrow_mut().allocate(bytes)
+    pub fn allocate(&self, bytes: u64) -> Result<Offset, Full> {
+        self.writer.arena.borrow_mut().allocate(bytes)
     }
 
     /// A block of zeros.
-    pub fn allocate_zeroed(&self, bytes: u64) -> Result<Place, Full> {
-        self.desk.arena.borrow_mut().allocate_zeroed(bytes)
+    pub fn allocate_zeroed(&self, bytes: u64) -> Result<Offset, Full> {
+        self.writer.arena.borrow_mut().allocate_zeroed(bytes)
     }
 
     /// Gives back a block that somebody has allocated.
-    pub fn give_back(&self, place: Place) {
-        self.desk.arena.borrow_mut().give_back(place);
+    pub fn give_back(&self, place: Offset) {
+        self.writer.arena.borrow_mut().give_back(place);
     }
 
     /// The rank is in a function of MPI: said when it waits there.
@@ -146,7 +146,7 @@ impl Port {
     /// until all that was written before has left it.
     #[inline(always)]
     pub fn say(&self, command: &Command) {
-        self.desk.encoder.borrow_mut().add(command);
+        self.writer.encoder.borrow_mut().add(command);
     }
 
     /// Starts an operation: a send, a receive, something remote or a collective.
@@ -195,7 +195,7 @@ impl Port {
     }
 
     /// Finds out how things stand; calls `woken` when this rank has its turn again, as
-    /// [`Port::wait_for_all`] does.
+    /// [`Client::wait_for_all`] does.
     pub fn poll_after(&self, woken: &dyn Fn()) {
         self.turn_after(Command::Poll(Poll::Nothing), woken);
     }
@@ -243,10 +243,10 @@ impl Port {
 
     /// Hears, in its first turn, what time it is, and where the message is that made this rank, if
     /// one did.
-    pub fn begin(&self) -> Place {
+    pub fn begin(&self) -> Offset {
         let mut words = Vec::new();
-        if let Some(lane) = self.desk.memory.lane(self.rank) {
-            lane.read(RANKS_TURN, &mut words);
+        if let Some(channel) = self.writer.memory.channel(self.rank) {
+            channel.read(RANKS_TURN, &mut words);
         }
         let reply = Reply::decode(&words, |_| ());
         self.now.set(reply.now);
@@ -308,9 +308,9 @@ impl Port {
     }
 
     /// Notes whether the rank uses MPI, for the case that it ends without a word.
-    pub fn note(&self, usage: Use) {
-        if let Some(lane) = self.memory().lane(self.rank()) {
-            lane.note(usage);
+    pub fn note(&self, usage: MpiUse) {
+        if let Some(channel) = self.memory().channel(self.rank()) {
+            channel.note(usage);
         }
     }
 
@@ -356,10 +356,10 @@ impl Port {
         let reply = loop {
             let words = match self.exchange(woken) {
                 Ok(words) => words,
-                Err(Died) => (self.end)(1),
+                Err(SimulatorGone) => (self.end)(1),
             };
             let reply = Reply::decode(&words, done);
-            self.desk.encoder.borrow_mut().reuse(words);
+            self.writer.encoder.borrow_mut().reuse(words);
             if !reply.asks_place {
                 break reply;
             }
@@ -373,23 +373,23 @@ impl Port {
         reply.value
     }
 
-    fn exchange(&self, woken: &dyn Fn()) -> Result<Vec<u64>, Died> {
-        let lane = self.desk.memory.lane(self.rank).ok_or(Died)?;
-        let words = self.desk.encoder.borrow_mut().take();
-        let mut rest = lane.write(RANKS_TURN, &words);
+    fn exchange(&self, woken: &dyn Fn()) -> Result<Vec<u64>, SimulatorGone> {
+        let channel = self.writer.memory.channel(self.rank).ok_or(SimulatorGone)?;
+        let words = self.writer.encoder.borrow_mut().take();
+        let mut rest = channel.write(RANKS_TURN, &words);
         while !rest.is_empty() {
-            self.switch.switch(lane)?;
-            rest = lane.write(RANKS_TURN, rest);
+            self.suspend.suspend(channel)?;
+            rest = channel.write(RANKS_TURN, rest);
         }
         // The next rank that writes may have them: it comes when this one has given its turn up.
-        self.desk.encoder.borrow_mut().reuse(words);
-        self.switch.switch(lane)?;
+        self.writer.encoder.borrow_mut().reuse(words);
+        self.suspend.suspend(channel)?;
         woken();
-        let mut reply = self.desk.encoder.borrow_mut().take();
+        let mut reply = self.writer.encoder.borrow_mut().take();
         // What a rank has said after it said goodbye is of no use.
         reply.clear();
-        while lane.read(RANKS_TURN, &mut reply) {
-            self.switch.switch(lane)?;
+        while channel.read(RANKS_TURN, &mut reply) {
+            self.suspend.suspend(channel)?;
         }
         Ok(reply)
     }

@@ -8,15 +8,15 @@ use rustix::thread::{CpuSet, Pid, gettid, sched_getaffinity, sched_setaffinity};
 
 /// While this is there, a thread runs on one core; then on those again where it could before.
 #[derive(Debug)]
-pub struct Seat {
+pub struct Pinning {
     thread: Pid,
     before: CpuSet,
 }
 
-impl Seat {
+impl Pinning {
     /// The calling thread moves to a core, by the kernel's number; nothing if it may not run there,
     /// or nowhere else anyway.
-    pub fn take(core: usize) -> Option<Self> {
+    pub fn new(core: usize) -> Option<Self> {
         let before = sched_getaffinity(None).ok()?;
         if core >= CpuSet::MAX_CPU || !before.is_set(core) || before.count() < 2 {
             return None;
@@ -28,7 +28,7 @@ impl Seat {
     }
 }
 
-impl Drop for Seat {
+impl Drop for Pinning {
     fn drop(&mut self) {
         // It may have ended.
         let _ = sched_setaffinity(Some(self.thread), &self.before);
@@ -48,7 +48,7 @@ mod tests {
             let cores: Vec<usize> =
                 (0..CpuSet::MAX_CPU).filter(|core| before.is_set(*core)).collect();
             for core in &cores {
-                let seat = Seat::take(*core);
+                let seat = Pinning::new(*core);
                 assert_eq!(seat.is_some(), cores.len() > 1);
                 assert!(
                     allowed().is_set(*core)
@@ -58,7 +58,7 @@ mod tests {
                 assert!(allowed() == before);
             }
             let foreign = (0..CpuSet::MAX_CPU).find(|core| !cores.contains(core)).unwrap();
-            assert!(Seat::take(foreign).is_none() && Seat::take(usize::MAX).is_none());
+            assert!(Pinning::new(foreign).is_none() && Pinning::new(usize::MAX).is_none());
             assert!(allowed() == before);
         })
         .join()

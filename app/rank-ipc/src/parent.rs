@@ -9,7 +9,7 @@ use rustix::process::{Signal, getpid, getppid, set_parent_process_death_signal};
 /// The process that a command starts is ended when the thread that starts it ends, however it does
 /// (Linux: `PR_SET_PDEATHSIG`). Where the system cannot do that, it stays; so does what the process
 /// starts itself.
-pub fn tie(command: &mut Command) {
+pub fn end_with_parent(command: &mut Command) {
     let parent = getpid();
     let tied = move || {
         let _ = set_parent_process_death_signal(Some(Signal::KILL));

@@ -2,16 +2,16 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::{Place, Ticket};
+use crate::{Offset, Ticket};
 
-/// Whose turn it is, in [`Lane::turn`].
+/// Whose turn it is, in [`Channel::turn`].
 pub const SIMULATORS_TURN: u32 = 0;
 /// The rank's.
 pub const RANKS_TURN: u32 = 1;
 /// Added to either: the other side sleeps until that changes, and must be woken.
 const SLEEPS: u32 = 2;
 
-/// Words of a lane, for commands or for a reply; what is longer goes in parts.
+/// Words of a channel, for commands or for a reply; what is longer goes in parts.
 pub const WORDS: usize = 1022;
 /// More words follow when this part has been read.
 const MORE: u32 = 1 << 31;
@@ -25,15 +25,15 @@ const END: u64 = 1 << 32;
 /// In the same word: the rank is to say where it is.
 const ASKS_PLACE: u64 = 1 << 33;
 
-/// A rank's lane.
+/// A rank's channel.
 #[repr(C, align(4096))]
 #[derive(Debug)]
-pub struct Lane {
-    /// Whose turn it is; the other waits for it to change, see [`Lane::sleep`].
+pub struct Channel {
+    /// Whose turn it is; the other waits for it to change, see [`Channel::sleep`].
     pub turn: AtomicU32,
     /// How many words there are.
     length: AtomicU32,
-    /// A [`Use`].
+    /// A [`MpiUse`].
     usage: AtomicU32,
     /// One more than the core where the rank is to be woken; 0 if anywhere.
     core: AtomicU32,
@@ -42,7 +42,7 @@ pub struct Lane {
 
 /// Whether a rank uses MPI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Use {
+pub enum MpiUse {
     /// It never has.
     Never,
     /// It does.
@@ -51,7 +51,7 @@ pub enum Use {
     Before,
 }
 
-impl From<u32> for Use {
+impl From<u32> for MpiUse {
     fn from(noted: u32) -> Self {
         match noted {
             0 => Self::Never,
@@ -75,7 +75,7 @@ pub struct Completion {
     /// Bytes of the message.
     pub bytes: u64,
     /// Contents of the message; of a collective, the list of what all members contribute.
-    pub contents: Place,
+    pub contents: Offset,
     /// It was withdrawn, or met no message when there had to be one at once.
     pub void: bool,
 }
@@ -93,23 +93,23 @@ pub struct Reply {
     pub asks_place: bool,
 }
 
-impl Lane {
+impl Channel {
     /// Notes whether the rank uses MPI.
-    pub fn note(&self, usage: Use) {
+    pub fn note(&self, usage: MpiUse) {
         self.usage.store(usage as u32, Ordering::Release);
     }
 
     /// Whether it does, as far as it was noted.
-    pub fn usage(&self) -> Use {
-        Use::from(self.usage.load(Ordering::Acquire))
+    pub fn usage(&self) -> MpiUse {
+        MpiUse::from(self.usage.load(Ordering::Acquire))
     }
 
     /// A process begins to be the rank. Gives whether one has used MPI as this rank before: only if
     /// none has, this one is the rank.
-    pub fn claim(&self) -> Use {
-        let (never, now) = (Use::Never as u32, Use::Now as u32);
+    pub fn claim(&self) -> MpiUse {
+        let (never, now) = (MpiUse::Never as u32, MpiUse::Now as u32);
         let found = self.usage.compare_exchange(never, now, Ordering::AcqRel, Ordering::Acquire);
-        Use::from(found.unwrap_or_else(|found| found))
+        MpiUse::from(found.unwrap_or_else(|found| found))
     }
 
     /// Says where the rank is to be woken after its next turn: on a core, by the kernel's number,
@@ -219,50 +219,50 @@ impl Reply {
 mod tests {
     use super::*;
 
-    fn lane() -> Lane {
+    fn channel() -> Channel {
         let (turn, length) = (AtomicU32::new(SIMULATORS_TURN), AtomicU32::new(0));
         let (usage, core) = (AtomicU32::new(0), AtomicU32::new(0));
-        Lane { turn, length, usage, core, words: [0; WORDS].into() }
+        Channel { turn, length, usage, core, words: [0; WORDS].into() }
     }
 
     /// Who sleeps is woken once, and only then.
     #[test]
     fn who_sleeps_is_woken() {
-        let lane = lane();
-        assert_eq!(lane.sleep(SIMULATORS_TURN), None, "it is its turn");
-        assert!(!lane.pass(RANKS_TURN), "the rank has not slept");
-        assert_eq!(lane.sleep(RANKS_TURN), None, "it is its turn");
-        let asleep = lane.sleep(SIMULATORS_TURN);
-        assert_eq!(asleep, Some(lane.turn.load(Ordering::Relaxed)), "what it waits on is there");
-        assert!(lane.is_turn(RANKS_TURN) && !lane.is_turn(SIMULATORS_TURN), "as before");
-        assert_eq!(lane.sleep(SIMULATORS_TURN), asleep, "woken for nothing");
-        assert!(lane.pass(SIMULATORS_TURN), "the simulator sleeps");
-        assert_eq!(lane.sleep(SIMULATORS_TURN), None);
-        assert!(!lane.pass(RANKS_TURN), "the rank is awake");
+        let channel = channel();
+        assert_eq!(channel.sleep(SIMULATORS_TURN), None, "it is its turn");
+        assert!(!channel.pass(RANKS_TURN), "the rank has not slept");
+        assert_eq!(channel.sleep(RANKS_TURN), None, "it is its turn");
+        let asleep = channel.sleep(SIMULATORS_TURN);
+        assert_eq!(asleep, Some(channel.turn.load(Ordering::Relaxed)), "what it waits on is there");
+        assert!(channel.is_turn(RANKS_TURN) && !channel.is_turn(SIMULATORS_TURN), "as before");
+        assert_eq!(channel.sleep(SIMULATORS_TURN), asleep, "woken for nothing");
+        assert!(channel.pass(SIMULATORS_TURN), "the simulator sleeps");
+        assert_eq!(channel.sleep(SIMULATORS_TURN), None);
+        assert!(!channel.pass(RANKS_TURN), "the rank is awake");
     }
 
     /// A rank is one process: it is claimed once, and not again when it is over.
     #[test]
     fn a_rank_is_claimed_once() {
-        let lane = lane();
-        assert_eq!((lane.claim(), lane.claim()), (Use::Never, Use::Now));
-        lane.note(Use::Before);
-        assert_eq!((lane.claim(), lane.usage()), (Use::Before, Use::Before));
+        let channel = channel();
+        assert_eq!((channel.claim(), channel.claim()), (MpiUse::Never, MpiUse::Now));
+        channel.note(MpiUse::Before);
+        assert_eq!((channel.claim(), channel.usage()), (MpiUse::Before, MpiUse::Before));
     }
 
     /// Words are for the side whose turn it is, whether the other one sleeps or not.
     #[test]
     fn words_go_with_the_turn() {
-        let lane = lane();
+        let channel = channel();
         for sleeps in [false, true] {
             let mut words = Vec::new();
-            assert_eq!(lane.write(RANKS_TURN, &[7]), [7], "not its turn");
-            assert!(!sleeps || lane.sleep(RANKS_TURN).is_some());
-            assert!(lane.write(SIMULATORS_TURN, &[1, 2]).is_empty());
-            assert_eq!(lane.pass(RANKS_TURN), sleeps);
-            assert!(!lane.read(RANKS_TURN, &mut words));
+            assert_eq!(channel.write(RANKS_TURN, &[7]), [7], "not its turn");
+            assert!(!sleeps || channel.sleep(RANKS_TURN).is_some());
+            assert!(channel.write(SIMULATORS_TURN, &[1, 2]).is_empty());
+            assert_eq!(channel.pass(RANKS_TURN), sleeps);
+            assert!(!channel.read(RANKS_TURN, &mut words));
             assert_eq!(words, [1, 2]);
-            lane.pass(SIMULATORS_TURN);
+            channel.pass(SIMULATORS_TURN);
         }
     }
 }
