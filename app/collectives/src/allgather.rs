@@ -5,12 +5,13 @@
 //! "Performance Evaluation of Allgather Algorithms on Terascale Linux Cluster with Fast Ethernet",
 //! 2005 (neighbour exchange); Faraj, Yuan, "STAR-MPI", 2006 (the others).
 
+use calls::Collective;
+
 use crate::{
     bcast,
     call::{Call, Team},
     gather,
     layout::{Blocks, Group},
-    names::Collective,
     plan::{Buffer, Plan, Region},
     table::{Entry, Need, Way},
     tree::{self, Tree},

@@ -4,12 +4,13 @@
 //! Patarasuk, Yuan 2009 (`lr`); Open MPI 4.1, `coll/base` (segmented ring); Faraj, Yuan,
 //! "STAR-MPI", 2006 (the others).
 
+use calls::Collective;
+
 use crate::{
     allgather,
     call::{Call, Team},
     halving::{self, Order},
     layout::Blocks,
-    names::Collective,
     plan::{Plan, Region},
     reduce,
     table::{Entry, Need, Way},

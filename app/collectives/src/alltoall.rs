@@ -4,12 +4,13 @@
 //! Multiport Message-Passing Systems", 1997; Thakur, Rabenseifner, Gropp 2005; Faraj, Yuan,
 //! "STAR-MPI", 2006 (the others).
 
+use calls::Collective;
+
 use crate::{
     allgather::{self, grid2, grid3, line, pack, unpack},
     barrier,
     call::{Call, Team},
     layout::Blocks,
-    names::Collective,
     plan::{Buffer, Plan, Region},
     table::{Entry, Need, Way},
 };

@@ -7,11 +7,12 @@
 //! Arrival Patterns", 2008; Mamidala et al., "MPI Collectives on Modern Multicore Clusters", 2008
 //! (two levels).
 
+use calls::Collective;
+
 use crate::{
     allgather::scatter_allgather,
     call::{Call, Team},
     layout::Blocks,
-    names::Collective,
     plan::{Plan, Region},
     table::{Entry, Need, Way},
     tree::{self, Tree, pieces},

@@ -1,17 +1,19 @@
 //! What a collective is asked to do.
 
+use calls::Collective;
+
 use crate::{
     layout::{Blocks, Group, Nodes},
-    names::{self, Collective},
+    names,
     plan::{Buffer, Plan, Region},
 };
 
-/// By collective, in the order of [`Collective::ALL`], the name of its algorithm or of a library's
+/// By number of a collective, the name of its algorithm or of a library's
 /// choice; `None` is `default`.
-pub type Choices = [Option<&'static str>; Collective::ALL.len()];
+pub type Choices = [Option<&'static str>; Collective::COUNT];
 
 /// Nothing is chosen.
-pub const NO_CHOICES: Choices = [None; Collective::ALL.len()];
+pub const NO_CHOICES: Choices = [None; Collective::COUNT];
 
 /// One rank's view of a collective call.
 ///

@@ -14,6 +14,7 @@
 //! library's own algorithm is another one, it has a name of its own.
 //! `validation/simgrid/compare.py` compares.
 
+mod algorithms;
 mod allgather;
 mod allreduce;
 mod alltoall;
@@ -30,13 +31,19 @@ pub mod program;
 mod reduce;
 mod reduce_scatter;
 mod scan;
+mod schedgen;
 mod selection;
 mod table;
 mod tree;
 
+pub use algorithms::Algorithms;
 pub use call::{Call, Choices, NO_CHOICES};
+pub use calls::Collective;
 pub use layout::{Blocks, Nodes};
-pub use names::{ALIASES, Collective, Error, candidates, find, library, plan, resolve};
+pub use names::{
+    ALIASES, Error, WITH_ALGORITHMS, algorithms, candidates, find, library, named, plan, resolve,
+};
 pub use plan::{Action, Buffer, Handle, Plan, Region};
+pub use schedgen::Schedgen;
 pub use selection::{LIBRARIES, Library};
 pub use table::{Entry, Need, Way};

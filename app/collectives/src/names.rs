@@ -1,5 +1,6 @@
 //! The names of collectives and algorithms, and how a name becomes a plan.
 
+use calls::Collective;
 use units::nearest;
 
 use crate::{
@@ -11,64 +12,32 @@ use crate::{
     table::{Build, Entry, Way},
 };
 
-/// A collective operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Collective {
-    /// `MPI_Barrier`
-    Barrier,
-    /// `MPI_Bcast`
-    Bcast,
-    /// `MPI_Reduce`
-    Reduce,
-    /// `MPI_Allreduce`
-    Allreduce,
-    /// `MPI_Gather`
-    Gather,
-    /// `MPI_Gatherv`
-    Gatherv,
-    /// `MPI_Scatter`
-    Scatter,
-    /// `MPI_Scatterv`
-    Scatterv,
-    /// `MPI_Allgather`
-    Allgather,
-    /// `MPI_Allgatherv`
-    Allgatherv,
-    /// `MPI_Alltoall`
-    Alltoall,
-    /// `MPI_Alltoallv`, and `MPI_Alltoallw` with elements of one byte
-    Alltoallv,
-    /// `MPI_Reduce_scatter`
-    ReduceScatter,
-    /// `MPI_Reduce_scatter_block`
-    ReduceScatterBlock,
-    /// `MPI_Scan`
-    Scan,
-    /// `MPI_Exscan`
-    Exscan,
-}
-
 use Collective as C;
 
-/// The names of [`Collective`], in the same order.
-const NAMES: [&str; 16] = [
-    "barrier",
-    "bcast",
-    "reduce",
-    "allreduce",
-    "gather",
-    "gatherv",
-    "scatter",
-    "scatterv",
-    "allgather",
-    "allgatherv",
-    "alltoall",
-    "alltoallv",
-    "reduce_scatter",
-    "reduce_scatter_block",
-    "scan",
-    "exscan",
+/// The collectives that have algorithms to choose from. `MPI_Alltoallw` uses those of
+/// `MPI_Alltoallv`, with elements of one byte.
+pub const WITH_ALGORITHMS: [Collective; 16] = [
+    C::Barrier,
+    C::Bcast,
+    C::Reduce,
+    C::Allreduce,
+    C::Gather,
+    C::Gatherv,
+    C::Scatter,
+    C::Scatterv,
+    C::Allgather,
+    C::Allgatherv,
+    C::Alltoall,
+    C::Alltoallv,
+    C::ReduceScatter,
+    C::ReduceScatterBlock,
+    C::Scan,
+    C::Exscan,
 ];
+
+fn known_names() -> [&'static str; 16] {
+    WITH_ALGORITHMS.map(Collective::name)
+}
 
 /// Other names of algorithms: for one collective or for all, the other name, the name.
 pub const ALIASES: &[(Option<Collective>, &str, &str)] = &[
@@ -119,84 +88,40 @@ pub const ALIASES: &[(Option<Collective>, &str, &str)] = &[
     (Some(C::Scan), "recursive_doubling", "mpich"),
 ];
 
-impl Collective {
-    /// All of them.
-    pub const ALL: [Self; 16] = [
-        C::Barrier,
-        C::Bcast,
-        C::Reduce,
-        C::Allreduce,
-        C::Gather,
-        C::Gatherv,
-        C::Scatter,
-        C::Scatterv,
-        C::Allgather,
-        C::Allgatherv,
-        C::Alltoall,
-        C::Alltoallv,
-        C::ReduceScatter,
-        C::ReduceScatterBlock,
-        C::Scan,
-        C::Exscan,
-    ];
+/// Returns the collective of this name, if it has algorithms to choose from. Capitals, `-` for `_`,
+/// a leading `i` (non-blocking) and a trailing `_init` (persistent) make no difference.
+pub fn named(name: &str) -> Result<Collective, Error> {
+    let small = name.to_lowercase().replace('-', "_");
+    let small = small.strip_suffix("_init").unwrap_or(&small);
+    let bare = small.strip_prefix('i').unwrap_or(small);
+    let bare = if bare == "alltoallw" { "alltoallv" } else { bare };
+    let found = WITH_ALGORITHMS.into_iter().find(|collective| collective.name() == bare);
+    found.ok_or_else(|| Error::UnknownCollective {
+        name: name.to_owned(),
+        nearest: nearest(bare, &known_names()),
+    })
+}
 
-    /// Its name, as in `MPI_…`, in small letters.
-    pub const fn name(self) -> &'static str {
-        NAMES[self as usize]
-    }
-
-    /// The collective of this name, without `MPI_`; a leading `i` (non-blocking) or a trailing `_init`
-    /// (persistent) makes no difference.
-    pub fn named(name: &str) -> Result<Self, Error> {
-        let small = name.to_lowercase().replace('-', "_");
-        let small = small.strip_suffix("_init").unwrap_or(&small);
-        let bare = small.strip_prefix('i').unwrap_or(small);
-        let bare = if bare == "alltoallw" { "alltoallv" } else { bare };
-        let found = C::ALL.into_iter().find(|collective| collective.name() == bare);
-        found.ok_or_else(|| Error::UnknownCollective {
-            name: name.to_owned(),
-            nearest: nearest(bare, &NAMES),
-        })
-    }
-
-    /// Its algorithms.
-    pub const fn algorithms(self) -> &'static [Entry] {
-        match self {
-            Self::Barrier => barrier::BARRIER,
-            Self::Bcast => bcast::BCAST,
-            Self::Reduce => reduce::REDUCE,
-            Self::Allreduce => allreduce::ALLREDUCE,
-            Self::Gather => gather::GATHER,
-            Self::Gatherv => gather::GATHERV,
-            Self::Scatter => gather::SCATTER,
-            Self::Scatterv => gather::SCATTERV,
-            Self::Allgather => allgather::ALLGATHER,
-            Self::Allgatherv => allgather::ALLGATHERV,
-            Self::Alltoall => alltoall::ALLTOALL,
-            Self::Alltoallv => alltoall::ALLTOALLV,
-            Self::ReduceScatter => reduce_scatter::REDUCE_SCATTER,
-            Self::ReduceScatterBlock => reduce_scatter::REDUCE_SCATTER_BLOCK,
-            Self::Scan => scan::SCAN,
-            Self::Exscan => scan::EXSCAN,
-        }
-    }
-
-    /// Whether it has a root.
-    pub const fn is_rooted(self) -> bool {
-        use C::{Bcast, Gather, Gatherv, Reduce, Scatter, Scatterv};
-        matches!(self, Bcast | Reduce | Gather | Gatherv | Scatter | Scatterv)
-    }
-
-    /// Whether it combines what ranks contribute.
-    pub const fn combines(self) -> bool {
-        use C::{Allreduce, Exscan, Reduce, ReduceScatter, ReduceScatterBlock, Scan};
-        matches!(self, Reduce | Allreduce | ReduceScatter | ReduceScatterBlock | Scan | Exscan)
-    }
-
-    /// Whether all ranks have one vector of the same length, rather than a block per rank.
-    pub const fn is_whole(self) -> bool {
-        use C::{Allreduce, Barrier, Bcast, Exscan, Reduce, Scan};
-        matches!(self, Barrier | Bcast | Reduce | Allreduce | Scan | Exscan)
+/// Returns the algorithms of a collective; none if it has none to choose from.
+pub const fn algorithms(collective: Collective) -> &'static [Entry] {
+    match collective {
+        C::Barrier => barrier::BARRIER,
+        C::Bcast => bcast::BCAST,
+        C::Reduce => reduce::REDUCE,
+        C::Allreduce => allreduce::ALLREDUCE,
+        C::Gather => gather::GATHER,
+        C::Gatherv => gather::GATHERV,
+        C::Scatter => gather::SCATTER,
+        C::Scatterv => gather::SCATTERV,
+        C::Allgather => allgather::ALLGATHER,
+        C::Allgatherv => allgather::ALLGATHERV,
+        C::Alltoall => alltoall::ALLTOALL,
+        C::Alltoallv => alltoall::ALLTOALLV,
+        C::ReduceScatter => reduce_scatter::REDUCE_SCATTER,
+        C::ReduceScatterBlock => reduce_scatter::REDUCE_SCATTER_BLOCK,
+        C::Scan => scan::SCAN,
+        C::Exscan => scan::EXSCAN,
+        _ => &[],
     }
 }
 
@@ -204,7 +129,7 @@ impl Collective {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// No collective has this name.
-    #[error("unknown collective \"{name}\"{} (collectives: {})", did_you_mean(*.nearest), NAMES.join(", "))]
+    #[error("unknown collective \"{name}\"{} (collectives: {})", did_you_mean(*.nearest), known_names().join(", "))]
     UnknownCollective {
         /// The name.
         name: String,
@@ -256,28 +181,27 @@ fn did_you_mean(nearest: Option<&str>) -> String {
 }
 
 fn listed(collective: Collective) -> String {
-    let names: Vec<_> = collective.algorithms().iter().map(|entry| entry.name).collect();
+    let names: Vec<_> = algorithms(collective).iter().map(|entry| entry.name).collect();
     names.join(", ")
 }
 
 /// The entry of a name or an alias. Capitals, and `-` for `_`, make no difference.
 pub fn find(collective: Collective, name: &str) -> Result<&'static Entry, Error> {
     // Tables name algorithms as they are, and traces have many collectives.
-    if let Some(entry) = collective.algorithms().iter().find(|entry| entry.name == name) {
+    if let Some(entry) = algorithms(collective).iter().find(|entry| entry.name == name) {
         return Ok(entry);
     }
     let plain = |name: &str| name.to_lowercase().replace('-', "_");
     let wanted = plain(name);
-    let entry = |wanted: &str| {
-        collective.algorithms().iter().find(move |entry| plain(entry.name) == wanted)
-    };
+    let entry =
+        |wanted: &str| algorithms(collective).iter().find(move |entry| plain(entry.name) == wanted);
     let alias = || {
         let belongs = |of: &Option<Collective>| of.is_none_or(|of| of == collective);
         let found = ALIASES.iter().find(|(of, other, _)| belongs(of) && plain(other) == wanted)?;
         entry(&plain(found.2))
     };
     entry(&wanted).or_else(alias).ok_or_else(|| {
-        let names = collective.algorithms().iter().map(|entry| entry.name);
+        let names = algorithms(collective).iter().map(|entry| entry.name);
         let others = ALIASES.iter().filter(|(of, ..)| of.is_none_or(|of| of == collective));
         let known: Vec<&'static str> = names.chain(others.map(|&(_, other, _)| other)).collect();
         Error::UnknownAlgorithm {
@@ -323,7 +247,7 @@ pub fn candidates(collective: Collective, call: &Call) -> Vec<&'static Entry> {
     let own = |entry: &&Entry| {
         matches!(entry.way, Way::Run(_)) && entry.needs.iter().all(|(need, _)| need.is_met(call))
     };
-    collective.algorithms().iter().filter(own).collect()
+    algorithms(collective).iter().filter(own).collect()
 }
 
 /// What a rank does. Vectors without elements need no messages.

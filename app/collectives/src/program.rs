@@ -1,10 +1,11 @@
 //! A collective as a schedule.
 
+use calls::Collective;
 use schedule::{Edge, Kind, Op, Program, Run};
 
 use crate::{
     call::Call,
-    names::{Collective, Error, plan},
+    names::{Error, plan},
     plan::{Action, Buffer, Plan, Region},
 };
 

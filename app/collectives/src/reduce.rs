@@ -3,11 +3,12 @@
 //! Sources of the algorithms: Thakur, Rabenseifner, Gropp 2005; Pješivac-Grbović et al. 2007
 //! (chains and trees); Patarasuk, Yuan 2008 (arrival patterns).
 
+use calls::Collective;
+
 use crate::{
     call::{Call, NO_CHOICES},
     halving::{self, Order},
     layout::Blocks,
-    names::Collective,
     plan::{Plan, Region},
     table::{Entry, Need, Way},
     tree::{self, Reduction, Tree},

@@ -3,13 +3,14 @@
 //! Sources of the algorithms: Thakur, Rabenseifner, Gropp 2005; Träff, "An Improved Algorithm for
 //! (Non-commutative) Reduce-Scatter with an Application", 2005 (butterfly); MPICH 4.0 (`noncomm`).
 
+use calls::Collective;
+
 use crate::{
     allgather::{Half, halves, pack},
     call::{Call, NO_CHOICES, Team},
     gather,
     halving::{self, Order},
     layout::Blocks,
-    names::Collective,
     plan::{Buffer, Plan, Region},
     table::{Entry, Need, Way},
     tree::{self, Reduction, Tree},

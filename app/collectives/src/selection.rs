@@ -2,7 +2,9 @@
 
 use std::sync::LazyLock;
 
-use crate::{call::Call, layout::Nodes, names::Collective};
+use calls::Collective;
+
+use crate::{call::Call, layout::Nodes};
 
 /// A library's selection table.
 #[derive(Clone, Copy, Debug)]
@@ -128,7 +130,7 @@ mod tests {
             assert!(library.table.starts_with("# "), "{} names no source", library.name);
             for line in library.table.lines().filter(|line| !line.starts_with('#')) {
                 let row = row(line).unwrap_or_else(|| panic!("{}: {line}", library.name));
-                let collective = Collective::named(row.collective).unwrap();
+                let collective = crate::named(row.collective).unwrap();
                 assert!(row.sizes.is_sorted_by(|a, b| a.0 < b.0), "{line}");
                 assert_eq!(row.sizes.last().unwrap().0, u64::MAX, "{line}");
                 let conditions = ["-", "commutes", "ordered", "power-of-two", "total", "elements"];

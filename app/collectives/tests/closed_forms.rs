@@ -35,7 +35,8 @@ fn count(collective: Collective, algorithm: &str, ranks: u32) -> (u64, u64) {
 /// Checks the algorithms of a collective; those that are names of others or selections are left
 /// out.
 fn check(collective: Collective, form: impl Fn(&str, u64) -> (u64, u64)) {
-    let own = collective.algorithms().iter().filter(|entry| matches!(entry.way, Way::Run(_)));
+    let own =
+        collectives::algorithms(collective).iter().filter(|entry| matches!(entry.way, Way::Run(_)));
     for entry in own {
         for ranks in [64, 1024] {
             let expected = form(entry.name, u64::from(ranks));
@@ -282,8 +283,10 @@ fn long_vectors() {
     // They post all receives at once, and what they send waits for all receives before it.
     let at_once = ["NTSL", "NTSB", "arrival_pattern_aware", "arrival_pattern_aware_wait"];
     let own = |entry: &&Entry| matches!(entry.way, Way::Run(_)) && !at_once.contains(&entry.name);
-    for collective in Collective::ALL.into_iter().filter(|collective| collective.is_whole()) {
-        for entry in collective.algorithms().iter().filter(own) {
+    for collective in
+        collectives::WITH_ALGORITHMS.into_iter().filter(|collective| collective.is_whole())
+    {
+        for entry in collectives::algorithms(collective).iter().filter(own) {
             let (counts, nodes) = (vec![8 << 20], Nodes::Consecutive(4));
             let (ranks, root, commutative) = (8, 0, true);
             let most = |steps| 2 * steps + (ranks * ranks) as usize;

@@ -66,7 +66,7 @@ fn cases(collective: Collective, ranks: u32, roots: &[u32], everything: bool) ->
 }
 
 fn each_algorithm(collective: Collective, mut each: impl FnMut(&str)) {
-    let algorithms = collective.algorithms().iter();
+    let algorithms = collectives::algorithms(collective).iter();
     for entry in algorithms.filter(|entry| !matches!(entry.way, Way::Automatic | Way::Same(_))) {
         each(entry.name);
     }

@@ -4,7 +4,7 @@ use std::ffi::c_int;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rank_ipc::{Amount, Class, Command, Members, MpiUse, Poll};
+use rank_ipc::{Amount, Collective, Command, Members, MpiUse, Poll};
 
 use crate::abi::{self, Handle};
 use crate::argument::Out;
@@ -46,11 +46,15 @@ fn agreed<T>(
 ) -> Result<T> {
     let contribution = Contribution::of(mine)?;
     let nothing = || Amount::Each(0);
-    let class =
-        collective::Call { class: Class::Create, root: None, element: 1, commutative: true };
+    let create = collective::Call {
+        collective: Collective::Create,
+        root: None,
+        element: 1,
+        commutative: true,
+    };
     let port = mpi().port()?;
     let ticket = simulator::tell(port, false, || {
-        let ticket = collective::post(comm, &class, nothing(), nothing(), contribution)?;
+        let ticket = collective::post(comm, &create, nothing(), nothing(), contribution)?;
         threads::finish(port, &[ticket]);
         Ok(ticket)
     })?;

@@ -11,7 +11,7 @@
 
 use std::rc::Rc;
 
-use rank_ipc::{Amount, Class, Client, Command, Completion, Offset, Ticket};
+use rank_ipc::{Amount, Client, Collective, Command, Completion, Offset, Ticket};
 
 use crate::abi::{self, Handle};
 use crate::argument::Out;
@@ -32,8 +32,8 @@ pub use board::{Board, Contribution};
 /// What is the same for all members of a collective.
 #[derive(Clone, Copy, Debug)]
 pub struct Call {
-    /// Which it is.
-    pub class: Class,
+    /// The operation.
+    pub collective: Collective,
     /// The root, as the simulator numbers members.
     pub root: Option<u32>,
     /// Bytes of an element.
@@ -44,8 +44,8 @@ pub struct Call {
 
 impl Call {
     /// One without a root or a reduction.
-    pub const fn new(class: Class) -> Self {
-        Self { class, root: None, element: 1, commutative: true }
+    pub const fn new(collective: Collective) -> Self {
+        Self { collective, root: None, element: 1, commutative: true }
     }
 }
 
@@ -58,10 +58,10 @@ pub fn post(
     contribution: Contribution,
 ) -> Result<Ticket> {
     agree::register(comm);
-    let Call { class, root, element, commutative } = *call;
+    let Call { collective, root, element, commutative } = *call;
     let (context, number, contents) = (comm.context, comm.next_collective(), contribution.place());
-    let part = rank_ipc::Collective {
-        class,
+    let part = rank_ipc::CollectiveStart {
+        collective,
         context,
         number,
         root,
@@ -125,7 +125,7 @@ fn later(starter: &Starter, request: Out<Handle>) -> Result {
 
 /// All ranks of a communicator meet, and a request waits for that.
 pub fn meet_later(comm: Handle, request: Out<Handle>) -> Result {
-    later(&exchange::meet(Class::Create, comm)?, request)
+    later(&exchange::meet(Collective::Create, comm)?, request)
 }
 
 /// Makes a collective ready.

@@ -3,10 +3,9 @@
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use rank_ipc::{Amount, Class};
+use calls::{CollectiveCall, Sink};
+use rank_ipc::CollectiveStart;
 use schedule::{Edge, Kind, Op};
-use traces::collective::{self, Collective, Sink};
-use traces::format::table;
 
 use crate::frame::{Communicator, Ops, Rank, Rules};
 use crate::graph::BLOCKING;
@@ -20,7 +19,7 @@ const KEPT: usize = 128;
 #[derive(Debug)]
 pub struct Expansion {
     /// What it is the expansion of, but for number and contents.
-    part: rank_ipc::Collective,
+    part: CollectiveStart,
     plan: Arc<Plan>,
     /// To whom, or from whom, the messages are, by step.
     peers: Box<[u32]>,
@@ -52,21 +51,17 @@ struct Step {
 }
 
 impl Expansion {
-    fn new(
-        part: rank_ipc::Collective,
-        known: &Communicator,
-        rules: &Rules,
-    ) -> Result<Self, String> {
-        let what = Collective {
-            class: translated(part.class),
+    fn new(part: CollectiveStart, known: &Communicator, rules: &Rules) -> Result<Self, String> {
+        let call = CollectiveCall {
+            collective: part.collective,
             ranks: known.local.len(),
             me: known.me,
             remote: known.remote.len(),
             root: part.root,
             element: part.element,
             commutative: part.commutative,
-            sends: amount(&part.sends),
-            receives: amount(&part.receives),
+            sends: part.sends.clone(),
+            receives: part.receives.clone(),
             neighbours: known.neighbours.as_ref(),
         };
         let mut recording = Recording {
@@ -76,7 +71,7 @@ impl Expansion {
             known,
             message: 0,
         };
-        rules.expand.expand(&what, &mut recording)?;
+        rules.expand.expand(&call, &mut recording)?;
         let Recording { mut steps, peers, mut after, .. } = recording;
         after.sort_unstable();
         let mut next = after.iter().peekable();
@@ -108,9 +103,9 @@ impl Expansion {
     }
 
     /// Whether a collective means the same messages.
-    fn is_of(&self, other: &rank_ipc::Collective) -> bool {
-        let rank_ipc::Collective { class, context, root, element, commutative, .. } = self.part;
-        (class, context, root) == (other.class, other.context, other.root)
+    fn is_of(&self, other: &CollectiveStart) -> bool {
+        let CollectiveStart { collective, context, root, element, commutative, .. } = self.part;
+        (collective, context, root) == (other.collective, other.context, other.root)
             && (element, commutative) == (other.element, other.commutative)
             && (&self.part.sends, &self.part.receives) == (&other.sends, &other.receives)
     }
@@ -207,8 +202,8 @@ impl Sink for Recording<'_> {
 
 impl Rank {
     /// The rank takes part in a collective.
-    pub fn collective(&mut self, part: &rank_ipc::Collective, rules: &Rules) -> Result<(), String> {
-        let &rank_ipc::Collective { class, context, number, root: part_root, contents, .. } = part;
+    pub fn collective(&mut self, part: &CollectiveStart, rules: &Rules) -> Result<(), String> {
+        let &CollectiveStart { collective, context, number, root: part_root, contents, .. } = part;
         let kept = self.expansion.take().filter(|kept| kept.is_of(part));
         let known = &*self.known(context).ok_or("it uses an unknown communicator")?;
         let expansion = match kept {
@@ -221,7 +216,7 @@ impl Rank {
         let behind = known.remote.get(0).is_some_and(|other| known.local.get(0) > Some(other));
         let me = known.me + if behind { known.remote.len() } else { 0 };
         let root = part_root.filter(|_| known.remote.is_empty());
-        let mine = Part { class, root, me, contents };
+        let mine = Part { collective, root, me, contents };
         let (board, number) =
             rules.shared.contribute((context, number), members, mine, &rules.memory)?;
         self.call.is_collective = true;
@@ -236,46 +231,6 @@ impl Rank {
             known.collective = NonZeroU32::new(number + 1);
         }
         Ok(())
-    }
-}
-
-fn amount(amount: &Amount) -> collective::Amount {
-    match amount {
-        Amount::Each(bytes) => collective::Amount::Each(*bytes),
-        Amount::List(list) => collective::Amount::List(list.clone()),
-    }
-}
-
-/// A collective by its name in traces.
-const fn translated(class: Class) -> table::Class {
-    use table::Class as C;
-    match class {
-        Class::Barrier => C::Barrier,
-        Class::Bcast => C::Bcast,
-        Class::Gather => C::Gather,
-        Class::Gatherv => C::Gatherv,
-        Class::Scatter => C::Scatter,
-        Class::Scatterv => C::Scatterv,
-        Class::Allgather => C::Allgather,
-        Class::Allgatherv => C::Allgatherv,
-        Class::Alltoall => C::Alltoall,
-        Class::Alltoallv => C::Alltoallv,
-        Class::Alltoallw => C::Alltoallw,
-        Class::Reduce => C::Reduce,
-        Class::Allreduce => C::Allreduce,
-        Class::ReduceScatter => C::ReduceScatter,
-        Class::ReduceScatterBlock => C::ReduceScatterBlock,
-        Class::Scan => C::Scan,
-        Class::Exscan => C::Exscan,
-        Class::NeighborAllgather => C::NeighborAllgather,
-        Class::NeighborAllgatherv => C::NeighborAllgatherv,
-        Class::NeighborAlltoall => C::NeighborAlltoall,
-        Class::NeighborAlltoallv => C::NeighborAlltoallv,
-        Class::NeighborAlltoallw => C::NeighborAlltoallw,
-        Class::Create => C::Create,
-        Class::WinCreate => C::WinCreate,
-        Class::WinFree => C::WinFree,
-        Class::Fence => C::Fence,
     }
 }
 

@@ -8,14 +8,13 @@
 use std::borrow::Cow;
 use std::num::NonZeroU32;
 
+use calls::polling::BUSY;
+use calls::{Expand, Neighbours};
 use host::Stamp;
 use rank_ipc::{Command, Completion, Members, Memory, Numbered, Offset, Shape, Ticket};
 use rustc_hash::FxHashMap;
 use schedule::{Edge, Kind, Op};
 use smallvec::SmallVec;
-use traces::BUSY;
-use traces::collective::Expand;
-use traces::definitions::Neighbours;
 
 use crate::computation::{Computation, Computed};
 use crate::envelope::Envelope;

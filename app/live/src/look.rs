@@ -1,8 +1,8 @@
 //! Looks of a rank at how things stand.
 
+use calls::polling::{APART, look_at_clock};
 use rank_ipc::{Command, Poll, Taken, Ticket};
 use schedule::Edge;
-use traces::{LOOKS_APART, look_at_clock};
 
 use crate::frame::{Rank, Rules, Ticketed};
 use crate::graph::LEFT;
@@ -59,7 +59,7 @@ impl Rank {
         (taken, tickets): (Taken, Vec<Ticket>),
         rules: &Rules,
     ) -> Result<(), String> {
-        if self.ahead(false, rules)? >= cost.saturating_mul(LOOKS_APART) {
+        if self.ahead(false, rules)? >= cost.saturating_mul(APART) {
             self.polls = 0;
         }
         self.polls = self.polls.saturating_add(1);

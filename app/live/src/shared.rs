@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rank_ipc::arena::{Arena, Full};
 use rank_ipc::hosts::Hosts;
 use rank_ipc::start::Started;
-use rank_ipc::{Class, Memory, Offset, Rule, Samples};
+use rank_ipc::{Collective, Memory, Offset, Rule, Samples};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::Ended;
@@ -67,7 +67,7 @@ pub struct Shared {
 /// A member's part in a collective.
 #[derive(Clone, Copy, Debug)]
 pub struct Part {
-    pub class: Class,
+    pub collective: Collective,
     /// The root, where it has the same number for all.
     pub root: Option<u32>,
     /// Which of the members it is.
@@ -80,9 +80,9 @@ impl Part {
     fn check(&self, first: &Self) -> Result<(), String> {
         let said = |part: &Self| {
             let root = part.root.map(|root| format!(" with root {root}")).unwrap_or_default();
-            format!("{:?}{root}", part.class)
+            format!("{:?}{root}", part.collective)
         };
-        if self.class == first.class && self.root == first.root {
+        if self.collective == first.collective && self.root == first.root {
             return Ok(());
         }
         let (mine, theirs, other) = (said(self), said(first), first.me);
@@ -158,8 +158,13 @@ impl Boards {
     }
 
     /// An empty list, if the collective has contents.
-    fn list(&mut self, class: Class, members: u32, memory: &Memory) -> Result<Offset, Full> {
-        if !class.has_contents() {
+    fn list(
+        &mut self,
+        collective: Collective,
+        members: u32,
+        memory: &Memory,
+    ) -> Result<Offset, Full> {
+        if !collective.has_contents() {
             return Ok(0);
         }
         let words = 2 + u64::from(members);
@@ -303,7 +308,7 @@ impl Shared {
         let boards = &mut *lock(&self.boards);
         if !boards.open.contains_key(&key) {
             let place =
-                boards.list(part.class, members, memory).map_err(|full| full.to_string())?;
+                boards.list(part.collective, members, memory).map_err(|full| full.to_string())?;
             let number = boards.number(members)?;
             boards.open.insert(key, Board { place, first: part, missing: members, number });
         }

@@ -3,12 +3,12 @@
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use calls::Expand;
 use host::{Message, Source, Stamp, Work};
 use rank_ipc::arena::Full;
 use rank_ipc::hosts::Hosts;
 use rank_ipc::{Command, Decoder, Reply, SIMULATORS_TURN};
 use schedule::{Edge, Follow, Op, Run};
-use traces::collective::Expand;
 
 use crate::computation::Computation;
 use crate::envelope::Envelope;

@@ -1,5 +1,7 @@
 //! What a rank tells the simulator, as words.
 
+use calls::{Amount, Collective};
+
 use crate::{Offset, Rule, Ticket};
 
 /// What tells messages of a rank to another apart.
@@ -100,90 +102,11 @@ impl Members {
     }
 }
 
-/// Bytes for each member of a communicator.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Amount {
-    /// The same for each.
-    Each(u64),
-    /// By member.
-    List(Vec<u64>),
-}
-
-/// Which collective; the names are those of MPI's functions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u64)]
-#[expect(missing_docs, reason = "each is the collective of that name")]
-pub enum Class {
-    Barrier,
-    Bcast,
-    Gather,
-    Gatherv,
-    Scatter,
-    Scatterv,
-    Allgather,
-    Allgatherv,
-    Alltoall,
-    Alltoallv,
-    Alltoallw,
-    Reduce,
-    Allreduce,
-    ReduceScatter,
-    ReduceScatterBlock,
-    Scan,
-    Exscan,
-    NeighborAllgather,
-    NeighborAllgatherv,
-    NeighborAlltoall,
-    NeighborAlltoallv,
-    NeighborAlltoallw,
-    /// Agreement on a new communicator.
-    Create,
-    WinCreate,
-    WinFree,
-    Fence,
-}
-
-impl Class {
-    /// Whether members contribute contents.
-    pub const fn has_contents(self) -> bool {
-        !matches!(self, Self::Barrier | Self::Fence | Self::WinFree)
-    }
-
-    pub(crate) const ALL: [Self; 26] = [
-        Self::Barrier,
-        Self::Bcast,
-        Self::Gather,
-        Self::Gatherv,
-        Self::Scatter,
-        Self::Scatterv,
-        Self::Allgather,
-        Self::Allgatherv,
-        Self::Alltoall,
-        Self::Alltoallv,
-        Self::Alltoallw,
-        Self::Reduce,
-        Self::Allreduce,
-        Self::ReduceScatter,
-        Self::ReduceScatterBlock,
-        Self::Scan,
-        Self::Exscan,
-        Self::NeighborAllgather,
-        Self::NeighborAllgatherv,
-        Self::NeighborAlltoall,
-        Self::NeighborAlltoallv,
-        Self::NeighborAlltoallw,
-        Self::Create,
-        Self::WinCreate,
-        Self::WinFree,
-        Self::Fence,
-    ];
-}
-
 /// A rank's part in a collective.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Collective {
-    /// Which.
-    pub class: Class,
+pub struct CollectiveStart {
+    /// The operation.
+    pub collective: Collective,
     /// The communicator.
     pub context: u32,
     /// The how manieth collective of the communicator it is.
@@ -251,7 +174,7 @@ pub enum Command {
         before: Option<Ticket>,
     },
     /// It takes part in a collective.
-    Collective(Collective),
+    Collective(CollectiveStart),
     /// The messages since the last call belong to one call, which is over.
     Called(Shape),
     /// It waits for operations: for all, or for the first of them.

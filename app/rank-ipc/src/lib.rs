@@ -27,9 +27,10 @@ pub mod start;
 mod words;
 
 pub use arena::Arena;
+pub use calls::{Amount, Collective};
 pub use channel::{Channel, Completion, MpiUse, RANKS_TURN, Reply, SIMULATORS_TURN, WORDS};
 pub use client::{Client, SimulatorGone, Suspend, Writer};
-pub use command::{Amount, Class, Collective, Command, Members, Poll, Shape, Tag, Taken};
+pub use command::{CollectiveStart, Command, Members, Poll, Shape, Tag, Taken};
 pub use memory::{ENVIRONMENT, Layout, Lost, Memory, NAMES, share};
 pub use numbered::Numbered;
 pub use parent::end_with_parent;

@@ -1,7 +1,9 @@
 //! Commands as words, and back.
 
 use crate::Rule;
-use crate::command::{Amount, Class, Collective, Command, Members, Poll, Shape, Tag, Taken};
+use calls::{Amount, Collective};
+
+use crate::command::{CollectiveStart, Command, Members, Poll, Shape, Tag, Taken};
 
 /// In the first word of a command: a call ends behind it, with this shape and 1 more.
 const CALLED: u32 = 32;
@@ -51,11 +53,11 @@ impl Encoder {
         }
     }
 
-    fn collective(&mut self, part: &Collective) {
+    fn collective(&mut self, part: &CollectiveStart) {
         let root = part.root.map_or(u64::MAX, u64::from);
-        let (class, context) = (part.class as u64, u64::from(part.context));
+        let (collective, context) = (part.collective as u64, u64::from(part.context));
         let commutative = u64::from(part.commutative);
-        self.words.extend([4, class, context, part.number, root, part.element, commutative]);
+        self.words.extend([4, collective, context, part.number, root, part.element, commutative]);
         self.amount(&part.sends);
         self.amount(&part.receives);
         self.words.push(part.contents);
@@ -237,9 +239,9 @@ impl<'a> Decoder<'a> {
     }
 
     fn collective(&mut self) -> Option<Command> {
-        let class = *Class::ALL.get(usize::try_from(self.word()?).ok()?)?;
-        Some(Command::Collective(Collective {
-            class,
+        let collective = *Collective::ALL.get(usize::try_from(self.word()?).ok()?)?;
+        Some(Command::Collective(CollectiveStart {
+            collective,
             context: self.small()?,
             number: self.word()?,
             root: u32::try_from(self.word()?).ok(),

@@ -128,7 +128,7 @@ fn large(plain: &Prototype) -> Option<Prototype> {
 
 /// All functions that are wrapped, in all their forms.
 pub fn all() -> Vec<Prototype> {
-    let mut calls = calls(traces::format::table::CSV);
+    let mut calls = calls(::calls::CSV);
     let mut all = Vec::new();
     for line in CSV.lines().skip(1) {
         let mut cells = line.splitn(3, ',');
@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn calls_and_prototypes_agree() {
         let all = all();
-        let calls = calls(traces::format::table::CSV);
+        let calls = calls(::calls::CSV);
         for (name, call) in calls.into_iter().filter(|(name, _)| *name != "MPI_File") {
             let prototype = find(&all, name);
             assert_eq!(prototype.call.as_ref(), Some(&call));

@@ -8,8 +8,8 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use calls::Table;
 use traces::compile;
-use traces::format::table::Table;
 use traces::format::{Header, Writer};
 use traces::options::{Mode, Options};
 use traces::record::Record;

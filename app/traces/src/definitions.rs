@@ -1,5 +1,6 @@
 //! What a trace says besides calls.
 
+use calls::Neighbours;
 use rustc_hash::FxHashMap;
 
 use crate::record::{SELF, WORLD};
@@ -62,16 +63,6 @@ impl Communicator {
     pub fn peers(&self) -> &Group {
         self.remote.as_ref().unwrap_or(&self.local)
     }
-}
-
-/// The neighbours of a rank in a Cartesian or graph communicator, as ranks in it; -2 is
-/// `MPI_PROC_NULL`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Neighbours {
-    /// From which it receives.
-    pub sources: Vec<i64>,
-    /// To which it sends.
-    pub destinations: Vec<i64>,
 }
 
 /// How far the clock of a rank was behind that of rank 0.

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::collective::{Expand, Schedgen};
 use crate::pinning::Pinning;
+use calls::Expand;
+use collectives::Schedgen;
 
 /// How recorded time becomes time in the schedule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! A call as all readers give it and all writers take it.
 
-use crate::format::table::{Call, Table};
+use calls::{Call, Table};
 
 /// Any source, any tag.
 pub const ANY: i64 = -1;
@@ -27,7 +27,7 @@ pub const NULL: i64 = 2;
 /// length and its items; nothing for fields that are not kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Record {
-    /// The call's number in the table, or one from [`crate::format::table::UNLISTED`] on.
+    /// The call's number in the table, or one from [`calls::UNLISTED`] on.
     pub id: u32,
     /// The thread that made it, 0 for the first.
     pub thread: u32,

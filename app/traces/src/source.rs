@@ -293,7 +293,7 @@ impl Stream {
 
     /// The name of a call outside the table.
     pub fn name(&self, id: u32) -> &str {
-        let known = format::table::Table::get().by_id(id).map(|call| call.name);
+        let known = calls::Table::get().by_id(id).map(|call| call.name);
         known.or_else(|| self.definitions().names.get(&id).map(String::as_str)).unwrap_or("a call")
     }
 

@@ -1,8 +1,8 @@
 //! The binary format: what is written is read, and what was cut off is missed, not more.
 
+use calls::{CSV, Field, Neighbours, Table};
 use proptest::prelude::*;
-use traces::definitions::{Communicator, Group, Neighbours, Offset};
-use traces::format::table::{CSV, Field, Table};
+use traces::definitions::{Communicator, Group, Offset};
 use traces::format::{Header, Reader, Unit, Writer};
 use traces::record::Record;
 

@@ -3,13 +3,13 @@
 
 mod support;
 
+use collectives::Algorithms;
 use collectives::{Collective, Nodes};
 use schedule::Kind::{Recv, Send};
 use schedule::{Kind, Program};
 use support::{Call, INT, between, buffer, finish, messages, neighbours, program, run, write};
 use traces::compile;
 use traces::definitions::{Communicator, Group};
-use traces::library::Library;
 use traces::options::{Mode, Options, Recorded};
 use traces::source::Traces;
 use units::TimePerByte;
@@ -461,7 +461,7 @@ fn functions_outside_the_table() {
 fn allreduce_of_a_library() {
     let values = [vec![0, 0, 2], DOUBLE.to_vec(), vec![3, 0]].concat();
     let traces = each("library", "MPI_Allreduce", &vec![values; 4]);
-    let mut library = Library::new(Some("openmpi"), &[]);
+    let mut library = Algorithms::new(Some("openmpi"), &[]);
     library.reduction = TimePerByte::new(250_000, 1).unwrap();
     let options = Options { expand: &library, ..Options::default() };
     let image = compile(&traces, &options).unwrap().image;
@@ -484,7 +484,7 @@ fn algorithms_by_name() {
     let calls = vec![("MPI_Allreduce", 1, 1, values), ("MPI_Barrier", 1, 1, vec![0])];
     let traces = run("by-name", &vec![program(calls, 1); 4], &[]);
     for name in [Some("mpich"), None] {
-        let library = Library::new(name, &[(Collective::Allreduce, "lr")]);
+        let library = Algorithms::new(name, &[(Collective::Allreduce, "lr")]);
         let options = Options { expand: &library, ..Options::default() };
         let image = compile(&traces, &options).unwrap().image;
         let sends = (0..image.ops(0)).map(|index| image.op(0, index)).filter(|op| op.kind == Send);
@@ -516,7 +516,7 @@ fn collectives_of_libraries_end() {
             calls.iter().map(|(name, values)| (*name, 1, 1, values.clone())).collect();
         let traces = run("libraries", &vec![program(calls, 1); ranks], &[]);
         for name in ["openmpi", "mpich", "mvapich2", "impi"] {
-            let mut library = Library::new(Some(name), &[]);
+            let mut library = Algorithms::new(Some(name), &[]);
             library.nodes = Nodes::Consecutive(2);
             // It would panic.
             let ends = finish(&traces, &Options { expand: &library, ..Options::default() });

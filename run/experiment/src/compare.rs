@@ -6,8 +6,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use calls::Class;
 use results::{Artifact, Call, CallRow, CallTimeline, Reader};
-use traces::{format::table::Class, record::Record, source::Traces};
+use traces::{record::Record, source::Traces};
 use units::Time;
 
 use crate::run::{Failure, unreadable};

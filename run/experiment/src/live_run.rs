@@ -9,9 +9,9 @@ use std::{
     path::{Path, PathBuf, absolute},
 };
 
+use collectives::Algorithms;
 use layers::{holding, libraries::CORE};
 use live::{Costs, Holder, Hosts, Launch, Live, Make, Printing, Processes, Room};
-use traces::library::Library;
 use units::Time;
 
 use crate::{
@@ -255,7 +255,7 @@ pub(crate) fn with<T>(
             program.environment.push((PAYLOAD.into(), "off".into()));
         }
     }
-    let chosen: Library = trace_input::library_of(configuration, flow)?;
+    let chosen: Algorithms = trace_input::library_of(configuration, flow)?;
     let computation = computation::resolve(configuration, ranks + room.more, keep)?;
     let started: io::Result<Box<dyn Holder>> = if let Some(make) = make {
         make(&programs).map_err(|error| match programs.first() {

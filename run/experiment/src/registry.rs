@@ -180,7 +180,7 @@ pub(crate) fn operation(
 ) -> Result<Operation, Vec<Diagnostic>> {
     let mut mistakes = useless(configuration, &ONLY_PATTERN_KEYS, "a collective");
     mistakes.extend(unused(name, configuration));
-    let found = Collective::named(name)
+    let found = collectives::named(name)
         .map_err(|error| configuration.mistake("workload.source", error.to_string()))
         .and_then(|found| Ok((found, algorithm(found, configuration)?)));
     let count = |key: &str| configuration.count(key).unwrap_or(1) as u32;
@@ -222,13 +222,13 @@ pub(crate) fn operation(
 
 /// Options that mean nothing to the collective of this name.
 fn unused(name: &str, configuration: &Configuration) -> Vec<Diagnostic> {
-    let Ok(collective) = Collective::named(name) else { return Vec::new() };
+    let Ok(collective) = collectives::named(name) else { return Vec::new() };
     let mut mistakes = Vec::new();
     if collective == Collective::Barrier {
         let keys = ["size", "element", "segment"];
         mistakes.extend(useless(configuration, &keys, "a collective without data"));
     }
-    if !collective.combines() {
+    if !collective.reduces() {
         let what = "a collective that combines nothing";
         mistakes.extend(useless(configuration, &["reduce-cost"], what));
     }

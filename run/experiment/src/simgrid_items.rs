@@ -185,7 +185,7 @@ impl Items {
     /// Sets the algorithm of a collective.
     fn choose(&mut self, name: &str, value: &str) -> Result<(), (String, String)> {
         let mistake = |message| (format!("smpi/{name}: {message}"), String::new());
-        let collective = Collective::named(name).map_err(|error| mistake(error.to_string()))?;
+        let collective = collectives::named(name).map_err(|error| mistake(error.to_string()))?;
         let entry = find(collective, choice(value).unwrap_or(value));
         let entry = entry.map_err(|error| mistake(error.to_string()))?;
         if matches!(entry.way, Way::Automatic) {

@@ -2,13 +2,12 @@
 
 use std::{collections::BTreeMap, fs, path::Path, str::FromStr};
 
-use collectives::{Collective, Nodes, Way};
+use calls::Table;
+use collectives::{Algorithms, Collective, Nodes, Way};
 use live::Costs;
 use results::{Call, Recorded};
 use traces::{
     Compiled, Mark,
-    format::table::Table,
-    library::Library,
     options::{CallCosts, Clocks, Flits, Ideal, Mode, Options, Scale, Window},
     pinning::Pinning,
     source::{Form, Traces},
@@ -242,7 +241,7 @@ fn algorithms(
     configuration: &Configuration,
 ) -> Result<Vec<(Collective, &'static str)>, Vec<Diagnostic>> {
     let (mut found, mut mistakes) = (Vec::new(), Vec::new());
-    for collective in Collective::ALL {
+    for collective in collectives::WITH_ALGORITHMS {
         let key = format!("traces.algorithms.{}", collective.name().replace('_', "-"));
         let Some(name) = configuration.name(&key) else { continue };
         match collectives::find(collective, &name) {
@@ -262,7 +261,7 @@ fn algorithms(
 pub(crate) fn library_of(
     configuration: &Configuration,
     flow: Option<&FlowMachine>,
-) -> Result<Library, Failure> {
+) -> Result<Algorithms, Failure> {
     let name = configuration.name("workload.collectives").unwrap_or_default();
     let named = library(configuration).map_err(|mistake| Mistakes(vec![*mistake]))?;
     let usual = if flow.is_some() { SMPI } else { OPEN_MPI };
@@ -271,7 +270,7 @@ pub(crate) fn library_of(
     let mut chosen = algorithms(configuration).map_err(Mistakes)?;
     chosen.extend(flow.map_or(&[][..], |flow| &flow.items.algorithms));
     let per_node = configuration.count("workload.per-node").map_or(1, |count| count as u32);
-    let mut library = Library::new(chooser, &chosen);
+    let mut library = Algorithms::new(chooser, &chosen);
     library.nodes = Nodes::Consecutive(per_node);
     library.reduction = configuration.per_byte("workload.reduce-cost").unwrap_or(TimePerByte::ZERO);
     Ok(library)

@@ -322,6 +322,7 @@ impl Case {
             C::Allgather | C::Allgatherv => (own, all),
             C::Alltoall | C::Alltoallv => (all, received.start(self.ranks)),
             C::ReduceScatter | C::ReduceScatterBlock => (all, own),
+            other => panic!("{other:?} has no algorithms"),
         }
     }
 
@@ -375,6 +376,7 @@ impl Case {
                 let (start, len) = (blocks.start(rank), blocks.len(rank));
                 (start..start + len).map(|i| folded(0..n, i)).collect()
             }
+            other => panic!("{other:?} has no algorithms"),
         }
     }
 

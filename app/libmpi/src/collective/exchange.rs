@@ -1,6 +1,6 @@
 //! Collectives in which all get something from all: barrier, allgather, alltoall.
 
-use rank_ipc::{Amount, Class};
+use rank_ipc::{Amount, Collective};
 
 use super::board::Blocks;
 use super::rooted::{Layout, lengths, pack, piece, unpack};
@@ -12,7 +12,7 @@ use crate::p2p::Data;
 use crate::request::Starter;
 
 /// All meet: a barrier, or the making of a communicator.
-pub fn meet(class: Class, comm: Handle) -> Result<Starter> {
+pub fn meet(class: Collective, comm: Handle) -> Result<Starter> {
     let comm = mpi().comm(comm)?;
     Ok(Box::new(move || {
         let amounts = (Amount::Each(0), Amount::Each(0));
@@ -22,7 +22,7 @@ pub fn meet(class: Class, comm: Handle) -> Result<Starter> {
 
 /// Allgather and allgatherv; in place, the own block of `into` is what is contributed.
 pub fn allgather(
-    class: Class,
+    class: Collective,
     from: Option<Data>,
     into: (Data, Layout),
     comm: Handle,
@@ -39,7 +39,7 @@ pub fn allgather(
         let contribution = Contribution::new(mine.bytes(), |room| mine.pack(room))?;
         let lengths = lengths(&data, &layout);
         let (receives, element) = match class {
-            Class::Allgatherv => (Amount::List(lengths), data.datatype.size().max(1)),
+            Collective::Allgatherv => (Amount::List(lengths), data.datatype.size().max(1)),
             _ => (Amount::Each(lengths.first().copied().unwrap_or(0)), 1),
         };
         let call = Call { element, ..Call::new(class) };
@@ -103,14 +103,21 @@ impl Buffer {
 }
 
 /// Bytes for each of several; as one number where the class has one.
-pub fn amount(class: Class, lengths: Vec<u64>) -> Amount {
-    let even =
-        matches!(class, Class::Alltoall | Class::NeighborAlltoall | Class::NeighborAllgather);
+pub fn amount(class: Collective, lengths: Vec<u64>) -> Amount {
+    let even = matches!(
+        class,
+        Collective::Alltoall | Collective::NeighborAlltoall | Collective::NeighborAllgather
+    );
     if even { Amount::Each(lengths.first().copied().unwrap_or(0)) } else { Amount::List(lengths) }
 }
 
 /// Alltoall, alltoallv and alltoallw; in place, what is sent is what `into` holds.
-pub fn alltoall(class: Class, from: Option<Buffer>, into: Buffer, comm: Handle) -> Result<Starter> {
+pub fn alltoall(
+    class: Collective,
+    from: Option<Buffer>,
+    into: Buffer,
+    comm: Handle,
+) -> Result<Starter> {
     let comm = mpi().comm(comm)?;
     Ok(Box::new(move || {
         let source = from.as_ref().unwrap_or(&into);

@@ -3,7 +3,7 @@
 
 use std::ffi::{c_int, c_void};
 
-use rank_ipc::Class;
+use rank_ipc::Collective;
 
 use super::exchange::{self, Buffer};
 use super::neighbor::{self, Sent};
@@ -155,16 +155,16 @@ fn whole(sendbuf: *const c_void, into: &Data, count: i64, comm: Handle) -> Resul
 
 mpi_functions! {
     fn Barrier(comm: Handle) about Comm(comm) {
-        now(&exchange::meet(Class::Barrier, comm)?)
+        now(&exchange::meet(Collective::Barrier, comm)?)
     }
 
     fn Ibarrier(comm: Handle, request: Out<Handle>) about Comm(comm) {
-        later(&exchange::meet(Class::Barrier, comm)?, request)
+        later(&exchange::meet(Collective::Barrier, comm)?, request)
     }
 
     fn Barrier_init(comm: Handle, info: Handle, request: Out<Handle>) about Comm(comm) {
         mpi().info_or_none(info)?;
-        ready(comm, exchange::meet(Class::Barrier, comm)?, request)
+        ready(comm, exchange::meet(Collective::Barrier, comm)?, request)
     }
 }
 
@@ -183,7 +183,7 @@ collectives! {
         let into = if root_here { Some(even_blocks(recvbuf, recvcount, recvtype, peers(comm)?)?) } else { None };
         let from = own(comm, root, sendbuf, || Data::new(sendbuf, sendcount, sendtype))?;
         apart_from(from.as_ref(), into.as_ref())?;
-        rooted::gather(Class::Gather, from, into, root, comm)?
+        rooted::gather(Collective::Gather, from, into, root, comm)?
     }
 
     fn Gatherv Gatherv_c Igatherv Igatherv_c Gatherv_init Gatherv_init_c
@@ -192,7 +192,7 @@ collectives! {
         let into = if root_here { Some(blocks(recvbuf, recvtype, layout(recvcounts, displs, peers(comm)?)?)?) } else { None };
         let from = own(comm, root, sendbuf, || Data::new(sendbuf, sendcount, sendtype))?;
         apart_from(from.as_ref(), into.as_ref())?;
-        rooted::gather(Class::Gatherv, from, into, root, comm)?
+        rooted::gather(Collective::Gatherv, from, into, root, comm)?
     }
 
     fn Scatter Scatter_c Iscatter Iscatter_c Scatter_init Scatter_init_c
@@ -201,7 +201,7 @@ collectives! {
         let from = if root_here { Some(even_blocks(sendbuf, sendcount, sendtype, peers(comm)?)?) } else { None };
         let into = own(comm, root, recvbuf, || Data::new(recvbuf, recvcount, recvtype))?;
         apart_from(into.as_ref(), from.as_ref())?;
-        rooted::scatter(Class::Scatter, from, into, root, comm)?
+        rooted::scatter(Collective::Scatter, from, into, root, comm)?
     }
 
     fn Scatterv Scatterv_c Iscatterv Iscatterv_c Scatterv_init Scatterv_init_c
@@ -210,7 +210,7 @@ collectives! {
         let from = if root_here { Some(blocks(sendbuf, sendtype, layout(sendcounts, displs, peers(comm)?)?)?) } else { None };
         let into = own(comm, root, recvbuf, || Data::new(recvbuf, recvcount, recvtype))?;
         apart_from(into.as_ref(), from.as_ref())?;
-        rooted::scatter(Class::Scatterv, from, into, root, comm)?
+        rooted::scatter(Collective::Scatterv, from, into, root, comm)?
     }
 
     fn Allgather Allgather_c Iallgather Iallgather_c Allgather_init Allgather_init_c
@@ -218,7 +218,7 @@ collectives! {
         let from = unless_in_place(comm, sendbuf, || Data::new(sendbuf, sendcount, sendtype))?;
         let into = even_blocks(recvbuf, recvcount, recvtype, peers(comm)?)?;
         apart_from(from.as_ref(), Some(&into))?;
-        exchange::allgather(Class::Allgather, from, into, comm)?
+        exchange::allgather(Collective::Allgather, from, into, comm)?
     }
 
     fn Allgatherv Allgatherv_c Iallgatherv Iallgatherv_c Allgatherv_init Allgatherv_init_c
@@ -226,7 +226,7 @@ collectives! {
         let from = unless_in_place(comm, sendbuf, || Data::new(sendbuf, sendcount, sendtype))?;
         let into = blocks(recvbuf, recvtype, layout(recvcounts, displs, peers(comm)?)?)?;
         apart_from(from.as_ref(), Some(&into))?;
-        exchange::allgather(Class::Allgatherv, from, into, comm)?
+        exchange::allgather(Collective::Allgatherv, from, into, comm)?
     }
 
     fn Alltoall Alltoall_c Ialltoall Ialltoall_c Alltoall_init Alltoall_init_c
@@ -235,7 +235,7 @@ collectives! {
         let from = if in_place(&*mpi().comm(comm)?, sendbuf.addr()) { None } else { Some(of_blocks(even_blocks(sendbuf, sendcount, sendtype, ranks)?)) };
         let into = of_blocks(even_blocks(recvbuf, recvcount, recvtype, ranks)?);
         all_apart(from.as_ref(), &into)?;
-        exchange::alltoall(Class::Alltoall, from, into, comm)?
+        exchange::alltoall(Collective::Alltoall, from, into, comm)?
     }
 
     fn Alltoallv Alltoallv_c Ialltoallv Ialltoallv_c Alltoallv_init Alltoallv_init_c
@@ -244,7 +244,7 @@ collectives! {
         let from = if in_place(&*mpi().comm(comm)?, sendbuf.addr()) { None } else { Some(of_blocks(blocks(sendbuf, sendtype, layout(sendcounts, sdispls, ranks)?)?)) };
         let into = of_blocks(blocks(recvbuf, recvtype, layout(recvcounts, rdispls, ranks)?)?);
         all_apart(from.as_ref(), &into)?;
-        exchange::alltoall(Class::Alltoallv, from, into, comm)?
+        exchange::alltoall(Collective::Alltoallv, from, into, comm)?
     }
 
     fn Alltoallw Alltoallw_c Ialltoallw Ialltoallw_c Alltoallw_init Alltoallw_init_c
@@ -253,7 +253,7 @@ collectives! {
         let from = if in_place(&*mpi().comm(comm)?, sendbuf.addr()) { None } else { Some(each(sendbuf, sendcounts, sdispls, sendtypes, ranks)?) };
         let into = each(recvbuf, recvcounts, rdispls, recvtypes, ranks)?;
         all_apart(from.as_ref(), &into)?;
-        exchange::alltoall(Class::Alltoallw, from, into, comm)?
+        exchange::alltoall(Collective::Alltoallw, from, into, comm)?
     }
 
     fn Reduce Reduce_c Ireduce Ireduce_c Reduce_init Reduce_init_c
@@ -284,13 +284,13 @@ collectives! {
     fn Scan Scan_c Iscan Iscan_c Scan_init Scan_init_c
         (sendbuf: *const c_void, recvbuf: *mut c_void, count: Count, datatype: Handle, op: Handle; comm) {
         let (from, into) = operands(sendbuf, recvbuf, count, datatype, comm)?;
-        reduction::scan(Class::Scan, from, into, op, comm)?
+        reduction::scan(Collective::Scan, from, into, op, comm)?
     }
 
     fn Exscan Exscan_c Iexscan Iexscan_c Exscan_init Exscan_init_c
         (sendbuf: *const c_void, recvbuf: *mut c_void, count: Count, datatype: Handle, op: Handle; comm) {
         let (from, into) = operands(sendbuf, recvbuf, count, datatype, comm)?;
-        reduction::scan(Class::Exscan, from, into, op, comm)?
+        reduction::scan(Collective::Exscan, from, into, op, comm)?
     }
 
     fn Reduce_scatter Reduce_scatter_c Ireduce_scatter Ireduce_scatter_c Reduce_scatter_init Reduce_scatter_init_c
@@ -302,7 +302,7 @@ collectives! {
         let (all, mine) = (counts.iter().sum::<u64>() as i64, counts.get(known.rank as usize).copied().unwrap_or(0) as i64);
         let into = Data::new(recvbuf, mine, datatype)?;
         let from = whole(sendbuf, &into, all, comm)?;
-        reduction::reduce_scatter(Class::ReduceScatter, from, into, counts, (op, comm))?
+        reduction::reduce_scatter(Collective::ReduceScatter, from, into, counts, (op, comm))?
     }
 
     fn Reduce_scatter_block Reduce_scatter_block_c Ireduce_scatter_block Ireduce_scatter_block_c Reduce_scatter_block_init Reduce_scatter_block_init_c
@@ -312,41 +312,41 @@ collectives! {
         let all = recvcount.wide().saturating_mul(i64::from(known.size()));
         let from = whole(sendbuf, &into, all, comm)?;
         let counts = vec![into.count; known.size() as usize];
-        reduction::reduce_scatter(Class::ReduceScatterBlock, from, into, counts, (op, comm))?
+        reduction::reduce_scatter(Collective::ReduceScatterBlock, from, into, counts, (op, comm))?
     }
 
     fn Neighbor_allgather Neighbor_allgather_c Ineighbor_allgather Ineighbor_allgather_c Neighbor_allgather_init Neighbor_allgather_init_c
         (sendbuf: *const c_void, sendcount: Count, sendtype: Handle, recvbuf: *mut c_void, recvcount: Count, recvtype: Handle; comm) {
         let (sources, destinations) = neighbor::counts(comm)?;
         let from = Sent::All(for_each(sendbuf, sendcount, sendtype, destinations)?);
-        neighbor::collective(Class::NeighborAllgather, from, of_blocks(even_blocks(recvbuf, recvcount, recvtype, sources)?), comm)?
+        neighbor::collective(Collective::NeighborAllgather, from, of_blocks(even_blocks(recvbuf, recvcount, recvtype, sources)?), comm)?
     }
 
     fn Neighbor_allgatherv Neighbor_allgatherv_c Ineighbor_allgatherv Ineighbor_allgatherv_c Neighbor_allgatherv_init Neighbor_allgatherv_init_c
         (sendbuf: *const c_void, sendcount: Count, sendtype: Handle, recvbuf: *mut c_void, recvcounts: In<Count>, displs: In<Displacement>, recvtype: Handle; comm) {
         let (sources, destinations) = neighbor::counts(comm)?;
         let from = Sent::All(for_each(sendbuf, sendcount, sendtype, destinations)?);
-        neighbor::collective(Class::NeighborAllgatherv, from, of_blocks(blocks(recvbuf, recvtype, layout(recvcounts, displs, sources)?)?), comm)?
+        neighbor::collective(Collective::NeighborAllgatherv, from, of_blocks(blocks(recvbuf, recvtype, layout(recvcounts, displs, sources)?)?), comm)?
     }
 
     fn Neighbor_alltoall Neighbor_alltoall_c Ineighbor_alltoall Ineighbor_alltoall_c Neighbor_alltoall_init Neighbor_alltoall_init_c
         (sendbuf: *const c_void, sendcount: Count, sendtype: Handle, recvbuf: *mut c_void, recvcount: Count, recvtype: Handle; comm) {
         let (sources, destinations) = neighbor::counts(comm)?;
         let from = Sent::Each(of_blocks(even_blocks(sendbuf, sendcount, sendtype, destinations)?));
-        neighbor::collective(Class::NeighborAlltoall, from, of_blocks(even_blocks(recvbuf, recvcount, recvtype, sources)?), comm)?
+        neighbor::collective(Collective::NeighborAlltoall, from, of_blocks(even_blocks(recvbuf, recvcount, recvtype, sources)?), comm)?
     }
 
     fn Neighbor_alltoallv Neighbor_alltoallv_c Ineighbor_alltoallv Ineighbor_alltoallv_c Neighbor_alltoallv_init Neighbor_alltoallv_init_c
         (sendbuf: *const c_void, sendcounts: In<Count>, sdispls: In<Displacement>, sendtype: Handle, recvbuf: *mut c_void, recvcounts: In<Count>, rdispls: In<Displacement>, recvtype: Handle; comm) {
         let (sources, destinations) = neighbor::counts(comm)?;
         let from = Sent::Each(of_blocks(blocks(sendbuf, sendtype, layout(sendcounts, sdispls, destinations)?)?));
-        neighbor::collective(Class::NeighborAlltoallv, from, of_blocks(blocks(recvbuf, recvtype, layout(recvcounts, rdispls, sources)?)?), comm)?
+        neighbor::collective(Collective::NeighborAlltoallv, from, of_blocks(blocks(recvbuf, recvtype, layout(recvcounts, rdispls, sources)?)?), comm)?
     }
 
     fn Neighbor_alltoallw Neighbor_alltoallw_c Ineighbor_alltoallw Ineighbor_alltoallw_c Neighbor_alltoallw_init Neighbor_alltoallw_init_c
         (sendbuf: *const c_void, sendcounts: In<Count>, sdispls: In<isize>, sendtypes: In<Handle>, recvbuf: *mut c_void, recvcounts: In<Count>, rdispls: In<isize>, recvtypes: In<Handle>; comm) {
         let (sources, destinations) = neighbor::counts(comm)?;
         let from = Sent::Each(each(sendbuf, sendcounts, sdispls, sendtypes, destinations)?);
-        neighbor::collective(Class::NeighborAlltoallw, from, each(recvbuf, recvcounts, rdispls, recvtypes, sources)?, comm)?
+        neighbor::collective(Collective::NeighborAlltoallw, from, each(recvbuf, recvcounts, rdispls, recvtypes, sources)?, comm)?
     }
 }

@@ -1,6 +1,6 @@
 //! Collectives among neighbours of a topology (MPI 4.1, section 8.6).
 
-use rank_ipc::{Amount, Class};
+use rank_ipc::{Amount, Collective};
 
 use super::board::Blocks;
 use super::exchange::{Buffer, amount};
@@ -30,7 +30,7 @@ pub enum Sent {
 }
 
 /// A collective among neighbours.
-pub fn collective(class: Class, from: Sent, into: Buffer, comm: Handle) -> Result<Starter> {
+pub fn collective(class: Collective, from: Sent, into: Buffer, comm: Handle) -> Result<Starter> {
     let (sources, destinations) = neighbours(comm)?;
     let comm = mpi().comm(comm)?;
     let is_grid = matches!(comm.topology(), Some(topology::Topology::Cart(_)));

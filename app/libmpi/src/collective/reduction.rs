@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use rank_ipc::{Amount, Class};
+use rank_ipc::{Amount, Collective};
 
 use super::{Board, Call, Contribution, Role, begin, role};
 use crate::abi::Handle;
@@ -54,9 +54,9 @@ impl Reduction {
         self.operation.commutes()
     }
 
-    fn call(&self, class: Class) -> Call {
+    fn call(&self, collective: Collective) -> Call {
         let element = self.datatype.size().max(1);
-        Call { class, root: None, element, commutative: self.commutes() }
+        Call { collective, root: None, element, commutative: self.commutes() }
     }
 
     /// Combines packed operands in their order.
@@ -119,12 +119,12 @@ pub fn reduce(
         // Its other arguments mean nothing.
         return Ok(Box::new(move || {
             let nothing = (Amount::Each(0), Amount::Each(0));
-            begin(&comm, &Call::new(Class::Reduce), nothing, Contribution::none(), |_| Ok(()))
+            begin(&comm, &Call::new(Collective::Reduce), nothing, Contribution::none(), |_| Ok(()))
         }));
     }
     let reduction = Reduction::new(op, &from.datatype)?;
     Ok(Box::new(move || {
-        let call = Call { root: number, ..reduction.call(Class::Reduce) };
+        let call = Call { root: number, ..reduction.call(Collective::Reduce) };
         let bytes = from.bytes();
         let amounts = (Amount::Each(bytes), Amount::Each(bytes));
         let gives = !comm.is_inter() || matches!(role, Role::Member(_));
@@ -152,7 +152,7 @@ pub fn allreduce(from: Data, into: Data, op: Handle, comm: Handle) -> Result<Sta
         let amounts = (Amount::Each(bytes), Amount::Each(bytes));
         let (into, reduction, ranks) = (into.clone(), reduction.clone(), comm.peers().size());
         let is_inter = comm.is_inter();
-        begin(&comm, &reduction.call(Class::Allreduce), amounts, contribution, move |board| {
+        begin(&comm, &reduction.call(Collective::Allreduce), amounts, contribution, move |board| {
             let work = || reduction.combine(all(board, ranks, bytes), into.count);
             // Each of two groups gets the other's result.
             if is_inter {
@@ -166,14 +166,20 @@ pub fn allreduce(from: Data, into: Data, op: Handle, comm: Handle) -> Result<Sta
 }
 
 /// Scan, or exscan, which leaves out the own contribution.
-pub fn scan(class: Class, from: Data, into: Data, op: Handle, comm: Handle) -> Result<Starter> {
+pub fn scan(
+    class: Collective,
+    from: Data,
+    into: Data,
+    op: Handle,
+    comm: Handle,
+) -> Result<Starter> {
     let comm = mpi().intracomm(comm)?;
     let reduction = Reduction::new(op, &from.datatype)?;
     Ok(Box::new(move || {
         let bytes = from.bytes();
         let contribution = Contribution::new(bytes, |room| from.pack(room))?;
         let amounts = (Amount::Each(bytes), Amount::Each(bytes));
-        let ranks = comm.rank + u32::from(class == Class::Scan);
+        let ranks = comm.rank + u32::from(class == Collective::Scan);
         let (into, reduction) = (into.clone(), reduction.clone());
         begin(&comm, &reduction.call(class), amounts, contribution, move |board| {
             if ranks > 0 {
@@ -186,7 +192,7 @@ pub fn scan(class: Class, from: Data, into: Data, op: Handle, comm: Handle) -> R
 
 /// Reduces, and gives each rank a part of so many elements: `counts` by rank.
 pub fn reduce_scatter(
-    class: Class,
+    class: Collective,
     from: Data,
     into: Data,
     counts: Vec<u64>,
@@ -201,7 +207,7 @@ pub fn reduce_scatter(
         let contribution = Contribution::new(bytes, |room| from.pack(room))?;
         let mine = counts.get(comm.rank as usize).copied().unwrap_or(0);
         let amounts = match class {
-            Class::ReduceScatter => {
+            Collective::ReduceScatter => {
                 let list = counts.iter().map(|count| count * size).collect();
                 (Amount::List(list), Amount::List(vec![mine * size; comm.peers().size() as usize]))
             }

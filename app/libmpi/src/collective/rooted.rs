@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use rank_ipc::{Amount, Class};
+use rank_ipc::{Amount, Collective};
 
 use super::board::Blocks;
 use super::{Call, Contribution, Role, begin, in_place, role};
@@ -47,7 +47,7 @@ pub fn bcast(data: Data, root: i32, comm: Handle) -> Result<Starter> {
     let comm = mpi().comm(comm)?;
     let (role, number) = role(&comm, root)?;
     Ok(Box::new(move || {
-        let call = Call { root: number, ..Call::new(Class::Bcast) };
+        let call = Call { root: number, ..Call::new(Collective::Bcast) };
         let bytes = data.bytes();
         let amounts = (Amount::Each(bytes), Amount::Each(bytes));
         let contribution = match role {
@@ -68,7 +68,7 @@ pub fn bcast(data: Data, root: i32, comm: Handle) -> Result<Starter> {
 
 /// Gather and gatherv: `into` is the root's buffer with its blocks.
 pub fn gather(
-    class: Class,
+    class: Collective,
     from: Option<Data>,
     into: Option<(Data, Layout)>,
     root: i32,
@@ -99,9 +99,9 @@ pub fn gather(
 }
 
 /// Bytes of the root's blocks, which only the root knows.
-fn of_root(class: Class, lengths: Option<Vec<u64>>) -> Amount {
+fn of_root(class: Collective, lengths: Option<Vec<u64>>) -> Amount {
     match class {
-        Class::Gatherv | Class::Scatterv => Amount::List(lengths.unwrap_or_default()),
+        Collective::Gatherv | Collective::Scatterv => Amount::List(lengths.unwrap_or_default()),
         _ => Amount::Each(lengths.and_then(|lengths| lengths.first().copied()).unwrap_or(0)),
     }
 }
@@ -109,7 +109,7 @@ fn of_root(class: Class, lengths: Option<Vec<u64>>) -> Amount {
 /// Scatter and scatterv: `from` is the root's buffer with its blocks. The root's own block may stay
 /// where it is.
 pub fn scatter(
-    class: Class,
+    class: Collective,
     from: Option<(Data, Layout)>,
     into: Option<Data>,
     root: i32,

@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use rank_ipc::{Amount, Class, Command, Shape, Tag, Ticket};
+use rank_ipc::{Amount, Collective, Command, Shape, Tag, Ticket};
 
 use super::epoch::{Access, Exposure};
 use super::{ALL, Window};
@@ -68,7 +68,7 @@ impl Window {
     }
 
     /// All ranks of the window meet, when their accesses are complete.
-    pub(super) fn meet(&self, class: Class) -> Result {
+    pub(super) fn meet(&self, class: Collective) -> Result {
         self.complete(ALL)?;
         let amounts = (Amount::Each(0), Amount::Each(0));
         let (call, nothing) = (Call::new(class), Contribution::none());
@@ -107,7 +107,7 @@ mpi_functions! {
         let all = abi::MODE_NOSTORE | abi::MODE_NOPUT | abi::MODE_NOPRECEDE | abi::MODE_NOSUCCEED;
         check_assertions(assert, all)?;
         window.epoch.borrow_mut().fence(assert)?;
-        window.meet(Class::Fence)
+        window.meet(Collective::Fence)
     }
 
     fn Win_post(group: Handle, assert: c_int, win: Handle) about Win(win) {

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::ffi::{c_int, c_void};
 use std::rc::Rc;
 
-use rank_ipc::{Amount, Class, Offset};
+use rank_ipc::{Amount, Collective, Offset};
 use rustix::process::{PTracer, set_ptracer};
 
 use super::Window;
@@ -95,7 +95,7 @@ impl Parts {
     /// All ranks tell of their parts; one of them allocates what all share: the locks, and the
     /// memory of a shared window.
     fn agree(&self, comm: &Comm, mine: Told) -> Result<(Vec<Told>, [Offset; 2])> {
-        let (call, mine) = (Call::new(Class::WinCreate), Contribution::of(&mine.encode())?);
+        let (call, mine) = (Call::new(Collective::WinCreate), Contribution::of(&mine.encode())?);
         let nothing = || Amount::Each(0);
         let ticket = collective::post(comm, &call, nothing(), nothing(), mine)?;
         let port = mpi().port()?;
@@ -193,7 +193,7 @@ fn free(place: Out<Handle>) -> Result {
     let window = mpi().window(handle)?;
     window.epoch.borrow_mut().free()?;
     window.attributes.clear(handle)?;
-    window.meet(Class::WinFree)?;
+    window.meet(Collective::WinFree)?;
     let port = mpi().port()?;
     let [own, shared] = window.blocks.take();
     let last = window.locks.leave()?;

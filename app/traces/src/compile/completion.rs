@@ -6,10 +6,10 @@ use super::emit::Shape;
 use super::keys::Purpose;
 use super::onesided;
 use super::rank::{Compiler, NONE};
-use crate::format::table::{Class, Table};
 use crate::options::Mode;
 use crate::record::{Record, Status, UNKNOWN};
 use crate::source::Stream;
+use calls::{Class, Table};
 
 const BLIND: &str = "the trace does not say which requests were completed: they are waited for where their handles are used \
                      again, or once all of them must be done";

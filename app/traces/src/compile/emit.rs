@@ -8,8 +8,8 @@ use schedule::{Edge, Kind, Op};
 use super::align::Step;
 use super::keys::Purpose;
 use super::rank::{Compiler, Logged, NONE};
-use crate::collective::Sink;
 use crate::options::{Mode, Window};
+use calls::Sink;
 
 /// When a call returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

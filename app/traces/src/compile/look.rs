@@ -1,22 +1,10 @@
 //! What calls cost, and looks at what others have done.
 
+use calls::{Class, polling};
+
 use super::rank::Compiler;
-use crate::format::table::Class;
 use crate::options::Mode;
 use crate::source::Stream;
-
-/// Looks are not in a row if the rank computes so many times what one costs between them.
-pub const LOOKS_APART: u64 = 10;
-
-/// So many looks at the clock in a row cost the same.
-const FREE_LOOKS: u64 = 100;
-/// A rank that computes longer, in picoseconds, does not only look at the clock.
-pub const BUSY: u64 = 10_000_000;
-
-/// What the n-th look at the clock in a row costs, if the first costs `cost`.
-pub fn look_at_clock(cost: u64, looks: u64) -> u64 {
-    cost.saturating_mul(looks.saturating_sub(FREE_LOOKS).max(1))
-}
 
 impl Compiler<'_> {
     /// A look at the clock of a simulated run: it ends the computation so far.
@@ -25,11 +13,11 @@ impl Compiler<'_> {
             return;
         }
         let gap = self.computed();
-        if gap > BUSY {
+        if gap > polling::BUSY {
             self.times = 0;
         }
         self.times += 1;
-        let cost = look_at_clock(self.options.simulated_calls.clock, self.times);
+        let cost = polling::look_at_clock(self.options.simulated_calls.clock, self.times);
         self.ends(gap.saturating_add(cost));
         if let Some(chain) = self.threads.get_mut(self.now.thread) {
             chain.clock = self.now.leave;
@@ -88,7 +76,7 @@ impl Compiler<'_> {
         }
         self.times = 0;
         let gap = self.computed();
-        if gap >= cost.saturating_mul(LOOKS_APART) {
+        if gap >= cost.saturating_mul(polling::APART) {
             self.looks = 0;
         }
         self.looks += 1;

@@ -9,13 +9,13 @@
 
 mod align;
 mod between;
-mod calls;
 mod completion;
 mod emit;
 mod keys;
 mod locks;
 mod look;
 mod onesided;
+mod post;
 mod probes;
 mod rank;
 mod refused;
@@ -23,8 +23,6 @@ mod run;
 mod send;
 mod synchronous;
 mod unlisted;
-
-pub use look::{BUSY, LOOKS_APART, look_at_clock};
 
 use std::collections::BTreeMap;
 use std::io;
@@ -326,7 +324,7 @@ fn scan(traces: &Traces, rank: u32) -> Result<(Vec<(u64, i128)>, i128), Error> {
     let mut record = crate::record::Record::default();
     let mut init = 0;
     while stream.next(&mut record)? {
-        if record.call().is_some_and(|call| call.class == crate::format::table::Class::Init) {
+        if record.call().is_some_and(|call| call.class == calls::Class::Init) {
             init = record.leave;
         }
     }

@@ -11,17 +11,17 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 use schedule::{Edge, Kind, Op};
 
-use super::calls::{bytes, synchronise};
 use super::completion::missed;
 use super::emit::Shape;
 use super::keys::Purpose;
 use super::locks::{At, Held};
+use super::post::{bytes, synchronise};
 use super::rank::{Compiler, Ranked, Remote};
 use crate::definitions::Moment;
-use crate::format::table::Class;
 use crate::options::{Mode, Options, Window};
 use crate::record::{Arguments, PROC_NULL};
 use crate::source::Stream;
+use calls::{Class, Collective};
 
 /// The types of a lock that nobody shares: Open MPI's, and MPICH's and that of the standard's
 /// binary interface.
@@ -62,9 +62,7 @@ impl Exposure {
 pub const fn is(class: Class) -> bool {
     matches!(
         class,
-        Class::WinCreate
-            | Class::WinFree
-            | Class::Fence
+        Class::Collective(Collective::WinCreate | Collective::WinFree | Collective::Fence)
             | Class::Post
             | Class::WinStart
             | Class::Complete
@@ -98,11 +96,11 @@ pub fn compile(
 ) -> Result<(), String> {
     let mut shape = Shape::Completion;
     match class {
-        Class::WinCreate => {
+        Class::Collective(Collective::WinCreate) => {
             create(compiler, arguments, stream)?;
             shape = Shape::Collective;
         }
-        Class::WinFree | Class::Fence => {
+        Class::Collective(_) => {
             let id = arguments.number();
             answers(compiler, id, None, false)?;
             waited(compiler);

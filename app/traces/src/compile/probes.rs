@@ -1,12 +1,12 @@
 //! Messages that are found before they are received.
 
-use super::calls::{both, buffer};
 use super::keys::Purpose;
+use super::post::{both, buffer};
 use super::rank::{Compiler, Probed};
-use crate::format::table::Class;
 use crate::options::Mode;
 use crate::record::{ANY, Arguments, PROC_NULL, UNKNOWN};
 use crate::source::Stream;
+use calls::Class;
 
 /// A call receives the message that is in hand.
 pub fn matched(

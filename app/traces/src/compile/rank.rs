@@ -15,13 +15,13 @@ use super::locks::{Grants, Held};
 use super::onesided::Exposure;
 use super::synchronous::{Answers, Synchronous};
 use super::unlisted::Verdict;
-use super::{Clock, Mark, calls};
+use super::{Clock, Mark, post};
 use crate::definitions::Communicator;
-use crate::format::table::{Class, How};
 use crate::options::{Mode, Options, Window};
 use crate::pinning::Pinned;
 use crate::record::{PROC_NULL, Record};
 use crate::source::Stream;
+use calls::{Class, How};
 
 /// How many errors of a rank are shown.
 const SHOWN: usize = 20;
@@ -422,7 +422,7 @@ impl<'a> Compiler<'a> {
             self.finish();
             Ok(())
         } else {
-            calls::compile(self, call, record, stream)
+            post::compile(self, call, record, stream)
         };
         self.window(record, Some(call.class));
         result.map_err(|message| {

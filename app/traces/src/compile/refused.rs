@@ -1,7 +1,7 @@
 //! Arguments of calls that no program can have made.
 
-use crate::format::table::Class;
 use crate::record::{ANY, PROC_NULL};
+use calls::Collective;
 
 fn count(count: i64) -> Result<(), String> {
     if count < 0 { Err(format!("a count of {count}: it is negative")) } else { Ok(()) }
@@ -22,14 +22,14 @@ pub fn message(values: &[i64], receives: bool) -> Result<(), String> {
 
 /// A collective whose count means something on every rank; others are ignored on some, and in
 /// place.
-pub fn collective(class: Class, values: &[i64]) -> Result<(), String> {
-    let place = match class {
-        Class::Bcast => 1,
-        Class::Reduce
-        | Class::Allreduce
-        | Class::Scan
-        | Class::Exscan
-        | Class::ReduceScatterBlock => 2,
+pub fn collective(operation: Collective, values: &[i64]) -> Result<(), String> {
+    let place = match operation {
+        Collective::Bcast => 1,
+        Collective::Reduce
+        | Collective::Allreduce
+        | Collective::Scan
+        | Collective::Exscan
+        | Collective::ReduceScatterBlock => 2,
         _ => return Ok(()),
     };
     values.get(place).copied().map_or(Ok(()), count)

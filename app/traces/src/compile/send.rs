@@ -1,13 +1,13 @@
 //! Sends, by their modes.
 
-use super::calls::{both, buffer};
 use super::keys::Purpose;
+use super::post::{both, buffer};
 use super::rank::Compiler;
 use super::refused;
 use super::synchronous::{self, STANDARD};
-use crate::format::table::Class;
 use crate::record::Arguments;
 use crate::source::Stream;
+use calls::Class;
 
 /// A send by itself. A synchronous one waits for its answer, if there are answers.
 pub fn plain(

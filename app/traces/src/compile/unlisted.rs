@@ -1,9 +1,9 @@
 //! Functions outside the table of calls: which of them a schedule may leave out.
 
 use super::rank::Compiler;
-use crate::format::table::{Class, Table};
 use crate::record::Record;
 use crate::source::Stream;
+use calls::{Class, Table};
 
 /// What is to be done about such a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

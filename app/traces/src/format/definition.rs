@@ -1,7 +1,9 @@
 //! Records that define something: a number below 16, the length of what follows, and that.
 
 use super::varint;
-use crate::definitions::{Communicator, Definitions, Group, Moment, Neighbours, Offset};
+use calls::Neighbours;
+
+use crate::definitions::{Communicator, Definitions, Group, Moment, Offset};
 
 /// A function outside the table: number, length of its name, name.
 pub const NAME: u32 = 1;

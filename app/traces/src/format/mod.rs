@@ -5,7 +5,6 @@ mod definition;
 mod header;
 pub(crate) use header::fill;
 mod read;
-pub mod table;
 pub mod varint;
 mod write;
 

@@ -5,10 +5,10 @@ use std::io::{self, BufReader, Read};
 
 use super::definition::{CALLS, Effect, apply};
 use super::header::{Header, fill};
-use super::table::{Field, Table, UNLISTED};
 use super::{BLOCK, BLOCK_HEADER, Error, INDEX, LARGEST_BLOCK, varint};
 use crate::definitions::{Definitions, Moment};
 use crate::record::Record;
+use calls::{Field, Table, UNLISTED};
 
 /// The calls of a file that was not closed, or damaged later, end early.
 #[derive(Clone, Debug, PartialEq, Eq)]

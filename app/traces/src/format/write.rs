@@ -4,10 +4,10 @@ use std::io::{self, Write};
 
 use super::definition::{CLOCK, COMMUNICATOR, NAME, NEIGHBOURS, THREAD, put_group};
 use super::header::{Header, Unit};
-use super::table::{Field, Table};
 use super::{BLOCK, END, INDEX, varint};
-use crate::definitions::{Communicator, Neighbours, Offset};
+use crate::definitions::{Communicator, Offset};
 use crate::record::Record;
+use calls::{Field, Neighbours, Table};
 
 /// A block is closed when it has this many bytes.
 const BLOCK_BYTES: usize = 1 << 18;

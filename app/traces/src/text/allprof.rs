@@ -16,8 +16,8 @@ use schedule::goal::Severity;
 pub use super::findings::Findings;
 use super::lines::Lines;
 use crate::definitions::{Communicator, Definitions, Group, Offset};
-use crate::format::table::{Call, Class, Field, How, Table, UNLISTED};
 use crate::record::{ANY, NULL, PROC_NULL, Record, SELF, UNKNOWN, WORLD};
+use calls::{Call, Class, Field, How, Table, UNLISTED};
 
 /// Reads the calls of a rank.
 pub struct AllprofReader<R> {

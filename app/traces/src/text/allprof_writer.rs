@@ -10,8 +10,8 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use crate::definitions::Definitions;
-use crate::format::table::{Call, Class, Field};
 use crate::record::{ANY, Record, UNKNOWN};
+use calls::{Call, Class, Field};
 
 /// Writes the calls of a rank.
 pub struct AllprofWriter<W> {
@@ -228,7 +228,7 @@ pub(super) fn single(call: &Call, record: &Record) -> Option<(&'static str, Vec<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::table::Table;
+    use calls::Table;
 
     /// The second of three requests is completed; an unsuccessful test completes none.
     #[test]

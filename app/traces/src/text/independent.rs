@@ -16,9 +16,9 @@ use schedule::goal::Severity;
 use super::findings::Findings;
 use super::lines::Lines;
 use crate::definitions::Definitions;
-use crate::format::table::{Field, Table};
 use crate::record::{ANY, Between, PROC_NULL, Record, WORLD};
 use crate::source::OpenError;
+use calls::{Field, Table};
 
 /// What a host computes when nothing else is said: operations per second.
 pub const SPEED: u64 = 1_000_000_000;
@@ -468,7 +468,7 @@ impl<R: Read> IndependentReader<R> {
             record.values.push(request);
         }
         let prefix = if immediate { "MPI_I" } else { "MPI_" };
-        let is = |call: &&crate::format::table::Call| {
+        let is = |call: &&calls::Call| {
             call.name.strip_prefix(prefix).is_some_and(|rest| rest.eq_ignore_ascii_case(name))
                 && immediate == (call.fields.last() == Some(&Field::Request))
         };

@@ -12,8 +12,8 @@ use rustc_hash::FxHashMap;
 
 use super::allprof_writer::single;
 use crate::definitions::{Communicator, Definitions, Group};
-use crate::format::table::{Call, Class, How, Table};
 use crate::record::{ANY, Arguments, Between, PROC_NULL, Record, Status, UNKNOWN, WORLD};
+use calls::{Call, Class, Collective, How, Table};
 
 /// Bytes, among the datatypes of the text.
 const BYTE: i64 = 6;
@@ -136,7 +136,9 @@ impl<W: Write> IndependentWriter<W> {
                 | Class::BufferDetach,
                 _,
             ) => {}
-            (_, How::Blocking) => self.collective(call.class, arguments, definitions)?,
+            (Class::Collective(collective), How::Blocking) => {
+                self.collective(collective, arguments, definitions)?;
+            }
             _ => return Err("time-independent text has no such call".to_owned()),
         }
         Ok(())
@@ -255,7 +257,7 @@ impl<W: Write> IndependentWriter<W> {
     // Long because it lists the collectives.
     fn collective(
         &mut self,
-        class: Class,
+        collective: Collective,
         mut arguments: Arguments,
         definitions: &Definitions,
     ) -> Result<(), String> {
@@ -274,35 +276,35 @@ impl<W: Write> IndependentWriter<W> {
             words.join(" ")
         };
         let a = &mut arguments;
-        let words = match class {
-            Class::Barrier | Class::Create => "barrier".to_owned(),
-            Class::Bcast => format!("bcast {} {} {BYTE}", bytes(a), a.number()),
-            Class::Reduce | Class::Allreduce | Class::Scan | Class::Exscan => {
+        let words = match collective {
+            Collective::Barrier | Collective::Create => "barrier".to_owned(),
+            Collective::Bcast => format!("bcast {} {} {BYTE}", bytes(a), a.number()),
+            Collective::Reduce | Collective::Allreduce | Collective::Scan | Collective::Exscan => {
                 a.number();
                 let bytes = bytes(a);
                 a.number();
-                match class {
-                    Class::Reduce => format!("reduce {bytes} 0 {} {BYTE}", a.number()),
-                    Class::Allreduce => format!("allreduce {bytes} 0 {BYTE}"),
-                    Class::Scan => format!("scan {bytes} 0 {BYTE}"),
+                match collective {
+                    Collective::Reduce => format!("reduce {bytes} 0 {} {BYTE}", a.number()),
+                    Collective::Allreduce => format!("allreduce {bytes} 0 {BYTE}"),
+                    Collective::Scan => format!("scan {bytes} 0 {BYTE}"),
                     _ => format!("exscan {bytes} 0 {BYTE}"),
                 }
             }
-            Class::Gather | Class::Scatter => {
-                let name = if class == Class::Gather { "gather" } else { "scatter" };
+            Collective::Gather | Collective::Scatter => {
+                let name = if collective == Collective::Gather { "gather" } else { "scatter" };
                 format!("{name} {} {} {} {BYTE} {BYTE}", bytes(a), bytes(a), a.number())
             }
-            Class::Allgather => format!("allgather {} {} {BYTE} {BYTE}", bytes(a), bytes(a)),
-            Class::Alltoall => format!("alltoall {} {} {BYTE} {BYTE}", bytes(a), bytes(a)),
-            Class::Gatherv => {
+            Collective::Allgather => format!("allgather {} {} {BYTE} {BYTE}", bytes(a), bytes(a)),
+            Collective::Alltoall => format!("alltoall {} {} {BYTE} {BYTE}", bytes(a), bytes(a)),
+            Collective::Gatherv => {
                 format!("gatherv {} {} {} {BYTE} {BYTE}", bytes(a), list(a), a.number())
             }
-            Class::Scatterv => {
+            Collective::Scatterv => {
                 format!("scatterv {} {} {} {BYTE} {BYTE}", list(a), bytes(a), a.number())
             }
-            Class::Allgatherv => format!("allgatherv {} {} {BYTE} {BYTE}", bytes(a), list(a)),
-            Class::Alltoallv => format!("alltoallv 0 {} 0 {} {BYTE} {BYTE}", list(a), list(a)),
-            Class::ReduceScatter => {
+            Collective::Allgatherv => format!("allgatherv {} {} {BYTE} {BYTE}", bytes(a), list(a)),
+            Collective::Alltoallv => format!("alltoallv 0 {} 0 {} {BYTE} {BYTE}", list(a), list(a)),
+            Collective::ReduceScatter => {
                 a.number();
                 let counts = list(a);
                 a.number();

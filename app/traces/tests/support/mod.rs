@@ -5,13 +5,13 @@
 use std::fs::File;
 use std::path::PathBuf;
 
+use calls::{Neighbours, Table};
 use host::{Settings, simulate};
 use kernel::Silent;
 use loggops::{Costs, Inject, Parameters};
 use schedule::{Kind, Program};
 use traces::compile;
-use traces::definitions::{Communicator, Group, Neighbours};
-use traces::format::table::Table;
+use traces::definitions::{Communicator, Group};
 use traces::format::{Header, Writer};
 use traces::options::Options;
 use traces::record::Record;

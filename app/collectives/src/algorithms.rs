@@ -1,13 +1,14 @@
-//! Collectives by the algorithms of MPI libraries.
+//! A choice of algorithms for all collectives of a program.
 
-use collectives::{
-    Action, Blocks, Buffer, Call, Choices, Collective as Operation, Nodes, Plan, Region, find, plan,
-};
+use calls::{Amount, Collective, CollectiveCall, Expand, Sink};
 use smallvec::SmallVec;
 use units::TimePerByte;
 
-use crate::collective::{Amount, Collective, Expand, Schedgen, Sink};
-use crate::format::table::Class;
+use crate::call::{Call, Choices};
+use crate::layout::{Blocks, Nodes};
+use crate::names::{find, plan};
+use crate::plan::{Action, Buffer, Plan, Region};
+use crate::schedgen::Schedgen;
 
 /// Algorithms by name, those that a library chooses, or Schedgen's.
 ///
@@ -15,9 +16,9 @@ use crate::format::table::Class;
 /// count per rank, of which only the root knows all, collectives among neighbours and between
 /// groups.
 #[derive(Clone, Debug)]
-pub struct Library {
-    /// The name of each collective's algorithm or of a library's choice, in the order of
-    /// [`Operation::ALL`]; `None` for Schedgen's algorithm.
+pub struct Algorithms {
+    /// The name of each collective's algorithm or of a library's choice, by number;
+    /// `None` for Schedgen's algorithm.
     names: Choices,
     /// Which ranks of a communicator share a node.
     pub nodes: Nodes,
@@ -25,33 +26,34 @@ pub struct Library {
     pub reduction: TimePerByte,
 }
 
-impl Library {
+impl Algorithms {
     /// What a library of this name, such as `openmpi`, chooses, or Schedgen if there is none; but
     /// these algorithms for these collectives.
-    pub fn new(name: Option<&str>, algorithms: &[(Operation, &'static str)]) -> Self {
-        let names = Operation::ALL.map(|operation| {
-            let own = algorithms.iter().find(|(of, _)| *of == operation);
+    pub fn new(name: Option<&str>, algorithms: &[(Collective, &'static str)]) -> Self {
+        let names = std::array::from_fn(|number| {
+            let collective = *Collective::ALL.get(number)?;
+            let own = algorithms.iter().find(|(of, _)| *of == collective);
             // A collective of which a library has no choice has only the default.
-            let choice = |name| find(operation, name).map_or("default", |entry| entry.name);
+            let choice = |name| find(collective, name).map_or("default", |entry| entry.name);
             own.map(|(_, algorithm)| *algorithm).or_else(|| name.map(choice))
         });
         Self { names, nodes: Nodes::Consecutive(1), reduction: TimePerByte::ZERO }
     }
 }
 
-impl Expand for Library {
-    fn expand(&self, what: &Collective, sink: &mut dyn Sink) -> Result<(), String> {
-        let operation = operation(what.class).filter(|_| what.remote == 0);
-        let name = operation.and_then(|operation| *self.names.get(operation as usize)?);
-        let (Some(operation), Some(name)) = (operation, name) else {
+impl Expand for Algorithms {
+    fn expand(&self, what: &CollectiveCall, sink: &mut dyn Sink) -> Result<(), String> {
+        let collective = algorithms_of(what.collective).filter(|_| what.remote == 0);
+        let name = collective.and_then(|collective| *self.names.get(collective as usize)?);
+        let (Some(collective), Some(name)) = (collective, name) else {
             return Schedgen.expand(what, sink);
         };
         let (sends, receives) = (&what.sends, &what.receives);
         // What all ranks know, so that they choose alike.
-        let shared = match operation {
-            Operation::Gather if what.root == Some(what.me) => receives,
-            Operation::Scatter if what.root != Some(what.me) => receives,
-            Operation::Allgatherv => receives,
+        let shared = match collective {
+            Collective::Gather if what.root == Some(what.me) => receives,
+            Collective::Scatter if what.root != Some(what.me) => receives,
+            Collective::Allgatherv => receives,
             _ => sends,
         };
         let whole = |amount: &Amount| match amount {
@@ -72,7 +74,7 @@ impl Expand for Library {
             nodes: &self.nodes,
             inside: &self.names,
         };
-        let plan = plan(operation, name, &call).map_err(|error| error.to_string())?;
+        let plan = plan(collective, name, &call).map_err(|error| error.to_string())?;
         post(&plan, element, self.reduction, sink);
         Ok(())
     }
@@ -127,28 +129,18 @@ fn blocks(amount: &Amount, element: u64) -> Blocks {
     }
 }
 
-/// Those for which libraries have a choice.
-const fn operation(class: Class) -> Option<Operation> {
-    Some(match class {
-        Class::Barrier
-        | Class::Create
-        | Class::CreateGroup
-        | Class::WinCreate
-        | Class::WinFree
-        | Class::Fence => Operation::Barrier,
-        Class::Bcast => Operation::Bcast,
-        Class::Reduce => Operation::Reduce,
-        Class::Allreduce => Operation::Allreduce,
-        Class::Gather => Operation::Gather,
-        Class::Scatter => Operation::Scatter,
-        Class::Allgather => Operation::Allgather,
-        Class::Allgatherv => Operation::Allgatherv,
-        Class::Alltoall => Operation::Alltoall,
-        Class::Alltoallv | Class::Alltoallw => Operation::Alltoallv,
-        Class::ReduceScatter => Operation::ReduceScatter,
-        Class::ReduceScatterBlock => Operation::ReduceScatterBlock,
-        Class::Scan => Operation::Scan,
-        Class::Exscan => Operation::Exscan,
-        _ => return None,
-    })
+/// Returns the collective whose algorithms carry out another one, if libraries choose among several.
+const fn algorithms_of(collective: Collective) -> Option<Collective> {
+    match collective {
+        _ if collective.only_synchronises() => Some(Collective::Barrier),
+        Collective::Alltoallw => Some(Collective::Alltoallv),
+        Collective::Gatherv
+        | Collective::Scatterv
+        | Collective::NeighborAllgather
+        | Collective::NeighborAllgatherv
+        | Collective::NeighborAlltoall
+        | Collective::NeighborAlltoallv
+        | Collective::NeighborAlltoallw => None,
+        _ => Some(collective),
+    }
 }

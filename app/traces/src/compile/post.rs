@@ -1,14 +1,13 @@
 //! What each call posts.
 
+use calls::{Amount, Call, Class, Collective, CollectiveCall, How};
 use smallvec::{SmallVec, smallvec};
 
 use super::emit::{Posting, Shape};
 use super::keys::Purpose;
 use super::rank::{Compiler, Request};
 use super::{completion, onesided, probes, refused, send};
-use crate::collective::{Amount, Collective};
 use crate::definitions::Group;
-use crate::format::table::{Call, Class, How};
 use crate::record::{ANY, Arguments, Datatype, PROC_NULL, ROOT, Record, Status, UNKNOWN};
 use crate::source::Stream;
 
@@ -156,13 +155,14 @@ fn post(
         }
         Class::IntercommCreate => {
             let told = leaders(compiler, arguments, stream)?;
-            collective(compiler, Class::Create, arguments, &told, stream)?;
+            collective(compiler, Collective::Create, arguments, &told, stream)?;
             shape = Shape::Collective;
         }
-        _ => {
-            collective(compiler, class, arguments, &[], stream)?;
+        Class::Collective(operation) => {
+            collective(compiler, operation, arguments, &[], stream)?;
             shape = Shape::Collective;
         }
+        _ => return Err("this is no call that starts an operation".to_owned()),
     }
     if !immediate {
         compiler.frame(shape);
@@ -310,14 +310,14 @@ fn blocks(arguments: &mut Arguments, wide: bool) -> (Amount, (i64, u64)) {
 }
 
 // Long because it lists the arguments of all collectives.
-fn shared(class: Class, arguments: &mut Arguments, ranks: u64) -> Shared {
-    use Class as C;
+fn shared(operation: Collective, arguments: &mut Arguments, ranks: u64) -> Shared {
+    use Collective as C;
     let nothing = || (Amount::Each(0), (0, 0));
     let mut rooted = false;
     let (mut element, mut commutative) = (1, true);
     // Reductions the program made are the only ones that may not commute.
     let operator = |arguments: &mut Arguments| arguments.number() != NOT_COMMUTATIVE;
-    let (sends, receives) = match class {
+    let (sends, receives) = match operation {
         C::Bcast => {
             rooted = true;
             let one = block(arguments, 1);
@@ -353,7 +353,7 @@ fn shared(class: Class, arguments: &mut Arguments, ranks: u64) -> Shared {
         C::Alltoallv | C::NeighborAlltoallv => (blocks(arguments, false), blocks(arguments, false)),
         C::Alltoallw | C::NeighborAlltoallw => (blocks(arguments, true), blocks(arguments, true)),
         C::Reduce | C::Allreduce | C::Scan | C::Exscan | C::ReduceScatterBlock => {
-            rooted = class == C::Reduce;
+            rooted = operation == C::Reduce;
             let (from, into) = (arguments.number(), arguments.number());
             let (count, datatype) = (arguments.number(), arguments.datatype());
             commutative = operator(arguments);
@@ -412,16 +412,16 @@ fn leaders(
 // Long because it binds one description of a collective from many arguments.
 fn collective(
     compiler: &mut Compiler,
-    class: Class,
+    operation: Collective,
     mut arguments: Arguments,
     before: &[u32],
     stream: &Stream,
 ) -> Result<(), String> {
-    refused::collective(class, arguments.rest())?;
+    refused::collective(operation, arguments.rest())?;
     // What a buffer of several blocks holds depends on the communicator, which stands behind it.
-    let mut what = shared(class, &mut arguments.clone(), 1);
+    let mut what = shared(operation, &mut arguments.clone(), 1);
     let mut id = what.communicator;
-    if class == Class::CreateGroup {
+    if operation == Collective::CreateGroup {
         // Only those in the new communicator take part.
         arguments.number();
         arguments.number();
@@ -431,21 +431,21 @@ fn collective(
         }
     } else {
         let ranks = compiler.communicator(stream, id)?.peers().len();
-        what = shared(class, &mut arguments, u64::from(ranks));
+        what = shared(operation, &mut arguments, u64::from(ranks));
     }
     // A send buffer in place: its own count means nothing.
-    if matches!(class, Class::Allgather | Class::Alltoall)
+    if matches!(operation, Collective::Allgather | Collective::Alltoall)
         && what.buffers.first().is_some_and(|b| b.0 == 1)
     {
         what.sends = what.receives.clone();
     }
-    if matches!(class, Class::Alltoallv | Class::Alltoallw)
+    if matches!(operation, Collective::Alltoallv | Collective::Alltoallw)
         && what.buffers.first().is_some_and(|b| b.0 == 1)
     {
         what.sends = what.receives.clone();
     }
     let communicator = compiler.communicator(stream, id)?;
-    if class == Class::ReduceScatter {
+    if operation == Collective::ReduceScatter {
         // What is mine comes from everyone.
         let mine = what.sends.of(communicator.me as usize);
         what.receives = Amount::List(vec![mine; communicator.peers().len() as usize]);
@@ -480,8 +480,8 @@ fn collective(
         each @ Amount::Each(_) => each,
     };
     let parts = if remote > 0 { (local, remote) } else { (local * copies, 0) };
-    let described = Collective {
-        class,
+    let described = CollectiveCall {
+        collective: operation,
         ranks: parts.0,
         me: communicator.me + if copies > 1 { compiler.copy() * local } else { 0 },
         remote: parts.1,
@@ -518,5 +518,5 @@ fn collective(
 /// A barrier among the members of a communicator, as part of another call.
 pub fn synchronise(compiler: &mut Compiler, id: i64, stream: &Stream) -> Result<(), String> {
     let record = Record { values: vec![id], ..Record::default() };
-    collective(compiler, Class::Barrier, record.arguments(), &[], stream)
+    collective(compiler, Collective::Barrier, record.arguments(), &[], stream)
 }
