@@ -12,7 +12,7 @@ use crate::message::{Kind, Message};
 use crate::path::{Clock, Path, Stamp};
 use crate::queues::{Arrived, Entry, Rank as Place, Task, Work};
 use crate::rank::{Unexpected, Unreleased};
-use crate::source::Source;
+use crate::source::{Source, Starts};
 use crate::{Activity, Error, Record, Rendezvous};
 
 /// What an activity has done to its CPU.
@@ -57,7 +57,7 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> Turn<'t, S, N, B> {
             self.crew.probe.record(Record::Computed { rank, index, start: at, end });
         }
         self.crew.events += 1;
-        if self.engine.source.wants_starts_of_computation() {
+        if self.engine.source.starts() == Starts::All {
             self.started(index, at, start);
         }
         if let Some(receive) = self.engine.source.cancels(&self.rank.source, index) {
@@ -79,7 +79,7 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> Turn<'t, S, N, B> {
     #[inline]
     fn started(&mut self, index: u32, at: Time, path: Path) {
         let source = &self.engine.source;
-        if source.wants_starts() && source.wants_start(&self.rank.source, index) {
+        if source.starts() != Starts::Nothing && source.wants_start(&self.rank.source, index) {
             self.reached_rarely(index, Edge::Started, &Stamp { time: at, cause: at, path });
         }
     }

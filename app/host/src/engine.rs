@@ -25,7 +25,7 @@ use crate::queues::{Arrived, Entry, Only, Queues, Task, Work};
 use crate::rank::{Rank, Waiting};
 use crate::relay::Charges;
 use crate::shared::{Host, HostTurn};
-use crate::source::{START, Source};
+use crate::source::{START, Source, Starts};
 use crate::{Error, Record, Settings};
 
 /// The model.
@@ -406,7 +406,7 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> Turn<'_, S, N, B> {
             let op = self.op(index);
             let work = Work::One(index, op);
             let task = Task { at: START, batch: 1, kind: Place::Receive, work };
-            if self.engine.source.wants_starts() {
+            if self.engine.source.starts() != Starts::Nothing {
                 self.queues().push(Class::Receives, || Entry::Task(task));
             } else {
                 // What could come before it at time zero does not change what it meets.

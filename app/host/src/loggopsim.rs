@@ -36,7 +36,7 @@ use crate::queues::{Arrived, Entry, Order, Queues, Rank as Place};
 use crate::queues::{Task, Work};
 use crate::rank::{Matching, Unexpected, Unreleased};
 use crate::simulate::critical_path;
-use crate::source::{Scheduled, Source};
+use crate::source::{Claims, Operations, Progress, Scheduled};
 use crate::{Activity, Error, Outcome, RankTotals, Record, Settings};
 
 /// Whether a program sends messages of no bytes.
@@ -48,7 +48,7 @@ fn has_empty_messages(program: &impl Program) -> bool {
 
 /// A host.
 struct Host {
-    source: crate::source::Progress,
+    source: Progress,
     clocks: Clocks,
     queues: Box<Queues>,
     matching: Matching,

@@ -12,7 +12,7 @@ use crate::engine::{Crew, Engine, Ranks, Watched};
 use crate::path::Clock;
 use crate::places::Places;
 use crate::rank::Rank;
-use crate::source::{Source, Work};
+use crate::source::{Operations as _, Source, Starts, Work};
 use crate::{CriticalPath, Noise, Outcome, RankTotals, Record, Rendezvous, Settings};
 
 /// Why a simulation could not be carried out.
@@ -121,7 +121,7 @@ pub fn simulate_over<N: Network, P: Work, B: Probe<Record<N::Detail>>>(
     let shape = Shape::new(program.cpus(), program.nics());
     let run = |source: P::Source<'_>| {
         let straight = !B::LISTENS && !shape.several() && settings.noise == Noise::None;
-        let plain = straight && !source.wants_starts() && !source.wants_sends();
+        let plain = straight && source.starts() == Starts::Nothing && !source.wants_sends();
         let (hosts, places) = (count, places()?);
         let engine =
             Engine { source, network, settings, ranks, hosts, places, shape, straight, plain };

@@ -4,11 +4,11 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use calls::Expand;
-use host::{Message, Source, Stamp, Work};
+use host::{Claims, Explains, Message, Operations, Probing, Stamp, Starts, Waits, Work};
 use rank_ipc::arena::Full;
 use rank_ipc::hosts::Hosts;
 use rank_ipc::{Command, Decoder, Reply, SIMULATORS_TURN};
-use schedule::{Edge, Follow, Op, Run};
+use schedule::{Edge, Op, Run};
 
 use crate::computation::Computation;
 use crate::envelope::Envelope;
@@ -249,11 +249,15 @@ impl<H: Holder + ?Sized> Work for Live<'_, H> {
     }
 }
 
-impl<H: Holder + ?Sized> Source for &Live<'_, H> {
+impl<H: Holder + ?Sized> Operations for &Live<'_, H> {
     type State = State;
 
     fn state(&self, rank: u32) -> State {
         State { rank: Box::new(Rank::new(rank, self.first)), waits: false }
+    }
+
+    fn weight(&self, rank: u32) -> u32 {
+        u32::from(rank < self.first)
     }
 
     fn op(&self, state: &State, _: u32, index: u32) -> Op {
@@ -283,19 +287,26 @@ impl<H: Holder + ?Sized> Source for &Live<'_, H> {
         state.rank.graph.post(post);
     }
 
-    fn follow(&self, _: &State, _: u32, _: u32) -> Follow {
-        Follow::Several
+    fn unfinished(&self, state: &State, _: u32) -> bool {
+        !state.rank.finished && !state.rank.dormant
     }
 
-    fn missing(&self, state: &State, _: u32, index: u32) -> u32 {
-        state.rank.graph.missing(index)
+    /// Calls begin with computation, and nothing waits for its start.
+    fn starts(&self) -> Starts {
+        Starts::Messages
     }
 
-    fn answer(&self, _: &mut State, _: u32, _: u32) -> Option<(u32, Follow)> {
-        None
+    fn wants_start(&self, state: &State, index: u32) -> bool {
+        state.rank.hangs_on(index) || state.rank.graph.is_waited_to_start(index)
     }
 
-    fn ended(&self, _: &mut State) {}
+    fn wants_sends(&self) -> bool {
+        true
+    }
+
+    fn tags(&self) -> mpi::Tags {
+        mpi::Tags::in_contexts(crate::shared::TAG_BITS)
+    }
 
     fn soon(&self, state: &State, rank: u32, stage: usize) {
         state.rank.soon(stage);
@@ -303,65 +314,22 @@ impl<H: Holder + ?Sized> Source for &Live<'_, H> {
             self.holder.soon(rank, false);
         }
     }
+}
 
-    fn wants_starts(&self) -> bool {
-        true
-    }
-
-    fn wants_start(&self, state: &State, index: u32) -> bool {
-        state.rank.hangs_on(index) || state.rank.graph.is_waited_to_start(index)
-    }
-
-    /// Calls begin with computation, and nothing waits for its start.
-    fn wants_starts_of_computation(&self) -> bool {
-        false
-    }
-
-    fn wants_sends(&self) -> bool {
-        true
-    }
-
-    fn sent(&self, _: &mut State) -> bool {
-        false
-    }
-
-    fn claims(&self) -> bool {
-        false
-    }
-
+impl<H: Holder + ?Sized> Claims for &Live<'_, H> {
     /// What is too large is found out by the rank.
     fn fits(&self) -> bool {
         true
     }
+}
 
-    fn claim(&self, _: &mut State, _: u32, _: u32, _: u32) -> Option<u32> {
-        None
+impl<H: Holder + ?Sized> Probing for &Live<'_, H> {
+    fn asks(&self, state: &State, receive: u32) -> bool {
+        state.rank.graph.is(receive, AT_ONCE)
     }
 
-    fn unfinished(&self, state: &State, _: u32) -> bool {
-        !state.rank.finished && !state.rank.dormant
-    }
-
-    fn first_blocked(&self, _: &State, _: u32) -> Option<u32> {
-        None
-    }
-
-    fn waits_in(&self, state: &State) -> Option<String> {
-        let rank = &*state.rank;
-        (!rank.finished).then(|| self.place(rank).unwrap_or_else(|| rank.inside.clone()))
-    }
-
-    fn message(&self, state: &State, index: u32) -> Option<Message> {
-        let op = state.rank.graph.op(index).filter(|op| op.kind != schedule::Kind::Calc)?;
-        let tag = Shared::tag_of_program(op.tag)?;
-        let is_send = op.kind == schedule::Kind::Send;
-        let was_left = |graph: &Graph| graph.is(index, BLOCKING) && !graph.is(index, PINNED);
-        let earlier = is_send && was_left(&state.rank.graph) && !state.rank.hangs_on(index);
-        Some(Message { index, op: Op { tag, ..op }, earlier })
-    }
-
-    fn tags(&self) -> mpi::Tags {
-        mpi::Tags::in_contexts(crate::shared::TAG_BITS)
+    fn takes(&self, state: &mut State, receive: u32, send: Option<u32>) -> bool {
+        state.rank.takes(receive, send)
     }
 
     fn matched(&self, state: &mut State, receive: u32, (sender, send): (u32, u32), bytes: u64) {
@@ -386,14 +354,6 @@ impl<H: Holder + ?Sized> Source for &Live<'_, H> {
         }
     }
 
-    fn asks(&self, state: &State, receive: u32) -> bool {
-        state.rank.graph.is(receive, AT_ONCE)
-    }
-
-    fn takes(&self, state: &mut State, receive: u32, send: Option<u32>) -> bool {
-        state.rank.takes(receive, send)
-    }
-
     fn serve(&self, state: &mut State, sender: u32, tag: u32) -> Option<u32> {
         match tag {
             REQUEST => Some(state.rank.serve(sender, REQUEST)),
@@ -405,10 +365,6 @@ impl<H: Holder + ?Sized> Source for &Live<'_, H> {
         }
     }
 
-    fn weight(&self, rank: u32) -> u32 {
-        u32::from(rank < self.first)
-    }
-
     fn cancels(&self, state: &State, index: u32) -> Option<u32> {
         state.rank.graph.cancels(index)
     }
@@ -417,6 +373,21 @@ impl<H: Holder + ?Sized> Source for &Live<'_, H> {
         state.rank.void(receive);
     }
 
+    fn is_turn(&self, state: &State, index: u32) -> bool {
+        state.rank.turn == Some(index)
+    }
+
+    /// See [`rank_ipc::Command::Order`].
+    fn keeps_order(&self) -> bool {
+        true
+    }
+
+    fn grows(&self) -> bool {
+        true
+    }
+}
+
+impl<H: Holder + ?Sized> Waits for &Live<'_, H> {
     fn is_blocking(&self, state: &State, _: u32, index: u32) -> bool {
         state.rank.graph.is(index, BLOCKING)
     }
@@ -425,36 +396,43 @@ impl<H: Holder + ?Sized> Source for &Live<'_, H> {
         self.is_blocking(state, rank, index)
     }
 
-    fn grows(&self) -> bool {
-        true
+    fn dependents(&self, state: &State, _: u32, index: u32, each: &mut dyn FnMut(u32)) {
+        state.rank.graph.after(index).for_each(each);
     }
 
-    /// See [`rank_ipc::Command::Order`].
-    fn keeps_order(&self) -> bool {
-        true
-    }
-
-    fn wants(&self, state: &State, index: u32) -> bool {
-        state.rank.wants(index)
-    }
-
-    fn is_turn(&self, state: &State, index: u32) -> bool {
-        state.rank.turn == Some(index)
-    }
-
-    fn is_look(&self, state: &State, _: u32, index: u32) -> bool {
-        state.rank.is_look(index)
+    fn missing(&self, state: &State, _: u32, index: u32) -> u32 {
+        state.rank.graph.missing(index)
     }
 
     fn is_any(&self, state: &State, index: u32) -> bool {
         state.rank.graph.is(index, ANY)
     }
 
+    fn wants(&self, state: &State, index: u32) -> bool {
+        state.rank.wants(index)
+    }
+
+    fn is_look(&self, state: &State, _: u32, index: u32) -> bool {
+        state.rank.is_look(index)
+    }
+
     fn tested(&self, state: &State, index: u32, is_there: &dyn Fn(u32) -> bool) -> Option<u32> {
         state.rank.tested(index, is_there)
     }
+}
 
-    fn dependents(&self, state: &State, _: u32, index: u32, each: &mut dyn FnMut(u32)) {
-        state.rank.graph.after(index).for_each(each);
+impl<H: Holder + ?Sized> Explains for &Live<'_, H> {
+    fn waits_in(&self, state: &State) -> Option<String> {
+        let rank = &*state.rank;
+        (!rank.finished).then(|| self.place(rank).unwrap_or_else(|| rank.inside.clone()))
+    }
+
+    fn message(&self, state: &State, index: u32) -> Option<Message> {
+        let op = state.rank.graph.op(index).filter(|op| op.kind != schedule::Kind::Calc)?;
+        let tag = Shared::tag_of_program(op.tag)?;
+        let is_send = op.kind == schedule::Kind::Send;
+        let was_left = |graph: &Graph| graph.is(index, BLOCKING) && !graph.is(index, PINNED);
+        let earlier = is_send && was_left(&state.rank.graph) && !state.rank.hangs_on(index);
+        Some(Message { index, op: Op { tag, ..op }, earlier })
     }
 }

@@ -13,7 +13,7 @@ use super::order::Order;
 use super::protocol::{Protocol, Protocols};
 use super::rank::{Cpu, Doing, Order as Start, Rank, Ready, add};
 use crate::path::{Clock, Stamp};
-use crate::source::{START, Source, Work};
+use crate::source::{Operations as _, START, Source, Starts, Work};
 use crate::{Activity, Error, Outcome, RankTotals, Record, Settings};
 
 /// The bit that tells computations from messages among what the network knows by number.
@@ -199,8 +199,12 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
             clock.path = path;
         }
         clock.free = self.now;
-        let told = op.kind != Kind::Calc || self.source.wants_starts_of_computation();
-        if told && self.source.wants_starts() {
+        let told = match self.source.starts() {
+            Starts::Nothing => false,
+            Starts::Messages => op.kind != Kind::Calc,
+            Starts::All => true,
+        };
+        if told {
             let stamp = Stamp { time: self.now, cause: self.now, path: clock.path };
             self.reached(rank, (index, Edge::Started), &stamp);
         }
