@@ -1,4 +1,4 @@
-//! Processes that programs start, and leave behind when they are ended.
+//! Processes that programs start and leave behind when they end.
 //!
 //! What a rank starts becomes a child of this process when the rank ends (Linux:
 //! `PR_SET_CHILD_SUBREAPER`); so all of them are found and ended, whatever group or session they
@@ -11,10 +11,10 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rustix::process::{Pid, Signal, WaitOptions};
 
-/// Children that were there before the ranks were: a shell that became this process had started
-/// them.
+/// Children of this process that are older than the ranks: a shell that became this process may have
+/// started some.
 static OTHERS: OnceLock<BTreeSet<i32>> = OnceLock::new();
-/// Who holds this may start processes.
+/// A process may be started only while this is locked.
 static STARTING: Mutex<()> = Mutex::new(());
 static STOPPING: AtomicBool = AtomicBool::new(false);
 
@@ -29,24 +29,25 @@ fn children() -> BTreeSet<i32> {
         .collect()
 }
 
-/// From now on, what the children leave behind comes to this process.
+/// Makes this process the parent of what its children leave behind.
 pub fn adopt() {
     OTHERS.get_or_init(children);
-    // Where the system has no such thing, they are left behind.
+    // A system without subreapers leaves them to its first process.
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
 }
 
-/// Nothing is stopped as long as this is held.
+/// Keeps [`stop`] from running while a process is being started.
 pub fn starting() -> MutexGuard<'static, ()> {
     STARTING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether the end has come for everything.
+/// Returns whether [`stop`] has been called.
 pub fn is_stopping() -> bool {
     STOPPING.load(Ordering::Acquire)
 }
 
-/// Ends all ranks and what they started, from now on for good: for the end of this process.
+/// Ends all ranks and what they started, and keeps new ones from starting. For the end of this
+/// process.
 pub fn stop() {
     STOPPING.store(true, Ordering::Release);
     // No further rank starts.
@@ -54,7 +55,7 @@ pub fn stop() {
     end_all();
 }
 
-/// Ends all that ranks started and left behind, and the ranks.
+/// Ends all ranks, and all processes that they started and left behind.
 pub fn end_all() {
     let Some(others) = OTHERS.get() else { return };
     loop {
@@ -63,7 +64,7 @@ pub fn end_all() {
             return;
         }
         for child in ours.into_iter().filter_map(Pid::from_raw) {
-            // What has ended meanwhile is only waited for; and what it leaves behind comes with the
+            // A child that has ended meanwhile is only waited for. Its own children appear in the
             // next round.
             let _ = rustix::process::kill_process(child, Signal::KILL);
             let _ = rustix::process::waitpid(Some(child), WaitOptions::empty());

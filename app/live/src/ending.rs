@@ -1,30 +1,30 @@
-//! How a process has ended, in words and as an exit code.
+//! The end of a process, in words and as an exit code.
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
-/// Whether it was ended by what ends everything: a terminal that is closed, Ctrl-C, or SIGTERM.
+/// Returns whether a signal ended it that is meant for the whole run: a closed terminal, Ctrl-C, or
+/// SIGTERM.
 pub fn interrupted(status: ExitStatus) -> bool {
     matches!(status.signal(), Some(1 | 2 | 15))
 }
 
-/// The exit code that a shell would give.
+/// Returns the exit code that a shell would give.
 pub fn exit_code(status: ExitStatus) -> i32 {
     status.code().or(status.signal().map(|signal| 128 + signal)).unwrap_or(1)
 }
 
-/// How a rank has ended that was to go on.
-pub fn described(status: ExitStatus) -> String {
+/// Describes the end of a rank that should have gone on.
+pub fn describe(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(0), _) => "it exited without MPI_Finalize".to_owned(),
         (Some(code), _) => format!("it exited with code {code} before MPI_Finalize"),
-        (None, Some(signal)) => format!("it was ended by {}", called(signal)),
+        (None, Some(signal)) => format!("it was ended by {}", signal_name(signal)),
         (None, None) => "it ended".to_owned(),
     }
 }
 
-/// What is to be said of ranks that exited with these codes, of which 0 is well, where nothing else
-/// tells of them.
+/// Returns the message about ranks that exited with these codes, if any is not 0.
 pub fn exited(codes: impl Iterator<Item = (u32, i32)>) -> Option<String> {
     let mut failed = codes.filter(|(_, code)| *code != 0);
     let (rank, code) = failed.next()?;
@@ -36,8 +36,8 @@ pub fn exited(codes: impl Iterator<Item = (u32, i32)>) -> Option<String> {
     Some(format!("error: rank {rank} exited with code {code}{others}"))
 }
 
-/// A signal, by its number and what it says (signal(7)).
-pub fn called(signal: i32) -> String {
+/// Returns the name of a signal: its number and its meaning (signal(7)).
+pub fn signal_name(signal: i32) -> String {
     let name = match signal {
         1 => "hangup",
         2 => "interrupt",

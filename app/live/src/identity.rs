@@ -1,22 +1,22 @@
-//! What the launchers of other MPIs tell a process of who it is, in variables of its environment.
-//! Scripts and programs look at these before `MPI_Init`: to choose a device, to name a file, to
-//! find out whether there are several of them.
+//! Variables of the environment by which launchers of other MPIs tell a process its rank. Scripts and
+//! programs look at them before `MPI_Init`: to choose a device, to name a file, to find out whether
+//! there are several of them.
 
 use rustc_hash::FxHashMap;
 
-/// Who a rank is among those that were started with it.
+/// The number of a rank among those that were started with it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Identity {
     rank: u32,
     size: u32,
-    /// The same, among those on its host.
+    /// Its number among those on its host.
     local_rank: u32,
     local_size: u32,
 }
 
 impl Identity {
-    /// Those of ranks that are started together. `hosts` are the hosts of all ranks of the run, or
-    /// nothing if each is alone on one.
+    /// Returns the identities of ranks that are started together. `hosts` are the hosts of all ranks
+    /// of the run; it is empty if each rank is alone on a host.
     pub fn of(ranks: &[u32], hosts: &[u32]) -> Vec<Self> {
         let size = ranks.len() as u32;
         let host = |rank: &u32| hosts.get(*rank as usize).copied();
@@ -40,7 +40,7 @@ impl Identity {
         numbered.map(identity).collect()
     }
 
-    /// The variables of Open MPI's `mpirun` and of MPICH's Hydra.
+    /// Returns the variables of Open MPI's `mpirun` and of MPICH's Hydra.
     pub const fn variables(&self) -> [(&'static str, u32); 9] {
         let Self { rank, size, local_rank, local_size } = *self;
         [

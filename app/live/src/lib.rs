@@ -1,6 +1,6 @@
 //! Live ranks: real programs whose messages travel through a simulated network.
 //!
-//! A rank is held by a [`Holder`] (a process of its own, or a coroutine). It says what it does
+//! A rank is held by a [`Runner`] (a process of its own, or a coroutine). It says what it does
 //! ([`rank_ipc::Command`]); here that becomes a graph of operations, the same graph that the compiler
 //! of traces makes of the calls ([`frame`](self)), which hosts work off like any other program
 //! ([`host::Source`]). When an operation that the rank waits for is done, the rank runs on.
@@ -14,7 +14,7 @@ mod envelope;
 mod expansion;
 mod frame;
 mod graph;
-mod held;
+mod runner;
 mod identity;
 mod look;
 mod probes;
@@ -24,13 +24,13 @@ mod shared;
 mod source;
 mod spawn;
 mod starter;
-mod tagged;
-mod together;
+mod output;
+mod shared_core;
 
 pub use computation::{Computation, Regions};
 pub use descendants::{adopt, stop};
 pub use ending::exited;
-pub use held::{Ended, Holder, Lost, Make};
+pub use runner::{Ended, Lost, MakeRunner, Runner};
 pub use processes::{Launch, Printing, Processes, Room};
 pub use rank_ipc::hosts::Hosts;
 pub use shared::Costs;

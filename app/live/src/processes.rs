@@ -14,12 +14,12 @@ use std::time::{Duration, Instant};
 use rank_ipc::{ENVIRONMENT, Memory, MpiUse, RANKS_TURN, SIMULATORS_TURN};
 use rustix::thread::futex;
 
-use crate::ending::{called, described, exit_code, exited, interrupted};
+use crate::ending::{describe, exit_code, exited, interrupted, signal_name};
 use crate::identity::Identity;
 use crate::starter::Starter;
-use crate::tagged::{Stream, Tagged};
-use crate::together::Together;
-use crate::{Holder, Lost, descendants};
+use crate::output::{Stream, TaggedOutput};
+use crate::shared_core::SharedCore;
+use crate::{Runner, Lost, descendants};
 
 /// So often it is looked whether a rank that says nothing is still there.
 const LOOK: Duration = Duration::from_millis(50);
@@ -110,9 +110,9 @@ pub struct Processes {
     starter: Starter,
     /// By rank; none of ranks that nobody has started.
     ranks: Vec<Mutex<Option<Process>>>,
-    tagged: Option<Tagged>,
+    tagged: Option<TaggedOutput>,
     unprinted: Option<io::Error>,
-    together: Together,
+    shared_core: SharedCore,
     /// Whether it has been said that a rank is quiet.
     remarked: AtomicBool,
 }
@@ -180,7 +180,7 @@ impl Processes {
         let watch = Watch::start(memory, first + more)?;
         let folded = rank_ipc::fold::file()?;
         let ranks = (0..first + more).map(|_| Mutex::default()).collect();
-        let tagged = (printing == Printing::Tagged).then(Tagged::start).transpose()?;
+        let tagged = (printing == Printing::Tagged).then(TaggedOutput::start).transpose()?;
         let started = Self {
             memory,
             _watch: watch,
@@ -194,7 +194,7 @@ impl Processes {
             ranks,
             tagged,
             unprinted: None,
-            together: Together::default(),
+            shared_core: SharedCore::default(),
             remarked: AtomicBool::new(false),
         };
         descendants::adopt();
@@ -300,7 +300,7 @@ impl Processes {
     }
 
     fn finish_printing(&mut self) {
-        let failure = self.tagged.as_mut().and_then(Tagged::finish);
+        let failure = self.tagged.as_mut().and_then(TaggedOutput::finish);
         self.unprinted = self.unprinted.take().or(failure);
     }
 }
@@ -312,15 +312,15 @@ impl Drop for Processes {
     }
 }
 
-impl Holder for Processes {
+impl Runner for Processes {
     fn memory(&self) -> &Memory {
         &self.memory
     }
 
-    fn turn(&self, rank: u32, now: u64) -> Result<(), Lost> {
+    fn resume(&self, rank: u32, now: u64) -> Result<(), Lost> {
         let lost = |how: &str| Lost { how: how.to_owned(), code: 1, used: true };
         let channel = self.memory.channel(rank).ok_or_else(|| lost("it has no channel"))?;
-        channel.meet(self.together.core());
+        channel.meet(self.shared_core.core());
         self.release(rank, now);
         let mut before = None;
         while let Some(asleep) = channel.sleep(SIMULATORS_TURN) {
@@ -342,7 +342,7 @@ impl Holder for Processes {
                     MpiUse::Before if status.code().is_some() => 0,
                     _ => exit_code(status).max(i32::from(usage == MpiUse::Now)),
                 };
-                return Err(Lost { how: described(status), code, used: usage != MpiUse::Never });
+                return Err(Lost { how: describe(status), code, used: usage != MpiUse::Never });
             }
             if woken && channel.is_turn(RANKS_TURN) && !self.remarked.load(Ordering::Relaxed) {
                 self.remark(rank, &mut before);
@@ -351,8 +351,8 @@ impl Holder for Processes {
         Ok(())
     }
 
-    fn start(&self, by: u32, ranks: &[u32], programs: &[Launch]) -> Result<(), String> {
-        self.together.part();
+    fn spawn(&self, by: u32, ranks: &[u32], programs: &[Launch]) -> Result<(), String> {
+        self.shared_core.leave();
         let environment = self
             .ranks
             .get(by as usize)
@@ -385,7 +385,7 @@ impl Holder for Processes {
         self.finish_printing();
         for (rank, status) in &failed {
             if let Some(signal) = status.signal() {
-                eprintln!("error: rank {rank} was ended by {} after MPI_Finalize", called(signal));
+                eprintln!("error: rank {rank} was ended by {} after MPI_Finalize", signal_name(signal));
             }
         }
         let codes = failed.iter().filter_map(|(rank, status)| Some((*rank, status.code()?)));

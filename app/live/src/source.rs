@@ -16,11 +16,11 @@ use crate::frame::{Rank, Rules, Want};
 use crate::graph::{ANY, AT_ONCE, BLOCKING, Graph, PINNED};
 use crate::shared::{BIRTH, Costs, REQUEST, Shared};
 use crate::spawn::Dormant;
-use crate::{Ended, Holder};
+use crate::{Ended, Runner};
 
 /// Live ranks, as a program for [`host::simulate_over`] and [`host::simulate_flow`].
 pub struct Live<'a, H: ?Sized> {
-    pub(crate) holder: &'a H,
+    pub(crate) runner: &'a H,
     rules: Rules<'a>,
     /// How many ranks the program begins with.
     first: u32,
@@ -63,22 +63,22 @@ thread_local! {
     static WORDS: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
 }
 
-impl<'a, H: Holder + ?Sized> Live<'a, H> {
+impl<'a, H: Runner + ?Sized> Live<'a, H> {
     /// So many ranks, and so many that these may start. `expand` chooses the algorithms of
     /// collectives.
     pub fn new(
-        holder: &'a H,
+        runner: &'a H,
         (first, more): (u32, u32),
         expand: &'a dyn Expand,
         costs: Costs,
         computation: Computation,
     ) -> Self {
-        let memory = *holder.memory();
+        let memory = *runner.memory();
         let ranks = first + more;
         let shared = Shared::new(memory, ranks);
         let rules = Rules { shared, memory, expand, costs, computation };
         let (asked, strangers) = (AtomicU32::new(0), AtomicU32::new(0));
-        Self { holder, rules, first, dormant: Dormant::new(first..ranks), asked, strangers }
+        Self { runner, rules, first, dormant: Dormant::new(first..ranks), asked, strangers }
     }
 
     /// Tells the ranks which hosts they are on, before they run.
@@ -95,7 +95,7 @@ impl<'a, H: Holder + ?Sized> Live<'a, H> {
         let mut words = Vec::new();
         Reply { asks_place: true, ..Reply::default() }.encode(&mut words, []);
         channel.write(SIMULATORS_TURN, &words);
-        self.holder.turn(rank, now).ok()?;
+        self.runner.resume(rank, now).ok()?;
         words.clear();
         channel.read(SIMULATORS_TURN, &mut words);
         match Decoder::new(&words).next()? {
@@ -127,7 +127,7 @@ impl<'a, H: Holder + ?Sized> Live<'a, H> {
 
     /// The rank runs from a moment on, until it waits.
     fn run(&self, state: &mut State, at: &Stamp) {
-        self.holder.soon(state.rank.number, true);
+        self.runner.prefetch(state.rank.number, true);
         state.rank.graph.room_soon();
         self.rules.shared.soon(state.rank.number);
         state.rank.expansion.iter().for_each(|expansion| expansion.soon());
@@ -166,7 +166,7 @@ impl<'a, H: Holder + ?Sized> Live<'a, H> {
             .ok_or_else(|| failed("it has no channel".to_owned()))?;
         words.clear();
         loop {
-            if let Err(lost) = self.holder.turn(rank.number, now) {
+            if let Err(lost) = self.runner.resume(rank.number, now) {
                 if lost.code == 0 {
                     self.strangers.fetch_add(u32::from(!lost.used), Ordering::Relaxed);
                     return rank.take(&mut Command::Exit, &self.rules).map_err(failed);
@@ -221,7 +221,7 @@ impl<'a, H: Holder + ?Sized> Live<'a, H> {
             if rest.is_empty() {
                 return Ok(());
             }
-            self.holder.turn(rank.number, now)?;
+            self.runner.resume(rank.number, now)?;
         }
     }
 
@@ -229,12 +229,12 @@ impl<'a, H: Holder + ?Sized> Live<'a, H> {
     fn release(&self, state: &mut State, now: u64) {
         let rank = &mut state.rank;
         if self.reply(rank, &mut Vec::new(), now, 0, None).is_ok() {
-            self.holder.release(rank.number, now);
+            self.runner.release(rank.number, now);
         }
     }
 }
 
-impl<H: Holder + ?Sized> Work for Live<'_, H> {
+impl<H: Runner + ?Sized> Work for Live<'_, H> {
     type Source<'s>
         = &'s Self
     where
@@ -249,7 +249,7 @@ impl<H: Holder + ?Sized> Work for Live<'_, H> {
     }
 }
 
-impl<H: Holder + ?Sized> Operations for &Live<'_, H> {
+impl<H: Runner + ?Sized> Operations for &Live<'_, H> {
     type State = State;
 
     fn state(&self, rank: u32) -> State {
@@ -311,19 +311,19 @@ impl<H: Holder + ?Sized> Operations for &Live<'_, H> {
     fn soon(&self, state: &State, rank: u32, stage: usize) {
         state.rank.soon(stage);
         if state.waits && stage == 0 {
-            self.holder.soon(rank, false);
+            self.runner.prefetch(rank, false);
         }
     }
 }
 
-impl<H: Holder + ?Sized> Claims for &Live<'_, H> {
+impl<H: Runner + ?Sized> Claims for &Live<'_, H> {
     /// What is too large is found out by the rank.
     fn fits(&self) -> bool {
         true
     }
 }
 
-impl<H: Holder + ?Sized> Probing for &Live<'_, H> {
+impl<H: Runner + ?Sized> Probing for &Live<'_, H> {
     fn asks(&self, state: &State, receive: u32) -> bool {
         state.rank.graph.is(receive, AT_ONCE)
     }
@@ -387,7 +387,7 @@ impl<H: Holder + ?Sized> Probing for &Live<'_, H> {
     }
 }
 
-impl<H: Holder + ?Sized> Waits for &Live<'_, H> {
+impl<H: Runner + ?Sized> Waits for &Live<'_, H> {
     fn is_blocking(&self, state: &State, _: u32, index: u32) -> bool {
         state.rank.graph.is(index, BLOCKING)
     }
@@ -421,7 +421,7 @@ impl<H: Holder + ?Sized> Waits for &Live<'_, H> {
     }
 }
 
-impl<H: Holder + ?Sized> Explains for &Live<'_, H> {
+impl<H: Runner + ?Sized> Explains for &Live<'_, H> {
     fn waits_in(&self, state: &State) -> Option<String> {
         let rank = &*state.rank;
         (!rank.finished).then(|| self.place(rank).unwrap_or_else(|| rank.inside.clone()))

@@ -1,9 +1,8 @@
 //! Ranks that ranks start.
 //!
-//! They are there from the beginning, behind the others, and cost nothing until a process is
-//! started for one. That is done when a rank asks for it. The process gets its first turn with the
-//! message that tells it who it is ([`rank_ipc::BIRTH`]), so that when it begins is a matter of
-//! simulated time.
+//! They exist from the beginning, with numbers behind those of the others, and cost nothing until a
+//! rank asks for a process. The process gets its first turn with the message that tells it who it is
+//! ([`rank_ipc::BIRTH`]), so that it begins at a simulated time.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -13,9 +12,9 @@ use std::sync::{Mutex, PoisonError};
 
 use rank_ipc::start::{Start, Started};
 
-use crate::{Holder, Launch, Live};
+use crate::{Runner, Launch, Live};
 
-/// Ranks for which no process has been started.
+/// The ranks for which no process has been started.
 #[derive(Debug)]
 pub struct Dormant {
     all: Range<u32>,
@@ -23,7 +22,7 @@ pub struct Dormant {
 }
 
 impl Dormant {
-    /// These ranks.
+    /// Makes a pool of these ranks.
     pub fn new(all: Range<u32>) -> Self {
         Self { left: Mutex::new(all.clone().collect()), all }
     }
@@ -32,13 +31,13 @@ impl Dormant {
         act(&mut self.left.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// One more than the last of them, and of all ranks.
+    /// Returns the number of all ranks: one more than the last dormant one.
     pub const fn end(&self) -> u32 {
         self.all.end
     }
 
-    /// How many ranks there were in all: the last for which a process was started, and those before
-    /// it.
+    /// Returns how many ranks there were in all: the last for which a process was started, and all
+    /// before it.
     pub fn lived(&self) -> u32 {
         self.with(|left| {
             self.all
@@ -49,8 +48,8 @@ impl Dormant {
         })
     }
 
-    /// Takes ranks for all processes of some programs; each is on a host of the names that are
-    /// said. None is taken if that cannot be.
+    /// Takes ranks for all processes of some programs, each on one of the hosts that its program
+    /// names. Takes none if there are too few.
     fn take(
         &self,
         programs: &[Start],
@@ -83,7 +82,7 @@ impl Dormant {
     }
 }
 
-/// Whether a host is among those that are named between commas, with or without their domains.
+/// Returns whether a host is in a list with commas, by its name with or without the domain.
 fn is_among(host: &str, list: &str) -> bool {
     let short = host.split('.').next();
     list.split(',').map(str::trim).any(|name| name == host || Some(name) == short)
@@ -100,14 +99,14 @@ fn launch(start: Start) -> Launch {
     }
 }
 
-impl<H: Holder + ?Sized> Live<'_, H> {
-    /// Starts what a rank asks for.
+impl<H: Runner + ?Sized> Live<'_, H> {
+    /// Starts the processes that a rank asks for.
     pub(crate) fn spawn(&self, by: u32, what: &[u8]) -> Started {
         let programs = Start::decode(what).ok_or("it does not say what to start")?;
-        let memory = self.holder.memory();
+        let memory = self.runner.memory();
         let ranks = self.dormant.take(&programs, |rank| rank_ipc::hosts::name(memory, rank))?;
         let launches: Vec<Launch> = programs.into_iter().map(launch).collect();
-        self.holder.start(by, &ranks, &launches).inspect_err(|_| {
+        self.runner.spawn(by, &ranks, &launches).inspect_err(|_| {
             self.dormant.with(|left| left.extend(&ranks));
         })?;
         Ok(ranks)

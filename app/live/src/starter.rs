@@ -1,27 +1,26 @@
 //! The thread that starts the ranks' processes.
 //!
-//! These end with this process, however it ends. To the kernel, what they end with is the thread
-//! that has started them, so that it must be one that stays as long as they may: not that of a
-//! worker.
+//! Ranks end with the simulator, however that ends. For the kernel, a child ends with the thread
+//! that started it, so ranks need a thread that lives as long as they may: not a worker's.
 
 use std::io;
 use std::process::{Child, Command};
 use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 
-/// What is to be started, and whom to tell.
+/// A command to start, and where to send the child.
 type Order = (Command, mpsc::Sender<io::Result<Child>>);
 
-/// The thread.
+/// The thread that starts processes.
 #[derive(Debug)]
 pub struct Starter {
     thread: Option<JoinHandle<()>>,
-    /// Gone when it is over.
+    /// `None` once the thread is to end.
     orders: Option<mpsc::Sender<Order>>,
 }
 
 impl Starter {
-    /// Begins.
+    /// Starts the thread.
     ///
     /// # Errors
     /// If the system has no room for a thread.
@@ -30,7 +29,7 @@ impl Starter {
         let work = move || {
             for (mut command, tell) in taken {
                 rank_ipc::end_with_parent(&mut command);
-                // Whoever has asked waits for it.
+                // The one who asked waits for the answer, so that it can be sent.
                 let _ = tell.send(command.spawn());
             }
         };
@@ -38,7 +37,7 @@ impl Starter {
         Ok(Self { thread: Some(thread), orders: Some(orders) })
     }
 
-    /// Starts a process, which ends when this goes.
+    /// Starts a process, which ends when this value is dropped.
     pub fn start(&self, command: Command) -> io::Result<Child> {
         let (tell, told) = mpsc::channel();
         let gone = || io::Error::other("there is no thread that starts processes");

@@ -1,67 +1,66 @@
-//! Blocks of memory that one allocates and others give back.
+//! Blocks of shared memory that one rank allocates and others give back.
 //!
 //! Each rank, and the simulator, has an arena of its own in which nobody else allocates: parts of
-//! the memory, which it takes as it needs them. A block is given back by whoever has read it last;
-//! its owner finds that out when it next looks for memory. Ranks of one process have one arena, and
-//! give back to it directly.
+//! the memory, taken as they are needed. The last reader of a block gives it back; its owner
+//! notices when it next looks for memory. Ranks of one process have one arena, and give back to it
+//! directly.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::{Offset, memory::Memory};
 
-/// Bytes before a block: its state, its size, a label, and words beside its contents.
+/// Bytes of a block's header: its state, its size, a label, and words beside its contents.
 const HEADER: u64 = 64;
 const FREE: u64 = 1;
-/// Of a block that is given back with [`Arena::give_back`].
+/// State of a block that was given back with [`Arena::give_back`].
 const DIRECT: u64 = 2;
-/// Where in the header there is room for a label.
+/// Offset of the label in the header.
 const LABEL: u64 = 16;
-/// Bits of a place that are those of whoever uses the block.
+/// Bits of an offset that belong to the user of the block.
 const MARKS: Offset = 0xffff << 48;
-/// The smallest block that has contents, with its header.
+/// Size of the smallest block with contents, header included.
 const SMALLEST: u64 = 128;
-/// Sizes of blocks between two powers of two.
+/// Number of block sizes between two powers of two.
 const STEPS: u32 = 2;
-/// So many blocks that are in use are looked at when memory is needed.
+/// Number of blocks in use that are checked for having been given back when memory is needed.
 const LOOKED_AT: usize = 8;
-/// Likewise for a large block.
+/// The same number when a large block is needed.
 const MORE_LOOKED_AT: usize = 1024;
-/// From this size on, blocks are large: of those that are free, no more than some bytes stay in
-/// memory.
+/// Blocks of this size and more are large: only some bytes of those that are free stay in memory.
 const LARGE: u64 = 1 << 20;
-/// Free large blocks of all ranks may take one part in so many of the machine's memory, but
-/// [`KEPT_EACH`] for each rank.
+/// Free large blocks of all ranks may take one part in this many of the machine's memory, but at
+/// least [`KEPT_EACH`] for each rank.
 const KEPT: u64 = 8;
 const KEPT_EACH: u64 = 1 << 24;
 
-/// An arena.
+/// The allocator of a rank, of all ranks of a process, or of the simulator.
 #[derive(Debug)]
 pub struct Arena {
     memory: Memory,
-    /// What is left of the chunk of memory that was taken last.
+    /// The rest of the chunk of memory that was taken last.
     next: Offset,
     end: Offset,
-    /// By class of size, blocks that are free.
+    /// Free blocks by class of size.
     free: Vec<Vec<Offset>>,
-    /// Large blocks that are free and may be in memory, as they were given back, and the sum of
-    /// their sizes.
+    /// Free large blocks that may still be in memory, in the order in which they were given back,
+    /// and the sum of their sizes.
     kept: VecDeque<Offset>,
     bytes_kept: u64,
     most_kept: u64,
-    /// Blocks in use, as they were allocated, if others give back.
+    /// Blocks in use in the order of their allocation, if others give them back.
     used: VecDeque<Offset>,
-    /// Whether those who give back do it with [`Arena::give_back`].
+    /// Whether blocks come back through [`Arena::give_back`] only.
     direct: bool,
 }
 
-/// There is no more room.
+/// The error of an allocation for which there is no room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no room for {0} bytes in flight")]
 pub struct Full(pub u64);
 
 impl Arena {
-    /// The arena of a rank, or behind them of the simulator.
+    /// Makes the arena of a rank; the number behind those of the ranks is the simulator's.
     pub fn new(memory: Memory, number: u32) -> Self {
         let layout = memory.layout();
         let direct = layout.is_private() && number < layout.ranks();
@@ -81,22 +80,22 @@ impl Arena {
         }
     }
 
-    /// A block of at least so many bytes, aligned to 64; its contents are arbitrary.
+    /// Allocates a block of at least this many bytes, aligned to 64, with arbitrary contents.
     pub fn allocate(&mut self, bytes: u64) -> Result<Offset, Full> {
         self.find(bytes).map(|(place, _)| place)
     }
 
-    /// The same, with so many bytes of zeros.
+    /// Allocates a block whose first bytes, this many, are zero.
     pub fn allocate_zeroed(&mut self, bytes: u64) -> Result<Offset, Full> {
         let (place, is_new) = self.find(bytes)?;
         if !is_new {
-            // SAFETY: a block that has room for so many bytes, which nobody uses.
+            // SAFETY: the block has room for this many bytes, and nobody uses it yet.
             unsafe { self.memory.at(place).write_bytes(0, bytes as usize) };
         }
         Ok(place)
     }
 
-    /// A block, and whether it has never been used: then it has zeros.
+    /// Allocates a block; returns with it whether it has never been used and so is zero.
     fn find(&mut self, bytes: u64) -> Result<(Offset, bool), Full> {
         let (size, class) = class(bytes.checked_add(HEADER).ok_or(Full(bytes))?);
         self.collect(if size < LARGE { LOOKED_AT } else { MORE_LOOKED_AT });
@@ -117,8 +116,8 @@ impl Arena {
         Ok((block + HEADER, is_new))
     }
 
-    /// A block that has never been used: of the chunk of memory that was taken last, or of a new
-    /// one. Large blocks lie elsewhere.
+    /// Returns a block that has never been used, from the chunk of memory that was taken last or
+    /// from a new one. Large blocks lie elsewhere.
     fn new_block(&mut self, size: u64) -> Option<Offset> {
         let chunk = self.memory.chunk();
         let block = if size >= chunk {
@@ -135,7 +134,7 @@ impl Arena {
         Some(block)
     }
 
-    /// Gives back a block of this arena or another. Nobody may use it any more.
+    /// Gives back a block of this arena or another. Nobody may use it afterwards.
     pub fn give_back(&mut self, place: Offset) {
         let block = place - HEADER;
         if self.direct && self.memory.word(block).load(Ordering::Relaxed) == DIRECT {
@@ -159,8 +158,9 @@ impl Arena {
         }
     }
 
-    /// A large block is allocated, this one if it was free: the others that are free give their
-    /// memory back to the system, the oldest first, until no more is kept than may be.
+    /// Makes room for a large block that is allocated (`block`, if it was free): the other free
+    /// ones give their memory back to the system, the oldest first, until no more is kept than may
+    /// be.
     fn keep_less(&mut self, allocated: Option<Offset>) {
         let size = |block| self.memory.word(block + 8).load(Ordering::Relaxed);
         if let Some(index) = self.kept.iter().position(|block| Some(*block) == allocated) {
@@ -169,12 +169,12 @@ impl Arena {
         while self.bytes_kept > self.most_kept {
             let Some(block) = self.kept.pop_front() else { break };
             self.bytes_kept -= size(block);
-            // What follows the header: that stays.
+            // The header stays; only what follows it is given back.
             self.memory.release(block + HEADER, block + size(block));
         }
     }
 
-    /// Finds blocks that were given back, among so many that were in use.
+    /// Looks for blocks that were given back, among this many that were in use.
     fn collect(&mut self, most: usize) {
         for _ in 0..self.used.len().min(most) {
             let Some(block) = self.used.pop_front() else { return };
@@ -187,7 +187,7 @@ impl Arena {
     }
 }
 
-/// The size of a block in which so many bytes have room, and its number among the sizes.
+/// Returns the size of the block that has room for this many bytes, and the number of its class.
 fn class(bytes: u64) -> (u64, usize) {
     let bytes = if bytes > HEADER { bytes.max(SMALLEST) } else { HEADER };
     let shift = (bytes - 1).ilog2() - STEPS;
@@ -195,32 +195,32 @@ fn class(bytes: u64) -> (u64, usize) {
     (size, (shift as usize) << (STEPS + 2) | (size >> shift) as usize)
 }
 
-/// Notes something with a block.
+/// Writes the label of a block.
 pub fn label(memory: &Memory, place: Offset, label: u64) {
     memory.word(place - HEADER + LABEL).store(label, Ordering::Relaxed);
 }
 
-/// What was noted with a block since it was allocated, or 0.
+/// Returns the label that was written since the block was allocated, or 0.
 pub fn labelled(memory: &Memory, place: Offset) -> u64 {
     memory.word(place - HEADER + LABEL).load(Ordering::Relaxed)
 }
 
-/// One of five words beside the contents of a block, which may be none; it holds anything until it
-/// is set.
+/// Returns one of the five words beside the contents of a block. It holds anything until it is set.
+/// The block may have no contents.
 pub fn beside(memory: &Memory, place: Offset, number: u64) -> &AtomicU64 {
     debug_assert!(number < 5, "so many words follow the label");
     memory.word(place - HEADER + LABEL + 8 * (1 + number))
 }
 
-/// Asks for the beginning of a block, with its header, before it is looked at. Marks in the highest
-/// bits of its place are left out.
+/// Prefetches the header and the beginning of a block. Marks in the highest bits of its offset are
+/// ignored.
 pub fn soon(memory: &Memory, place: Offset) {
     let place = place & !MARKS;
     kernel::prefetch(memory.word(place - HEADER));
     kernel::prefetch(memory.word(place));
 }
 
-/// Says that a block is no longer used.
+/// Marks a block as no longer used.
 fn give_back(memory: &Memory, place: Offset) {
     memory.word(place - HEADER).store(FREE, Ordering::Release);
 }
@@ -229,8 +229,8 @@ fn give_back(memory: &Memory, place: Offset) {
 mod tests {
     use super::*;
 
-    /// Sizes go up in steps of a quarter, at most a quarter is lost, and each has a number of its
-    /// own.
+    /// Sizes go up in steps of a quarter, at most a quarter is lost, and each size has a number of
+    /// its own.
     #[test]
     fn classes() {
         assert_eq!([class(1), class(64), class(65)], [(64, 56), (64, 56), (128, 72)]);
@@ -244,7 +244,7 @@ mod tests {
         assert!(sizes.iter().all(|size| class(*size).0 == *size));
     }
 
-    /// What was given back is used again, and nothing else is.
+    /// Blocks that were given back are used again, and no others.
     #[test]
     fn blocks() {
         let (memory, _file) = Memory::new(2).expect("memory");
@@ -256,7 +256,7 @@ mod tests {
         assert_eq!(arena.allocate(120), Ok(one));
         assert_ne!(arena.allocate(100), Ok(two));
         assert_eq!(arena.allocate(1 << 40), Err(Full(1 << 40)));
-        // Others are not in the way, and what is larger than a chunk is taken by itself.
+        // Blocks of other sizes do not matter, and a block larger than a chunk is taken by itself.
         let mut other = Arena::new(memory, 0);
         let theirs = other.allocate(100).expect("room");
         let large = arena.allocate(1 << 30).expect("room");
@@ -264,7 +264,7 @@ mod tests {
         assert!(two < three && three < theirs && theirs < large, "{three} {theirs} {large}");
     }
 
-    /// Memory that was used has zeros again if that is wanted, and only then.
+    /// Memory that was used is zeroed again where that is wanted, and only there.
     #[test]
     fn zeroed() {
         let (memory, _file) = Memory::new(1).expect("memory");
@@ -279,8 +279,7 @@ mod tests {
         assert_eq!(memory.word(one + 96).load(Ordering::Relaxed), 0);
     }
 
-    /// Of large blocks that are free, no more stays in memory than may; what is allocated or kept
-    /// is left alone.
+    /// No more of the free large blocks stays in memory than may; blocks in use are left alone.
     #[test]
     fn large() {
         let (memory, file) = Memory::new(64).expect("memory");
@@ -288,7 +287,7 @@ mod tests {
         let mut arena = Arena { most_kept: KEPT_EACH, ..Arena::new(memory, 1) };
         let before = resident();
         let fill = |place: Offset, size: u64| {
-            // SAFETY: a block of this size.
+            // SAFETY: the block has this size.
             unsafe { memory.at(place).write_bytes(7, size as usize) };
         };
         let stays = arena.allocate(LARGE).expect("room");
@@ -298,14 +297,14 @@ mod tests {
                 let block = arena.allocate(megabytes << 20).expect("room");
                 fill(block, megabytes << 20);
                 give_back(&memory, block);
-                // The one that was given back last, what is kept, and two pages of each for its
-                // header and its end.
+                // The block that was given back last, what may be kept, and two pages of each other
+                // block for its header and its end.
                 let most = (40 << 20) + KEPT_EACH + LARGE + 32 * 8192 + (1 << 16);
                 assert!(resident() - before <= most, "round {round}, {megabytes}: {}", resident());
             }
         }
         assert!(resident() - before > KEPT_EACH);
-        // SAFETY: the block that stays.
+        // SAFETY: the block is still allocated.
         let kept = unsafe { std::slice::from_raw_parts(memory.at(stays), LARGE as usize) };
         assert!(kept.iter().all(|byte| *byte == 7));
     }

@@ -1,53 +1,55 @@
-//! The memory that one rank shares with the simulator.
+//! The channel between one rank and the simulator, in memory that both share.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::{Offset, Ticket};
 
-/// Whose turn it is, in [`Channel::turn`].
+/// The value of [`Channel::turn`] while it is the simulator's turn.
 pub const SIMULATORS_TURN: u32 = 0;
-/// The rank's.
+/// The value of [`Channel::turn`] while it is the rank's turn.
 pub const RANKS_TURN: u32 = 1;
-/// Added to either: the other side sleeps until that changes, and must be woken.
+/// This bit in [`Channel::turn`] says that the other side sleeps until the turn changes, and must
+/// be woken.
 const SLEEPS: u32 = 2;
 
-/// Words of a channel, for commands or for a reply; what is longer goes in parts.
+/// Number of words in a channel, for commands or for a reply; what is longer goes in parts.
 pub const WORDS: usize = 1022;
-/// More words follow when this part has been read.
+/// This bit of the length says that more words follow when this part has been read.
 const MORE: u32 = 1 << 31;
-/// Words that the reply takes before the completions.
+/// Words of a reply before its completions.
 const HEAD: usize = 3;
 /// Words of a completion.
 const EACH: usize = 5;
 
-/// In the word of the exit code: there is one.
+/// This bit in the word of the exit code says that there is one.
 const END: u64 = 1 << 32;
-/// In the same word: the rank is to say where it is.
+/// This bit in the same word asks the rank where in the program it is.
 const ASKS_PLACE: u64 = 1 << 33;
 
-/// A rank's channel.
+/// The channel of a rank: whose turn it is, and words from the side that had the last turn. Only
+/// the side whose turn it is touches the words, so that nothing needs a lock.
 #[repr(C, align(4096))]
 #[derive(Debug)]
 pub struct Channel {
-    /// Whose turn it is; the other waits for it to change, see [`Channel::sleep`].
+    /// Whose turn it is; the other side waits for it to change, see [`Channel::sleep`].
     pub turn: AtomicU32,
-    /// How many words there are.
+    /// The number of words that were written.
     length: AtomicU32,
-    /// A [`MpiUse`].
+    /// A [`MpiUse`] as a number.
     usage: AtomicU32,
-    /// One more than the core where the rank is to be woken; 0 if anywhere.
+    /// One more than the core where the rank is to be woken; 0 stands for any core.
     core: AtomicU32,
     words: std::cell::UnsafeCell<[u64; WORDS]>,
 }
 
-/// Whether a rank uses MPI.
+/// The use that a rank makes of MPI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MpiUse {
-    /// It never has.
+    /// It has never used MPI.
     Never,
-    /// It does.
+    /// It uses MPI.
     Now,
-    /// It has ended all sessions, and may begin another or end itself.
+    /// It has ended all sessions, and may begin another or exit.
     Before,
 }
 
@@ -61,86 +63,88 @@ impl From<u32> for MpiUse {
     }
 }
 
-/// What has become of an operation.
+/// The end of an operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Completion {
-    /// Of which.
+    /// The operation that has ended.
     pub ticket: Ticket,
-    /// When it is done, in picoseconds; that may lie ahead.
+    /// The time of its end in picoseconds, which may lie ahead.
     pub time: u64,
-    /// Of a receive, who sent the message, by rank of the world.
+    /// Of a receive, the sender of the message as a rank of the world.
     pub source: u32,
     /// The message's tag.
     pub tag: u32,
     /// Bytes of the message.
     pub bytes: u64,
-    /// Contents of the message; of a collective, the list of what all members contribute.
+    /// The offset of the message's contents; of a collective, that of the list of what all members
+    /// contribute.
     pub contents: Offset,
-    /// It was withdrawn, or met no message when there had to be one at once.
+    /// Whether it was withdrawn, or met no message where one had to be there at once.
     pub void: bool,
 }
 
-/// What the simulator answers, beside what has become of operations since the last reply.
+/// The answer of the simulator, besides the completions since the last one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reply {
     /// The simulated time, in picoseconds.
     pub now: u64,
-    /// The number that was asked for.
+    /// The number that the rank asked for.
     pub value: u64,
-    /// The rank is to end, with this exit code.
+    /// The exit code with which the rank has to end, if it has to.
     pub end: Option<i32>,
-    /// The rank is to say where in the program it is, and to wait on.
+    /// Whether the rank has to say where in the program it is, and wait on.
     pub asks_place: bool,
 }
 
 impl Channel {
-    /// Notes whether the rank uses MPI.
+    /// Notes the use that the rank makes of MPI.
     pub fn note(&self, usage: MpiUse) {
         self.usage.store(usage as u32, Ordering::Release);
     }
 
-    /// Whether it does, as far as it was noted.
+    /// Returns the use that was noted last.
     pub fn usage(&self) -> MpiUse {
         MpiUse::from(self.usage.load(Ordering::Acquire))
     }
 
-    /// A process begins to be the rank. Gives whether one has used MPI as this rank before: only if
-    /// none has, this one is the rank.
+    /// Makes the calling process the rank if none has been it before. Returns the use that a
+    /// process has made of MPI as this rank before: the caller is the rank only if that is
+    /// [`MpiUse::Never`].
     pub fn claim(&self) -> MpiUse {
         let (never, now) = (MpiUse::Never as u32, MpiUse::Now as u32);
         let found = self.usage.compare_exchange(never, now, Ordering::AcqRel, Ordering::Acquire);
         MpiUse::from(found.unwrap_or_else(|found| found))
     }
 
-    /// Says where the rank is to be woken after its next turn: on a core, by the kernel's number,
-    /// or anywhere.
+    /// Sets the core where the rank is to be woken after its next turn, by the kernel's number, or
+    /// any core.
     #[inline]
     pub fn meet(&self, core: Option<usize>) {
         let next = core.and_then(|core| u32::try_from(core + 1).ok());
         self.core.store(next.unwrap_or(0), Ordering::Relaxed);
     }
 
-    /// Where.
+    /// Returns the core where the rank is to be woken.
     #[inline]
     pub fn core(&self) -> Option<usize> {
         self.core.load(Ordering::Relaxed).checked_sub(1).map(|core| core as usize)
     }
 
-    /// Whether it is a side's turn.
+    /// Returns whether it is a side's turn.
     #[inline]
     pub fn is_turn(&self, side: u32) -> bool {
         self.turn.load(Ordering::Acquire) & !SLEEPS == side
     }
 
-    /// Gives the turn to a side; tells whether that sleeps, so that who waits for `turn` to change
-    /// must be woken.
+    /// Gives the turn to a side; returns whether that side sleeps, so that whoever waits for `turn`
+    /// to change must be woken.
     #[inline]
     pub fn pass(&self, side: u32) -> bool {
         self.turn.swap(side, Ordering::AcqRel) & SLEEPS != 0
     }
 
-    /// A side whose turn it is not says that it sleeps: the value of `turn` to wait on. `None` if
-    /// it is its turn now.
+    /// Marks a side whose turn it is not as asleep; returns the value of `turn` to wait on, or
+    /// `None` if it is its turn now.
     #[inline]
     pub fn sleep(&self, side: u32) -> Option<u32> {
         let other = SIMULATORS_TURN + RANKS_TURN - side;
@@ -149,8 +153,8 @@ impl Channel {
         (found == Ok(other) || found == Err(asleep)).then_some(asleep)
     }
 
-    /// Adds the words that the other side has written to a list; tells whether there are more. Does
-    /// nothing unless it is `side`'s turn, which is the caller's.
+    /// Appends the words that the other side has written to a list; returns whether there are more.
+    /// Does nothing unless it is the turn of `side`, which is the caller's.
     pub fn read(&self, side: u32, into: &mut Vec<u64>) -> bool {
         if !self.is_turn(side) {
             return false;
@@ -163,8 +167,8 @@ impl Channel {
         length & MORE != 0
     }
 
-    /// Writes words for the other side, as many as there is room for; gives those that are left.
-    /// Does nothing unless it is `side`'s turn, which is the caller's.
+    /// Writes words for the other side, as many as there is room for; returns those that are left.
+    /// Does nothing unless it is the turn of `side`, which is the caller's.
     pub fn write<'w>(&self, side: u32, words: &'w [u64]) -> &'w [u64] {
         if !self.is_turn(side) {
             return words;
@@ -182,7 +186,7 @@ impl Channel {
 }
 
 impl Reply {
-    /// As words, with completions behind it.
+    /// Appends the reply as words, with completions behind it.
     pub fn encode<'c>(
         self,
         words: &mut Vec<u64>,
@@ -198,7 +202,7 @@ impl Reply {
         }
     }
 
-    /// From words; what is not there is left out. Completions are given to `each` in their place.
+    /// Reads a reply from words, as far as they go, and gives the completions behind it to `each`.
     pub fn decode(words: &[u64], each: impl FnMut(Completion)) -> Self {
         let Some((&[now, value, end], rest)) = words.split_first_chunk::<HEAD>() else {
             return Self::default();
@@ -225,7 +229,7 @@ mod tests {
         Channel { turn, length, usage, core, words: [0; WORDS].into() }
     }
 
-    /// Who sleeps is woken once, and only then.
+    /// A side that sleeps is woken once, and only then.
     #[test]
     fn who_sleeps_is_woken() {
         let channel = channel();
@@ -241,7 +245,7 @@ mod tests {
         assert!(!channel.pass(RANKS_TURN), "the rank is awake");
     }
 
-    /// A rank is one process: it is claimed once, and not again when it is over.
+    /// A rank is one process: it is claimed once, and not again when that process is over.
     #[test]
     fn a_rank_is_claimed_once() {
         let channel = channel();

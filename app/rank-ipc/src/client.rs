@@ -1,4 +1,4 @@
-//! A rank's end of the boundary.
+//! The client: a rank's side of its channel to the simulator.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -10,29 +10,34 @@ use crate::start::{Start, Started};
 use crate::words::Encoder;
 use crate::{Memory, Numbered, Offset, Rule, Ticket};
 
-/// How a rank gives the simulator its turn, and gets it back.
+/// The way in which a rank waits for its turn. A process sleeps on a futex; a coroutine switches to
+/// the simulator's stack; a program without a simulator simulates itself. [`Client`] calls it after
+/// it has written its commands.
 pub trait Suspend: std::fmt::Debug {
-    /// Returns when it is the rank's turn again.
+    /// Gives the turn to the simulator and returns when it is the rank's again. Fails if the
+    /// simulator has ended.
     fn suspend(&self, channel: &Channel) -> Result<(), SimulatorGone>;
 
-    /// Where in this process a byte of a rank's lies while the caller runs, if that rank shares the
-    /// process.
+    /// Returns the address in this process, while the caller runs, of a byte of another rank, given
+    /// that the two share the process. An implementation without such ranks returns the address
+    /// itself.
     fn address_of(&self, _rank: u32, address: usize) -> usize {
         address
     }
 }
 
-/// The simulator is gone.
+/// The error of a rank whose simulator has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the simulator is gone")]
 pub struct SimulatorGone;
 
-/// Calls that a rank makes before it lets the others go on.
+/// Number of calls that a rank makes before it lets the others go on.
 const AHEAD: u32 = 512;
-/// Bytes that it sends before it does.
+/// Number of bytes that it sends before it does so.
 const AHEAD_BYTES: u64 = 64 << 20;
 
-/// What ranks write with. Those of one process, of which one runs at a time, share it.
+/// The buffers with which ranks write. Ranks of one process, of which one runs at a time, share
+/// them.
 #[derive(Clone, Debug)]
 pub struct Writer {
     memory: Memory,
@@ -41,36 +46,37 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// That of a rank, or of all.
+    /// Makes the buffers of a rank, or of all ranks of a process.
     pub fn new(memory: Memory, rank: u32) -> Self {
         let arena = Rc::new(RefCell::new(Arena::new(memory, rank)));
         Self { memory, arena, encoder: Rc::default() }
     }
 }
 
-/// A rank's end. It belongs to one thread at a time.
+/// The client of the simulator in a rank. It belongs to one thread at a time.
 #[derive(Debug)]
 pub struct Client {
     rank: u32,
     ranks: u32,
     writer: Writer,
-    /// By ticket, what has become of operations.
+    /// By ticket, the ends of operations.
     done: RefCell<Numbered<Option<Completion>>>,
     now: Cell<u64>,
     ahead: Cell<(u32, u64)>,
     suspend: Box<dyn Suspend>,
-    /// The function of MPI that it is in, and that which the simulator knows of.
+    /// The function of MPI that the rank is in, and the last one that the simulator was told.
     inside: Cell<[&'static str; 2]>,
-    /// Finds out where in the program it is.
+    /// Finds out where in the program the rank is.
     locate: Cell<fn() -> Option<String>>,
-    /// It has said goodbye.
+    /// Whether it has said goodbye.
     left: Cell<bool>,
-    /// What is called if the rank is to end.
+    /// Called when the simulator wants the rank to end.
     end: fn(i32) -> !,
 }
 
 impl Client {
-    /// The end of a rank. `end` is called when the simulator wants it to end, with an exit code.
+    /// Makes the client of a rank. `end` is called when the simulator wants the rank to end, with
+    /// an exit code.
     pub fn new(
         writer: Writer,
         rank: u32,
@@ -93,63 +99,64 @@ impl Client {
         }
     }
 
-    /// Its number.
+    /// Returns the number of the rank.
     pub const fn rank(&self) -> u32 {
         self.rank
     }
 
-    /// How many the program began with.
+    /// Returns the number of ranks that the program began with.
     pub const fn ranks(&self) -> u32 {
         self.ranks
     }
 
-    /// The memory that all share.
+    /// Returns the memory that all ranks share.
     pub const fn memory(&self) -> &Memory {
         &self.writer.memory
     }
 
-    /// Where in this process a byte of another rank's lies while this one runs, if the two share
-    /// the process.
+    /// Returns the address of a byte of another rank, if the two share the process
+    /// ([`Suspend::address_of`]).
     pub fn address_of(&self, rank: u32, address: usize) -> usize {
         self.suspend.address_of(rank, address)
     }
 
-    /// A block for contents.
+    /// Allocates a block for contents.
     pub fn allocate(&self, bytes: u64) -> Result<Offset, Full> {
         self.writer.arena.borrow_mut().allocate(bytes)
     }
 
-    /// A block of zeros.
+    /// Allocates a block of zeros.
     pub fn allocate_zeroed(&self, bytes: u64) -> Result<Offset, Full> {
         self.writer.arena.borrow_mut().allocate_zeroed(bytes)
     }
 
-    /// Gives back a block that somebody has allocated.
+    /// Gives back a block that any rank has allocated.
     pub fn give_back(&self, place: Offset) {
         self.writer.arena.borrow_mut().give_back(place);
     }
 
-    /// The rank is in a function of MPI: said when it waits there.
+    /// Notes the function of MPI that the rank is in; the simulator is told when the rank waits
+    /// there.
     pub fn enter(&self, name: &'static str) {
         let [_, known] = self.inside.get();
         self.inside.set([name, known]);
     }
 
-    /// How it is found out where in the program the rank is: what to add to the name of the
-    /// function of MPI.
+    /// Sets the function that finds out where in the program the rank is: its text is added to the
+    /// name of the function of MPI.
     pub fn locate_by(&self, locate: fn() -> Option<String>) {
         self.locate.set(locate);
     }
 
-    /// Says something. Inlined, so that of a command that is known no value is made in memory:
-    /// where what was written in small parts is read at once in larger ones, the processor waits
-    /// until all that was written before has left it.
+    /// Writes a command. It is inlined, so that a command that is known at compile time is never
+    /// built in memory: the processor stalls where words that were written in small parts are read
+    /// at once in larger ones.
     #[inline(always)]
     pub fn say(&self, command: &Command) {
         self.writer.encoder.borrow_mut().add(command);
     }
 
-    /// Starts an operation: a send, a receive, something remote or a collective.
+    /// Starts an operation: a send, a receive, a remote access or a collective.
     #[inline(always)]
     pub fn start(&self, command: &Command) -> Ticket {
         let bytes = match command {
@@ -162,7 +169,7 @@ impl Client {
         self.done.borrow_mut().push(None)
     }
 
-    /// A call is over; it may be that the others go on before this returns.
+    /// Ends a call. The other ranks may go on before this returns.
     pub fn called(&self, shape: Shape) {
         self.say(&Command::Called(shape));
         let (calls, bytes) = self.ahead.get();
@@ -172,65 +179,67 @@ impl Client {
         }
     }
 
-    /// Waits for operations to be done: for all, or for the first.
+    /// Waits for operations: for all of them, or for the first.
     pub fn wait(&self, all: bool, tickets: &[Ticket]) {
         self.turn(Command::Wait { all, tickets: tickets.to_vec() });
     }
 
-    /// Waits for all of some operations. When this rank has its turn again, `woken` is called
-    /// first: others have run since, so that what the rank will look at is best asked for then.
+    /// Waits for all of some operations. `woken` is called first when this rank has its turn again:
+    /// other ranks have run since, so that this is the time to prefetch what the rank will look at.
     pub fn wait_for_all(&self, tickets: &[Ticket], woken: &dyn Fn()) {
         self.turn_after(Command::Wait { all: true, tickets: tickets.to_vec() }, woken);
     }
 
-    /// Looks whether operations are done, and takes in what costs time to take in.
+    /// Tests whether operations are done, and takes in the messages that cost time to take in.
     pub fn test(&self, taken: Taken, tickets: &[Ticket]) {
         self.turn(Command::Test { taken, tickets: tickets.to_vec() });
     }
 
-    /// Finds out how things stand.
+    /// Polls the simulator; returns the simulated time.
     pub fn poll(&self, what: Poll) -> u64 {
         self.turn(Command::Poll(what));
         self.now.get()
     }
 
-    /// Finds out how things stand; calls `woken` when this rank has its turn again, as
+    /// Polls the simulator; calls `woken` when this rank has its turn again, as
     /// [`Client::wait_for_all`] does.
     pub fn poll_after(&self, woken: &dyn Fn()) {
         self.turn_after(Command::Poll(Poll::Nothing), woken);
     }
 
-    /// The time when what was computed will have passed, if nothing comes between, in picoseconds.
-    /// No time passes.
+    /// Returns the time at which what was computed will have passed if nothing comes between, in
+    /// picoseconds. No simulated time passes.
     pub fn computed(&self) -> u64 {
         self.turn(Command::Computed).max(self.now.get())
     }
 
-    /// A number: the same for all who ask with the same key, now or later. No time passes.
+    /// Returns a number that is the same for all who ask with the same key, now or later. No
+    /// simulated time passes.
     pub fn context(&self, key: &[u64]) -> u32 {
         self.turn(Command::Context(key.to_vec())) as u32
     }
 
-    /// To be called before the rank looks at or changes what ranks share: if several compute at
-    /// once, they do so in the order in which they would run one at a time. No time passes.
+    /// To be called before the rank looks at or changes what ranks share. If several ranks compute
+    /// at once, they then do so in the order in which they would run one at a time. No simulated
+    /// time passes.
     pub fn order(&self) {
         if self.memory().computes_at_once() {
             self.turn(Command::Order);
         }
     }
 
-    /// Withdraws a send that has not begun; tells whether that was so. No time passes.
+    /// Withdraws a send that has not begun; returns whether it had not. No simulated time passes.
     pub fn withdraw(&self, ticket: Ticket) -> bool {
         self.turn(Command::Withdraw(ticket)) != 0
     }
 
-    /// Of two messages of one sender that were found: whether the first was sent before the second.
-    /// No time passes.
+    /// Returns whether, of two messages of one sender that were found, the first was sent before
+    /// the second. No simulated time passes.
     pub fn precedes(&self, one: Ticket, other: Ticket) -> bool {
         self.turn(Command::Precedes(one, other)) != 0
     }
 
-    /// Has processes started; gives the ranks that they are, or why there are none. No time passes.
+    /// Has processes started; returns their ranks, or why there are none. No simulated time passes.
     pub fn start_processes(&self, what: &[Start]) -> Started {
         let place = self.turn(Command::Start(Start::encode(what)));
         if place == 0 {
@@ -241,8 +250,8 @@ impl Client {
         started
     }
 
-    /// Hears, in its first turn, what time it is, and where the message is that made this rank, if
-    /// one did.
+    /// Reads the simulator's first words: the time, and the offset of the message that made this
+    /// rank, if one did.
     pub fn begin(&self) -> Offset {
         let mut words = Vec::new();
         if let Some(channel) = self.writer.memory.channel(self.rank) {
@@ -253,13 +262,14 @@ impl Client {
         reply.value
     }
 
-    /// What a block of the program took on average in all ranks, in nanoseconds, if there are
-    /// enough of them. No time passes.
+    /// Returns the mean duration of a block of the program over all ranks, in nanoseconds, if there
+    /// are enough by a rule. No simulated time passes.
     pub fn sample(&self, block: u64, rule: Rule) -> Option<u64> {
         Some(self.turn(Command::Sample { block, rule })).filter(|mean| *mean != u64::MAX)
     }
 
-    /// What has become of an operation, if it is done by now. It stays known until it is forgotten.
+    /// Returns the completion of an operation, if it is done by now. It stays known until it is
+    /// forgotten.
     #[inline]
     pub fn done(&self, ticket: Ticket) -> Option<Completion> {
         let done = self.done.borrow();
@@ -267,7 +277,7 @@ impl Client {
         (done.time <= self.now.get()).then_some(*done)
     }
 
-    /// Whether an operation is done by now, and not forgotten.
+    /// Returns whether an operation is done by now, and not forgotten.
     #[inline]
     pub fn is_done(&self, ticket: Ticket) -> bool {
         let done = self.done.borrow();
@@ -275,46 +285,46 @@ impl Client {
         done.is_some_and(|done| done.time <= self.now.get())
     }
 
-    /// Whether an operation is under way: it is neither done nor forgotten.
+    /// Returns whether an operation is under way: neither done nor forgotten.
     pub fn is_open(&self, ticket: Ticket) -> bool {
         let done = self.done.borrow();
         done.get(ticket).is_some_and(|done| done.is_none_or(|done| done.time > self.now.get()))
     }
 
-    /// Whether an operation was not forgotten.
+    /// Returns whether an operation is known: it was started and not forgotten.
     pub fn knows(&self, ticket: Ticket) -> bool {
         self.done.borrow().get(ticket).is_some()
     }
 
-    /// An operation will not be asked for again.
+    /// Forgets an operation: it will not be asked for again.
     pub fn forget(&self, ticket: Ticket) {
         self.done.borrow_mut().drop(ticket);
         self.say(&Command::Forget(ticket));
     }
 
-    /// The time of the last reply, in picoseconds.
+    /// Returns the time of the last reply, in picoseconds.
     pub fn time(&self) -> u64 {
         self.now.get()
     }
 
-    /// The rank is done.
+    /// Tells the simulator that the rank is done.
     pub fn exit(&self) {
         self.leave(Command::Exit);
     }
 
-    /// Whether it was said that the rank is done.
+    /// Returns whether the rank has told that it is done.
     pub fn has_left(&self) -> bool {
         self.left.get()
     }
 
-    /// Notes whether the rank uses MPI, for the case that it ends without a word.
+    /// Notes the use that the rank makes of MPI, in case it ends without telling.
     pub fn note(&self, usage: MpiUse) {
         if let Some(channel) = self.memory().channel(self.rank()) {
             channel.note(usage);
         }
     }
 
-    /// The rank ends all, with an exit code.
+    /// Ends all ranks, with an exit code.
     pub fn abort(&self, code: i32) {
         self.leave(Command::Abort(code));
     }
@@ -324,13 +334,13 @@ impl Client {
         self.left.set(true);
     }
 
-    /// Gives the simulator what was said and, behind it, what the rank wants, and waits for its
-    /// answer; gives the number in it.
+    /// Gives the simulator the commands that were written and, behind them, the last one, and waits
+    /// for the answer; returns the number in it.
     fn turn(&self, want: Command) -> u64 {
         self.turn_after(want, &|| ())
     }
 
-    /// The same; calls a function before it looks at the answer.
+    /// Does the same as [`Client::turn`], and calls `woken` before it looks at the answer.
     fn turn_after(&self, want: Command, woken: &dyn Fn()) -> u64 {
         let [name, known] = self.inside.get();
         if name != known {
@@ -338,13 +348,13 @@ impl Client {
             self.say(&Command::In(name.to_owned()));
         }
         self.say(&want);
-        // Thousands of ranks may wait at a time.
+        // Its memory is freed, as thousands of ranks may wait at a time.
         drop(want);
         if self.left.get() {
             return 0;
         }
         self.ahead.set((0, 0));
-        // Of what was forgotten, nobody wants to know.
+        // The completion of a forgotten operation is dropped.
         let done = |done: Completion| {
             if done.contents != 0 {
                 arena::soon(self.memory(), done.contents);
@@ -381,12 +391,13 @@ impl Client {
             self.suspend.suspend(channel)?;
             rest = channel.write(RANKS_TURN, rest);
         }
-        // The next rank that writes may have them: it comes when this one has given its turn up.
+        // The next rank that writes may use the buffer: it does so only after this one has given
+        // its turn up.
         self.writer.encoder.borrow_mut().reuse(words);
         self.suspend.suspend(channel)?;
         woken();
         let mut reply = self.writer.encoder.borrow_mut().take();
-        // What a rank has said after it said goodbye is of no use.
+        // Commands that a rank wrote after its goodbye are dropped.
         reply.clear();
         while channel.read(RANKS_TURN, &mut reply) {
             self.suspend.suspend(channel)?;

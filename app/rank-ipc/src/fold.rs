@@ -1,9 +1,9 @@
-//! Memory that is the same for all ranks: what one writes, all read. So many ranks with large
-//! arrays need no more memory than one.
+//! Folded memory: the same memory for all ranks, so that what one writes, all read. Thousands of
+//! ranks with large arrays need no more memory than one.
 //!
-//! A file without a name holds slots of 64 GiB each, of which only what is touched takes memory.
-//! Its first page says which block of the program has which slot; blocks are told apart by a number
-//! that all ranks compute alike.
+//! A file without a name holds slots of 64 GiB each, of which only pages that are touched take
+//! memory. Its first page says which block of the program has which slot; blocks are told apart by
+//! a number that all ranks compute alike.
 
 use std::ffi::c_void;
 use std::io;
@@ -19,7 +19,7 @@ pub const FOLD: &str = "HEDDLE_FOLD";
 
 /// Bytes of a slot.
 const SLOT: usize = 1 << 36;
-/// How many there are: as many as there are words in a page.
+/// Number of slots: as many as there are words in a page.
 const SLOTS: usize = 512;
 const PAGE: usize = 4096;
 
@@ -29,16 +29,16 @@ pub struct Fold {
     file: OwnedFd,
     base: *mut u8,
     owners: *const [AtomicU64; SLOTS],
-    /// How many of the process's ranks use a slot.
+    /// By slot, how many ranks of the process use it.
     used: Box<[AtomicU32]>,
 }
 
-// SAFETY: addresses of memory that lives as long as the process; what changes is atomic.
+// SAFETY: these are addresses of memory that lives as long as the process; what changes is atomic.
 unsafe impl Send for Fold {}
 // SAFETY: as above.
 unsafe impl Sync for Fold {}
 
-/// A file for it, which other processes may inherit.
+/// Makes a file for folded memory, which other processes may inherit.
 pub fn file() -> io::Result<OwnedFd> {
     let file = rustix::fs::memfd_create("heddle-fold", MemfdFlags::empty())?;
     rustix::fs::ftruncate(&file, (PAGE + SLOTS * SLOT) as u64)?;
@@ -46,7 +46,7 @@ pub fn file() -> io::Result<OwnedFd> {
 }
 
 impl Fold {
-    /// The memory behind a descriptor that [`file`] made.
+    /// Maps the memory behind a descriptor that [`file`] made.
     ///
     /// # Safety
     /// The descriptor must be open and belong to nobody else.
@@ -55,10 +55,10 @@ impl Fold {
         Self::new(unsafe { OwnedFd::from_raw_fd(descriptor) })
     }
 
-    /// The memory in a file that [`file`] made.
+    /// Maps the memory in a file that [`file`] made.
     pub fn new(file: OwnedFd) -> io::Result<Self> {
         let nothing = MapFlags::PRIVATE | MapFlags::NORESERVE;
-        // SAFETY: new mappings, at places of the kernel's choice.
+        // SAFETY: these are new mappings, at addresses of the kernel's choice.
         let (owners, base) = unsafe {
             let both = ProtFlags::READ | ProtFlags::WRITE;
             let owners = rustix::mm::mmap(ptr::null_mut(), PAGE, both, MapFlags::SHARED, &file, 0)?;
@@ -72,10 +72,10 @@ impl Fold {
         Ok(Self { file, base: base.cast(), owners: owners.cast(), used })
     }
 
-    /// The slot of a block: the same for all who ask with the same number, which is not 0. `None`
-    /// if there are too many blocks.
+    /// Returns the slot of a block: the same for all who ask with the same number, which is not 0.
+    /// `None` if there are too many blocks.
     pub fn slot(&self, block: u64) -> Option<usize> {
-        // SAFETY: mapped for good; all of it is words.
+        // SAFETY: the page is never unmapped, and all of it is words.
         let owners = unsafe { &*self.owners };
         let first = (block % SLOTS as u64) as usize;
         (first..first + SLOTS).map(|place| place % SLOTS).find(|place| {
@@ -86,7 +86,7 @@ impl Fold {
         })
     }
 
-    /// Maps so many bytes of a slot: for a rank that has none of it yet, or wants another size.
+    /// Maps this many bytes of a slot, for a rank that has none of it yet or wants another size.
     pub fn map(&self, slot: usize, bytes: usize, is_new: bool) -> io::Result<*mut u8> {
         let used =
             self.used.get(slot).filter(|_| bytes <= SLOT).ok_or(io::ErrorKind::OutOfMemory)?;
@@ -96,8 +96,8 @@ impl Fold {
         );
         let (address, offset) = (self.base.wrapping_add(slot * SLOT), (PAGE + slot * SLOT) as u64);
         let length = bytes.max(1).next_multiple_of(PAGE);
-        // SAFETY: within the mapping of this memory, which is for nothing else; mapping what is
-        // mapped already changes nothing.
+        // SAFETY: the range lies within the mapping of this memory, which is for nothing else;
+        // mapping again what is mapped already changes nothing.
         unsafe {
             rustix::mm::mmap(
                 address.cast::<c_void>(),
@@ -114,7 +114,7 @@ impl Fold {
         Ok(address)
     }
 
-    /// A rank uses a slot no longer.
+    /// Notes that a rank no longer uses a slot.
     pub fn unmap(&self, slot: usize) {
         let Some(used) = self.used.get(slot) else { return };
         if used.fetch_sub(1, Ordering::AcqRel) > 1 {
@@ -122,18 +122,18 @@ impl Fold {
         }
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE | MapFlags::FIXED;
         let address = self.base.wrapping_add(slot * SLOT).cast();
-        // SAFETY: as in `map`; nobody uses it any more. If the kernel refuses, it stays mapped,
-        // which does no harm.
+        // SAFETY: as in `map`, and nobody uses the slot any more. If the kernel refuses, it stays
+        // mapped, which does no harm.
         let _ = unsafe { rustix::mm::mmap_anonymous(address, SLOT, ProtFlags::empty(), flags) };
     }
 
-    /// The slot that an address lies in.
+    /// Returns the slot that an address lies in.
     pub fn holds(&self, address: *const u8) -> Option<usize> {
         let offset = (address as usize).checked_sub(self.base as usize)?;
         (offset < SLOTS * SLOT).then_some(offset / SLOT)
     }
 
-    /// The file's descriptor.
+    /// Returns the descriptor of the file.
     pub fn descriptor(&self) -> i32 {
         self.file.as_raw_fd()
     }

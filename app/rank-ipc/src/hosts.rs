@@ -1,14 +1,15 @@
-//! Which host each rank is on, for all ranks to read.
+//! The hosts of ranks, for all ranks to read.
 
 use std::sync::atomic::Ordering;
 
 use crate::arena::{Arena, Full};
 use crate::{Memory, Offset};
 
-/// Where the place of the table stands: in the first page, which is otherwise empty.
+/// Offset of the word that holds the offset of the table: in the first page, which is otherwise
+/// empty.
 const TABLE: Offset = 8;
 
-/// Hosts of ranks, by numbers of their own, and what they are called.
+/// The hosts of ranks, by numbers of their own, and their names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hosts {
     /// The host of each rank.
@@ -18,14 +19,14 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// Writes them where ranks look for them. Before any rank runs; without it, each rank is alone
-    /// on a host.
+    /// Writes the table where ranks look for it, before any rank runs. Without it, each rank is
+    /// alone on a host.
     pub fn publish(&self, memory: &Memory, arena: &mut Arena) -> Result<(), Full> {
         let heads = self.of.len() + self.names.len();
         let mut words: Vec<u64> = self.of.iter().copied().map(u64::from).collect();
         let mut text = Vec::new();
         for name in &self.names {
-            // Where its words begin, and how many bytes it has.
+            // The index of its first word, and its length in bytes.
             words.push((heads + text.len()) as u64 | (name.len() as u64) << 32);
             text.extend(
                 name.as_bytes().chunks(8).map(|part| {
@@ -43,18 +44,18 @@ impl Hosts {
     }
 }
 
-/// Entry `index` of the table, if there is one.
+/// Returns an entry of the table, if there is one.
 fn entry(memory: &Memory, index: u64) -> Option<u64> {
     let table = memory.word(TABLE).load(Ordering::Acquire);
     (table != 0).then(|| memory.word(table + 8 * index).load(Ordering::Relaxed))
 }
 
-/// The number of a rank's host, if hosts are known.
+/// Returns the number of a rank's host, if hosts are known.
 pub fn host(memory: &Memory, rank: u32) -> Option<u32> {
     entry(memory, rank.into())?.try_into().ok()
 }
 
-/// The name of a rank's host, if hosts are known.
+/// Returns the name of a rank's host, if hosts are known.
 pub fn name(memory: &Memory, rank: u32) -> Option<String> {
     let host = host(memory, rank)?;
     let head = entry(memory, u64::from(memory.layout().ranks()) + u64::from(host))?;

@@ -1,15 +1,15 @@
-//! The boundary between a live rank and the simulator.
+//! The channel between a live rank and the simulator.
 //!
-//! A rank runs, says what it did ([`Command`]s), and gives the simulator its turn when it must know
-//! something: when an operation is done, or what time it is. The simulator answers with what has
-//! become of the rank's operations ([`Completion`]s) and the simulated time. The two never run at
-//! once, so that a rank's channel of shared memory needs no lock but whose turn it is.
+//! A rank runs, writes what it did as [`Command`]s, and gives the turn to the simulator when it has
+//! to know something: that an operation is done, or what time it is. The simulator answers with
+//! [`Completion`]s of the rank's operations and the simulated time. The two never run at once, so
+//! that the rank's [`Channel`] of shared memory needs no lock besides the word that says whose turn
+//! it is.
 //!
-//! Messages carry their contents in blocks of memory that all ranks can read ([`arena`]): the
-//! sender fills one, the receiver empties it.
+//! The contents of messages lie in blocks of memory that all ranks can read ([`arena`]): the sender
+//! fills one, the receiver empties it.
 //!
-//! Not here: what a message means to MPI (that is the library's), when anything happens (the
-//! simulator's).
+//! Not here: what a message means to MPI (`libmpi`), and when anything happens (`live`, `host`).
 #![allow(unsafe_code)]
 
 pub mod arena;
@@ -38,15 +38,15 @@ pub use pinning::Pinning;
 pub use samples::{Rule, Samples};
 pub use words::{Decoder, Encoder};
 
-/// Any source, or any tag.
+/// This number stands for any source, or any tag.
 pub const ANY: u32 = u32::MAX;
 
 /// The tag of the message that makes a rank of a process that was started for it: it tells the
 /// process who it is.
 pub const BIRTH: u32 = 1 << 31;
 
-/// Names a send, a receive, something remote or a collective of a rank: they are counted from 0,
-/// modulo 2^32, in the order of their commands.
+/// The number of an operation: sends, receives, remote accesses and collectives of a rank are
+/// counted from 0, modulo 2^32, in the order of their commands.
 pub type Ticket = u32;
 
 /// An offset in the memory of all ranks, in bytes from its start. 0 stands for none.

@@ -13,40 +13,40 @@ use rustix::process::Resource;
 
 use crate::{Offset, channel::Channel};
 
-/// The environment variable that tells a rank's process where it is: file descriptor, number of
-/// channels, rank, how many ranks the run began with, how many there are said to be room for, and the
-/// how manieth of the programs that were started together this is.
+/// The environment variable by which a rank's process finds the memory: file descriptor, number of
+/// channels, rank, number of ranks that the run began with, number for which there is said to be
+/// room, and the number of its program among those that were started together.
 pub const ENVIRONMENT: &str = "HEDDLE_PORT";
 
-/// Bytes of the memory in all. Only what is used takes memory of the machine.
+/// Size of the memory in bytes. Only pages that are used take memory of the machine.
 const ALL: u64 = 1 << 40;
 
-/// Of an address space that is limited (`ulimit -v`), the memory takes one part in so many.
+/// In a limited address space (`ulimit -v`), the memory takes one part in this many.
 const PART: u64 = 4;
 
-/// Memory is taken in chunks, of which each rank can have so many before others have to go without.
+/// Memory is taken in chunks. Each rank can have this many before others have to go without.
 const CHUNKS: u64 = 8;
 const LEAST_CHUNK: u64 = 1 << 16;
 const LARGEST_CHUNK: u64 = 1 << 26;
 const PAGE: u64 = 4096;
 
-/// Where the list of names that ranks have published begins; no block lies here.
+/// Offset of the list of names that ranks have published; no block lies here.
 pub const NAMES: Offset = 64;
 
-/// Where it stands how much has been taken.
+/// Offset of the word that counts the bytes taken so far.
 const TAKEN: Offset = 128;
 
-/// Where it stands how much can be: as much as every process has mapped.
+/// Offset of the word that holds how many bytes can be taken: as many as every process has mapped.
 const MAPPED: Offset = 192;
 
-/// Where it stands whether a program was refused.
+/// Offset of the flag that a program was refused.
 const REFUSED: Offset = 256;
 
-/// Where it stands whether several ranks compute at once.
+/// Offset of the flag that several ranks compute at once.
 const AT_ONCE: Offset = 320;
 
-/// Where things are in the memory of so many ranks: a page of its own, a channel for each rank, and
-/// what is taken as it is needed.
+/// The layout of the memory: a page of its own, a channel for each rank, and behind them what is
+/// taken as it is needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     ranks: u32,
@@ -54,58 +54,58 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// For so many ranks.
+    /// Makes the layout for this many ranks.
     pub const fn new(ranks: u32) -> Self {
         Self { ranks, private: false }
     }
 
-    /// How many ranks there are.
+    /// Returns the number of ranks.
     pub const fn ranks(self) -> u32 {
         self.ranks
     }
 
-    /// Whether all ranks are in this process. Then one runs at a time: they share one channel and one
-    /// arena.
+    /// Returns whether all ranks are in this process. Then one runs at a time, and they share one
+    /// channel and one arena.
     pub const fn is_private(self) -> bool {
         self.private
     }
 
     const fn channel(self, rank: u32) -> u64 {
-        // The first page has no more than `NAMES`, the place of the table of hosts, and what has
-        // been taken: place 0 is none.
+        // The first page holds only `NAMES`, the offset of the table of hosts, and the counters:
+        // offset 0 stands for none.
         PAGE + if self.private { 0 } else { rank as u64 * size_of::<Channel>() as u64 }
     }
 
-    /// Where the channels end.
+    /// Returns where the channels end.
     const fn start(self) -> u64 {
         self.channel(if self.private { 0 } else { self.ranks.saturating_sub(1) })
             + size_of::<Channel>() as u64
     }
 
-    /// How many take memory: ranks, and the simulator.
+    /// Returns the number of those that take memory: ranks, and the simulator.
     const fn owners(self) -> u64 {
         if self.private { 2 } else { self.ranks as u64 + 1 }
     }
 
-    /// How much is taken at once where so much is mapped.
+    /// Returns the size of a chunk where this many bytes are mapped.
     fn chunk(self, mapped: u64) -> u64 {
         let share = mapped.saturating_sub(self.start()) / CHUNKS / self.owners();
         (share / PAGE * PAGE).clamp(LEAST_CHUNK, LARGEST_CHUNK)
     }
 
-    /// Bytes with which it is of use: a chunk for each.
+    /// Returns the least number of bytes that is of use: a chunk for each.
     const fn least(self) -> u64 {
         self.start() + self.owners() * LEAST_CHUNK
     }
 
-    /// Bytes of the file.
+    /// Returns the size of the file in bytes.
     const fn length(self) -> u64 {
         let least = self.least().next_multiple_of(PAGE);
         if least > ALL { least } else { ALL }
     }
 
-    /// Maps as much as there is room for, and no more than a share, by a function that maps so many
-    /// bytes; tells how many these are.
+    /// Maps as much as there is room for, up to a share of it, by a function that maps a number of
+    /// bytes; returns how many it has mapped.
     fn fit(
         self,
         share: Option<u64>,
@@ -118,7 +118,7 @@ impl Layout {
                     let base = NonNull::new(base.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
                     return Ok((base, length));
                 }
-                // valgrind has no room for it, but another name for that.
+                // valgrind refuses such a size, with an error code of its own.
                 Err(Errno::NOMEM | Errno::INVAL) => length = length / 2 / PAGE * PAGE,
                 Err(error) => return Err(error.into()),
             }
@@ -132,59 +132,60 @@ impl Layout {
     }
 }
 
-/// Bytes that what is mapped in advance may take of the address space of this process, if that is
+/// Returns how many bytes of the address space of this process may be mapped in advance, if it is
 /// limited (`ulimit -v`).
 pub fn share() -> Option<u64> {
     rustix::process::getrlimit(Resource::As).current.map(|limit| limit / PART / PAGE * PAGE)
 }
 
-/// The memory.
+/// The memory, mapped by this process.
 #[derive(Clone, Copy, Debug)]
 pub struct Memory {
     base: NonNull<u8>,
-    /// How many bytes of it this process has.
+    /// Bytes of it that this process has mapped.
     mapped: u64,
     layout: Layout,
 }
 
-// SAFETY: it is a place and a size; what is there is shared by the rules of channels and blocks.
+// SAFETY: it is an address and a size; the rules of channels and blocks decide who uses what lies
+// there.
 unsafe impl Send for Memory {}
 // SAFETY: as above.
 unsafe impl Sync for Memory {}
 
-/// Why a process has no part in the memory.
+/// The reason why a process cannot use the memory.
 #[derive(Debug, thiserror::Error)]
 pub enum Lost {
-    /// Its descriptor is that of something else.
+    /// Its descriptor belongs to something else.
     #[error("its descriptor was closed")]
     Closed,
-    /// Who made it has ended.
+    /// The process that made the memory has ended.
     #[error("heddle mpirun has ended")]
     Ended,
-    /// It cannot be mapped.
+    /// The memory cannot be mapped.
     #[error("{0}")]
     Unmapped(#[from] io::Error),
 }
 
 impl Memory {
-    /// New memory, and the file that other processes map it by.
+    /// Makes new memory; returns it with the file by which other processes map it.
     pub fn new(ranks: u32) -> io::Result<(Self, OwnedFd)> {
         let layout = Layout::new(ranks);
         let file = rustix::fs::memfd_create("heddle", MemfdFlags::empty())?;
         rustix::fs::ftruncate(&file, layout.length())?;
-        // It is this process's alone, and gone when that ends, however it does.
+        // The file has no name: it is gone when this process and the ranks end, however they do.
         rustix::fs::fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive)?;
         let memory = Self::map(layout, &file)?;
         memory.begin();
         Ok((memory, file))
     }
 
-    /// New memory for ranks that are all in this process.
+    /// Makes memory for ranks that are all in this process.
     pub fn private(ranks: u32) -> io::Result<Self> {
         let layout = Layout { private: true, ..Layout::new(ranks) };
         let (protection, flags) =
             (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE | MapFlags::NORESERVE);
-        // SAFETY: a new mapping, at a place of the kernel's choice.
+        // SAFETY: a new mapping, at an address of the kernel's choice.
         let map = |length| unsafe {
             rustix::mm::mmap_anonymous(ptr::null_mut(), length, protection, flags)
         };
@@ -194,22 +195,22 @@ impl Memory {
         Ok(memory)
     }
 
-    /// Nothing has been taken yet.
+    /// Initialises the counters: nothing has been taken yet.
     fn begin(&self) {
         self.word(TAKEN).store(self.layout.start(), Ordering::Relaxed);
         self.word(MAPPED).store(self.mapped, Ordering::Relaxed);
     }
 
-    /// The memory behind a file descriptor that [`Memory::new`] made in a process that is still
-    /// there.
+    /// Maps the memory behind a file descriptor that [`Memory::new`] made in a process that still
+    /// runs.
     ///
     /// # Safety
     /// If the descriptor is open and that of such memory, it must belong to nobody else.
     pub unsafe fn open(descriptor: i32, ranks: u32) -> Result<Self, Lost> {
         let layout = Layout::new(ranks);
-        // SAFETY: it is only asked; what is not open is an error.
+        // SAFETY: the descriptor is only queried; one that is not open gives an error.
         let known = rustix::fs::fstat(unsafe { BorrowedFd::borrow_raw(descriptor) });
-        // Nothing else is as large.
+        // No other file has this size.
         if descriptor < 0
             || !known.is_ok_and(|known| known.st_size.cast_unsigned() == layout.length())
         {
@@ -221,7 +222,7 @@ impl Memory {
             return Err(Lost::Ended);
         }
         let memory = Self::map(layout, &file)?;
-        // From now on, nobody takes what this process does not have.
+        // From now on, nobody takes memory that this process has not mapped.
         memory.word(MAPPED).fetch_min(memory.mapped, Ordering::SeqCst);
         if memory.word(TAKEN).load(Ordering::SeqCst) > memory.mapped {
             let text = "more of it is in use than this process has room for; is its address space limited (ulimit -v)?";
@@ -233,7 +234,7 @@ impl Memory {
     fn map(layout: Layout, file: impl AsFd) -> io::Result<Self> {
         let (protection, flags) =
             (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED | MapFlags::NORESERVE);
-        // SAFETY: a new mapping, at a place of the kernel's choice.
+        // SAFETY: a new mapping, at an address of the kernel's choice.
         let map = |length| unsafe {
             rustix::mm::mmap(ptr::null_mut(), length, protection, flags, &file, 0)
         };
@@ -241,13 +242,13 @@ impl Memory {
         Ok(Self { base, mapped, layout })
     }
 
-    /// How much is best taken at once.
+    /// Returns the size of a chunk: how much is best taken at once.
     pub(crate) fn chunk(&self) -> u64 {
         self.layout.chunk(self.word(MAPPED).load(Ordering::Relaxed))
     }
 
-    /// Whole pages that nobody else has, for so many bytes: zeros. `None` if there is no room for
-    /// them.
+    /// Takes whole pages for this many bytes, which nobody else has and which are zero. `None` if
+    /// there is no room for them.
     pub(crate) fn take(&self, bytes: u64) -> Option<Offset> {
         let (taken, mapped) = (self.word(TAKEN), self.word(MAPPED));
         let end = |start: u64| {
@@ -255,53 +256,54 @@ impl Memory {
             (end <= mapped.load(Ordering::SeqCst)).then_some(end)
         };
         let start = taken.fetch_update(Ordering::SeqCst, Ordering::SeqCst, end).ok()?;
-        // A process that has mapped less may have come meanwhile.
+        // A process that has mapped less may have started meanwhile.
         end(start).map(|_| start)
     }
 
-    /// A program that wanted to be a rank was told that another one is or was this rank.
+    /// Notes that a program which wanted to be a rank was refused, as another one is or was that
+    /// rank.
     pub fn refuse(&self) {
         self.word(REFUSED).store(1, Ordering::Relaxed);
     }
 
-    /// Whether that has happened.
+    /// Returns whether [`Memory::refuse`] was called.
     pub fn has_refused(&self) -> bool {
         self.word(REFUSED).load(Ordering::Relaxed) != 0
     }
 
-    /// From now on, several ranks may compute at once.
+    /// Notes that from now on several ranks may compute at once.
     pub fn compute_at_once(&self) {
         self.word(AT_ONCE).store(1, Ordering::Relaxed);
     }
 
-    /// Whether they may.
+    /// Returns whether several ranks may compute at once.
     pub fn computes_at_once(&self) -> bool {
         self.word(AT_ONCE).load(Ordering::Relaxed) != 0
     }
 
-    /// Where things are.
+    /// Returns the layout.
     pub const fn layout(&self) -> Layout {
         self.layout
     }
 
-    /// A rank's channel.
+    /// Returns the channel of a rank.
     pub fn channel(&self, rank: u32) -> Option<&Channel> {
         if rank >= self.layout.ranks {
             return None;
         }
-        // SAFETY: it lies within the mapping, which is never unmapped, is aligned, and any bytes
-        // are a channel.
+        // SAFETY: the channel lies within the mapping, which is never unmapped, and is aligned; any
+        // bytes are a valid channel.
         Some(unsafe { &*self.base.as_ptr().add(self.layout.channel(rank) as usize).cast() })
     }
 
-    /// The address of a place. It must be within the memory.
+    /// Returns the address of an offset, which must lie within the memory.
     pub fn at(&self, place: Offset) -> *mut u8 {
         debug_assert!(place < self.mapped, "a place of the memory");
         self.base.as_ptr().wrapping_add(place as usize)
     }
 
-    /// Gives whole pages between two places back to the system; they read as zeros then. Nobody may
-    /// use them.
+    /// Gives whole pages between two offsets back to the system; they read as zeros then. Nobody
+    /// may use them.
     pub(crate) fn release(&self, from: Offset, to: Offset) {
         let page = rustix::param::page_size() as u64;
         let (from, to) = (from.next_multiple_of(page), to / page * page);
@@ -314,7 +316,7 @@ impl Memory {
         let _ = unsafe { rustix::mm::madvise(self.at(from).cast(), (to - from) as usize, advice) };
     }
 
-    /// A word of a block; it must lie in one.
+    /// Returns a word of a block; the offset must lie in one.
     pub fn word(&self, place: Offset) -> &AtomicU64 {
         debug_assert!(place.is_multiple_of(8), "words are aligned");
         // SAFETY: by contract a block's word, in a mapping that is never unmapped.
@@ -328,8 +330,8 @@ mod tests {
 
     const GIB: u64 = 1 << 30;
 
-    /// A page, channels of 8 KiB and a bit, and chunks: few ranks take 64 MiB at once, many take so
-    /// much that there is enough for all.
+    /// The layout is a page, channels of a little more than 8 KiB, and chunks: few ranks take 64
+    /// MiB at once, many ranks take less, so that there is enough for all.
     #[test]
     fn chunks() {
         let channel = size_of::<Channel>() as u64;
@@ -343,7 +345,7 @@ mod tests {
         assert_eq!(many.chunk(many.least()), 64 << 10);
     }
 
-    /// Memory is halved until it fits. If it never does, the limit is named.
+    /// The size is halved until the memory fits. If it never does, the error names the limit.
     #[test]
     fn as_much_as_fits() {
         let page = NonNull::<u64>::dangling();
@@ -366,8 +368,8 @@ mod tests {
         assert!(fit(65_536, None, GIB).is_err());
     }
 
-    /// Who has mapped less than others takes part, as long as no more has been taken; nobody takes
-    /// more from then on.
+    /// A process that has mapped less than others takes part as long as no more has been taken;
+    /// nobody takes more from then on.
     #[test]
     fn processes_that_map_less() {
         let (memory, _file) = Memory::new(2).expect("memory");

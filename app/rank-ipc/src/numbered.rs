@@ -1,24 +1,24 @@
-//! Things that are numbered as they come, and go in any order.
+//! A container of things that are numbered as they come and removed in any order.
 
 use std::collections::BTreeMap;
 
-/// Things by number. Numbers ascend from 0, modulo 2^32. Memory goes with how many things there
-/// are: those that came last lie in a ring, and those that stay much longer than the others are
-/// kept aside.
+/// Things by number. Numbers ascend from 0, modulo 2^32. The memory grows with the number of things
+/// that are there: those that came last lie in a ring, and those that stay much longer than the
+/// others lie in a map.
 #[derive(Debug)]
 pub struct Numbered<T> {
-    /// The oldest number in the ring, which is there, and the next one. A number's place is what is
-    /// left of it modulo the ring's length, a power of two.
+    /// The oldest number in the ring, which is there, and the next number to give. The position of
+    /// a number is its remainder modulo the length of the ring, a power of two.
     first: u32,
     next: u32,
-    /// How many in the ring are there.
+    /// Number of things in the ring.
     count: u32,
     ring: Vec<Option<T>>,
     #[expect(clippy::box_collection, reason = "a word where there are none")]
     old: Option<Box<BTreeMap<u32, T>>>,
 }
 
-/// The length of a ring at first.
+/// The initial length of a ring.
 const ROOM: usize = 8;
 
 impl<T> Default for Numbered<T> {
@@ -28,12 +28,12 @@ impl<T> Default for Numbered<T> {
 }
 
 impl<T> Numbered<T> {
-    /// The number that the next thing gets.
+    /// Returns the number that the next thing gets.
     pub fn next(&self) -> u32 {
         self.next
     }
 
-    /// Adds a thing; gives its number.
+    /// Adds a thing; returns its number.
     pub fn push(&mut self, thing: T) -> u32 {
         if self.next.wrapping_sub(self.first) as usize == self.ring.len() {
             self.make_room();
@@ -49,8 +49,8 @@ impl<T> Numbered<T> {
         number
     }
 
-    /// Makes room in the ring, which is full. If most of what was in it is gone, the oldest has to
-    /// leave, and the room behind it is free.
+    /// Makes room in the full ring. If most of its things are gone, the oldest one moves to the
+    /// map, which frees the room behind it.
     #[cold]
     fn make_room(&mut self) {
         let length = self.ring.len();
@@ -79,7 +79,7 @@ impl<T> Numbered<T> {
         here.then(|| number as usize & self.ring.len().wrapping_sub(1))
     }
 
-    /// A thing, if it is still there.
+    /// Returns a thing, if it is still there.
     #[inline]
     pub fn get(&self, number: u32) -> Option<&T> {
         match self.place(number) {
@@ -88,7 +88,7 @@ impl<T> Numbered<T> {
         }
     }
 
-    /// The same, to change it.
+    /// Returns a thing to change it, if it is still there.
     #[inline]
     pub fn get_mut(&mut self, number: u32) -> Option<&mut T> {
         match self.place(number) {
@@ -97,14 +97,14 @@ impl<T> Numbered<T> {
         }
     }
 
-    /// Gives the places of the first things of the ring, so many at most, without looking at them.
+    /// Returns the slots of the first things of the ring, at most `most`, without looking at them.
     pub fn oldest(&self, most: u32) -> impl Iterator<Item = &Option<T>> {
         let there = self.next.wrapping_sub(self.first).min(most);
         let numbers = (0..there).map(|offset| self.first.wrapping_add(offset));
         numbers.filter_map(|number| self.ring.get(self.place(number)?))
     }
 
-    /// Takes a thing out.
+    /// Removes a thing and returns it.
     pub fn remove(&mut self, number: u32) -> Option<T> {
         let Some(place) = self.place(number) else {
             return self.old.as_mut()?.remove(&number);
@@ -129,7 +129,7 @@ impl<T> Numbered<T> {
         }
     }
 
-    /// A thing of the ring is gone: the ring begins with the oldest that is there.
+    /// Counts a removal; the ring then begins with the oldest thing that is left.
     #[inline]
     fn left(&mut self) {
         self.count -= 1;
@@ -145,8 +145,8 @@ impl<T> Numbered<T> {
 mod tests {
     use super::*;
 
-    /// Numbers go on, whatever is taken out, and room is used again: of a thousand things, of which
-    /// two are there at a time, no more than a few have had room.
+    /// Numbers go on whatever is removed, and room is used again: a thousand things, of which two
+    /// are there at a time, need no more room than a few.
     #[test]
     fn numbers() {
         let mut all = Numbered::default();
@@ -163,7 +163,7 @@ mod tests {
         assert_eq!(all.next(), 1000);
     }
 
-    /// All that stay are found, however many and from whatever number on.
+    /// All things that stay are found, however many there are and whatever the first number is.
     #[test]
     fn all_stay() {
         let mut all = Numbered::default();
@@ -177,7 +177,8 @@ mod tests {
         assert!((3..1000).all(|number| all.get(number) == Some(&number)));
     }
 
-    /// Those that came first, gone or not, and no more than there are.
+    /// The oldest slots are given, whether their things are gone or not, and no more than there
+    /// are.
     #[test]
     fn oldest_first() {
         let mut all = Numbered::default();
@@ -192,7 +193,7 @@ mod tests {
         assert_eq!(oldest(9), [Some(1), None, Some(3)]);
     }
 
-    /// One that stays does not keep others.
+    /// A thing that stays does not keep the room of others.
     #[test]
     fn oldest() {
         let mut all = Numbered::default();

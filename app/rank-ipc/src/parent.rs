@@ -6,16 +6,16 @@ use std::process::Command;
 
 use rustix::process::{Signal, getpid, getppid, set_parent_process_death_signal};
 
-/// The process that a command starts is ended when the thread that starts it ends, however it does
-/// (Linux: `PR_SET_PDEATHSIG`). Where the system cannot do that, it stays; so does what the process
-/// starts itself.
+/// Makes a command start a process that the kernel ends when the thread that started it ends,
+/// however it does (Linux: `PR_SET_PDEATHSIG`). Where the system cannot do that, the process stays.
+/// So does what the process starts itself.
 pub fn end_with_parent(command: &mut Command) {
     let parent = getpid();
     let tied = move || {
         let _ = set_parent_process_death_signal(Some(Signal::KILL));
-        // It may have ended before that.
+        // The parent may have ended before the signal was set.
         if getppid() == Some(parent) { Ok(()) } else { Err(io::ErrorKind::NotFound.into()) }
     };
-    // SAFETY: between fork and exec it calls the system only, and takes no memory.
+    // SAFETY: between fork and exec, it makes system calls only and allocates nothing.
     unsafe { command.pre_exec(tied) };
 }

@@ -1,12 +1,13 @@
-//! A core for those that take turns.
+//! A core for threads that take turns.
 //!
 //! The simulator and its ranks run one at a time. Woken where they ran last, each would mostly meet
-//! a core that has gone to sleep, and waking that takes several times as long as a turn. So they
-//! fall asleep on one core, and are woken there while it is awake.
+//! a core that has gone to sleep, and waking a core takes several times as long as a turn. So they
+//! sleep and wake on one core.
 
 use rustix::thread::{CpuSet, Pid, gettid, sched_getaffinity, sched_setaffinity};
 
-/// While this is there, a thread runs on one core; then on those again where it could before.
+/// Keeps a thread on one core as long as this value lives. Dropping it gives the thread back the
+/// cores that it had.
 #[derive(Debug)]
 pub struct Pinning {
     thread: Pid,
@@ -14,7 +15,7 @@ pub struct Pinning {
 }
 
 impl Pinning {
-    /// The calling thread moves to a core, by the kernel's number; nothing if it may not run there,
+    /// Moves the calling thread to a core, by the kernel's number; `None` if it may not run there,
     /// or nowhere else anyway.
     pub fn new(core: usize) -> Option<Self> {
         let before = sched_getaffinity(None).ok()?;
@@ -30,7 +31,7 @@ impl Pinning {
 
 impl Drop for Pinning {
     fn drop(&mut self) {
-        // It may have ended.
+        // The thread may have ended.
         let _ = sched_setaffinity(Some(self.thread), &self.before);
     }
 }
@@ -39,22 +40,22 @@ impl Drop for Pinning {
 mod tests {
     use super::*;
 
-    /// In a thread of its own, as others of the test run beside it.
+    /// It runs in a thread of its own, as other tests run beside it.
     #[test]
-    fn a_seat_is_taken_and_left() {
+    fn a_thread_is_pinned_and_released() {
         let allowed = || sched_getaffinity(None).unwrap();
         std::thread::spawn(move || {
             let before = allowed();
             let cores: Vec<usize> =
                 (0..CpuSet::MAX_CPU).filter(|core| before.is_set(*core)).collect();
             for core in &cores {
-                let seat = Pinning::new(*core);
-                assert_eq!(seat.is_some(), cores.len() > 1);
+                let pinning = Pinning::new(*core);
+                assert_eq!(pinning.is_some(), cores.len() > 1);
                 assert!(
                     allowed().is_set(*core)
-                        && allowed().count() == if seat.is_some() { 1 } else { before.count() }
+                        && allowed().count() == if pinning.is_some() { 1 } else { before.count() }
                 );
-                drop(seat);
+                drop(pinning);
                 assert!(allowed() == before);
             }
             let foreign = (0..CpuSet::MAX_CPU).find(|core| !cores.contains(core)).unwrap();

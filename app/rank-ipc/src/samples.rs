@@ -1,13 +1,12 @@
-//! Blocks of a program that run a few times and are then taken to last as long as they did on
-//! average.
+//! Blocks of a program that run a few times and from then on take the mean of what they took.
 
-/// How often a block runs.
+/// The rule that says how often a block runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rule {
-    /// At least so often.
+    /// It runs at least this often.
     pub times: u32,
-    /// Then until the standard error of the mean is at most this part of the mean; 0 asks for no
-    /// more.
+    /// Then it runs until the standard error of the mean is at most this part of the mean; 0 asks
+    /// for no more runs.
     pub precision: f64,
 }
 
@@ -21,7 +20,7 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// Another one.
+    /// Adds a duration.
     pub fn add(&mut self, nanoseconds: u64) {
         self.count = self.count.saturating_add(1);
         let (value, before) = (nanoseconds as f64, self.mean);
@@ -29,20 +28,20 @@ impl Samples {
         self.squares += (value - before) * (value - self.mean);
     }
 
-    /// The mean, in nanoseconds, if there are enough by a rule.
+    /// Returns the mean in nanoseconds, if there are enough durations by a rule.
     pub fn enough(&self, rule: Rule) -> Option<u64> {
         if self.count < rule.times.max(1) {
             return None;
         }
         if rule.precision > 0.0 {
-            // One duration says nothing of how they differ.
+            // One duration says nothing about the deviation.
             let others = f64::from(self.count.checked_sub(1).filter(|others| *others > 0)?);
             let error = (self.squares / others / f64::from(self.count)).sqrt();
             if error > rule.precision * self.mean {
                 return None;
             }
         }
-        // A mean of such numbers is one.
+        // The mean of unsigned numbers is not negative.
         #[expect(clippy::cast_sign_loss, reason = "see above")]
         let mean = self.mean.round() as u64;
         Some(mean)

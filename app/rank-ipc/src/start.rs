@@ -1,23 +1,23 @@
-//! Programs that a rank has started while it runs (MPI 4.1, section 11.8).
+//! Programs that a rank starts while it runs (MPI 4.1, section 11.8).
 
 use crate::{Memory, Offset};
 
-/// A program, and how many processes run it.
+/// A program, and the number of processes that run it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Start {
     /// Name or path of the executable.
     pub program: Vec<u8>,
     /// Its arguments.
     pub arguments: Vec<Vec<u8>>,
-    /// The folder that it runs in.
+    /// The folder where it runs.
     pub directory: Vec<u8>,
-    /// The hosts that its processes may be on, between commas; empty: any.
+    /// The hosts that its processes may be on, separated by commas; empty for any host.
     pub host: Vec<u8>,
-    /// How many processes.
+    /// Number of processes.
     pub count: u32,
 }
 
-/// Parts of a text, each behind its length.
+/// Appends a text behind its length.
 fn put(into: &mut Vec<u8>, part: &[u8]) {
     into.extend((part.len() as u64).to_le_bytes());
     into.extend(part);
@@ -37,7 +37,7 @@ fn take(from: &mut &[u8]) -> Option<Vec<u8>> {
 }
 
 impl Start {
-    /// Several of them, as [`crate::Command::Start`] says them.
+    /// Encodes several programs for [`crate::Command::Start`].
     pub fn encode(all: &[Self]) -> Vec<u8> {
         let mut bytes = Vec::new();
         for start in all {
@@ -51,7 +51,7 @@ impl Start {
         bytes
     }
 
-    /// What [`Start::encode`] made; `None` if it did not.
+    /// Decodes what [`Start::encode`] made; `None` if it did not make it.
     pub fn decode(mut bytes: &[u8]) -> Option<Vec<Self>> {
         let mut all = Vec::new();
         while !bytes.is_empty() {
@@ -66,10 +66,10 @@ impl Start {
     }
 }
 
-/// What comes of it: the ranks that the processes are, or why there are none.
+/// The answer to a request to start programs: the ranks of the processes, or why there are none.
 pub type Started = Result<Vec<u32>, String>;
 
-/// Bytes of a block for the answer.
+/// Returns the size of a block for the answer, in bytes.
 pub fn room(started: &Started) -> u64 {
     16 + started.as_ref().map_or_else(String::len, |ranks| 4 * ranks.len()) as u64
 }
@@ -84,7 +84,7 @@ pub fn write(memory: &Memory, place: Offset, started: &Started) {
     for (place, word) in (place..).step_by(8).zip(words) {
         memory.word(place).store(word, std::sync::atomic::Ordering::Relaxed);
     }
-    // SAFETY: by contract there is room behind the two words.
+    // SAFETY: by contract, there is room behind the two words.
     let body = unsafe { std::slice::from_raw_parts_mut(memory.at(place + 16), bytes.len()) };
     body.copy_from_slice(&bytes);
 }
@@ -93,7 +93,7 @@ pub fn write(memory: &Memory, place: Offset, started: &Started) {
 pub fn read(memory: &Memory, place: Offset) -> Started {
     let word = |place| memory.word(place).load(std::sync::atomic::Ordering::Relaxed);
     let length = word(place + 8) as usize;
-    // SAFETY: by contract so many bytes are there.
+    // SAFETY: by contract, this many bytes are there.
     let body = unsafe { std::slice::from_raw_parts(memory.at(place + 16), length) };
     if word(place) != 0 {
         return Err(String::from_utf8_lossy(body).into_owned());

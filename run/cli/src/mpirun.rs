@@ -6,7 +6,7 @@ mod placement;
 
 use std::io::{self, BufWriter, Write};
 
-use experiment::{Configuration, Make, Plan, Printing, Report, Request};
+use experiment::{Configuration, MakeRunner, Plan, Printing, Report, Request};
 
 pub use manners::Adapted;
 
@@ -19,7 +19,7 @@ use crate::{
 
 /// Runs a program whose ranks are simulated, held by what `make` makes, or as the settings say. The
 /// exit code is the program's own, if it ran.
-pub fn run(arguments: &Mpirun, make: Option<Make>) -> Result<u8, Ending> {
+pub fn run(arguments: &Mpirun, make: Option<MakeRunner>) -> Result<u8, Ending> {
     let configuration = Configuration::read(&request(arguments)?)?;
     if arguments.check {
         return check::run(&configuration, arguments.format);

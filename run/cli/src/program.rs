@@ -3,7 +3,7 @@
 use std::{convert::Infallible, ffi::OsString, os::unix::fs::MetadataExt, path::Path, process};
 
 use clap::Parser;
-use experiment::{Configuration, Launch, Make, Report, Value};
+use experiment::{Configuration, Launch, MakeRunner, Report, Value};
 use recorder::launch;
 use results::plural;
 
@@ -36,7 +36,7 @@ pub fn is_in_process(configuration: &Configuration) -> bool {
 
 /// Before a program is run: refuses what cannot start, and becomes the program where all ranks are
 /// to share a process and this is not it yet, so that nothing holds them.
-pub fn begin(configuration: &Configuration, make: Option<Make>, quiet: bool) -> Result<(), Ending> {
+pub fn begin(configuration: &Configuration, make: Option<MakeRunner>, quiet: bool) -> Result<(), Ending> {
     if make.is_some() || !configuration.is_program() {
         return Ok(());
     }
@@ -96,7 +96,7 @@ fn enter(configuration: &Configuration, quiet: bool) -> Result<Infallible, Endin
 }
 
 /// Carries out the command line within the program's process, where `make` holds the ranks.
-pub fn inside(line: &[OsString], make: Make) -> u8 {
+pub fn inside(line: &[OsString], make: MakeRunner) -> u8 {
     // What has no effect has been said.
     let line = Adapted::new(line.iter().cloned()).unwrap_or_default().line;
     let arguments = Arguments::try_parse_from(crate::flags::joined(line));

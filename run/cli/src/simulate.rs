@@ -5,7 +5,7 @@ use std::{
     io::{self, Write},
 };
 
-use experiment::{Configuration, Make, Plan, Report, Request};
+use experiment::{Configuration, MakeRunner, Plan, Report, Request};
 use results::TimeColumn;
 
 use crate::{
@@ -16,7 +16,7 @@ use crate::{
 
 /// Simulates what is asked for and prints the summary. A live program is held by what `make` makes,
 /// or as the settings say, and the exit code is its own.
-pub fn run(arguments: &Run, make: Option<Make>) -> Result<u8, Ending> {
+pub fn run(arguments: &Run, make: Option<MakeRunner>) -> Result<u8, Ending> {
     let request = Request {
         subject: Some(arguments.source.clone()),
         machine: arguments.machine.clone(),

@@ -11,7 +11,7 @@ use std::{
 
 use collectives::Algorithms;
 use layers::{holding, libraries::CORE};
-use live::{Costs, Holder, Hosts, Launch, Live, Make, Printing, Processes, Room};
+use live::{Costs, Runner, Hosts, Launch, Live, MakeRunner, Printing, Processes, Room};
 use units::Time;
 
 use crate::{
@@ -178,7 +178,7 @@ const SMALLEST_FOLD: u64 = 64 << 10;
 /// How ranks are held, and what is kept of them.
 pub(crate) struct Held<'a> {
     /// By what; or each by a process.
-    pub make: Option<Make<'a>>,
+    pub make: Option<MakeRunner<'a>>,
     /// What these may start.
     pub room: Room,
     /// Where what these print goes.
@@ -243,7 +243,7 @@ pub(crate) fn with<T>(
     configuration: &Configuration,
     flow: Option<&FlowMachine>,
     Held { make, room, printing, hosts, keep }: Held<'_>,
-    simulate: impl FnOnce(&Live<'_, dyn Holder>) -> Result<T, Failure>,
+    simulate: impl FnOnce(&Live<'_, dyn Runner>) -> Result<T, Failure>,
     is_stuck: impl Fn(&T) -> bool,
 ) -> Result<Lived<T>, Failure> {
     let ranks = first(programs);
@@ -257,7 +257,7 @@ pub(crate) fn with<T>(
     }
     let chosen: Algorithms = trace_input::library_of(configuration, flow)?;
     let computation = computation::resolve(configuration, ranks + room.more, keep)?;
-    let started: io::Result<Box<dyn Holder>> = if let Some(make) = make {
+    let started: io::Result<Box<dyn Runner>> = if let Some(make) = make {
         make(&programs).map_err(|error| match programs.first() {
             Some(only) if error.kind() != io::ErrorKind::OutOfMemory => only.failed(&error),
             _ => error,
@@ -266,12 +266,12 @@ pub(crate) fn with<T>(
         let processes = processes(&mut programs, room, configuration, printing, hosts.as_ref())?;
         processes.map(|processes| Box::new(processes) as _)
     };
-    let mut holder =
+    let mut runner =
         started.map_err(|error| Failure::Input(format!("error: {}", reason(&error))))?;
     let live =
-        Live::new(&*holder, (ranks, room.more), &chosen, costs(configuration, flow), computation);
-    if configuration.count("run.threads") != Some(1) && !holder.memory().layout().is_private() {
-        holder.memory().compute_at_once();
+        Live::new(&*runner, (ranks, room.more), &chosen, costs(configuration, flow), computation);
+    if configuration.count("run.threads") != Some(1) && !runner.memory().layout().is_private() {
+        runner.memory().compute_at_once();
     }
     if let Some(hosts) = hosts {
         live.place_on(&hosts).map_err(|full| Failure::Input(format!("error: hosts: {full}")))?;
@@ -281,11 +281,11 @@ pub(crate) fn with<T>(
     let (ranks, strangers) = (live.lived(), live.strangers());
     let outcome = outcome?;
     let at_once = ended.is_some() || is_stuck(&outcome);
-    let code = holder.end(at_once);
+    let code = runner.end(at_once);
     if !at_once {
         // A table of computation that has more ranks than there were is that of another program.
         computation::resolve(configuration, ranks, keep)?;
     }
-    let unprinted = holder.unprinted();
+    let unprinted = runner.unprinted();
     Ok(Lived { outcome, ranks, strangers, ended, computed, code, unprinted })
 }

@@ -130,7 +130,7 @@ pub fn run(plan: &Plan) -> Result<Report, Failure> {
 }
 
 /// The same; live programs are held by what `make` makes, or else each rank by a process.
-pub fn run_held(plan: &Plan, make: Option<live::Make<'_>>) -> Result<Report, Failure> {
+pub fn run_held(plan: &Plan, make: Option<live::MakeRunner<'_>>) -> Result<Report, Failure> {
     let start = Instant::now();
     let directory = match &plan.output {
         Some(output) => Some(RunDirectory::create(&output.directory, output.force)?),
@@ -209,7 +209,7 @@ fn goal(
 fn live(
     plan: &Plan,
     programs: &[live::Launch],
-    make: Option<live::Make<'_>>,
+    make: Option<live::MakeRunner<'_>>,
     start: Instant,
     directory: Option<RunDirectory>,
 ) -> Result<Report, Failure> {

@@ -15,7 +15,7 @@ use corosensei::stack::Stack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use heddle_mpi::simulator::Manner;
 use heddle_mpi::state::{self, Mpi};
-use live::{Holder, Launch, Lost};
+use live::{Runner, Launch, Lost};
 use rank_ipc::{
     Channel, Client, Memory, MpiUse, RANKS_TURN, SIMULATORS_TURN, SimulatorGone, Suspend, Writer,
 };
@@ -389,12 +389,12 @@ impl Drop for Rank {
     }
 }
 
-impl Holder for Ranks {
+impl Runner for Ranks {
     fn memory(&self) -> &Memory {
         &self.memory
     }
 
-    fn turn(&self, rank: u32, now: u64) -> Result<(), Lost> {
+    fn resume(&self, rank: u32, now: u64) -> Result<(), Lost> {
         let lost = |how: &str, code| {
             let used = self.usage(rank) != MpiUse::Never;
             Lost { how: how.to_owned(), code, used }
@@ -414,7 +414,7 @@ impl Holder for Ranks {
         }
     }
 
-    fn soon(&self, rank: u32, next: bool) {
+    fn prefetch(&self, rank: u32, next: bool) {
         // SAFETY: as in `run`.
         let ranks = unsafe { &*self.all.get() };
         let Some(own) = ranks.get(rank as usize) else { return };

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::ffi::{CStr, CString, OsString, c_int, c_void};
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use live::{Holder, Launch};
+use live::{Runner, Launch};
 
 use crate::next;
 use crate::ranks::{self, Main, Ranks};
@@ -76,7 +76,7 @@ extern "C" fn simulate(number: c_int, words: *mut *mut i8, _: *mut *mut i8) -> c
     let Some(main) = MAIN.get() else { return 1 };
     let make = |programs: &[Launch]| {
         let ranks = Ranks::new(programs, main, &arguments)?.placed(programs)?;
-        Ok(Box::new(ranks) as Box<dyn Holder>)
+        Ok(Box::new(ranks) as Box<dyn Runner>)
     };
     let code = cli::inside(&line, &make);
     heddle_mpi::simulator::flush_streams();

@@ -1,4 +1,4 @@
-//! What ranks print, line by line, each behind the name of its rank.
+//! The output of ranks, passed on line by line behind the name of the rank.
 
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd as _, OwnedFd};
@@ -8,9 +8,9 @@ use std::thread::{self, JoinHandle};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-/// So often it is looked whether the ranks have ended while somebody else holds their pipes open.
+/// How often to check whether the ranks have ended while another process keeps their pipes open.
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
-/// Bytes that are read at once.
+/// The most bytes that are read at once.
 const CHUNK: usize = 1 << 16;
 
 /// Standard output or standard error of a rank.
@@ -24,7 +24,7 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// Of a rank. The prefix is that of Open MPI's `--tag-output`: `[job,rank]<stdout>:`.
+    /// Makes the stream of a rank. The prefix is that of Open MPI's `--tag-output`: `[job,rank]<stdout>:`.
     pub fn new(pipe: OwnedFd, rank: u32, is_error: bool) -> Self {
         let name = if is_error { "stderr" } else { "stdout" };
         Self {
@@ -35,7 +35,7 @@ impl Stream {
         }
     }
 
-    /// Passes on what is there; tells whether more may come.
+    /// Passes on what the rank has written; returns whether more may come.
     fn pass(&mut self, buffer: &mut [u8], printer: &mut Printer) -> bool {
         let length = match self.pipe.read(buffer) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return true,
@@ -49,7 +49,7 @@ impl Stream {
         length > 0
     }
 
-    /// The last line may lack its end.
+    /// Passes on the last line, which may lack its end.
     fn close(mut self, printer: &mut Printer) {
         if !self.rest.is_empty() {
             self.rest.push(b'\n');
@@ -58,15 +58,15 @@ impl Stream {
     }
 }
 
-/// Prints lines.
+/// A printer of lines.
 #[derive(Debug, Default)]
 struct Printer {
-    /// What went wrong first. The ranks go on.
+    /// The first error. The ranks go on in spite of it.
     failure: Option<io::Error>,
 }
 
 impl Printer {
-    /// Prints lines with what comes before each, in one piece.
+    /// Prints lines in one piece, each behind the prefix.
     fn print(&mut self, prefix: &str, lines: &[u8], to_error: bool) {
         let mut text = Vec::with_capacity(lines.len() + prefix.len());
         for line in lines.split_inclusive(|byte| *byte == b'\n') {
@@ -83,17 +83,17 @@ impl Printer {
     }
 }
 
-/// Passes on what all ranks print, until they have ended.
+/// A thread that passes on the output of all ranks until they have ended.
 #[derive(Debug)]
-pub struct Tagged {
+pub struct TaggedOutput {
     ended: Arc<AtomicBool>,
-    /// Streams that are new.
+    /// Streams that the thread does not know yet.
     new: Arc<Mutex<Vec<Stream>>>,
     thread: Option<JoinHandle<Option<io::Error>>>,
 }
 
-impl Tagged {
-    /// Begins with it.
+impl TaggedOutput {
+    /// Starts the thread.
     ///
     /// # Errors
     /// If the system has no room for a thread.
@@ -104,13 +104,13 @@ impl Tagged {
         Ok(Self { ended, new, thread: Some(thread) })
     }
 
-    /// These are to be passed on, too.
+    /// Adds streams to those that are passed on.
     pub fn add(&self, streams: impl IntoIterator<Item = Stream>) {
         self.new.lock().unwrap_or_else(PoisonError::into_inner).extend(streams);
     }
 
-    /// The ranks have ended: returns when all that they printed is passed on, with what went wrong
-    /// first.
+    /// Waits until all that the ranks printed is passed on; returns the first error. To be called
+    /// when they have ended.
     pub fn finish(&mut self) -> Option<io::Error> {
         self.ended.store(true, Ordering::Release);
         // It does not panic.
