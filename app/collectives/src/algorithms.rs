@@ -27,8 +27,8 @@ pub struct Algorithms {
 }
 
 impl Algorithms {
-    /// What a library of this name, such as `openmpi`, chooses, or Schedgen if there is none; but
-    /// these algorithms for these collectives.
+    /// Returns what a library of this name, such as `openmpi`, chooses, or Schedgen if there is
+    /// none; but these algorithms for these collectives.
     pub fn new(name: Option<&str>, algorithms: &[(Collective, &'static str)]) -> Self {
         let names = std::array::from_fn(|number| {
             let collective = *Collective::ALL.get(number)?;

@@ -186,7 +186,7 @@ fn relay_whole(call: &Call, plan: &mut Plan, tree: Tree) {
     }
 }
 
-/// What SMPI takes for a chain: the borders of Open MPI 1's decision rules.
+/// Returns what SMPI takes for a chain: the borders of Open MPI 1's decision rules.
 fn pipeline_segment(call: &Call) -> u64 {
     let (ranks, bytes) = (f64::from(call.ranks), call.bytes() as f64);
     if ranks < 1.6134e-6 * bytes + 2.1102 {

@@ -31,7 +31,7 @@ pub struct Call<'a> {
     pub root: u32,
     /// Bytes of an element: of the datatype (its size, not its extent). A w-form counts in bytes.
     pub element: u64,
-    /// Whether the operation commutes.
+    /// True if the operation commutes.
     pub commutative: bool,
     /// Bytes of a segment, for the algorithms that cut messages; if it is not given, each has its
     /// own.

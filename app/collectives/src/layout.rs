@@ -44,7 +44,7 @@ impl Blocks {
         Self::Ends(ends.collect())
     }
 
-    /// Where a block starts.
+    /// Returns where a block starts.
     pub fn start(&self, block: u32) -> u64 {
         let index = u64::from(block);
         match self {
@@ -176,7 +176,7 @@ impl Nodes {
         }
     }
 
-    /// Whether the ranks of each node are consecutive.
+    /// Returns whether the ranks of each node are consecutive.
     pub fn is_blocked(&self) -> bool {
         match self {
             Self::Consecutive(_) => true,

@@ -250,7 +250,7 @@ pub fn candidates(collective: Collective, call: &Call) -> Vec<&'static Entry> {
     algorithms(collective).iter().filter(own).collect()
 }
 
-/// What a rank does. Vectors without elements need no messages.
+/// Returns what a rank does. Vectors without elements need no messages.
 pub fn plan(collective: Collective, name: &str, call: &Call) -> Result<Plan, Error> {
     let (_, build) = follow(collective, name, call)?;
     Ok(built(collective, build, call))

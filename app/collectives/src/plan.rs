@@ -88,7 +88,7 @@ pub enum Action {
         from: Region,
         /// The other operand, and where the result goes.
         into: Region,
-        /// Whether `from` is the left operand.
+        /// True if `from` is the left operand.
         from_left: bool,
     },
 }
@@ -124,7 +124,7 @@ impl Plan {
         self.actions.len()
     }
 
-    /// Whether nothing is to be done.
+    /// Returns whether nothing is to be done.
     pub fn is_empty(&self) -> bool {
         self.actions.is_empty()
     }
@@ -145,8 +145,8 @@ impl Plan {
         self.wait_all();
     }
 
-    /// Whether a step is a send that the library makes as a blocking call, or a receive that is
-    /// waited for in the order of posting.
+    /// Returns whether a step is a send that the library makes as a blocking call, or a receive
+    /// that is waited for in the order of posting.
     pub fn is_blocking(&self, step: Handle) -> bool {
         self.blocking.binary_search(&step).is_ok()
     }
@@ -331,7 +331,7 @@ impl Plan {
     }
 }
 
-/// What a step requires.
+/// Returns what a step requires.
 fn requirements<'a>(ends: &[u32], required: &'a [Handle], step: usize) -> &'a [Handle] {
     let start = step.checked_sub(1).and_then(|before| ends.get(before)).copied().unwrap_or(0);
     let end = ends.get(step).copied().unwrap_or(start);

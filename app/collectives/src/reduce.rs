@@ -146,7 +146,7 @@ fn binomial(call: &Call, plan: &mut Plan) {
     tree::reduce(plan, &call.all(), reduction, acc);
 }
 
-/// What SMPI takes for a chain: the borders of Open MPI 1's decision rules.
+/// Returns what SMPI takes for a chain: the borders of Open MPI 1's decision rules.
 fn pipeline_segment(call: &Call) -> u64 {
     let (ranks, kib) = (f64::from(call.ranks), call.bytes() as f64 / 1024.0);
     if ranks > 0.0410 * kib + 9.7128 {

@@ -44,7 +44,7 @@ pub enum Need {
 }
 
 impl Need {
-    /// Whether a call meets it.
+    /// Returns whether a call meets it.
     pub fn is_met(self, call: &Call) -> bool {
         let ranks = call.ranks;
         match self {

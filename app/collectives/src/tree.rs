@@ -52,8 +52,8 @@ impl Tree {
         }
     }
 
-    /// Whether a member comes before its children, and each child's subtree is a range, so that
-    /// combining the children in ascending order keeps the order of members.
+    /// Returns whether a member comes before its children, and each child's subtree is a range, so
+    /// that combining the children in ascending order keeps the order of members.
     const fn is_ordered(self) -> bool {
         matches!(self, Self::Flat | Self::Knomial(_) | Self::Chains(1))
     }
@@ -222,9 +222,9 @@ pub struct Reduction {
     pub tree: Tree,
     /// Elements of a segment.
     pub segment: u64,
-    /// Whether the operation commutes.
+    /// True if the operation commutes.
     pub commutative: bool,
-    /// Whether the next receive is posted before the last one is waited for.
+    /// True if the next receive is posted before the last one is waited for.
     pub ahead: bool,
 }
 
@@ -349,7 +349,7 @@ fn subtree(team: &Team, root: u32, k: u32, blocks: &Blocks) -> (Place, Blocks, R
     (Tree::Knomial(k).place(v, n), turned, held)
 }
 
-/// Where the range of a subtree of the k-nomial tree ends.
+/// Returns where the range of a subtree of the k-nomial tree ends.
 fn subtree_end(v: u32, n: u32, k: u32) -> u32 {
     let (v, n, k) = (u64::from(v), u64::from(n), u64::from(k));
     let mut mask = 1;

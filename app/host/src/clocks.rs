@@ -29,7 +29,7 @@ pub enum Class {
 }
 
 impl Class {
-    /// Whether messages wait there, not tasks.
+    /// Returns whether messages wait there, not tasks.
     #[inline]
     pub const fn of_messages(self) -> bool {
         matches!(self, Self::Messages { .. } | Self::Arrivals)
@@ -55,7 +55,7 @@ impl Shape {
         }
     }
 
-    /// Whether which CPU and interface a message is charged to depends on its receive.
+    /// Returns whether which CPU and interface a message is charged to depends on its receive.
     pub const fn several(self) -> bool {
         self.cpus > 1 || self.nics > 1
     }
@@ -156,8 +156,8 @@ impl Clocks {
         }
     }
 
-    /// How the start of an activity at time `at` came about: by what it waited for itself, ready
-    /// at a moment of its own, by the CPU, or by the interface.
+    /// Returns how the start of an activity at time `at` came about: by what it waited for itself,
+    /// ready at a moment of its own, by the CPU, or by the interface.
     #[inline]
     pub fn start(&self, own: (Time, Path), at: Time, (cpu, nic): (u8, u8), side: Side) -> Path {
         if own.0 == at {
@@ -178,7 +178,7 @@ impl Clocks {
         last
     }
 
-    /// When everything that a class needs is free.
+    /// Returns when everything that a class needs is free.
     #[inline(always)]
     pub fn free(&self, class: Class) -> Time {
         match class {

@@ -39,7 +39,7 @@ use crate::simulate::critical_path;
 use crate::source::{Claims, Operations, Progress, Scheduled};
 use crate::{Activity, Error, Outcome, RankTotals, Record, Settings};
 
-/// Whether a program sends messages of no bytes.
+/// Returns whether a program sends messages of no bytes.
 fn has_empty_messages(program: &impl Program) -> bool {
     let empty = |op: Op| op.kind == Operation::Send && op.size == 0;
     (0..program.ranks())

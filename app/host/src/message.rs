@@ -46,7 +46,7 @@ pub struct Message {
     pub tag: u32,
     /// Bytes of the send.
     pub size: u64,
-    /// When the send that caused it started.
+    /// The time when the send that caused it started.
     pub cause: Time,
     /// How its arrival came about.
     pub path: Path,

@@ -16,7 +16,7 @@ pub enum Noise {
     Trace {
         /// Interruptions as (start, duration), ascending and disjoint.
         events: Vec<(Time, Time)>,
-        /// Whether all ranks see the same interruptions at the same time; otherwise each rank
+        /// True if all ranks see the same interruptions at the same time; otherwise each rank
         /// starts at a random offset, drawn from the seed.
         coscheduled: bool,
     },
@@ -26,7 +26,7 @@ pub enum Noise {
         interval: Time,
         /// Distribution of the interruption's length; it lasts at most as long as the slot.
         duration: Duration,
-        /// Whether all ranks see the same interruptions at the same time.
+        /// True if all ranks see the same interruptions at the same time.
         coscheduled: bool,
     },
 }
@@ -48,7 +48,7 @@ const PLACE: u32 = 0x706c_6163;
 const LENGTH: u32 = 0x6c65_6e67;
 
 impl Noise {
-    /// By how much the interruptions lengthen what a rank does from `from` to `to`.
+    /// Returns by how much the interruptions lengthen what a rank does from `from` to `to`.
     #[inline]
     pub(crate) fn between(&self, seed: u64, rank: u32, from: Time, to: Time) -> Time {
         match self {

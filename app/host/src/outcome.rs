@@ -7,7 +7,7 @@ use units::Time;
 /// What one rank did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RankTotals {
-    /// When its last CPU became free for good.
+    /// The time when its last CPU became free for good.
     pub finish: Time,
     /// Time its CPUs were busy (computation, overheads, noise), summed over CPUs.
     pub busy: Time,
@@ -47,7 +47,7 @@ pub struct PendingOp {
     pub rank: u32,
     /// Its index in the rank's program.
     pub index: u32,
-    /// Whether it started (posted receive, unreleased send) or still waits for a dependency.
+    /// True if it started (posted receive, unreleased send) or still waits for a dependency.
     pub started: bool,
 }
 
@@ -71,7 +71,7 @@ pub struct Message {
     pub index: u32,
     /// Kind, peer, tag and size as the program has them.
     pub op: Op,
-    /// Whether it is the send of a blocking call before the one that the rank is in: a rank runs on
+    /// True if it is the send of a blocking call before the one that the rank is in: a rank runs on
     /// until it needs the simulator.
     pub earlier: bool,
 }
@@ -131,7 +131,7 @@ pub enum Record<D = Never> {
     Network {
         /// Which.
         device: u32,
-        /// When.
+        /// The time.
         at: Time,
         /// What.
         record: network::Record<D>,
@@ -144,9 +144,9 @@ pub enum Record<D = Never> {
         cpu: u8,
         /// With what.
         activity: Activity,
-        /// From when.
+        /// The time of its start.
         start: Time,
-        /// Until when.
+        /// The time of its end.
         end: Time,
         /// The message: (source rank, sequence); `None` for computation.
         message: Option<(u32, u32)>,
@@ -157,9 +157,9 @@ pub enum Record<D = Never> {
         rank: u32,
         /// Index of the operation in the rank's program.
         index: u32,
-        /// From when.
+        /// The time of its start.
         start: Time,
-        /// Until when.
+        /// The time of its end.
         end: Time,
     },
     /// A send started.
@@ -174,9 +174,9 @@ pub enum Record<D = Never> {
         tag: u32,
         /// Bytes.
         size: u64,
-        /// When its dependencies were met.
+        /// The time when its dependencies were met.
         posted: Time,
-        /// When it entered the network.
+        /// The time when it entered the network.
         injected: Time,
     },
     /// A message arrived at the interface of its destination.
@@ -185,7 +185,7 @@ pub enum Record<D = Never> {
         source: u32,
         /// Number among the source's sends.
         sequence: u32,
-        /// When.
+        /// The time.
         at: Time,
     },
     /// A message met its receive.
@@ -194,7 +194,7 @@ pub enum Record<D = Never> {
         source: u32,
         /// Number among the source's sends.
         sequence: u32,
-        /// When.
+        /// The time.
         at: Time,
     },
 }

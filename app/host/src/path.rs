@@ -50,9 +50,9 @@ impl Path {
 /// A moment at which something may start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stamp {
-    /// When.
+    /// The time.
     pub time: Time,
-    /// When that was caused: the start of what led to it.
+    /// The time when that was caused: the start of what led to it.
     pub cause: Time,
     /// How it came about.
     pub path: Path,

@@ -52,7 +52,7 @@ impl Places {
         Ok(Self { of, first, ranks: ranks_of.concat() })
     }
 
-    /// Where a rank is.
+    /// Returns where a rank is.
     #[inline]
     pub fn place(&self, rank: u32) -> Place {
         self.of.get(rank as usize).copied().unwrap_or(Place::alone(rank))

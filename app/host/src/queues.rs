@@ -164,7 +164,7 @@ pub struct Queues {
 pub struct Burst {
     /// What each of them needs.
     pub class: Class,
-    /// From when on they may start.
+    /// The time from which they may start.
     pub since: Stamp,
     pub run: Run,
     /// The only other class that waits: from when on its first entry may start, and whether the
@@ -179,12 +179,12 @@ struct Head {
     number: u32,
     ready: Time,
     order: Order,
-    /// Whether which entry is first depends on when the class's resources are free.
+    /// True if which entry is first depends on when the class's resources are free.
     strays: bool,
 }
 
 impl Head {
-    /// When the first entry would start, and its order.
+    /// Returns when the first entry would start, and its order.
     #[inline]
     fn start(
         &self,
@@ -276,7 +276,7 @@ impl Queues {
         }
     }
 
-    /// When the next thing happens, and of which class it is.
+    /// Returns when the next thing happens, and of which class it is.
     #[inline]
     pub fn next(&mut self, clocks: &Clocks) -> Option<(Time, Class)> {
         if let Some((class, entry)) = &self.only {
@@ -472,7 +472,7 @@ impl Queues {
         }
     }
 
-    /// Whether nothing waits.
+    /// Returns whether nothing waits.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.only.is_none() && self.active.is_empty()

@@ -25,7 +25,7 @@ pub struct Rank<S> {
     /// Messages to other processes so far.
     pub sequence: u32,
     pub received_messages: u32,
-    /// Whether its next operation is a [`crate::Source::is_turn`], which waits for those of others
+    /// True if its next operation is a [`crate::Source::is_turn`], which waits for those of others
     /// that come before it.
     pub turn: bool,
     pub sent_bytes: u64,
@@ -109,7 +109,7 @@ pub struct Unexpected {
     pub sequence: u32,
     pub send: u32,
     pub size: u64,
-    /// When it has been received, and how that came about.
+    /// The time when it has been received, and how that came about.
     pub end: Time,
     pub path: Path,
 }
@@ -145,8 +145,8 @@ impl<S> Rank<S> {
         }
     }
 
-    /// Whether a message has arrived whose sender may be released without delay, or what happens
-    /// next has to come in the order of all ranks.
+    /// Returns whether a message has arrived whose sender may be released without delay, or what
+    /// happens next has to come in the order of all ranks.
     pub fn urgent(&self) -> bool {
         self.turn || self.matching.as_ref().is_some_and(|matching| matching.urgent > 0)
     }
@@ -156,7 +156,7 @@ impl<S> Rank<S> {
         self.sequence - self.matching.as_ref().map_or(0, |matching| matching.controls)
     }
 
-    /// What few ranks need, if this one does.
+    /// Returns what few ranks need, if this one does.
     pub fn rare(&self) -> Option<&Rare> {
         self.matching.as_ref()?.any_rare()
     }

@@ -35,7 +35,7 @@ impl Computation {
         Self { regions, scale: scale * 1000.0, kept }
     }
 
-    /// What was kept: nanoseconds of the processor, by rank and region.
+    /// Returns what was kept: nanoseconds of the processor, by rank and region.
     pub fn kept(&self) -> Vec<Vec<u64>> {
         let taken = |list: &Mutex<Vec<u64>>| {
             std::mem::take(&mut *list.lock().unwrap_or_else(PoisonError::into_inner))
@@ -65,9 +65,9 @@ pub struct Computed {
     before: u64,
     /// Regions so far.
     regions: usize,
-    /// Whether the rank has said that it computes in the present region.
+    /// True if the rank has said that it computes in the present region.
     computes: bool,
-    /// Whether what the present region takes has been taken.
+    /// True if what the present region takes has been taken.
     begun: bool,
     kept: Vec<u64>,
 }
@@ -84,8 +84,8 @@ impl Computed {
         self.fixed = self.fixed.saturating_add(picoseconds);
     }
 
-    /// What has come together, in picoseconds; with `ends`, the region ends here. Fails with a
-    /// reason if nothing says how long it is.
+    /// Returns what has come together, in picoseconds; with `ends`, the region ends here. Fails
+    /// with a reason if nothing says how long it is.
     pub fn take(&mut self, rules: &Computation, rank: u32, ends: bool) -> Result<u64, String> {
         let measured = std::mem::take(&mut self.measured);
         let time = match &rules.regions {

@@ -58,7 +58,7 @@ const LONG: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Node {
-    /// From when on it may start, as far as is known; once it is done, when that was.
+    /// The time from which it may start, as far as is known; once it is done, when that was.
     at: Stamp,
     /// What waits for it.
     after: [u32; FEW],
@@ -181,7 +181,7 @@ impl Graph {
         }
     }
 
-    /// Whether it is there and has not been handed out.
+    /// Returns whether it is there and has not been handed out.
     pub fn is_held(&self, index: u32) -> bool {
         let is_open = index.wrapping_sub(self.open) < self.next.wrapping_sub(self.open);
         self.node(index).is_some_and(|node| {
@@ -199,7 +199,7 @@ impl Graph {
         }
     }
 
-    /// What an operation does now.
+    /// Returns what an operation does now.
     #[inline]
     pub fn op(&self, index: u32) -> Option<Op> {
         let Work { peer, tag, size, before, .. } = *self.work(index)?;
@@ -245,12 +245,12 @@ impl Graph {
         Some(self.work(index)?.ticket).filter(|ticket| *ticket != NONE)
     }
 
-    /// Whether it is one of these.
+    /// Returns whether it is one of these.
     pub fn is(&self, index: u32, flags: Flags) -> bool {
         self.node(index).is_some_and(|node| node.has(flags))
     }
 
-    /// Whether something may wait for its start.
+    /// Returns whether something may wait for its start.
     pub fn is_waited_to_start(&self, index: u32) -> bool {
         self.is(index, MORE | (ALL * FOR_START))
     }
@@ -262,7 +262,7 @@ impl Graph {
         }
     }
 
-    /// Whether it is done and somebody will still speak of it.
+    /// Returns whether it is done and somebody will still speak of it.
     pub fn is_done(&self, index: u32) -> bool {
         self.is(index, DONE)
     }
@@ -488,7 +488,7 @@ impl Graph {
         self.mark(index, PINNED);
     }
 
-    /// Whether it will.
+    /// Returns whether it will.
     pub fn is_pinned(&self, index: u32) -> bool {
         self.is(index, PINNED)
     }
@@ -531,7 +531,7 @@ impl Graph {
         self.node(index).map_or(0, |node| node.missing)
     }
 
-    /// What waits for the end of an operation.
+    /// Returns what waits for the end of an operation.
     pub fn after(&self, index: u32) -> impl Iterator<Item = u32> {
         let more = self.rare.as_ref().and_then(|rare| rare.more.get(&index));
         let few = self.node(index).into_iter().flat_map(|node| {

@@ -95,7 +95,7 @@ impl Rank {
         Ok(computed)
     }
 
-    /// What takes so long, behind [`Rank::ahead`]. The next call waits for it.
+    /// Returns what takes so long, behind [`Rank::ahead`]. The next call waits for it.
     fn moment(&mut self, cost: u64) -> u32 {
         let moment = self.by_itself(cost);
         self.graph.seal();
@@ -121,8 +121,8 @@ impl Rank {
         Ok(())
     }
 
-    /// Whether a program that says this does more than look again for what has not come, as it does
-    /// by calls that post or wait for something.
+    /// Returns whether a program that says this does more than look again for what has not come, as
+    /// it does by calls that post or wait for something.
     pub fn gets_on(&self, command: &Command) -> bool {
         match command {
             Command::Cancel(_) => true,
@@ -135,13 +135,13 @@ impl Rank {
         }
     }
 
-    /// Whether an operation is a look for what may have come.
+    /// Returns whether an operation is a look for what may have come.
     pub fn is_look(&self, index: u32) -> bool {
         self.look.as_ref().is_some_and(|look| look.op == index)
     }
 
-    /// What such a look takes in first of the operations that it is about: a receive that is not
-    /// done, but whose message `is_there`.
+    /// Returns what such a look takes in first of the operations that it is about: a receive that
+    /// is not done, but whose message `is_there`.
     pub fn tested(&self, index: u32, is_there: &dyn Fn(u32) -> bool) -> Option<u32> {
         let Look { taken, tickets, .. } = self.look.as_deref().filter(|look| look.op == index)?;
         let mut known = tickets.iter().filter_map(|ticket| self.tickets.get(*ticket));
@@ -158,8 +158,8 @@ impl Rank {
         }
     }
 
-    /// Whether the rank waits for an operation for which no other waits, or nobody can wait for it
-    /// any more.
+    /// Returns whether the rank waits for an operation for which no other waits, or nobody can wait
+    /// for it any more.
     pub fn wants(&self, index: u32) -> bool {
         self.hangs_on(index) || !self.graph.is_pinned(index) || self.graph.is(index, LEFT)
     }

@@ -16,10 +16,10 @@ use rustix::thread::futex;
 
 use crate::ending::{describe, exit_code, exited, interrupted, signal_name};
 use crate::identity::Identity;
-use crate::starter::Starter;
 use crate::output::{Stream, TaggedOutput};
 use crate::shared_core::SharedCore;
-use crate::{Runner, Lost, descendants};
+use crate::starter::Starter;
+use crate::{Lost, Runner, descendants};
 
 /// So often it is looked whether a rank that says nothing is still there.
 const LOOK: Duration = Duration::from_millis(50);
@@ -113,7 +113,7 @@ pub struct Processes {
     tagged: Option<TaggedOutput>,
     unprinted: Option<io::Error>,
     shared_core: SharedCore,
-    /// Whether it has been said that a rank is quiet.
+    /// True if it has been said that a rank is quiet.
     remarked: AtomicBool,
 }
 
@@ -246,7 +246,7 @@ impl Processes {
         Ok(())
     }
 
-    /// How a rank's process has ended, if it has.
+    /// Returns how a rank's process has ended, if it has.
     fn status(&self, rank: u32) -> Option<ExitStatus> {
         lock(self.ranks.get(rank as usize)?).as_mut()?.child.try_wait().ok().flatten()
     }
@@ -260,8 +260,8 @@ impl Processes {
         over.filter_map(|rank| Some((rank, self.status(rank)?.code()?)))
     }
 
-    /// What a rank's process has computed so far, with those that it has started and waited for
-    /// (proc(5), `stat`).
+    /// Returns what a rank's process has computed so far, with those that it has started and waited
+    /// for (proc(5), `stat`).
     fn computed(&self, rank: u32) -> Option<Duration> {
         let number = lock(self.ranks.get(rank as usize)?).as_ref()?.child.id();
         let text = std::fs::read_to_string(format!("/proc/{number}/stat")).ok()?;
@@ -385,7 +385,10 @@ impl Runner for Processes {
         self.finish_printing();
         for (rank, status) in &failed {
             if let Some(signal) = status.signal() {
-                eprintln!("error: rank {rank} was ended by {} after MPI_Finalize", signal_name(signal));
+                eprintln!(
+                    "error: rank {rank} was ended by {} after MPI_Finalize",
+                    signal_name(signal)
+                );
             }
         }
         let codes = failed.iter().filter_map(|(rank, status)| Some((*rank, status.code()?)));

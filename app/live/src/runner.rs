@@ -60,7 +60,7 @@ pub struct Lost {
     /// The exit code for the whole program; 0 if the rank does not use MPI, or not any more, and so
     /// may end like this.
     pub code: i32,
-    /// Whether it has ever used MPI.
+    /// True if it has ever used MPI.
     pub used: bool,
 }
 
@@ -75,7 +75,7 @@ impl From<Lost> for Ended {
 pub struct Ended {
     /// The rank that ended it.
     pub rank: u32,
-    /// When it did, in picoseconds of simulated time.
+    /// The time when it did, in picoseconds of simulated time.
     pub time: u64,
     /// How it did, in words; `None` if the rank called `MPI_Abort`.
     pub how: Option<String>,

@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 
 use rank_ipc::start::{Start, Started};
 
-use crate::{Runner, Launch, Live};
+use crate::{Launch, Live, Runner};
 
 /// The ranks for which no process has been started.
 #[derive(Debug)]

@@ -50,7 +50,7 @@ pub struct Arena {
     most_kept: u64,
     /// Blocks in use in the order of their allocation, if others give them back.
     used: VecDeque<Offset>,
-    /// Whether blocks come back through [`Arena::give_back`] only.
+    /// True if blocks come back through [`Arena::give_back`] only.
     direct: bool,
 }
 

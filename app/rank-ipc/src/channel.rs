@@ -79,7 +79,7 @@ pub struct Completion {
     /// The offset of the message's contents; of a collective, that of the list of what all members
     /// contribute.
     pub contents: Offset,
-    /// Whether it was withdrawn, or met no message where one had to be there at once.
+    /// True if it was withdrawn, or met no message where one had to be there at once.
     pub void: bool,
 }
 
@@ -92,7 +92,7 @@ pub struct Reply {
     pub value: u64,
     /// The exit code with which the rank has to end, if it has to.
     pub end: Option<i32>,
-    /// Whether the rank has to say where in the program it is, and wait on.
+    /// True if the rank has to say where in the program it is, and wait on.
     pub asks_place: bool,
 }
 

@@ -68,7 +68,7 @@ pub struct Client {
     inside: Cell<[&'static str; 2]>,
     /// Finds out where in the program the rank is.
     locate: Cell<fn() -> Option<String>>,
-    /// Whether it has said goodbye.
+    /// True if it has said goodbye.
     left: Cell<bool>,
     /// Called when the simulator wants the rank to end.
     end: fn(i32) -> !,

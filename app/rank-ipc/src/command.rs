@@ -78,7 +78,7 @@ impl Members {
         }
     }
 
-    /// How many there are.
+    /// Returns how many there are.
     pub fn len(&self) -> u32 {
         match self {
             Self::Range { count, .. } => *count,
@@ -86,7 +86,7 @@ impl Members {
         }
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -116,7 +116,7 @@ pub struct CollectiveStart {
     pub root: Option<u32>,
     /// Bytes of an element.
     pub element: u64,
-    /// Whether the reduction commutes.
+    /// True if the reduction commutes.
     pub commutative: bool,
     /// What it sends.
     pub sends: Amount,
@@ -143,7 +143,7 @@ pub enum Command {
         bytes: u64,
         /// Its contents.
         contents: Offset,
-        /// Whether it is done only when a receive has met it.
+        /// True if it is done only when a receive has met it.
         synchronous: bool,
     },
     /// It has something done at another rank, whose program need not do anything for it: a request
@@ -232,7 +232,7 @@ pub enum Command {
     Sample {
         /// The block's number, the same for all ranks.
         block: u64,
-        /// When there are enough.
+        /// The time when there are enough.
         rule: Rule,
     },
     /// It looks at or changes what ranks share from here on: it goes on when ranks that come before

@@ -180,8 +180,8 @@ impl<'a> Decoder<'a> {
         Self { words, called: None }
     }
 
-    /// Whether all words were commands so far, and none is left. What is no command, and all behind
-    /// it, stays.
+    /// Returns whether all words were commands so far, and none is left. What is no command, and
+    /// all behind it, stays.
     pub const fn is_empty(&self) -> bool {
         self.words.is_empty()
     }

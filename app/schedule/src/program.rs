@@ -94,8 +94,8 @@ pub trait Program: Sync {
     /// One operation.
     fn op(&self, rank: u32, index: u32) -> Op;
 
-    /// How many dependencies (`requires` and `irequires` lines, repeated ones counted each time)
-    /// an operation has.
+    /// Returns how many dependencies (`requires` and `irequires` lines, repeated ones counted each
+    /// time) an operation has.
     fn dependencies(&self, rank: u32, index: u32) -> u32;
 
     /// Calls `each` with every operation that waits for `index` by an edge of this sort, in the
@@ -117,7 +117,7 @@ pub trait Program: Sync {
         });
     }
 
-    /// What the end of an operation sets free, in short.
+    /// Returns what the end of an operation sets free, in short.
     #[inline]
     fn follow(&self, role: u32, index: u32) -> Follow {
         let mut next = Follow::Nothing;
@@ -141,22 +141,22 @@ pub trait Program: Sync {
     /// CPU and interface. Within such a group the indices ascend over all runs.
     fn roots(&self, rank: u32, each: &mut impl FnMut(Run));
 
-    /// Whether a send is a blocking one (`MPI_Send`), where the program knows; of a receive,
-    /// whether those that are waited for with it are waited for one after the other. `None`: what
-    /// waits for a send may tell.
+    /// Returns whether a send is a blocking one (`MPI_Send`), where the program knows; of a
+    /// receive, whether those that are waited for with it are waited for one after the other.
+    /// `None`: what waits for a send may tell.
     fn is_blocking(&self, rank: u32, index: u32) -> Option<bool> {
         let _ = (rank, index);
         None
     }
 
-    /// Whether a computation is sleep: it takes its time and uses no core.
+    /// Returns whether a computation is sleep: it takes its time and uses no core.
     fn is_sleep(&self, rank: u32, index: u32) -> bool {
         let _ = (rank, index);
         false
     }
 
-    /// Whether a computation is a look for what may have come (`MPI_Test`, `MPI_Iprobe`): a rank
-    /// takes in then what others ask of it.
+    /// Returns whether a computation is a look for what may have come (`MPI_Test`, `MPI_Iprobe`): a
+    /// rank takes in then what others ask of it.
     fn is_look(&self, rank: u32, index: u32) -> bool {
         let _ = (rank, index);
         false
@@ -168,25 +168,26 @@ pub trait Program: Sync {
         let _ = (rank, index, stage);
     }
 
-    /// Whether any operation waits for the start of another. If not, [`Program::dependents`] is not
-    /// asked for [`Edge::Started`].
+    /// Returns whether any operation waits for the start of another. If not,
+    /// [`Program::dependents`] is not asked for [`Edge::Started`].
     fn has_start_edges(&self) -> bool {
         true
     }
 
-    /// Whether any operation waits for the end of a send. If not, [`Program::dependents`] is not
-    /// asked for it.
+    /// Returns whether any operation waits for the end of a send. If not, [`Program::dependents`]
+    /// is not asked for it.
     fn has_send_edges(&self) -> bool {
         true
     }
 
-    /// Whether all messages and receives have the same size, so that no receive can be too small.
+    /// Returns whether all messages and receives have the same size, so that no receive can be too
+    /// small.
     fn has_one_size(&self) -> bool {
         false
     }
 
-    /// Whether [`Program::claim`] answers for every message. Then every receive is a root, names
-    /// its source, and is never posted explicitly.
+    /// Returns whether [`Program::claim`] answers for every message. Then every receive is a root,
+    /// names its source, and is never posted explicitly.
     fn claims(&self) -> bool {
         false
     }

@@ -95,7 +95,8 @@ fn rank_of(path: &Path) -> Option<(String, usize)> {
 }
 
 impl Traces {
-    /// Whether a name can be one of traces: a folder, an index, or the beginning of rank files.
+    /// Returns whether a name can be one of traces: a folder, an index, or the beginning of rank
+    /// files.
     pub fn names(path: &Path) -> bool {
         path.is_dir()
             || path.extension().is_some_and(|extension| extension == "index")
@@ -199,7 +200,7 @@ impl Traces {
         }
     }
 
-    /// How many ranks there are.
+    /// Returns how many ranks there are.
     pub fn ranks(&self) -> u32 {
         self.files.len() as u32
     }
@@ -282,7 +283,7 @@ impl Stream {
         Some(Self { path: self.path.clone(), input })
     }
 
-    /// What the trace has defined so far.
+    /// Returns what the trace has defined so far.
     pub fn definitions(&self) -> &Definitions {
         match &self.input {
             Input::Heddle(reader) => reader.definitions(),
@@ -302,7 +303,7 @@ impl Stream {
         &self.path
     }
 
-    /// Where the last call stands: a line, or the number of a call, from 1.
+    /// Returns where the last call stands: a line, or the number of a call, from 1.
     pub fn place(&self) -> Place {
         match &self.input {
             Input::Heddle(reader) => Place::Call(reader.calls()),
@@ -311,7 +312,7 @@ impl Stream {
         }
     }
 
-    /// When the trace started: the rank's clock then, in nanoseconds.
+    /// Returns when the trace started: the rank's clock then, in nanoseconds.
     pub fn start(&self) -> u64 {
         match &self.input {
             Input::Heddle(reader) => reader.header().start / (1000 / reader.header().unit.ps()),
@@ -320,13 +321,13 @@ impl Stream {
         }
     }
 
-    /// Whether the run was simulated.
+    /// Returns whether the run was simulated.
     pub fn is_simulated(&self) -> bool {
         matches!(&self.input, Input::Heddle(reader) if reader.header().unit == format::Unit::Picosecond)
     }
 
-    /// What the rank did between the last two calls, if the trace tells amounts; otherwise their
-    /// times tell.
+    /// Returns what the rank did between the last two calls, if the trace tells amounts; otherwise
+    /// their times tell.
     pub fn between(&self) -> Option<Between> {
         match &self.input {
             Input::Heddle(_) | Input::Allprof(_) => None,
@@ -334,7 +335,7 @@ impl Stream {
         }
     }
 
-    /// What is wrong with the file so far: errors, rendered, and warnings.
+    /// Returns what is wrong with the file so far: errors, rendered, and warnings.
     pub fn findings(&self) -> (Vec<String>, Vec<String>) {
         let name = self.path.display().to_string();
         let text = |findings: &allprof::Findings| findings.rendered(&name);

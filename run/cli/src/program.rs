@@ -36,7 +36,11 @@ pub fn is_in_process(configuration: &Configuration) -> bool {
 
 /// Before a program is run: refuses what cannot start, and becomes the program where all ranks are
 /// to share a process and this is not it yet, so that nothing holds them.
-pub fn begin(configuration: &Configuration, make: Option<MakeRunner>, quiet: bool) -> Result<(), Ending> {
+pub fn begin(
+    configuration: &Configuration,
+    make: Option<MakeRunner>,
+    quiet: bool,
+) -> Result<(), Ending> {
     if make.is_some() || !configuration.is_program() {
         return Ok(());
     }

@@ -39,7 +39,7 @@ pub use configuration::{Configuration, Origin, Request};
 pub use diagnostic::{Diagnostic, Mistakes, reason};
 pub use flow_machine::Carried;
 pub use goal_input::goal_errors;
-pub use live::{Runner, Launch, MakeRunner, Printing};
+pub use live::{Launch, MakeRunner, Printing, Runner};
 pub use live_run::{executable, libraries};
 pub use machine::Described;
 pub use manifest::VERSION;

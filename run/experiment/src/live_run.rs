@@ -11,7 +11,7 @@ use std::{
 
 use collectives::Algorithms;
 use layers::{holding, libraries::CORE};
-use live::{Costs, Runner, Hosts, Launch, Live, MakeRunner, Printing, Processes, Room};
+use live::{Costs, Hosts, Launch, Live, MakeRunner, Printing, Processes, Room, Runner};
 use units::Time;
 
 use crate::{

@@ -15,7 +15,7 @@ use corosensei::stack::Stack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use heddle_mpi::simulator::Manner;
 use heddle_mpi::state::{self, Mpi};
-use live::{Runner, Launch, Lost};
+use live::{Launch, Lost, Runner};
 use rank_ipc::{
     Channel, Client, Memory, MpiUse, RANKS_TURN, SIMULATORS_TURN, SimulatorGone, Suspend, Writer,
 };

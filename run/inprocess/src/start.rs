@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::ffi::{CStr, CString, OsString, c_int, c_void};
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use live::{Runner, Launch};
+use live::{Launch, Runner};
 
 use crate::next;
 use crate::ranks::{self, Main, Ranks};

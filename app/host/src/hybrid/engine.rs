@@ -34,7 +34,7 @@ pub struct Engine<'a, S: Source, R, W, B> {
     pub messages: Messages,
     /// Messages under way, if they arrive in their order.
     order: Option<Order>,
-    /// When CPUs are done: time, number of the event, rank, CPU.
+    /// The time when CPUs are done: time, number of the event, rank, CPU.
     agenda: BinaryHeap<Reverse<(Time, u64, u32, u8)>>,
     numbers: u64,
     /// Ranks to look at now.
@@ -239,7 +239,7 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
         self.protocols.of(self.hosts[rank as usize])
     }
 
-    /// Whether a send is blocking.
+    /// Returns whether a send is blocking.
     fn is_blocking(&self, rank: u32, index: u32) -> bool {
         self.source.is_blocking(&self.ranks[rank as usize].source, rank, index)
     }
@@ -582,7 +582,7 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
     }
 }
 
-/// What waits for the end of an operation.
+/// Returns what waits for the end of an operation.
 fn successors<S: Source>(source: &S, state: &S::State, rank: u32, index: u32) -> Box<[u32]> {
     let mut successors = Vec::new();
     source.dependents(state, rank, index, &mut |next| successors.push(next));

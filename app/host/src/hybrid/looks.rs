@@ -23,7 +23,7 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
         (self.op(rank, due.0).cpu == cpu).then_some(due)
     }
 
-    /// Whether a receive that is posted now takes a message, or waits for one.
+    /// Returns whether a receive that is posted now takes a message, or waits for one.
     pub fn takes(&mut self, rank: u32, receive: u32, op: &Op) -> bool {
         let Rank { source, mailbox, .. } = &mut self.ranks[rank as usize];
         if !self.source.asks(source, receive) {

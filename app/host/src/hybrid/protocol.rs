@@ -34,7 +34,7 @@ impl Pieces {
         piece.map_or(Time::ZERO, |piece| seconds(piece.base + piece.per_byte * size as f64))
     }
 
-    /// Whether no size costs anything.
+    /// Returns whether no size costs anything.
     pub fn is_free(&self) -> bool {
         self.0.iter().all(|piece| piece.base <= 0.0 && piece.per_byte <= 0.0)
     }
@@ -89,7 +89,7 @@ pub struct Protocols {
     pub usual: Protocol,
     /// Those of others, by host.
     pub others: BTreeMap<u32, Protocol>,
-    /// Whether messages of a rank to another arrive in the order in which they set out, as over a
+    /// True if messages of a rank to another arrive in the order in which they set out, as over a
     /// connection. SMPI lets them overtake each other.
     pub in_order: bool,
 }
@@ -100,7 +100,7 @@ impl Protocols {
         self.others.get(&host).unwrap_or(&self.usual)
     }
 
-    /// Whether no receive costs anything anywhere.
+    /// Returns whether no receive costs anything anywhere.
     pub fn free_receives(&self) -> bool {
         self.usual.receive.is_free() && self.others.values().all(|other| other.receive.is_free())
     }

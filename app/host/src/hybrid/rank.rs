@@ -16,12 +16,12 @@ pub struct Rank<S> {
     pub cpus: Box<[Cpu]>,
     pub mailbox: Mailbox,
     pub totals: RankTotals,
-    /// When its last operation so far was done, and how that came about.
+    /// The time when its last operation so far was done, and how that came about.
     pub last: Clock,
     pub sequence: u32,
     /// Postings so far.
     pub batches: u32,
-    /// Whether it waits to be looked at.
+    /// True if it waits to be looked at.
     pub queued: bool,
 }
 

@@ -59,7 +59,7 @@ impl Parameters {
         })
     }
 
-    /// Whether a message of no bytes can set a clock back.
+    /// Returns whether a message of no bytes can set a clock back.
     pub fn may_go_back(&self) -> bool {
         let per_byte = self.gap_per_byte.max(self.overhead_per_byte);
         self.gap < self.gap_per_byte || self.overhead < per_byte

@@ -11,7 +11,7 @@ use crate::{Error, Outcome, Record, Settings};
 #[allow(clippy::struct_excessive_bools)]
 pub struct Scheduled<'a, P> {
     program: &'a P,
-    /// Whether the program's claims are used; if not, all receives are posted.
+    /// True if the program's claims are used; if not, all receives are posted.
     claims: bool,
     starts: Starts,
     sends: bool,

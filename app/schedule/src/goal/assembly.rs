@@ -58,7 +58,7 @@ struct Move {
     piece: Piece,
     /// Where it goes.
     to: u64,
-    /// Whether it is of nodes.
+    /// True if it is of nodes.
     nodes: bool,
 }
 

@@ -119,12 +119,12 @@ impl<'a> Faults<'a> {
         Self { text, kept: Vec::new(), dropped: None, errors: 0 }
     }
 
-    /// Whether there are errors.
+    /// Returns whether there are errors.
     pub const fn failed(&self) -> bool {
         self.errors > 0
     }
 
-    /// Whether another one is still kept in full.
+    /// Returns whether another one is still kept in full.
     pub const fn has_room(&self) -> bool {
         self.kept.len() < KEPT
     }
@@ -248,7 +248,7 @@ fn distance(a: &[u8], b: &[u8]) -> usize {
     last[b.len()]
 }
 
-/// How far from a word another may be to be taken for what was meant.
+/// Returns how far from a word another may be to be taken for what was meant.
 const fn tolerance(word: &[u8]) -> usize {
     (word.len() + 1) / 3
 }

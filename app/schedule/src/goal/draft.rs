@@ -58,24 +58,24 @@ impl Draft {
         }
     }
 
-    /// How many operations there are.
+    /// Returns how many operations there are.
     #[inline]
     pub const fn len(&self) -> u32 {
         self.closed + self.ops.len() as u32
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many are closed.
+    /// Returns how many are closed.
     #[inline]
     pub const fn closed(&self) -> u32 {
         self.closed
     }
 
-    /// How many are open.
+    /// Returns how many are open.
     #[inline]
     pub const fn open(&self) -> usize {
         self.ops.len()

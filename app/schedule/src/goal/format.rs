@@ -103,7 +103,7 @@ impl Node {
         b
     }
 
-    /// What the node does.
+    /// Returns what the node does.
     #[inline]
     pub const fn op(&self) -> Op {
         Op {
@@ -127,7 +127,7 @@ pub struct Waits {
 }
 
 impl Waits {
-    /// What others wait for at a node.
+    /// Returns what others wait for at a node.
     #[inline]
     pub const fn of(node: &Node) -> Self {
         Self {

@@ -108,7 +108,7 @@ impl<'a, S: Sink<'a>> Parser<'a, '_, S> {
         }
     }
 
-    /// What stands outside the blocks.
+    /// Returns what stands outside the blocks.
     fn section(&mut self) -> Result<()> {
         let mark = self.scan.mark();
         let word = if self.at_label() { self.scan.word() } else { b"" };
@@ -325,7 +325,7 @@ impl<'a, S: Sink<'a>> Parser<'a, '_, S> {
         }
     }
 
-    /// Whether a statement, block or header starts here.
+    /// Returns whether a statement, block or header starts here.
     fn starts_statement(&mut self) -> bool {
         let mark = self.scan.mark();
         let starts = self.at_label() && {
@@ -490,7 +490,7 @@ fn operation(word: &[u8]) -> Option<Kind> {
     }
 }
 
-/// Whether a word cannot be a label.
+/// Returns whether a word cannot be a label.
 fn reserved(word: &[u8]) -> bool {
     operation(word).is_some() || word == RANK || word == NUM_RANKS
 }

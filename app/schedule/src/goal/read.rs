@@ -35,8 +35,8 @@ impl Form {
 /// How many bytes are looked at to tell whether a file is text.
 const LOOKED_AT: usize = 4096;
 
-/// Whether these bytes are text. Comments in another encoding than UTF-8 are, noise is not: up to
-/// one byte in eight may be a control character or no UTF-8, and none zero.
+/// Returns whether these bytes are text. Comments in another encoding than UTF-8 are, noise is not:
+/// up to one byte in eight may be a control character or no UTF-8, and none zero.
 fn is_text(bytes: &[u8]) -> bool {
     let control = |c: &char| c.is_control() && !c.is_whitespace();
     let odd = |chunk: std::str::Utf8Chunk| {

@@ -185,7 +185,7 @@ impl<'a> Scanner<'a> {
         self.expected(what).help(help)
     }
 
-    /// What stands here, and how many bytes it is long.
+    /// Returns what stands here, and how many bytes it is long.
     fn found(&self) -> (String, usize) {
         let rest = self.text.get(self.at..).unwrap_or_default();
         let Some(first) = rest.first() else {

@@ -67,7 +67,7 @@ pub(super) struct Pile {
 }
 
 impl Pile {
-    /// How many there are.
+    /// Returns how many there are.
     pub const fn len(&self) -> usize {
         self.before + self.kept.len()
     }

@@ -202,7 +202,7 @@ impl Validator<'_> {
         Ok((Blob { nodes: (start + nodes) as u64, ops, roots }, end as u64))
     }
 
-    /// Where the current rank's part starts and ends according to the table.
+    /// Returns where the current rank's part starts and ends according to the table.
     fn span(&self, expected: u64) -> Result<(usize, usize), BinaryError> {
         let entry = HEADER + SPAN * self.rank as usize;
         let absolute = |at| u64_at(self.bytes, at).unwrap_or(0).saturating_add(BASE as u64);
@@ -311,7 +311,7 @@ impl Validator<'_> {
         Err(self.explain(node, op, listed, total))
     }
 
-    /// What is wrong with a node, and at which byte of it.
+    /// Returns what is wrong with a node, and at which byte of it.
     #[cold]
     fn explain(&self, node: &Node, op: u32, listed: u64, total: u64) -> (usize, Problem) {
         let kind = (4, Problem::Kind { op, found: node.kind });
@@ -352,8 +352,8 @@ impl Validator<'_> {
     }
 }
 
-/// What is wrong with a list of dependents at byte `at` of its node, if `before` of `total` are
-/// listed before it.
+/// Returns what is wrong with a list of dependents at byte `at` of its node, if `before` of `total`
+/// are listed before it.
 #[cold]
 fn explain_list(at: usize, list: List, before: u64, total: u64) -> Option<(usize, Problem)> {
     let (first, count) = (u64::from(list.first), u64::from(list.count));

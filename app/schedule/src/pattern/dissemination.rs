@@ -52,7 +52,7 @@ pub struct Nway {
     size: u64,
     ways: u32,
     rounds: u32,
-    /// Whether no two messages have the same source and destination.
+    /// True if no two messages have the same source and destination.
     distinct: bool,
 }
 

@@ -46,7 +46,7 @@ impl Permutation {
         Self { n, high: bits / 2, low: bits - bits / 2, rounds }
     }
 
-    /// Where the permutation with this key takes `x`, which is below n.
+    /// Returns where the permutation with this key takes `x`, which is below n.
     #[inline]
     pub fn forward(&self, key: u64, x: u32) -> u32 {
         self.walk(x, |x| (0..self.rounds).fold(x, |x, i| self.round(key, i, x)))

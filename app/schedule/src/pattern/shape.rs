@@ -21,17 +21,17 @@ pub trait Shape {
     /// The operations that wait for one.
     fn dependents(&self, role: u32, index: u32, each: &mut impl FnMut(u32));
 
-    /// Whether all messages have the same size.
+    /// Returns whether all messages have the same size.
     fn has_one_size(&self) -> bool {
         false
     }
 
-    /// Whether any operation waits for a send.
+    /// Returns whether any operation waits for a send.
     fn has_send_edges(&self) -> bool {
         true
     }
 
-    /// What the end of an operation sets free, with a role for a peer.
+    /// Returns what the end of an operation sets free, with a role for a peer.
     #[inline]
     fn follow(&self, role: u32, index: u32) -> Follow {
         let mut next = None;
@@ -51,7 +51,7 @@ pub trait Shape {
     /// The operations that wait for none.
     fn roots(&self, role: u32, each: &mut impl FnMut(Run));
 
-    /// Whether [`Shape::claim`] answers.
+    /// Returns whether [`Shape::claim`] answers.
     fn claims(&self) -> bool {
         true
     }
@@ -68,7 +68,7 @@ pub trait Shape {
 pub struct Chain {
     /// Number of operations.
     pub ops: u32,
-    /// Whether the first one is a receive.
+    /// True if the first one is a receive.
     pub receives_first: bool,
 }
 
@@ -90,7 +90,7 @@ impl Chain {
 
 /// A pattern in which the operations of every role form a [`Chain`].
 pub trait Chained {
-    /// Whether all messages have the same size.
+    /// Returns whether all messages have the same size.
     fn has_one_size(&self) -> bool {
         false
     }

@@ -48,7 +48,7 @@ fn child(v: u32, index: u32) -> u32 {
     v + (1 << (first_round(v) + index))
 }
 
-/// Whether v has a parent, as the number of operations that the parent causes.
+/// Returns whether v has a parent, as the number of operations that the parent causes.
 #[inline]
 fn below_root(v: u32) -> u32 {
     u32::from(v > 0)

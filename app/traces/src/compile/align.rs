@@ -58,7 +58,8 @@ impl Steps {
 #[derive(Default)]
 struct Channel {
     key: (u32, u32, u32),
-    /// When each was sent, from message `first` on; [`TAKEN`] for those that were received.
+    /// The time when each was sent, from message `first` on; [`TAKEN`] for those that were
+    /// received.
     sent: VecDeque<u64>,
     first: u32,
     /// How many receives were posted.
@@ -71,7 +72,7 @@ struct Channel {
 const TAKEN: u64 = u64::MAX;
 
 impl Channel {
-    /// When a message was sent. It is asked once.
+    /// Returns when a message was sent. It is asked once.
     fn take(&mut self, index: u32) -> Option<u64> {
         let slot = self.sent.get_mut(index.wrapping_sub(self.first) as usize)?;
         let sent = std::mem::replace(slot, TAKEN);
@@ -82,7 +83,7 @@ impl Channel {
         Some(sent)
     }
 
-    /// Whether nothing is under way.
+    /// Returns whether nothing is under way.
     fn is_idle(&self) -> bool {
         self.sent.is_empty() && self.first == self.posted
     }
@@ -170,7 +171,7 @@ impl Timeline<'_> {
         number
     }
 
-    /// When an operation was done; the channel, if its message is missing.
+    /// Returns when an operation was done; the channel, if its message is missing.
     fn when(&mut self, progress: &mut Progress, draft: &Draft, op: u32) -> Result<u64, u32> {
         let Some(done) = progress.done(op) else { return Ok(0) };
         let number = done.channel;

@@ -17,8 +17,8 @@ fn whole(time: f64) -> Option<u64> {
 }
 
 impl Compiler<'_> {
-    /// Where the trace tells amounts, they take the place of the time between calls: computation
-    /// takes as long as on its host, sleep as long as it says.
+    /// Returns where the trace tells amounts, they take the place of the time between calls:
+    /// computation takes as long as on its host, sleep as long as it says.
     pub fn between(&mut self, record: &Record, stream: &Stream) -> Result<(), String> {
         let Some(Between { computed, slept }) = stream.between() else { return Ok(()) };
         let by_clock =

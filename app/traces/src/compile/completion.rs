@@ -142,8 +142,8 @@ fn told(class: Class, record: &Record, mut done: impl FnMut(i64, Status)) -> Tol
     Told::Some
 }
 
-/// What an open receive will be found to have matched, once it is done. `None` if that is not
-/// known, or if the file cannot be looked through.
+/// Returns what an open receive will be found to have matched, once it is done. `None` if that is
+/// not known, or if the file cannot be looked through.
 pub fn foreseen(stream: &Stream, receive: i64) -> Option<Status> {
     let mut stream = stream.ahead()?;
     let mut record = Record::default();

@@ -256,7 +256,7 @@ impl Compiler<'_> {
         self.ends(gap)
     }
 
-    /// What takes so long, by itself.
+    /// Returns what takes so long, by itself.
     pub fn ends(&mut self, time: u64) -> u32 {
         if !self.inside {
             return NONE;

@@ -56,7 +56,7 @@ type Key = (i64, Purpose);
 pub struct Numbers(Mutex<FxHashMap<Key, u32>>);
 
 impl Numbers {
-    /// What has a number keeps it.
+    /// Returns what has a number keeps it.
     fn number(&self, key: Key) -> u32 {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let next = EARLY | all.len() as u32;

@@ -22,10 +22,10 @@ pub type At = (u64, u64);
 pub struct Held {
     pub lock: Lock,
     pub alone: bool,
-    /// When it was asked for and when it was given back.
+    /// The time when it was asked for and when it was given back.
     pub asked: At,
     pub until: At,
-    /// When the call that asked for it returned.
+    /// The time when the call that asked for it returned.
     pub leave: u64,
 }
 

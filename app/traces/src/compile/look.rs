@@ -34,7 +34,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// What a call costs besides what it waits for.
+    /// Returns what a call costs besides what it waits for.
     pub fn cost(&self, class: Class, simulated: bool) -> u64 {
         let options = self.options;
         let costs = if simulated { &options.simulated_calls } else { &options.calls };

@@ -58,7 +58,7 @@ impl Exposure {
     }
 }
 
-/// Whether a call is about windows.
+/// Returns whether a call is about windows.
 pub const fn is(class: Class) -> bool {
     matches!(
         class,

@@ -220,7 +220,7 @@ fn receive(
     Ok((from == ANY || tag == ANY).then_some(id))
 }
 
-/// What a receive asks for, or has matched.
+/// Returns what a receive asks for, or has matched.
 fn exact((from, tag): (i64, i64), status: Status) -> (i64, i64) {
     let exact =
         |said: i64, matched: i64| if said == ANY && matched != UNKNOWN { matched } else { said };

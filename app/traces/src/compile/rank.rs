@@ -115,7 +115,7 @@ pub struct Request {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Chain {
     pub last: Option<(u32, Edge)>,
-    /// When its last call that matters returned.
+    /// The time when its last call that matters returned.
     pub clock: u64,
     /// Computation that no operation stands for yet.
     pub carry: u64,
@@ -154,7 +154,7 @@ pub struct Compiler<'a> {
     pub connected: FxHashSet<u32>,
     region: Option<i64>,
     pub factor: f64,
-    /// Whether calls are compiled or only followed.
+    /// True if calls are compiled or only followed.
     pub inside: bool,
     pub finalized: bool,
     /// Tests and probes in a row of a simulated run.
@@ -175,7 +175,7 @@ pub struct Compiler<'a> {
     /// So many open operations are a reason to close some; none, if the messages of other ranks can
     /// still change all of them.
     full: usize,
-    /// Whether synchronous sends are answered.
+    /// True if synchronous sends are answered.
     pub answers: Option<&'a Answers>,
     /// Who tells whom that a lock is there, when that is known.
     pub grants: Option<&'a Grants>,

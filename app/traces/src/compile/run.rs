@@ -25,7 +25,7 @@ impl<'a> Run<'a> {
         Ok(Self { compiler, stream: Some(traces.open(rank)?), record: Record::default() })
     }
 
-    /// Whether there may be more calls.
+    /// Returns whether there may be more calls.
     pub const fn goes_on(&self) -> bool {
         self.stream.is_some()
     }
@@ -45,12 +45,12 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// What was made of it so far.
+    /// Returns what was made of it so far.
     pub const fn made(&mut self) -> &mut Ranked {
         &mut self.compiler.out
     }
 
-    /// What was made of it.
+    /// Returns what was made of it.
     pub fn end(self) -> Ranked {
         self.compiler.out
     }

@@ -31,7 +31,7 @@ pub struct Answers {
 }
 
 impl Answers {
-    /// Whether a message that was probed may be answered.
+    /// Returns whether a message that was probed may be answered.
     pub fn may_be(&self, rank: u32, number: u32) -> bool {
         let of_rank = self.probed.as_ref().map(|probed| probed.get(rank as usize));
         of_rank.is_none_or(|numbers| numbers.is_some_and(|numbers| numbers.contains(&number)))
@@ -41,8 +41,8 @@ impl Answers {
 /// What is said where synchronous sends are not answered.
 pub const STANDARD: &str = "MPI_Ssend and MPI_Issend are replayed as standard sends: short ones do not wait for the receiver";
 
-/// Whether there are some that can be answered: not where the recorded run is followed, nor where
-/// messages are cut.
+/// Returns whether there are some that can be answered: not where the recorded run is followed, nor
+/// where messages are cut.
 pub fn want_answers(runs: &mut [Run], options: &Options) -> bool {
     let has_some = |run: &mut Run| run.made().counts.contains_key(STANDARD);
     let can_be = options.window == Window::All && options.mode != Mode::Aligned;

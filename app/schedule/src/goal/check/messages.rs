@@ -129,7 +129,7 @@ impl<'e> Destination<'e> {
         }
     }
 
-    /// How many receives with wildcards could take a message of a channel.
+    /// Returns how many receives with wildcards could take a message of a channel.
     fn takers(&self, (source, tag): (u32, u32)) -> u64 {
         let patterns = [(source, ANY), (ANY, tag), (ANY, ANY)];
         patterns.iter().filter_map(|pattern| self.wild.get(pattern)).map(|wild| wild.receives).sum()

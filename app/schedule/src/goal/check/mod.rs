@@ -51,7 +51,7 @@ pub enum Rule {
 }
 
 impl Rule {
-    /// How bad it is.
+    /// Returns how bad it is.
     pub const fn severity(self) -> Severity {
         match self {
             Self::Peer
