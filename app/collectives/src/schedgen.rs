@@ -18,7 +18,7 @@ impl Expand for Schedgen {
         match call.collective {
             operation if operation.only_synchronises() => dissemination(call, 1, sink),
             Collective::Allreduce | Collective::Allgather => {
-                dissemination(call, call.sends.of(0), sink)
+                dissemination(call, call.sends.of(0), sink);
             }
             Collective::Bcast => tree(call, false, sink),
             Collective::Reduce => tree(call, true, sink),

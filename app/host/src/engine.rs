@@ -406,11 +406,11 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> Turn<'_, S, N, B> {
             let op = self.op(index);
             let work = Work::One(index, op);
             let task = Task { at: START, batch: 1, kind: Place::Receive, work };
-            if self.engine.source.starts() != Starts::Nothing {
-                self.queues().push(Class::Receives, || Entry::Task(task));
-            } else {
+            if self.engine.source.starts() == Starts::Nothing {
                 // What could come before it at time zero does not change what it meets.
                 self.post_receive((index, &op), &task);
+            } else {
+                self.queues().push(Class::Receives, || Entry::Task(task));
             }
         }
     }

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use infiniband::{Fabric, Hiccups, Infiniband, Parameters, preset};
 use kernel::{Random, Transport};
-use network::{Script, Transfer};
+use network::{Links as _, Script, Transfer};
 use topology::Routes;
 use units::{HostId, MessageId, Time};
 
@@ -29,8 +29,8 @@ fn main() {
             at += -random.unit(host, 2 * index).ln() * 1_088_000.0 / 0.6;
             let step = 1 + random.below(host, 2 * index + 1, u64::from(hosts) - 1) as u32;
             let destination = (host + step) % hosts;
-            #[allow(clippy::cast_sign_loss, reason = "a sum of positive numbers")]
             let transfer = Transfer::new(HostId(host), HostId(destination), 2156);
+            #[allow(clippy::cast_sign_loss, reason = "a sum of positive numbers")]
             messages.push((Time::from_ps(at as u64), transfer));
         }
     }

@@ -1,5 +1,7 @@
 //! Only the crate of a model of networks and `run/experiment` know the model.
 
+use std::path::Path;
+
 use crate::floors::arrows;
 use crate::sources::for_each_source;
 use crate::{assert_none, root};
@@ -63,7 +65,8 @@ fn only_experiments_name_models() {
     let mut wrong = Vec::new();
     let mut seen = Vec::new();
     for_each_source(&root(), &mut |path, text| {
-        let Some((place, _)) = path.split_once("/src/").filter(|_| path.ends_with(".rs")) else {
+        let is_rust = Path::new(path).extension().is_some_and(|ending| ending == "rs");
+        let Some((place, _)) = path.split_once("/src/").filter(|_| is_rust) else {
             return;
         };
         // LogGOPSim is another program, whose files are read.
