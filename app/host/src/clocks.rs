@@ -178,6 +178,14 @@ impl Clocks {
         last
     }
 
+    /// True if a CPU or an interface is busy beyond the range of simulated time.
+    pub fn overflow(&self) -> bool {
+        let first = [self.cpu.free, self.sending, self.receiving];
+        let more =
+            self.more.iter().flat_map(|more| more.cpus.iter().chain(more.nics.as_flattened()));
+        first.into_iter().chain(more.map(|clock| clock.free)).any(|free| free == Time::MAX)
+    }
+
     /// Returns when everything that a class needs is free.
     #[inline(always)]
     pub fn free(&self, class: Class) -> Time {

@@ -9,8 +9,9 @@
 //! indices; an operation set free starts when its CPU is free, not when the operation before it
 //! ends; a receive that finds its message releases a rendezvous sender by the *receive's* size;
 //! sizes of messages and receives are never compared; (s-1) wraps for s = 0. All arithmetic is on
-//! 64-bit words that wrap, in nanoseconds if every parameter is a whole number of them, else
-//! picoseconds. That shortcut needs clocks that only go forward. A message of no bytes can set one
+//! 64-bit words, in nanoseconds if every parameter is a whole number of them, else picoseconds. It
+//! wraps below zero; where something waits for a clock that was set so, or time overflows, the
+//! result is an error. That shortcut needs clocks that only go forward. A message of no bytes can set one
 //! back (g < G, or o below the larger, or the lesser, of O and G); then every event is in the heap
 //! itself.
 //!
@@ -38,6 +39,9 @@ use crate::rank::{Matching, Unexpected, Unreleased};
 use crate::simulate::critical_path;
 use crate::source::{Claims, Operations, Progress, Scheduled};
 use crate::{Activity, Error, Outcome, RankTotals, Record, Settings};
+
+/// Half of the range of a word: times below zero are larger.
+const HALF: u64 = 1 << 63;
 
 /// Returns whether a program sends messages of no bytes.
 fn has_empty_messages(program: &impl Program) -> bool {
@@ -101,6 +105,10 @@ struct Simulation<'a, P, B> {
     number: u64,
     /// Operations that the current event has set free: host, index, operation.
     freed: Vec<(u32, u32, Op)>,
+    /// The first send of no bytes that led to a time below zero: rank and index.
+    below_zero: Option<(u32, u32)>,
+    /// A sum has left the range of a word at its upper end.
+    overflow: bool,
     probe: B,
 }
 
@@ -150,11 +158,21 @@ fn simulate<P: Program, B: Probe<Record>>(
         literal: backwards.then(BinaryHeap::new),
         number: 0,
         freed: Vec::new(),
+        below_zero: None,
+        overflow: false,
         probe,
     };
     simulation.start(program);
     simulation.run();
-    simulation.finish(program)
+    let below_zero = simulation.below_zero;
+    let result = simulation.finish(program);
+    match (below_zero, &result) {
+        // Where nothing waits for the clock that was set there, LogGOPSim's result is good.
+        (Some((rank, send)), Err(_) | Ok((Outcome { deadlock: Some(_), .. }, _))) => {
+            Err(Error::BelowZero { rank, send })
+        }
+        _ => result,
+    }
 }
 
 impl<P: Program, B: Probe<Record>> Simulation<'_, P, B> {
@@ -243,6 +261,10 @@ impl<P: Program, B: Probe<Record>> Simulation<'_, P, B> {
     fn run(&mut self) {
         let mut events = 0u64;
         while let Some((rank, entry, at)) = self.pop() {
+            self.overflow |= at >= HALF && self.below_zero.is_some();
+            if self.overflow {
+                return;
+            }
             match entry {
                 Entry::Message(Arrived(event)) => self.message(rank, &event, at),
                 Entry::Task(task) => self.perform(rank, &task, at),
@@ -338,8 +360,11 @@ impl<P: Program, B: Probe<Record>> Simulation<'_, P, B> {
     }
 
     fn compute(&mut self, rank: u32, index: u32, op: &Op, ready: &Stamp, at: u64) {
-        let length = op.size.wrapping_mul(self.parameters.unit);
-        let end = at.wrapping_add(length).wrapping_add(self.noise(rank, at, length));
+        let length = op.size.saturating_mul(self.parameters.unit);
+        let end = at.saturating_add(length).saturating_add(self.noise(rank, at, length));
+        if end == u64::MAX {
+            self.overflow = true;
+        }
         let clocks = &mut self.hosts[rank as usize].clocks;
         let start = if ready.time.ps() == at { ready.path } else { clocks.cpu(op.cpu).path };
         let clock = Clock { free: Time::from_ps(end), path: start.compute(Time::from_ps(length)) };
@@ -363,6 +388,7 @@ impl<P: Program, B: Probe<Record>> Simulation<'_, P, B> {
         let eager = op.size <= parameters.eager_limit;
         let end = at.wrapping_add(overhead).wrapping_add(per_byte);
         let end = end.wrapping_add(self.noise(rank, at, overhead));
+        self.check((rank, index), op.size, at, (end, gap));
         let host = &mut self.hosts[rank as usize];
         let unit = (op.cpu, op.nic);
         let now = Time::from_ps(at);
@@ -400,6 +426,34 @@ impl<P: Program, B: Probe<Record>> Simulation<'_, P, B> {
         }
     }
 
+    /// Notes that a sum of a message's costs has left the range of a word. `end` and `gap` are the
+    /// sums with O and G that begin at `at`; `send` is the rank and index of the send.
+    #[inline]
+    fn check(&mut self, send: (u32, u32), size: u64, at: u64, (end, gap): (u64, u64)) {
+        if size.wrapping_sub(1) >= self.parameters.most_bytes || at.max(end).max(gap) >= HALF {
+            self.check_exactly(send, size, at, (end, gap));
+        }
+    }
+
+    #[cold]
+    fn check_exactly(&mut self, send: (u32, u32), size: u64, at: u64, (end, gap): (u64, u64)) {
+        if size == 0 {
+            if at < HALF && end.max(gap) >= HALF {
+                self.below_zero.get_or_insert(send);
+            }
+            return;
+        }
+        let Parameters { latency, overhead, gap, gap_per_byte, overhead_per_byte, .. } =
+            self.parameters;
+        let latest = (size - 1)
+            .checked_mul(gap_per_byte.max(overhead_per_byte))
+            .and_then(|bytes| bytes.checked_add(gap.max(overhead.saturating_add(latency))))
+            .and_then(|costs| at.checked_add(costs));
+        if latest.is_none() || end < at {
+            self.overflow = true;
+        }
+    }
+
     fn message(&mut self, rank: u32, event: &Event<Message>, at: u64) {
         let parameters = &self.parameters;
         let Message { cpu, nic, send, tag, size, path, .. } = event.message;
@@ -411,6 +465,7 @@ impl<P: Program, B: Probe<Record>> Simulation<'_, P, B> {
         let rendezvous = size > parameters.eager_limit;
         let end = at.wrapping_add(overhead).wrapping_add(self.noise(rank, at, overhead));
         let end = end.wrapping_add(per_byte.max(bytes));
+        self.check((event.source, send), size, at, (end, gap));
         let host = &mut self.hosts[rank as usize];
         let start =
             host.clocks.start((event.time, path), Time::from_ps(at), (cpu, nic), Side::Receiving);
@@ -521,6 +576,9 @@ impl<P: Program, B: Probe<Record>> Simulation<'_, P, B> {
     }
 
     fn finish(self, program: &P) -> Result<(Outcome, B), Error> {
+        if self.overflow {
+            return Err(kernel::Error::Overflow { at: Time::MAX }.into());
+        }
         let tick = self.parameters.tick;
         let scale = |time: Time| time.ps().checked_mul(tick).map(Time::from_ps);
         let mut outcome = Outcome { events: self.number, ..Outcome::default() };
@@ -528,7 +586,7 @@ impl<P: Program, B: Probe<Record>> Simulation<'_, P, B> {
         let mut stuck = Stuck::default();
         for (rank, host) in (0..).zip(&self.hosts) {
             let end = host.clocks.last_cpu();
-            let finish = scale(end.free).ok_or(Error::Overflow { at: Time::MAX })?;
+            let finish = scale(end.free).ok_or(kernel::Error::Overflow { at: Time::MAX })?;
             if end.free > last.free {
                 (last, ends_on) = (end, rank);
             }

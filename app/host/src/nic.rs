@@ -118,12 +118,16 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> Turn<'_, S, N, B> {
         let (here, there) = (self.engine.place(self.id), self.engine.place(to));
         let (source, destination) = (self.id, there.host);
         let message = Message { slot: there.slot, ..message };
+        let is_here = here.host == there.host;
         if let Some(common) = &mut self.common {
-            if common.several && here.host == there.host {
+            if common.several && is_here {
                 let event = Event { time, source, sequence, destination, message };
                 return self.crew.arrived.push(event);
             }
             common.urgent = common.urgent.saturating_sub(1);
+        }
+        if is_here {
+            return self.arrive(&Event { time, source, sequence, destination, message });
         }
         let message = Mail::Host(message);
         self.out.send(Event { time, source, sequence, destination, message });

@@ -18,18 +18,23 @@ use crate::{CriticalPath, Noise, Outcome, RankTotals, Record, Rendezvous, Settin
 /// Why a simulation could not be carried out.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// Simulated time left its range.
-    #[error(
-        "simulated time overflows: an event after {} ps would lie beyond the range of 213 days",
-        at.ps()
-    )]
-    Overflow {
-        /// Time of an event shortly before.
-        at: Time,
-    },
+    /// The executor stopped: simulated time left its range, or a model broke its promises.
+    #[error(transparent)]
+    Kernel(#[from] kernel::Error),
     /// Something was asked for that LogGOPSim does not have.
     #[error("compat = \"loggopsim\" needs {0}: LogGOPSim knows nothing else")]
     Compat(&'static str),
+    /// A message of no bytes under the rules of LogGOPSim, whose words wrap below zero there.
+    #[error(
+        "compat = \"loggopsim\": rank {rank}, operation {send}: a send of 0 bytes costs -O or -G \
+         there, which leads to a time before zero; what LogGOPSim makes of that cannot be imitated"
+    )]
+    BelowZero {
+        /// Sending rank.
+        rank: u32,
+        /// Index of the send.
+        send: u32,
+    },
     /// A network has another number of hosts than the program has ranks, and nothing says where
     /// they are.
     #[error("{ranks} ranks on a network of {hosts} hosts: which is on which?")]
@@ -147,13 +152,12 @@ fn run<N: Network, S: Source, B: Probe<Record<N::Detail>>>(
     let model = Harness { network, endpoint, hosts };
     let config = Config { workers: settings.threads, transport: settings.transport };
     let count = hosts.saturating_add(network.devices());
-    let mut finished = execute(&model, count, config, || Worker::new(Crew::new(probe())))
-        .map_err(|overflow| Error::Overflow { at: overflow.at })?;
+    let mut finished = execute(&model, count, config, || Worker::new(Crew::new(probe())))?;
     let errors = finished.workers.iter_mut().filter_map(|worker| worker.own.error.take());
     if let Some((.., error)) = errors.min_by_key(|(at, rank, _)| (*at, *rank)) {
         return Err(error);
     }
-    let outcome = outcome(&model, &finished, settings);
+    let outcome = outcome(&model, &finished, settings)?;
     Ok((outcome, finished.workers.into_iter().map(|worker| worker.own.probe).collect()))
 }
 
@@ -164,11 +168,12 @@ fn outcome<'a, S: Source, N: Network, B: Probe<Record<N::Detail>>>(
     model: &Ran<'a, S, N, B>,
     finished: &Finished<Ran<'a, S, N, B>>,
     settings: &Settings,
-) -> Outcome {
+) -> Result<Outcome, Error> {
     let engine = &model.endpoint.engine;
     let mut ranks = kernel::with_room(engine.ranks as usize);
     let (mut last, mut ends_on) = (Clock::default(), 0);
     let (mut stuck, mut unreceived) = (Stuck::default(), 0u64);
+    let (mut unfinished, mut overflow) = (false, false);
     let hosts = finished.parts.iter().flatten().filter_map(|process| match process {
         Process::Host(ranks, _) => Some(ranks),
         Process::Idle | Process::Device(..) => None,
@@ -178,20 +183,26 @@ fn outcome<'a, S: Source, N: Network, B: Probe<Record<N::Detail>>>(
         if end.free > last.free {
             (last, ends_on) = (end, id);
         }
+        overflow |= rank.clocks.overflow();
         if engine.source.unfinished(&rank.source, id) {
+            unfinished = true;
             stuck.add(&engine.source, &rank.source, id, rank.matching.as_deref());
         }
         unreceived += rank.rare().map_or(0, |rare| rare.unexpected.len() as u64);
         ranks.push(totals(rank, end.free));
     });
-    Outcome {
+    if unfinished && overflow {
+        // What is to start on a clock that has left the range never does.
+        return Err(kernel::Error::Overflow { at: finished.last }.into());
+    }
+    Ok(Outcome {
         events: finished.workers.iter().map(|worker| worker.own.events).sum(),
         signals: finished.workers.iter().map(|worker| worker.signals).sum(),
         path: critical_path(ends_on, last),
         deadlock: stuck.describe(engine.ranks, last.free),
         remarks: remarks(model, finished, settings, unreceived),
         ranks,
-    }
+    })
 }
 
 /// Calls `each` with every rank, in ascending order.

@@ -96,12 +96,9 @@ pub enum Error {
         /// The network's lookahead.
         lookahead: Time,
     },
-    /// An event fell outside the range of simulated time.
-    #[error("simulated time overflows after {at}")]
-    Overflow {
-        /// Where.
-        at: Time,
-    },
+    /// The executor stopped: simulated time left its range, or a model broke its promises.
+    #[error(transparent)]
+    Kernel(#[from] kernel::Error),
 }
 
 /// What one load leads to. Times are in picoseconds.
@@ -199,8 +196,7 @@ pub fn observe<N: Links, B: Probe<Record<N::Detail>>>(
     let harness = Harness { network, endpoint, hosts: all };
     let config = Config { workers: settings.threads, transport: settings.transport };
     let count = all.saturating_add(network.devices());
-    let finished = execute(&harness, count, config, || Worker::new(Crew::new(probe(), hosts)))
-        .map_err(|overflow| Error::Overflow { at: overflow.at })?;
+    let finished = execute(&harness, count, config, || Worker::new(Crew::new(probe(), hosts)))?;
     let mut all = Crew::new((), hosts);
     let mut probes = Vec::new();
     for Worker { own: crew, .. } in finished.workers {

@@ -65,6 +65,25 @@ fn least(times: &[Time; PART]) -> Time {
     times.iter().fold(Time::MAX, |least, time| least.min(*time))
 }
 
+/// The time span of a window: everything from `start` on and before `end` is run in it.
+#[derive(Clone, Copy)]
+pub struct Window {
+    pub start: Time,
+    pub end: Time,
+}
+
+impl Window {
+    /// The shortest window of workers that wait for each other.
+    pub const INSTANT: Time = Time::from_ps(1);
+
+    /// The empty window before the first one.
+    pub const START: Self = Self { start: Time::ZERO, end: Time::ZERO };
+
+    pub fn is_instant(&self) -> bool {
+        self.end.saturating_sub(self.start) == Self::INSTANT
+    }
+}
+
 /// What a worker needs to run a block, whichever it is.
 pub struct Desk<M> {
     /// First slot of each process's mail, and the next slot of the same process.
@@ -165,6 +184,10 @@ impl<M: crate::Wire> Block<M> {
         self.urgent_groups != 0
     }
 
+    fn is_urgent_at(&self, local: usize) -> bool {
+        self.urgent[local / GROUP] & 1 << (local % GROUP) != 0
+    }
+
     /// The earliest event in the mail.
     pub fn mail(&self) -> Time {
         self.mail.earliest.min(self.later.earliest)
@@ -176,7 +199,7 @@ impl<M: crate::Wire> Block<M> {
     pub fn run<Mo>(
         &mut self,
         model: &Mo,
-        until: Time,
+        window: Window,
         processes: &mut Vec<Mo::Process>,
         worker: &mut Mo::Worker,
         desk: &mut Desk<M>,
@@ -189,6 +212,8 @@ impl<M: crate::Wire> Block<M> {
             processes.extend(places.map(|place| model.process(out.shares.number(place))));
         }
         let processes = &mut processes[self.place..self.place + self.count];
+        let (until, instant) = (window.end, window.is_instant());
+        let is_free = instant && model.lookahead() == Time::ZERO;
         self.later.take(until, &mut self.mail, &mut out.spare);
         std::mem::swap(&mut desk.due, &mut self.mail);
         let mut active = Active { groups: 0, processes: [0; BLOCK / GROUP] };
@@ -210,6 +235,11 @@ impl<M: crate::Wire> Block<M> {
                 }
             }
             let mail = desk.open(local);
+            if instant {
+                let answers = self.is_urgent_at(local as usize)
+                    || mail.iter().any(|event| event.message.urgent());
+                out.open(window.start, if is_free || answers { window.start } else { until });
+            }
             let process = &mut processes[local as usize];
             let id = out.shares.number(self.first + local);
             let next = model.run(id, process, until, mail, worker, out);

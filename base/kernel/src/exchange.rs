@@ -52,17 +52,35 @@ impl<M: Wire> Parcel<M> {
         }
     }
 
-    pub fn unpack(self, into: &mut Mail<M>, spare: &mut Vec<Vec<Event<M>>>) {
+    /// Moves the events into a block's mail. Returns sender and time of the first one that takes
+    /// effect before `earliest`, if there is any.
+    pub fn unpack(
+        self,
+        into: &mut Mail<M>,
+        spare: &mut Vec<Vec<Event<M>>>,
+        earliest: Time,
+    ) -> Option<(u32, Time)> {
+        let mut late = None;
+        let mut check = |event: &Event<M>| {
+            if event.time < earliest && late.is_none() {
+                late = Some((event.source, event.time));
+            }
+        };
         match self.content {
-            Content::Events(chunk) => into.append(chunk, spare),
+            Content::Events(chunk) => {
+                chunk.iter().for_each(check);
+                into.append(chunk, spare);
+            }
             Content::Bytes(bytes) => {
                 let mut rest = bytes.as_slice();
                 while let Some(event) = Event::decode(&mut rest) {
+                    check(&event);
                     into.push(event, spare);
                 }
                 debug_assert!(rest.is_empty(), "an event that does not decode");
             }
         }
+        late
     }
 }
 

@@ -19,10 +19,10 @@ use std::sync::{Arc, Mutex};
 
 use units::Time;
 
-use crate::block::{Block, Desk};
+use crate::block::{Block, Desk, Window};
 use crate::exchange::{Bounds, Exchange, Parcel, Transport};
 use crate::shares::Shares;
-use crate::{Model, Outbox, with_room};
+use crate::{Error, Model, Outbox, with_room};
 
 /// How to execute a model.
 #[derive(Clone, Copy, Debug)]
@@ -48,21 +48,14 @@ pub struct Finished<M: Model> {
     pub instants: u64,
 }
 
-/// An event fell outside the range of simulated time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Overflow {
-    /// Start of the window in which that happened.
-    pub at: Time,
-}
-
 /// Runs `count` processes until nothing happens any more or a worker has failed. `worker` makes
-/// what each worker keeps for itself.
+/// the private state of each worker.
 pub fn execute<M: Model>(
     model: &M,
     count: u32,
     config: Config,
     worker: impl Fn() -> M::Worker,
-) -> Result<Finished<M>, Overflow> {
+) -> Result<Finished<M>, Error> {
     let workers = config.workers.max(1).min(count.max(1) as usize);
     let shares = Arc::new(Shares::of(model, count as usize, workers));
     let exchange = Exchange::new(workers);
@@ -105,7 +98,7 @@ fn in_threads<T: Send, R: Send>(
     })
 }
 
-fn finish<M: Model>(done: Vec<Share<M>>, shares: &Shares) -> Result<Finished<M>, Overflow> {
+fn finish<M: Model>(done: Vec<Share<M>>, shares: &Shares) -> Result<Finished<M>, Error> {
     let mut finished = Finished {
         parts: Vec::new(),
         workers: Vec::new(),
@@ -113,8 +106,8 @@ fn finish<M: Model>(done: Vec<Share<M>>, shares: &Shares) -> Result<Finished<M>,
         windows: 0,
         instants: 0,
     };
-    if let Some(at) = done.iter().filter_map(|share| share.overflow).min() {
-        return Err(Overflow { at });
+    if let Some(error) = done.iter().filter_map(|share| share.error).min() {
+        return Err(error);
     }
     for share in done {
         finished.parts.push(share.processes);
@@ -159,8 +152,7 @@ struct Share<M: Model> {
     last: Time,
     windows: u64,
     instants: u64,
-    /// Start of the window in which time overflowed.
-    overflow: Option<Time>,
+    error: Option<Error>,
 }
 
 fn work<M: Model>(
@@ -170,27 +162,23 @@ fn work<M: Model>(
     me: usize,
     mut worker: M::Worker,
 ) -> Share<M> {
-    let shares = &*layout.shares;
+    let (shares, lookahead) = (&*layout.shares, model.lookahead());
     let mine = shares.starts[me]..shares.starts[me + 1];
-    let mut blocks: Vec<_> =
-        mine.clone().map(|block| shares.block(me, block, model.lookahead())).collect();
+    let mut blocks: Vec<_> = mine.clone().map(|block| shares.block(me, block, lookahead)).collect();
     let mut processes = with_room(shares.sizes[me]);
     let mut agenda = Agenda::new(blocks.len());
     let mut out = Outbox::new(layout.shares.clone());
     let mut desk = Desk::new();
     let mut parcels: Vec<_> = (0..layout.workers).map(|_| Vec::new()).collect();
-    let (mut last, mut until, mut windows, mut instants) = (Time::ZERO, Time::ZERO, 0, 0);
-    let (mut overflow, mut sent_before) = (None, Bounds::NONE);
+    let (mut window, mut windows, mut instants) = (Window::START, 0, 0);
+    let mut sent_before = Bounds::NONE;
     let lag = usize::from(layout.across.is_some());
     for turn in 0.. {
         let sent = deliver(layout, exchange, turn, me, &mut out, &mut parcels, |block, mail| {
             agenda.mail(block - mine.start, mail.earliest, mail.urgent);
             mail.move_to(&mut blocks[block - mine.start].mail);
         });
-        if out.overflow {
-            overflow = overflow.or(Some(last));
-        }
-        let end = if out.overflow { Time::ZERO } else { model.end(&worker) };
+        let end = if out.error.is_some() { Time::ZERO } else { model.end(&worker) };
         let mut bounds = Bounds { end, ..agenda.bounds() }.join(sent);
         if lag == 1 {
             // What was sent in the window before is not known yet to whom it is for.
@@ -200,38 +188,46 @@ fn work<M: Model>(
         if all.earliest >= all.end {
             break;
         }
+        let mut out_of_order = None;
         exchange.collect(turn.wrapping_sub(lag), me, &mut out.spare, |parcel, spare| {
             let local = parcel.block as usize - mine.start;
             let block = &mut blocks[local];
-            parcel.unpack(&mut block.mail, spare);
+            let late = parcel.unpack(&mut block.mail, spare, window.end);
+            // Without a lag, every sender has checked that its mail is not late.
+            if let Some((sender, time)) = late.filter(|_| lag == 1) {
+                out_of_order.get_or_insert(Error::Causality { sender, time, earliest: window.end });
+            }
             agenda.mail(local, block.mail.earliest, block.mail.urgent);
         });
-        last = if lag == 1 { all.earliest.max(until) } else { all.earliest };
-        until = window_end(last, &all, model.lookahead(), layout.across);
+        out_of_order.into_iter().for_each(|error| out.fail(error));
+        if lag == 1 && (all.answers || all.urgent < Time::MAX) {
+            out.fail(Error::Urgent { at: window.end });
+        }
+        let start = if lag == 1 { all.earliest.max(window.end) } else { all.earliest };
+        window = Window { start, end: window_end(start, &all, lookahead, layout.across) };
+        out.open(window.start, window.end);
         windows += 1;
-        instants += u64::from(until.saturating_sub(last) == INSTANT);
+        instants += u64::from(window.is_instant());
         for (local, block) in blocks.iter_mut().enumerate() {
-            if agenda.earliest[local] < until {
-                block.run(model, until, &mut processes, &mut worker, &mut desk, &mut out);
+            if agenda.earliest[local] < window.end {
+                block.run(model, window, &mut processes, &mut worker, &mut desk, &mut out);
                 agenda.ran(local, block);
             }
         }
-        model.window_done(&mut worker, until);
+        model.window_done(&mut worker, window.end);
     }
-    Share { processes, worker, last, windows, instants, overflow }
+    let last = window.start;
+    Share { processes, worker, last, windows, instants, error: out.error }
 }
 
-/// The shortest window of a worker that keeps step.
-const INSTANT: Time = Time::from_ps(1);
-
-/// When a window ends that begins at `last`.
-fn window_end(last: Time, all: &Bounds, lookahead: Time, across: Option<Time>) -> Time {
-    let most = last.saturating_add(lookahead).min(all.end);
+/// Returns when a window ends that begins at `start`.
+fn window_end(start: Time, all: &Bounds, lookahead: Time, across: Option<Time>) -> Time {
+    let most = start.saturating_add(lookahead).min(all.end);
     if let Some(across) = across {
-        return all.earliest.saturating_add(across).min(most).max(last);
+        return all.earliest.saturating_add(across).min(most).max(start);
     }
     let answer = if all.answers { all.mail } else { Time::MAX };
-    most.min(all.urgent).min(answer).max(last.saturating_add(INSTANT))
+    most.min(all.urgent).min(answer).max(start.saturating_add(Window::INSTANT))
 }
 
 /// What a worker knows of its blocks without looking at them.

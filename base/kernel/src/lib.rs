@@ -7,6 +7,7 @@
 mod bell;
 mod block;
 mod calendar;
+mod error;
 mod event;
 mod exchange;
 mod executor;
@@ -18,9 +19,10 @@ mod queue;
 mod random;
 mod shares;
 
+pub use error::Error;
 pub use event::{AHEAD, Event, Model, Next, Wire};
 pub use exchange::{Transport, wait_for_those_before};
-pub use executor::{Config, Finished, Overflow, execute};
+pub use executor::{Config, Finished, execute};
 pub use mail::Outbox;
 pub use memory::{prefetch, with_room};
 pub use probe::{Probe, Silent};

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use units::Time;
 
-use crate::{Event, Wire, shares::Shares};
+use crate::{Error, Event, Wire, shares::Shares};
 
 /// Events per chunk.
 const CHUNK: usize = 64;
@@ -140,23 +140,43 @@ pub struct Outbox<M> {
     pub(crate) addressed: Vec<u32>,
     pub(crate) spare: Vec<Vec<Event<M>>>,
     pub(crate) shares: Arc<Shares>,
-    pub(crate) overflow: bool,
+    /// Start of the current window.
+    start: Time,
+    /// The earliest time at which a message may take effect.
+    earliest: Time,
+    /// The first error, if there are several the least of them.
+    pub(crate) error: Option<Error>,
 }
 
 impl<M: Wire> Outbox<M> {
     pub(crate) fn new(shares: Arc<Shares>) -> Self {
         let mail = (0..shares.blocks()).map(|_| Mail::new()).collect();
-        Self { mail, addressed: Vec::new(), spare: Vec::new(), shares, overflow: false }
+        Self {
+            mail,
+            addressed: Vec::new(),
+            spare: Vec::new(),
+            shares,
+            start: Time::ZERO,
+            earliest: Time::ZERO,
+            error: None,
+        }
     }
 
-    /// Sends a message. It must take effect at the end of the current window or later, unless the
-    /// sender has said that it is urgent; then it may take effect at the current instant. A time of
-    /// [`Time::MAX`] ends the run with an overflow.
+    /// Begins a window, or a part of it in which messages take effect at `earliest` or later.
+    pub(crate) fn open(&mut self, start: Time, earliest: Time) {
+        (self.start, self.earliest) = (start, earliest);
+    }
+
+    /// Sends a message. It must take effect at the end of the current window or later, or at the
+    /// current instant if the sender has said that it is urgent or reacts to an urgent message. An
+    /// earlier time ends the run with [`Error::Causality`], [`Time::MAX`] with
+    /// [`Error::Overflow`].
     #[inline(always)]
     pub fn send(&mut self, event: Event<M>) {
-        if event.time == Time::MAX {
-            self.overflow = true;
-            return;
+        // One comparison for both ends: what is too early wraps round to a large difference.
+        let (time, earliest) = (event.time.ps(), self.earliest.ps());
+        if time.wrapping_sub(earliest) >= u64::MAX - earliest {
+            return self.refuse(&event);
         }
         let block = self.shares.block_of(event.destination);
         if let Some(mail) = self.mail.get_mut(block as usize) {
@@ -167,8 +187,23 @@ impl<M: Wire> Outbox<M> {
         }
     }
 
-    /// Reports that some clock of a process has left the range of simulated time.
+    /// Ends the run because some clock of a process has left the range of simulated time.
+    #[cold]
     pub fn overflow(&mut self) {
-        self.overflow = true;
+        self.fail(Error::Overflow { at: self.start });
+    }
+
+    #[cold]
+    fn refuse(&mut self, event: &Event<M>) {
+        if event.time == Time::MAX {
+            return self.overflow();
+        }
+        let (sender, time, earliest) = (event.source, event.time, self.earliest);
+        self.fail(Error::Causality { sender, time, earliest });
+    }
+
+    /// Ends the run after the current window.
+    pub(crate) fn fail(&mut self, error: Error) {
+        self.error = Some(self.error.map_or(error, |other| other.min(error)));
     }
 }

@@ -98,6 +98,9 @@ impl<N: Network, E: Endpoint<N>> Outlet<N> for Gate<'_, N, E> {
 
     #[inline]
     fn deliver(&mut self, at: Time, source: HostId, id: MessageId) {
+        if at == Time::MAX {
+            self.out.overflow();
+        }
         self.deliveries.push((at, source, id));
     }
 

@@ -127,7 +127,7 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
                 (None, None) => return Ok(()),
             };
             if next == Time::MAX {
-                return Err(Error::Overflow { at: self.now });
+                return Err(Error::from(kernel::Error::Overflow { at: self.now }));
             }
             self.now = next;
             self.network.advance(next, &mut done);
@@ -214,7 +214,7 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
             Kind::Calc => {
                 let unit = self.settings.time_unit.ps();
                 let time = op.size.checked_mul(unit).map(Time::from_ps);
-                let time = time.ok_or(Error::Overflow { at: self.now })?;
+                let time = time.ok_or(Error::from(kernel::Error::Overflow { at: self.now }))?;
                 self.occupy(rank, cpu, doing(Activity::Compute), time)
             }
             Kind::Send => {
@@ -261,7 +261,10 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
         if computes && self.network.compute(self.now, host, time, number) {
             return Ok(());
         }
-        let end = self.now.checked_add(time).ok_or(Error::Overflow { at: self.now })?;
+        let end = self
+            .now
+            .checked_add(time)
+            .ok_or(Error::from(kernel::Error::Overflow { at: self.now }))?;
         self.agenda.push(Reverse((end, self.numbers, rank, cpu)));
         self.numbers += 1;
         Ok(())
@@ -326,7 +329,10 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
             // before.
             let size = self.messages.at(message).size;
             let cost = self.protocol(rank).receive.cost(size);
-            let after = self.now.checked_add(cost).ok_or(Error::Overflow { at: self.now })?;
+            let after = self
+                .now
+                .checked_add(cost)
+                .ok_or(Error::from(kernel::Error::Overflow { at: self.now }))?;
             let stamp = Stamp { time: after, cause: after, ..*stamp };
             let rest = Op { size: 0, tag: asks.into(), ..op };
             self.ranks[rank as usize].ready(index, rest, &stamp);

@@ -17,6 +17,8 @@ pub struct Parameters {
     pub eager_limit: u64,
     /// Ticks per unit of computation.
     pub unit: u64,
+    /// No message of so many bytes or fewer costs 2^62 ticks.
+    pub most_bytes: u64,
 }
 
 impl Parameters {
@@ -56,6 +58,7 @@ impl Parameters {
             overhead_per_byte,
             eager_limit,
             unit,
+            most_bytes: most_bytes([latency, overhead, gap], gap_per_byte.max(overhead_per_byte)),
         })
     }
 
@@ -64,4 +67,11 @@ impl Parameters {
         let per_byte = self.gap_per_byte.max(self.overhead_per_byte);
         self.gap < self.gap_per_byte || self.overhead < per_byte
     }
+}
+
+/// The bytes that cost less than 2^62 ticks at a rate of `per_byte` on top of each of `once`; none if
+/// one of these is as large alone.
+fn most_bytes(once: [u64; 3], per_byte: u64) -> u64 {
+    let room = (1u64 << 62).saturating_sub(once.into_iter().fold(0, u64::saturating_add));
+    room / per_byte.max(1)
 }

@@ -101,8 +101,45 @@ fn a_small_receive_of_a_large_message() {
 fn a_time_past_the_range() {
     let text = "num_ranks 1
         rank 0 { a: calc 10000000000000000 b: calc 10000000000000000 b requires a }";
-    assert!(matches!(run(text, &DEFAULT.settings()), Err(host::Error::Overflow { .. })));
+    assert!(matches!(
+        run(text, &DEFAULT.settings()),
+        Err(host::Error::Kernel(kernel::Error::Overflow { .. }))
+    ));
     let half = "num_ranks 1 rank 0 { calc 10000000000000000 }";
     let finish = run(half, &DEFAULT.settings()).expect("it runs").ranks[0].finish;
     assert_eq!(finish, ns(10_000_000_000_000_000));
+}
+
+/// With g = 6 000 000 s the interface of rank 0 is free for its fourth message at 18 000 000 s, and
+/// for its fifth at 24 000 000 s, past the range of 18 446 744 s.
+#[test]
+fn a_clock_past_the_range() {
+    let second = 1_000_000_000;
+    let settings = Machine { g: 6_000_000 * second, ..DEFAULT }.settings();
+    let text = |messages: u32| {
+        let chain = |kind: &str| {
+            let ops = (0..messages).map(|k| format!("l{k}: {kind}"));
+            ops.chain((1..messages).map(|k| format!("l{k} requires l{}", k - 1)))
+                .collect::<Vec<_>>()
+        };
+        let (sends, receives) =
+            (chain("send 1b to 1").join("\n"), chain("recv 1b from 0").join("\n"));
+        format!("num_ranks 2\nrank 0 {{\n{sends}\n}}\nrank 1 {{\n{receives}\n}}")
+    };
+    let finish = run(&text(4), &settings).expect("in range").ranks[0].finish;
+    assert_eq!(finish, ns(18_000_000 * second + 1500));
+    let overflow = run(&text(5), &settings);
+    assert!(matches!(overflow, Err(host::Error::Kernel(kernel::Error::Overflow { .. }))));
+}
+
+/// A send of no bytes with o = g = 1500 and O = 2000 sets the CPU to 1500 - 2000 < 0, which is
+/// almost 2^64 in LogGOPSim's words. Alone that harms nobody; a computation after it never starts.
+#[test]
+fn a_send_of_no_bytes_below_zero() {
+    let settings = Machine { o_byte: 2000, ..DEFAULT }.settings();
+    let text =
+        "num_ranks 2 rank 0 { a: send 0b to 1 b: calc 1 b requires a } rank 1 { recv 0b from 0 }";
+    let error = run_compat(text, &settings).expect_err("below zero");
+    assert!(matches!(error, host::Error::BelowZero { rank: 0, send: 0 }), "{error}");
+    assert!(error.to_string().contains("rank 0, operation 0: a send of 0 bytes"), "{error}");
 }

@@ -46,6 +46,10 @@ pub struct Result {
     pub released_twice: bool,
     /// Whether a rank released itself from a rendezvous.
     pub released_itself: bool,
+    /// True if a sum with (s-1)O or (s-1)G lies below zero before it wraps.
+    pub below_zero: bool,
+    /// True if something happens in the upper half of the range of times.
+    pub beyond: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -118,6 +122,15 @@ struct Simulator<'a> {
     affected: BTreeSet<usize>,
     released_twice: bool,
     released_itself: bool,
+    below_zero: bool,
+    beyond: bool,
+}
+
+/// True if a sum of a moment and costs lies below zero, where a cost of the upper half of the range
+/// of words stands for one below zero.
+fn is_below_zero(costs: [u64; 4]) -> bool {
+    costs.iter().skip(1).map(|cost| i128::from(cost.cast_signed())).sum::<i128>()
+        < -i128::from(costs[0])
 }
 
 fn add(a: u64, b: u64) -> u64 {
@@ -156,6 +169,8 @@ pub fn simulate(program: &impl Program, parameters: Parameters, noise: Noise) ->
         counter: 0,
         released_twice: false,
         released_itself: false,
+        below_zero: false,
+        beyond: false,
     };
     simulator.insert_freed();
     while let Some(Reverse((time, counter, what, host, index))) = simulator.heap.pop() {
@@ -163,6 +178,7 @@ pub fn simulate(program: &impl Program, parameters: Parameters, noise: Noise) ->
             What::Op => simulator.operation(time, host, index),
             What::Message => simulator.message(time, host, index),
         };
+        simulator.beyond |= blocked.is_none() && time >= 1 << 63;
         if let Some(later) = blocked {
             simulator.heap.push(Reverse((later, counter, what, host, index)));
         }
@@ -239,7 +255,10 @@ impl Simulator<'_> {
         let noise = (self.noise)(host, time, add(time, p.overhead));
         let bytes = rest.wrapping_mul(p.overhead_per_byte);
         state.nexto[cpu] = add(add(add(time, p.overhead), bytes), noise);
-        state.nextgs[nic] = add(add(time, p.gap), rest.wrapping_mul(p.gap_per_byte));
+        let gap = rest.wrapping_mul(p.gap_per_byte);
+        state.nextgs[nic] = add(add(time, p.gap), gap);
+        self.below_zero |=
+            is_below_zero([time, p.overhead, bytes, noise]) || is_below_zero([time, p.gap, gap, 0]);
         state.started(index);
         if op.size <= p.eager_limit {
             state.done(index);
@@ -266,6 +285,8 @@ impl Simulator<'_> {
         let bytes = rest.wrapping_mul(p.gap_per_byte);
         state.nexto[cpu] = add(add(add(time, p.overhead), noise), per_byte.max(bytes));
         state.nextgr[nic] = add(add(time, p.gap), bytes);
+        self.below_zero |= is_below_zero([time, p.overhead, per_byte.max(bytes), noise])
+            || is_below_zero([time, p.gap, bytes, 0]);
         if let Some(receive) = take(&mut state.posted, source as u32, op.tag) {
             if op.size > p.eager_limit {
                 self.released_itself |= source == host;
@@ -326,6 +347,8 @@ impl Simulator<'_> {
             waiting: with(Status::Waiting),
             released_twice: self.released_twice,
             released_itself: self.released_itself,
+            below_zero: self.below_zero,
+            beyond: self.beyond,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The ends of the range of time, errors of models, and the numbers of windows.
 
-use kernel::{Config, Event, Finished, Model, Next, Outbox, Overflow, Transport, Wire, execute};
+use kernel::{Config, Error, Event, Finished, Model, Next, Outbox, Transport, Wire, execute};
 use units::Time;
 
 /// A message without content.
@@ -68,7 +68,7 @@ impl Model for Chain {
     }
 }
 
-fn run(chain: &Chain, workers: usize) -> Result<Finished<Chain>, Overflow> {
+fn run(chain: &Chain, workers: usize) -> Result<Finished<Chain>, Error> {
     let config = Config { workers, transport: Transport::Shared };
     execute(chain, chain.processes, config, || false)
 }
@@ -100,7 +100,7 @@ fn overflow_says_when() {
             assert_eq!(times(finished), [0, delay, 2 * delay, 3 * delay]);
             let chain = Chain { processes: 5, ..chain };
             let overflow = run(&chain, workers).expect_err("past the range");
-            assert_eq!(overflow, Overflow { at: Time::from_ps(3 * delay) });
+            assert_eq!(overflow, Error::Overflow { at: Time::from_ps(3 * delay) });
         }
     }
 }
@@ -144,7 +144,7 @@ fn overflow_of_a_clock() {
     for workers in [1, 3] {
         let config = Config { workers, transport: Transport::Serialised };
         let overflow = execute(&Late, 3, config, || ()).expect_err("it says so");
-        assert_eq!(overflow, Overflow { at: Time::from_ps(70) });
+        assert_eq!(overflow, Error::Overflow { at: Time::from_ps(70) });
     }
 }
 

@@ -1,6 +1,7 @@
 //! Whatever the number of workers and the transport, a model sees what it would see if its events
 //! were taken one by one from a heap.
 
+mod causality;
 mod edges;
 mod oracle;
 mod order;
