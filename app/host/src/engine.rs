@@ -26,7 +26,7 @@ use crate::rank::{Rank, Waiting};
 use crate::relay::Charges;
 use crate::shared::{Host, HostTurn};
 use crate::source::{START, Source, Starts};
-use crate::{Error, Record, Settings};
+use crate::{Error, Record, Rendezvous, Settings};
 
 /// The model.
 pub struct Engine<'a, S, N> {
@@ -190,6 +190,15 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> Endpoint<N> for Watched
             Inject::End => small.send_overhead.min(large.send_overhead),
         };
         network.lookahead().saturating_add(overhead)
+    }
+
+    /// Static programs have one over networks with devices, unless the abstract rendezvous makes
+    /// messages urgent. Live ranks have none: windows order what they share.
+    fn mail_delay(&self, network: &N) -> Option<Time> {
+        let Engine { source, settings, .. } = &self.engine;
+        let urgent = settings.rendezvous == Rendezvous::Abstract || source.keeps_order();
+        // Announcements pass between any two hosts.
+        (!N::DIRECT && !urgent).then(|| network.lookahead())
     }
 
     #[inline]

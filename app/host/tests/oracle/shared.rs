@@ -1,6 +1,8 @@
 //! Several ranks on a host, against runs in which every rank has one of its own.
 
-use host::{Error, Outcome, RankTotals, Record, Settings, Transport, simulate, simulate_over};
+use host::{
+    Error, Outcome, RankTotals, Record, Rendezvous, Settings, Transport, simulate, simulate_over,
+};
 use infiniband::{Fabric, Infiniband, preset};
 use kernel::{Probe, Silent};
 use loggops::Parameters;
@@ -101,6 +103,34 @@ fn unwatched() {
             let alone = simulate_over(&network, Some(&hosts), &program, &settings, || Silent);
             let alone = alone.map(|(outcome, _)| Outcome { remarks: Vec::new(), ..outcome });
             assert_eq!(alone, watched, "{name} {size} {hosts:?}");
+        }
+    }
+}
+
+/// Threads that use each other's bounds a window later ([`kernel::Model::lookahead_across`]) see the
+/// same, by rendezvous and eagerly, and however messages travel.
+#[test]
+fn threads_over_a_tree() {
+    let topology = topology::parse("xgft:children=4x3,parents=1x2").expect("a tree");
+    let hosts: Vec<u32> = (0..12).collect();
+    for (name, size) in
+        [("linear-alltoall", 3000), ("linear-alltoall", 70_000), ("allreduce-ring", 70_000)]
+    {
+        let program = Pattern::build(name, &Options::new(12, size)).expect(name);
+        let routes = Routes::build(&topology, None).expect("routes");
+        let parameters = preset("infiniband-edr").expect("a preset");
+        let fabric = Fabric::new(&topology.graph, routes, parameters).expect("a fabric");
+        let network = Infiniband::new(fabric, hosts.clone(), 0).expect("places");
+        let run = |threads, transport| {
+            let rendezvous = Rendezvous::RtsCts;
+            let settings = Settings { threads, transport, rendezvous, ..Settings::default() };
+            over(&network, &hosts, &program, &settings)
+        };
+        let expected = run(1, Transport::Shared);
+        for threads in [2, 3, 7] {
+            for transport in [Transport::Shared, Transport::Serialised] {
+                assert_eq!(run(threads, transport), expected, "{name} {size} {threads}");
+            }
         }
     }
 }
