@@ -199,7 +199,9 @@ fn work<M: Model>(
             }
             agenda.mail(local, block.mail.earliest, block.mail.urgent);
         });
-        out_of_order.into_iter().for_each(|error| out.fail(error));
+        if let Some(error) = out_of_order {
+            out.fail(error);
+        }
         if lag == 1 && (all.answers || all.urgent < Time::MAX) {
             out.fail(Error::Urgent { at: window.end });
         }

@@ -3,7 +3,7 @@
 //! The conformance suite, tests of models and measurements of their speed use it: a [`Script`] says
 //! which transfers enter when, [`Script::play`] carries them over a network.
 
-use kernel::{Config, Event, Overflow, Probe, Random, Silent, Transport, Wire, execute};
+use kernel::{Config, Error, Event, Probe, Random, Silent, Transport, Wire, execute};
 use units::{DeviceId, HostId, MessageId, Time};
 
 use crate::{
@@ -132,7 +132,7 @@ impl<'a> Script<'a> {
         network: &N,
         workers: usize,
         transport: Transport,
-    ) -> Result<Played<N>, Overflow> {
+    ) -> Result<Played<N>, Error> {
         Ok(self.watch(network, Config { workers, transport }, || Silent)?.0)
     }
 
@@ -146,7 +146,7 @@ impl<'a> Script<'a> {
         network: &N,
         config: Config,
         probe: impl Fn() -> B,
-    ) -> Result<(Played<N>, Vec<B>), Overflow> {
+    ) -> Result<(Played<N>, Vec<B>), Error> {
         let hosts = self.lists.len() as u32;
         let endpoint = Actor { script: self, probe: std::marker::PhantomData::<fn() -> B> };
         let harness = Harness { network, endpoint, hosts };

@@ -120,7 +120,7 @@ fn threads_over_a_tree() {
         let routes = Routes::build(&topology, None).expect("routes");
         let parameters = preset("infiniband-edr").expect("a preset");
         let fabric = Fabric::new(&topology.graph, routes, parameters).expect("a fabric");
-        let network = Infiniband::new(fabric, hosts.clone(), 0).expect("places");
+        let network = Infiniband::new(fabric, 0);
         let run = |threads, transport| {
             let rendezvous = Rendezvous::RtsCts;
             let settings = Settings { threads, transport, rendezvous, ..Settings::default() };
