@@ -6,6 +6,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches, val
 use experiment::{
     Kind,
     keys::{KEYS, Key},
+    scope::{Part, Workload},
 };
 
 /// Keys that were set by flags, with the texts of their values, in the order of the table. There
@@ -26,14 +27,11 @@ const EVERYTHING: char = '*';
 const PATTERNS: char = 'p';
 const PROGRAMS: char = 'l';
 
-/// Keys besides those of `[workload]` that a pattern depends on.
-const PATTERN_KEYS: &[&str] = &["run.seed"];
-
 /// Whether a key belongs to those that there are flags for.
 fn belongs(key: &Key, of: char) -> bool {
     match of {
-        PATTERNS => key.table() == "workload" || PATTERN_KEYS.contains(&key.name),
-        PROGRAMS => experiment::is_of_programs(key.name),
+        PATTERNS => key.scope.part == Part::Program,
+        PROGRAMS => key.scope.has_workload(Workload::Live),
         _ => true,
     }
 }

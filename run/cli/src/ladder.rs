@@ -19,6 +19,7 @@ use crate::{
     arguments::{Format, Ladder as Arguments},
     exit::{Ending, Exit, complain, print},
     files::to_file,
+    progress::Terminal,
     stop,
 };
 
@@ -57,8 +58,9 @@ fn climb(
     request: &Request,
     next: impl FnMut(&str),
 ) -> Result<Climbed, Ending> {
+    let terminal = Terminal::default();
     Ok(match &arguments.over {
-        None => vec![(String::new(), ladder(request, next)?)],
+        None => vec![(String::new(), ladder(request, &terminal, next)?)],
         Some(over) => {
             let (key, values) =
                 over.split_once('=').filter(|(_, values)| !values.is_empty()).ok_or_else(|| {
@@ -68,7 +70,7 @@ fn climb(
                     )
                 })?;
             let values: Vec<_> = values.split(',').collect();
-            let found = ladders(request, (key, &values), next)?;
+            let found = ladders(request, (key, &values), &terminal, next)?;
             values.iter().map(|value| format!("{key} = {value}")).zip(found).collect()
         }
     })

@@ -10,6 +10,7 @@ mod flags;
 mod ladder;
 mod mpirun;
 mod program;
+mod progress;
 mod record;
 mod simulate;
 mod stop;
@@ -54,7 +55,7 @@ pub fn main() -> ExitCode {
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Ladder(arguments) => ladder::run(&arguments),
         Command::Topology(arguments) => topology::describe(&arguments),
-        Command::Patterns => exit::print(&experiment::registry::patterns()),
+        Command::Patterns => exit::print(&experiment::patterns()),
         Command::Schema(arguments) if arguments.reference => {
             exit::print(&experiment::document::reference())
         }

@@ -6,14 +6,16 @@ mod placement;
 
 use std::io::{self, BufWriter, Write};
 
-use experiment::{Configuration, MakeRunner, Plan, Printing, Report, Request};
+use experiment::{Configuration, MakeRunner, Observers, Plan, Printing, Report, Request};
 
 pub use manners::Adapted;
 
 use crate::{
     arguments::{Format, Mpirun},
     exit::{Ending, Exit, complain, print, written},
-    program, simulate, stop,
+    program,
+    progress::Terminal,
+    simulate, stop,
     streams::Out,
 };
 
@@ -27,23 +29,22 @@ pub fn run(arguments: &Mpirun, make: Option<MakeRunner>) -> Result<u8, Ending> {
     if arguments.print_config {
         return print(&configuration.to_string()).map(|()| Exit::Success as u8);
     }
-    if arguments.tag_output && program::is_in_process(&configuration) {
+    if arguments.tag_output && configuration.is_in_process() {
         let message = "error: --tag-output cannot tell ranks apart that share a process (--in-process) and so its streams";
         return Err(Ending::new(Exit::Usage, message));
     }
     program::begin(&configuration, make, arguments.quiet)?;
     let sleep = program::Sleep::watch(&configuration, make.is_some());
-    let mut plan = Plan::new(configuration)?;
+    let plan = Plan::new(configuration)?;
     if plan.gantt && arguments.format == Some(Format::Json) {
         return Err(simulate::drawn_in_json());
     }
     plan.warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));
-    if arguments.tag_output {
-        plan.printing = Printing::Tagged;
-    }
+    let printing = if arguments.tag_output { Printing::Tagged } else { Printing::Direct };
     stop::watch(live::stop);
     let mut out = program::output(arguments.format == Some(Format::Json))?;
-    let mut report = experiment::run_held(&plan, make)?;
+    let terminal = Terminal::default();
+    let mut report = plan.run(Observers { progress: &terminal, make, printing })?;
     report.warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));
     show(arguments, plan.gantt, &report, &mut out)?;
     if let Some(sleep) = sleep.filter(|_| !arguments.quiet) {

@@ -29,11 +29,6 @@ const HUGE_FROM: u32 = 4096;
 /// The library that holds ranks in the process of the program.
 const LIBRARY: &str = "libheddle_in_process.so";
 
-/// Says whether all ranks are to share a process.
-pub fn is_in_process(configuration: &Configuration) -> bool {
-    configuration.is_program() && configuration.switch("live.in-process")
-}
-
 /// Before a program is run: refuses what cannot start, and becomes the program where all ranks are
 /// to share a process and this is not it yet, so that nothing holds them.
 pub fn begin(
@@ -45,7 +40,7 @@ pub fn begin(
         return Ok(());
     }
     check::can_start(&configuration.programs()?)?;
-    if is_in_process(configuration) {
+    if configuration.is_in_process() {
         enter(configuration, quiet).map(|never| match never {})?;
     }
     Ok(())

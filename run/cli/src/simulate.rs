@@ -5,13 +5,15 @@ use std::{
     io::{self, Write},
 };
 
-use experiment::{Configuration, MakeRunner, Plan, Report, Request};
+use experiment::{Configuration, MakeRunner, Observers, Plan, Report, Request};
 use results::TimeColumn;
 
 use crate::{
     arguments::{Format, Run},
     exit::{Ending, Exit, complain, in_colour, print, written},
-    program, stop, traffic,
+    program,
+    progress::Terminal,
+    stop, traffic,
 };
 
 /// Simulates what is asked for and prints the summary. A live program is held by what `make` makes,
@@ -43,7 +45,8 @@ pub fn run(arguments: &Run, make: Option<MakeRunner>) -> Result<u8, Ending> {
     plan.warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));
     stop::watch(if live { live::stop } else { || {} });
     let mut out = program::output(live && arguments.format == Format::Json)?;
-    let report = experiment::run_held(&plan, make)?;
+    let terminal = Terminal::default();
+    let report = plan.run(Observers { progress: &terminal, make, ..Observers::default() })?;
     report.warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));
     if !arguments.quiet {
         let mut text = Vec::new();
@@ -61,7 +64,7 @@ pub fn drawn_in_json() -> Ending {
 }
 
 fn show(arguments: &Run, gantt: bool, report: &Report, out: &mut impl Write) -> io::Result<()> {
-    let ranks = arguments.per_rank.then_some(report.ranks.as_slice());
+    let ranks = arguments.per_rank.then_some(report.ranks());
     match arguments.format {
         Format::Json => results::write_json(out, &report.summary, &report.performance, ranks),
         Format::Table => {
@@ -93,8 +96,8 @@ pub fn describe(report: &Report, gantt: bool, out: &mut impl Write) -> io::Resul
 fn draw(report: &Report, out: &mut impl Write) -> io::Result<()> {
     let colour = in_colour(&io::stdout());
     writeln!(out)?;
-    let Report { summary, ranks, recorded, .. } = report;
-    results::write_gantt(out, summary, ranks, recorded, columns(), colour)
+    let Report { summary, recorded, .. } = report;
+    results::write_gantt(out, summary, report.ranks(), recorded, columns(), colour)
 }
 
 /// Width of the terminal: what the variable COLUMNS says, or else the terminal itself, or else 100.

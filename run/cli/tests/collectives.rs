@@ -80,7 +80,8 @@ fn mistakes() {
     check(
         "pattern",
         "run pattern:gather --per-node 2",
-        "error: --per-node 2: `workload.per-node` does not belong to a pattern\n",
+        "error: --per-node 2: `workload.per-node` is not used by this workload\n  \
+         help: the workload is a pattern; the setting belongs to a collective, traces or a program\n",
     );
 }
 

@@ -71,11 +71,11 @@ fn wrong_command_lines() {
         (format!("{simulate} {network} --set placement.hosts=no"), "placement.hosts=no: "),
         (
             format!("{simulate} --machine p.xml --set traces.speed=5"),
-            "the platform states the speed",
+            "is not used by this workload",
         ),
         (
             format!("{simulate} --machine p.xml --set host.speed=1Gf"),
-            "the platform states the speed",
+            "is not used by this workload",
         ),
     ] {
         let ended = folder.heddle(&arguments);

@@ -207,11 +207,11 @@ fn mistakes() {
         (format!("run pattern:gather {network} --cfg smpi/os"), "NAME:VALUE"),
         (
             format!("run pattern:gather {network} --set loggops.L=1us"),
-            "means nothing to the model flow",
+            "is not used by the model flow",
         ),
         (format!("run pattern:gather {network} --set flow.os=5"), "SIZE:TIME"),
         (format!("run pattern:gather {network} --set flow.eager-below=1MiB"), "must be detached"),
-        ("run pattern:gather --set flow.os=0B:1us".to_owned(), "belongs to the model flow"),
+        ("run pattern:gather --set flow.os=0B:1us".to_owned(), "is not used by the model loggops"),
         (format!("run pattern:gather {network} --set flow.loopback-bandwidth=0B/s"), "10 GB/s"),
         (format!("run pattern:gather {network} --set host.speed=5"), "10 Gflop/s"),
         (
@@ -224,7 +224,7 @@ fn mistakes() {
         ),
         (
             format!("run pattern:gather --machine {} --routing min-hop", graphene.display()),
-            "means nothing to the model flow",
+            "the platform states it itself",
         ),
         ("ladder pattern:gather -o out".to_owned(), "is not used by the ladder"),
         ("ladder pattern:gather --over workload.size".to_owned(), "KEY=VALUE,VALUE"),

@@ -174,13 +174,13 @@ fn noise_of_two_kinds_and_options_of_patterns() {
         "two-kinds",
         "[workload]\nsource = \"two.goal\"\nways = 2\n[noise]\ntrace = \"n\"\ninterval = \"1 ms\"\n",
         "
-error: `workload.ways` applies to patterns only
+error: `workload.ways` is not used by this workload
  --> e.toml:3:8
   |
 3 | ways = 2
   |        ^
   |
-  = help: the workload is the file two.goal
+  = help: the workload is a schedule; the setting belongs to a pattern
 error: `noise.interval` and `noise.trace` exclude each other
  --> e.toml:6:12
   |

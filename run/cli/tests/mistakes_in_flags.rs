@@ -112,8 +112,8 @@ fn an_option_of_patterns_for_a_file() {
         "file",
         "run two.goal --ranks 4",
         "
-error: --ranks 4: `workload.ranks` applies to patterns only
-  help: the workload is the file two.goal
+error: --ranks 4: `workload.ranks` is not used by this workload
+  help: the workload is a schedule; the setting belongs to a pattern or a collective
 ",
     );
 }
@@ -344,7 +344,7 @@ fn options_that_a_collective_does_not_use() {
 #[test]
 fn what_only_other_workloads_have() {
     let flow = "run two.goal --network flow --topology star:hosts=2";
-    let help = "  help: only the computation of traces is scaled to the speed of hosts\n";
+    let help = "  help: the workload is a schedule; the setting belongs to traces\n";
     for key in ["host.speed", "host.recorded-speed"] {
         let expected =
             format!("error: --set {key}=1Gf: `{key}` is not used by this workload\n{help}");

@@ -246,7 +246,7 @@ fn ranks_on_hosts() {
         (format!("{tree} --host hh3"), 2, "there is no host `hh3`"),
         (format!("{tree} --host h3:2"), 1, "4 ranks, but 1 host has room for 2"),
         (format!("{tree} --map-by nod"), 2, "did you mean node?"),
-        ("--host h3".to_owned(), 2, "needs a network with switches"),
+        ("--host h3".to_owned(), 2, "is not used by the model loggops"),
         ("--hots a".to_owned(), 2, "did you mean --host?"),
     ] {
         let refused = mpirun(&format!("-n 4 {options}"), &program, "hosts");

@@ -218,7 +218,7 @@ fn mistakes() {
     folder.write("routes.txt", "0: 255 0\n");
     let cases = [
         ("--network infiniband", "needs a topology"),
-        ("--topology star:hosts=8", "needs a network with switches"),
+        ("--topology star:hosts=8", "is not used by the model loggops"),
         ("--network infiniband --topology star:host=8", "did you mean"),
         ("--network infiniband --topology dangling.csv", "line 2"),
         ("--network infiniband --topology missing.csv", "missing.csv"),
@@ -232,7 +232,10 @@ fn mistakes() {
             "--network infiniband --topology star:hosts=8 --set network.buffer=3",
             "less than one packet",
         ),
-        ("--network infiniband --topology star:hosts=8 --set loggops.L=1us", "wire of LogGOPS"),
+        (
+            "--network infiniband --topology star:hosts=8 --set loggops.L=1us",
+            "is not used by the model infiniband",
+        ),
         ("--network infiniband --topology star:hosts=8 --set network.fail=nobody", "nobody"),
         (
             "--network infiniband --topology star:hosts=8 --placement file --set \

@@ -73,6 +73,6 @@ fn local_costs_without_hosts() {
     folder.write("chain.goal", CHAIN);
     let ended = folder.heddle("run chain.goal --set loggops.local.L=300ns");
     assert_eq!(ended.code, 2);
-    let expected = "`loggops.local.L` needs a network with switches";
+    let expected = "`loggops.local.L` is not used by the model loggops";
     assert!(ended.stderr.contains(expected), "{}", ended.stderr);
 }

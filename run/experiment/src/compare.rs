@@ -11,7 +11,7 @@ use results::{Artifact, Call, CallRow, CallTimeline, Reader};
 use traces::{record::Record, source::Traces};
 use units::Time;
 
-use crate::run::{Failure, unreadable};
+use crate::job::{Failure, unreadable};
 
 /// How often and for how long something happened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! One workload at every fidelity that its machine supports, side by side.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use results::DeadlockSummary;
 use units::Time;
@@ -8,11 +8,13 @@ use units::Time;
 use crate::{
     Carried, Failure, Mistakes, Plan, Report,
     compare::Spent,
-    configuration::{Configuration, Request},
-    goal_input::Input,
-    keys::KEYS,
-    run::run_again,
-    value::Workload,
+    job::{Observer, Observers},
+    settings::{
+        configuration::{Configuration, Request},
+        keys::{self, Id},
+        scope,
+    },
+    workloads::Workload,
 };
 
 /// A workload at one fidelity.
@@ -59,98 +61,106 @@ pub const NOTHING: &str = "no network";
 const MEASURED: &str = "each model measures anew what the program computes, which differs from run to run; heddle mpirun -o FOLDER \
                         --tables computation keeps it, and --set live.compute=replayed --set live.times=FOLDER/computation.csv takes it";
 
-/// Keys of `[loggops]` that make messages free.
-const FREE: [&str; 5] = ["L", "o", "g", "G", "O"];
-
 /// A model: its name here, its settings, and what of the machine must be there.
 struct Model {
     name: &'static str,
-    settings: Vec<(&'static str, &'static str)>,
+    settings: Vec<(Id, &'static str)>,
     missing: Option<&'static str>,
 }
 
+/// The settings that make messages free.
+fn free() -> impl Iterator<Item = (Id, &'static str)> {
+    Id::all().filter_map(|id| {
+        let key = id.key();
+        let cost =
+            ["L", "o", "g", "G", "O"].contains(&key.short().split('-').next().unwrap_or_default());
+        let value = if key.short().starts_with(['G', 'O']) { "0 ns/B" } else { "0 ns" };
+        (matches!(key.table(), "loggops" | "loggops.large") && cost).then_some((id, value))
+    })
+}
+
 fn models(configuration: &Configuration) -> Vec<Model> {
+    const MODEL: Id = keys::network::MODEL.id();
     let topology = configuration.topology();
-    let said = |prefix: &str| {
-        KEYS.iter().any(|key| key.name.starts_with(prefix) && configuration.is_said(key.name))
+    let said = |table: &str| {
+        Id::all().any(|id| id.key().name.starts_with(table) && configuration.is_said(id))
     };
     let no_topology = topology.is_none().then_some("network.topology is unset");
     let no_hosts =
         (topology.is_some() && !said("loggops.")).then_some("nothing is set in [loggops]");
     let no_cables =
         configuration.platform().map(|_| "a platform has no lanes, buffers and credits");
-    let free = KEYS.iter().map(|key| key.name).filter_map(|name| {
-        let (table, key) = name.rsplit_once('.')?;
-        let value = if key.starts_with('G') || key.starts_with('O') { "0 ns/B" } else { "0 ns" };
-        let cost = FREE.iter().any(|free| key.split('-').next() == Some(free));
-        (matches!(table, "loggops" | "loggops.large") && cost).then_some((name, value))
-    });
-    let mut nothing = vec![("network.model", "loggops"), ("loggops.compat", "heddle")];
-    nothing.extend(free);
-    let flow = |variant| vec![("network.model", "flow"), ("flow.variant", variant)];
+    let mut nothing = vec![(MODEL, "loggops"), (keys::loggops::COMPAT.id(), "heddle")];
+    nothing.extend(free());
+    let flow = |variant| vec![(MODEL, "flow"), (keys::flow::VARIANT.id(), variant)];
     let model = |name, settings, missing| Model { name, settings, missing };
     vec![
         model(NOTHING, nothing, None),
-        model("loggops", vec![("network.model", "loggops")], no_hosts),
+        model("loggops", vec![(MODEL, "loggops")], no_hosts),
         model("flow, loggps", flow("loggps"), no_topology),
         model("flow, fluid", flow("fluid"), no_topology),
         model("flow, hybrid", flow("hybrid"), no_topology),
-        model("infiniband", vec![("network.model", "infiniband")], no_topology.or(no_cables)),
+        model("infiniband", vec![(MODEL, "infiniband")], no_topology.or(no_cables)),
     ]
 }
 
 /// Runs what is asked for at every fidelity that its machine supports. Tells `next` the name of
 /// each before it runs.
-pub fn ladder(request: &Request, mut next: impl FnMut(&str)) -> Result<Ladder, Failure> {
+pub fn ladder(
+    request: &Request,
+    progress: &dyn Observer,
+    mut next: impl FnMut(&str),
+) -> Result<Ladder, Failure> {
     let configuration = Configuration::read(request)?;
-    climb(&configuration, &mut None, &mut next)
+    climb(&configuration, &mut None, progress, &mut next)
 }
 
 /// A ladder for each value of a setting.
 pub fn ladders(
     request: &Request,
     (key, values): (&str, &[&str]),
+    progress: &dyn Observer,
     mut next: impl FnMut(&str),
 ) -> Result<Vec<Ladder>, Failure> {
-    let mut input = None;
+    let mut known = None;
     let one = |value: &&str| {
         let mut request = request.clone();
         request.set.push(format!("{key}={value}"));
         let configuration = Configuration::read(&request)?;
-        climb(&configuration, &mut input, &mut |name| next(&format!("{key} = {value}: {name}")))
+        let mut next = |name: &str| next(&format!("{key} = {value}: {name}"));
+        climb(&configuration, &mut known, progress, &mut next)
     };
     values.iter().map(one).collect()
 }
 
-/// Climbs a ladder. A schedule is read once and kept in `input`.
+/// Climbs a ladder. A schedule is read once and kept in `known`.
 fn climb(
     configuration: &Configuration,
-    input: &mut Option<Input>,
+    known: &mut Option<Arc<Workload>>,
+    progress: &dyn Observer,
     next: &mut impl FnMut(&str),
 ) -> Result<Ladder, Failure> {
-    let traces = matches!(configuration.workload(), Some(Workload::File(path))
-        if traces::source::Traces::names(&path));
     // A manifest tells what its own run has written.
-    let outputs = KEYS.iter().filter(|key| {
-        key.table() == "output"
-            && key.name != "output.force"
-            && configuration.is_said(key.name)
-            && !configuration.is_from_manifest(key.name)
+    let outputs = Id::all().filter(|id| {
+        id.key().table() == "output"
+            && *id != keys::run::output::FORCE.id()
+            && configuration.is_said(*id)
+            && !configuration.is_from_manifest(*id)
     });
     let mistakes: Vec<_> = outputs
-        .map(|key| {
-            let message = format!("`{}` is not used by the ladder", key.name);
+        .map(|id| {
+            let message = format!("`{}` is not used by the ladder", id.key().name);
             let help = "heddle run writes folders and draws timelines".to_owned();
-            configuration.mistake(key.name, message).help(help)
+            configuration.mistake(id, message).help(help)
         })
         .collect();
     if !mistakes.is_empty() {
         return Err(Mistakes(mistakes).into());
     }
-    let noise = KEYS.iter().any(|key| key.table() == "noise" && configuration.is_said(key.name));
+    let noise = Id::all().any(|id| id.key().table() == "noise" && configuration.is_said(id));
     let mut ladder = Ladder::default();
     let mut computed = Vec::new();
-    let in_process = configuration.is_program() && configuration.switch("live.in-process");
+    let in_process = configuration.is_in_process();
     for Model { name, mut settings, missing } in models(configuration) {
         if let Some(missing) = missing {
             ladder.missing.push((name, missing));
@@ -158,13 +168,13 @@ fn climb(
         }
         next(name);
         if in_process {
-            settings.push(("live.in-process", "false"));
+            settings.push((keys::live::IN_PROCESS.id(), "false"));
         }
         let mut plan = Plan::new(configuration.for_model(&settings)?)?;
-        if noise && plan.flow.is_some() {
+        if noise && plan.configuration.model() == scope::Model::Flow {
             plan.warnings.push("[noise] has no part in the model flow".to_owned());
         }
-        if configuration.is_program() && configuration.word("live.compute") == "measured" {
+        if configuration.is_program() && configuration.word(keys::live::COMPUTE) == "measured" {
             plan.warnings.push(MEASURED.to_owned());
         }
         if in_process {
@@ -172,18 +182,30 @@ fn climb(
                 "live.in-process has no effect: on a ladder, each rank is a process".to_owned(),
             );
         }
-        plan.calls = traces;
-        let report = run_again(&plan, input)?;
+        plan.records.calls = configuration.is_traces();
+        reuse(&mut plan, known);
+        let report = plan.job(Observers { progress, ..Observers::default() }).run()?;
         if name == NOTHING {
-            computed = report.ranks.iter().map(|rank| rank.busy).collect();
+            computed = report.ranks().iter().map(|rank| rank.busy).collect();
         }
         ladder.rungs.push(rung(name, report, &plan, &computed));
     }
     Ok(ladder)
 }
 
+/// Puts a schedule that was read before in the place of the plan's, or keeps that for others.
+fn reuse(plan: &mut Plan, known: &mut Option<Arc<Workload>>) {
+    let Workload::Goal(goal) = &*plan.workload else { return };
+    match known.as_deref() {
+        Some(Workload::Goal(other)) if other.source == goal.source => {
+            plan.workload = known.clone().unwrap_or_else(|| Arc::clone(&plan.workload));
+        }
+        _ => *known = Some(Arc::clone(&plan.workload)),
+    }
+}
+
 fn rung(name: &'static str, report: Report, plan: &Plan, computed: &[Time]) -> Rung {
-    let finish: Vec<_> = report.ranks.iter().map(|rank| rank.finish).collect();
+    let finish: Vec<_> = report.ranks().iter().map(|rank| rank.finish).collect();
     let sum = |times: &[Time]| times.iter().map(|time| time.ps() as f64).sum::<f64>();
     let all = sum(&finish);
     let busy = finish.iter().zip(computed).map(|(end, busy)| *end.min(busy)).collect::<Vec<_>>();

@@ -1,53 +1,47 @@
 //! The experiment: what runs, on what, and what is written about it.
 //!
 //! A [`Request`] names a file and what the command line adds; [`Configuration::read`] turns it into
-//! settings of known type, [`Plan::new`] checks these against each other, and [`run`] carries the
-//! plan out. All mistakes of an experiment are reported at once, as [`Mistakes`].
+//! settings of known type, [`Plan::new`] checks these against each other and makes a workload and a
+//! machine of them, and [`Plan::run`] carries out the [`Job`] that joins these. All mistakes of an
+//! experiment are reported at once, as [`Mistakes`].
 //!
-//! This is the only crate that knows every model by name; the names are in [`registry`].
+//! Settings know no model and no workload; `models` and `workloads` hold a file for each. This is the
+//! only crate that knows every model by name.
 
 pub mod compare;
-mod computation;
-mod configuration;
-mod diagnostic;
-pub mod document;
-mod flow_machine;
-mod goal_input;
-pub mod keys;
+mod estimate;
+mod folder;
+mod job;
 pub mod ladder;
-mod live_run;
-mod machine;
-mod manifest;
 mod memory;
-mod network_tables;
-mod noise;
-mod parameters;
-mod places;
+mod models;
 mod plan;
-mod progress;
-pub mod registry;
-mod run;
-mod simgrid_items;
-mod toml_file;
-mod trace_input;
-mod traffic_plan;
-mod value;
-mod variables;
-mod words;
+mod settings;
+mod workloads;
 
-pub use configuration::{Configuration, Origin, Request};
-pub use diagnostic::{Diagnostic, Mistakes, reason};
-pub use flow_machine::Carried;
-pub use goal_input::goal_errors;
+pub use folder::{Output, Timeline};
+pub use host::Meter;
+pub use job::{Ending, Failure, Job, Observer, Observers, Records, Report, Runs};
 pub use live::{Launch, MakeRunner, Printing, Runner};
-pub use live_run::{executable, libraries};
-pub use machine::Described;
-pub use manifest::VERSION;
-pub use plan::{Output, Plan, Timeline, is_of_programs};
-pub use registry::{Generated, generated};
-pub use run::{Ending, Failure, Report, run, run_held};
-pub use trace_input::{compiled_traces, rewritten_traces};
+pub use models::{
+    Calls, Carried, Machine, Model, Run, Seen, Signals, Simulated, topologies::Described,
+};
+pub use plan::Plan;
+pub use results::Work;
+pub use settings::{
+    configuration::{Configuration, Origin, Request},
+    diagnostic::{Diagnostic, Mistakes, reason},
+    document, keys,
+    manifest::VERSION,
+    scope,
+    value::{Kind, Value, Words, Workload as Source},
+};
 pub use traces::source::Form as TraceForm;
-pub use traffic_plan::{Measured, TrafficPlan};
-pub use value::{Kind, Value, Words, Workload};
-pub use variables::variables;
+pub use workloads::{
+    Workload,
+    goal::goal_errors,
+    live::{executable, libraries, variables},
+    pattern::{Generated, generated, patterns},
+    traces::{compiled_traces, rewritten_traces},
+    traffic::{Measured, TrafficPlan},
+};

@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 use crate::{
     arguments::Format,
     exit::{Ending, Exit, print},
-    program,
 };
 
 /// Says what the programs need. Success means that all is there, and with `--in-process` that one
@@ -27,8 +26,8 @@ pub fn run(configuration: &Configuration, format: Option<Format>) -> Result<u8, 
     } else {
         reports.iter().try_for_each(|report| print(&report.to_string()))?;
     }
-    let fits = !program::is_in_process(configuration)
-        || reports.iter().all(check::Report::fits_one_process);
+    let fits =
+        !configuration.is_in_process() || reports.iter().all(check::Report::fits_one_process);
     let good = fits && reports.iter().all(check::Report::is_complete);
     Ok(if good { Exit::Success } else { Exit::Input } as u8)
 }

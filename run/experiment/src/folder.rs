@@ -1,0 +1,203 @@
+//! The folder of a run: what is asked to stand in it, and how it is written.
+
+use std::{
+    io::Write,
+    path::{Path, PathBuf},
+};
+
+use results::{Artifact, GANTT_RANKS, RunDirectory};
+
+use crate::{
+    job::{Failure, Records, Report},
+    models::infiniband::tables,
+    plan::Plan,
+    settings::{
+        configuration::Configuration,
+        diagnostic::{Diagnostic, Mistakes},
+        keys, manifest, scope,
+    },
+};
+
+/// What a run writes, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
+pub struct Output {
+    /// The folder.
+    pub directory: PathBuf,
+    /// Whether it may hold something already.
+    pub force: bool,
+    /// Whether there is a table of ranks.
+    pub ranks: bool,
+    /// Whether there is a table of messages.
+    pub messages: bool,
+    /// Whether there is a table of MPI calls.
+    pub calls: bool,
+    /// Whether there is a table of the computation of live ranks.
+    pub computation: bool,
+    /// What is written of a network with switches.
+    pub network: Vec<Artifact>,
+    /// The timeline.
+    pub timeline: Option<Timeline>,
+}
+
+/// What can be written of a network with switches.
+const NETWORK: [(&str, Artifact); 4] = [
+    ("lanes", Artifact::Lanes),
+    ("flows", Artifact::Flows),
+    ("hops", Artifact::Hops),
+    ("links", Artifact::Links),
+];
+
+/// A format of timelines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Timeline {
+    /// Perfetto's protobuf format.
+    Perfetto,
+    /// Pajé's text format.
+    Paje,
+}
+
+impl Output {
+    /// Refuses tables that the workload or the network does not have.
+    pub(crate) fn check(
+        &self,
+        configuration: &Configuration,
+        kind: scope::Workload,
+        records_network: bool,
+    ) -> Result<(), Mistakes> {
+        let wrong = |message| configuration.mistake(keys::run::output::TABLES, message);
+        if self.calls && kind != scope::Workload::Traces {
+            return Err(wrong("a table of calls needs traces as the workload").into());
+        }
+        let live = kind == scope::Workload::Live;
+        if self.computation && !(live && configuration.word(keys::live::COMPUTE) == "measured") {
+            let message =
+                "a table of computation needs a live program whose computation is measured";
+            return Err(wrong(message).into());
+        }
+        if !self.network.is_empty() && !records_network {
+            let help = "set network.model = \"infiniband\"".to_owned();
+            let mistake = wrong("tables of the network need a network with switches").help(help);
+            return Err(mistake.into());
+        }
+        if !self.network.is_empty() {
+            tables::interval(configuration, keys::run::output::INTERVAL)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the folder that messages go to when there are many: that of the results, if they
+    /// become a table and nothing else.
+    pub(crate) fn spill(&self) -> Option<&Path> {
+        (self.messages && self.timeline.is_none()).then_some(self.directory.as_path())
+    }
+
+    /// Makes the folder, before anything is simulated.
+    pub(crate) fn create(&self) -> Result<RunDirectory, Failure> {
+        Ok(RunDirectory::create(&self.directory, self.force)?)
+    }
+}
+
+/// What a job has to record for what is written and drawn of it.
+pub(crate) fn records(configuration: &Configuration, output: Option<&Output>) -> Records {
+    let timeline = output.is_some_and(|output| output.timeline.is_some());
+    let gantt = configuration.switch(keys::run::output::GANTT);
+    let network = output.is_some_and(|output| !output.network.is_empty());
+    Records {
+        messages: timeline || output.is_some_and(|output| output.messages),
+        slices: match (timeline, gantt) {
+            (true, _) => u32::MAX,
+            (false, true) => GANTT_RANKS,
+            (false, false) => 0,
+        },
+        loads: timeline,
+        calls: output.is_some_and(|output| output.calls),
+        computation: output.is_some_and(|output| output.computation),
+        network: configuration.value(keys::run::output::INTERVAL).filter(|_| network),
+    }
+}
+
+pub(crate) fn output(configuration: &Configuration) -> Result<Option<Output>, Diagnostic> {
+    let Some(directory) = configuration.value(keys::run::output::DIRECTORY) else {
+        // A manifest never names a folder; without one, its tables and timeline are not asked for.
+        let wanted = [keys::run::output::TABLES.id(), keys::run::output::TIMELINE.id()]
+            .into_iter()
+            .find(|id| configuration.is_said(*id) && !configuration.is_from_manifest(*id));
+        return wanted.map_or(Ok(None), |id| {
+            let message = format!("`{}` needs a folder to write to", id.key().name);
+            Err(configuration
+                .mistake(id, message)
+                .help("add -o DIR, or set output.directory".to_owned()))
+        });
+    };
+    let tables = configuration.value(keys::run::output::TABLES).unwrap_or_default();
+    Ok(Some(Output {
+        directory,
+        force: configuration.switch(keys::run::output::FORCE),
+        ranks: tables.contains(&"ranks"),
+        messages: tables.contains(&"messages"),
+        calls: tables.contains(&"calls"),
+        computation: tables.contains(&"computation"),
+        network: NETWORK
+            .into_iter()
+            .filter(|(name, _)| tables.contains(name))
+            .map(|(_, artifact)| artifact)
+            .collect(),
+        timeline: match configuration.word(keys::run::output::TIMELINE) {
+            "perfetto" => Some(Timeline::Perfetto),
+            "paje" => Some(Timeline::Paje),
+            _ => None,
+        },
+    }))
+}
+
+/// Writes a report as a plan asks for.
+pub(crate) fn write(
+    plan: &Plan,
+    output: &Output,
+    report: &mut Report,
+    mut directory: RunDirectory,
+) -> Result<(), Failure> {
+    let (messages, report) = (report.messages.take(), &*report);
+    let standard = report.standard.as_deref();
+    directory.write(Artifact::Manifest, |out| {
+        let folder = &output.directory;
+        let text = manifest::write(&plan.configuration, &plan.inputs, standard, folder)?;
+        out.write_all(text.as_bytes())
+    })?;
+    directory.write(Artifact::Summary, |out| results::write_pretty(out, &report.summary))?;
+    let ranks = report.ranks();
+    if output.ranks {
+        directory.write(Artifact::Ranks, |out| results::write_ranks(out, ranks))?;
+    }
+    let (recorded, count) = (&report.recorded, ranks.len() as u32);
+    if output.messages {
+        directory.write(Artifact::Messages, |out| match messages {
+            Some(table) => table.write(out),
+            None => results::write_messages(out, &recorded.messages),
+        })?;
+    }
+    match output.timeline {
+        Some(Timeline::Perfetto) => directory
+            .write(Artifact::Perfetto, |out| results::write_perfetto(out, count, recorded))?,
+        Some(Timeline::Paje) => {
+            directory.write(Artifact::Paje, |out| results::write_paje(out, count, recorded))?;
+        }
+        None => {}
+    }
+    if output.computation {
+        let computed = &report.computed;
+        directory.write(Artifact::Computation, |out| results::write_computation(out, computed))?;
+    }
+    if output.calls {
+        let calls = || report.calls.iter().cloned();
+        directory.write(Artifact::Calls, |out| results::write_calls(out, calls()))?;
+    }
+    if let Some(seen) = &report.network {
+        seen.write(&mut directory, &output.network)?;
+    }
+    let performance = &report.performance;
+    directory.write(Artifact::Performance, |out| results::write_pretty(out, performance))?;
+    directory.finish()?;
+    Ok(())
+}

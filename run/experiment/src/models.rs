@@ -1,0 +1,282 @@
+//! The models of the network. Each has a file, with how it is made of settings (`resolve`) and how a
+//! program runs over it (`run`); they are joined here.
+
+pub(crate) mod flow;
+pub(crate) mod hosts;
+pub(crate) mod infiniband;
+pub(crate) mod loggops;
+pub(crate) mod loggopsim;
+mod noise;
+mod places;
+pub(crate) mod topologies;
+
+use std::{collections::BTreeMap, path::Path, time::Duration};
+
+use collectives::Collective;
+use host::{Outcome, Settings, Work};
+use results::{Artifact, Call, Collector, MessageTable, Recorded, Wanted};
+use units::Time;
+
+use crate::{
+    job::{Failure, Observer},
+    settings::{configuration::Configuration, diagnostic::Diagnostic, scope},
+};
+
+pub use flow::Carried;
+pub use infiniband::tables::Seen;
+
+/// A network that programs run over, made once and used by any number of jobs at a time.
+///
+/// A job asks for the hosts of its ranks before it starts a live program, and calls [`Model::run`]
+/// once for each simulation. A model keeps nothing of a run: the same program and settings give the
+/// same results.
+pub trait Model: Sync {
+    /// Simulates a program. Everything that `run` asks to record is in the result; a network that
+    /// cannot record it was refused when the job was made.
+    ///
+    /// # Errors
+    /// If the program does not fit the network, or the simulation cannot be carried out.
+    fn run<P: Work>(&self, program: &P, run: &Run<'_>) -> Result<Simulated, Failure>;
+
+    /// The hosts of so many ranks; `None` if each rank is alone on a host without a name.
+    ///
+    /// # Errors
+    /// If the ranks cannot be placed; the text says why.
+    fn hosts(&self, _ranks: u32) -> Result<Option<live::Hosts>, String> {
+        Ok(None)
+    }
+
+    /// How many hosts have no rank, of so many ranks; `None` if there is always one more.
+    ///
+    /// # Errors
+    /// If the ranks cannot be placed; the text says why.
+    fn spare(&self, _ranks: u32) -> Result<Option<u32>, String> {
+        Ok(None)
+    }
+
+    /// By rank, how much longer computation takes on its host than on a machine of `recorded`
+    /// operations per second, or than where it was recorded; empty if hosts have no speeds.
+    ///
+    /// # Errors
+    /// If the ranks cannot be placed; the text says why.
+    fn slowdowns(&self, _ranks: u32, _recorded: Option<f64>) -> Result<BTreeMap<u32, f64>, String> {
+        Ok(BTreeMap::new())
+    }
+
+    /// What it says of calls.
+    fn calls(&self) -> Calls {
+        Calls::default()
+    }
+
+    /// Whether it runs programs that are known in advance on one thread, however many there are.
+    fn is_sequential(&self) -> bool {
+        false
+    }
+
+    /// Whether it can record what happens in the network.
+    fn records_network(&self) -> bool {
+        false
+    }
+}
+
+/// What a model says of MPI calls: what those cost that move no data, and how collectives are
+/// carried out, where the experiment does not say so.
+#[derive(Clone, Debug, Default)]
+pub struct Calls {
+    /// Time of `MPI_Test` and its kin.
+    pub test: Time,
+    /// Time of `MPI_Iprobe` and its kin.
+    pub iprobe: Time,
+    /// Time of `MPI_Wtime`.
+    pub wtime: Time,
+    /// Time of `MPI_Init`.
+    pub init: Time,
+    /// Whether a blocking send of traces ends when its message has arrived.
+    pub blocking: bool,
+    /// The library that chooses the algorithms of collectives.
+    pub library: Option<&'static str>,
+    /// The algorithms of single collectives.
+    pub algorithms: Vec<(Collective, &'static str)>,
+}
+
+/// One simulation: its settings, what is recorded, and who watches.
+pub struct Run<'a> {
+    /// How it is simulated.
+    pub settings: &'a Settings,
+    /// What is recorded of ranks.
+    pub wanted: Wanted,
+    /// Whether the loads of links are recorded for a timeline.
+    pub timeline: bool,
+    /// The width of the intervals in which the network is recorded, if it is.
+    pub interval: Option<Time>,
+    /// The folder that messages go to when there are many, if nothing else needs them.
+    pub spill: Option<&'a Path>,
+    /// Who watches.
+    pub observer: &'a dyn Observer,
+    /// The work of the whole program, if it is known, from how many signals a message of so many
+    /// bytes between two ranks takes.
+    pub expected: &'a dyn Fn(&Signals<'_>) -> Option<results::Work>,
+}
+
+/// How many signals of the network a message takes: from a rank, to a rank, of so many bytes.
+pub type Signals<'a> = dyn Fn(u32, u32, u64) -> u64 + 'a;
+
+/// A simulation that was carried out.
+pub struct Simulated {
+    /// What became of each rank.
+    pub outcome: Outcome,
+    /// What was asked for of messages, slices and computation.
+    pub recorded: Recorded,
+    /// The table of messages, if these went to a folder.
+    pub messages: Option<MessageTable>,
+    /// The MPI calls of traces.
+    pub calls: Vec<Call>,
+    /// What was recorded of the network.
+    pub network: Option<Seen>,
+    /// What links had to carry, where the model tells.
+    pub links: Vec<Carried>,
+    /// Regions of computation of live ranks in nanoseconds, by rank.
+    pub computed: Vec<Vec<u64>>,
+    /// How long the simulation took.
+    pub took: Duration,
+}
+
+impl Simulated {
+    /// An outcome without anything else.
+    pub fn new(
+        outcome: Outcome,
+        (recorded, messages): (Recorded, Option<MessageTable>),
+        took: Duration,
+    ) -> Self {
+        Self {
+            outcome,
+            recorded,
+            messages,
+            calls: Vec::new(),
+            network: None,
+            links: Vec::new(),
+            computed: Vec::new(),
+            took,
+        }
+    }
+}
+
+impl Run<'_> {
+    /// Carries out `simulate` while the observer watches; `signals` tells it how much there is.
+    pub fn watched<T>(
+        &self,
+        signals: &Signals<'_>,
+        simulate: impl FnOnce(&Settings) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let Some(meter) = self.observer.meter() else { return simulate(self.settings) };
+        let settings = Settings { progress: Some(meter), ..self.settings.clone() };
+        self.observer.begins((self.expected)(signals));
+        let found = simulate(&settings);
+        self.observer.ends();
+        found
+    }
+
+    /// Returns the probe of a worker, which moves messages to a folder if there are many.
+    pub fn collector(&self) -> Collector {
+        match self.spill {
+            Some(folder) => Collector::streaming(self.wanted, folder),
+            None => Collector::new(self.wanted),
+        }
+    }
+
+    /// Joins the probes of all workers.
+    pub fn merge(
+        &self,
+        probes: Vec<Collector>,
+    ) -> Result<(Recorded, Option<MessageTable>), Failure> {
+        Collector::merge(probes, self.spill).map_err(|source| {
+            let folder = self.spill.unwrap_or(Path::new(""));
+            let path = folder.join(Artifact::Messages.file_name());
+            Failure::Output(results::Error::Io { path, source })
+        })
+    }
+
+    /// Whether anything is recorded of ranks.
+    pub fn records(&self) -> bool {
+        self.wanted != Wanted::default()
+    }
+}
+
+/// The models that an experiment can choose, joined: each of the two matches has a line for each.
+#[derive(Debug)]
+pub enum Machine {
+    /// Messages take L and do not meet.
+    Loggops(loggops::Loggops),
+    /// The same by the rules of `LogGOPSim`.
+    Loggopsim(loggopsim::Loggopsim),
+    /// Packets through switches.
+    Infiniband(infiniband::Infiniband),
+    /// Flows that share links.
+    Flow(Box<flow::Flow>),
+}
+
+/// Makes the model that the settings choose, with what is odd about it.
+///
+/// # Errors
+/// Everything that is wrong with its settings.
+pub(crate) fn resolve(
+    configuration: &Configuration,
+) -> Result<(Machine, Vec<String>), Vec<Diagnostic>> {
+    match configuration.model() {
+        scope::Model::Loggops => loggops::resolve().map(with(Machine::Loggops)),
+        scope::Model::Loggopsim => loggopsim::resolve(configuration).map(with(Machine::Loggopsim)),
+        scope::Model::Infiniband => {
+            infiniband::resolve(configuration).map(with(Machine::Infiniband))
+        }
+        scope::Model::Flow => {
+            flow::resolve(configuration).map(with(|flow| Machine::Flow(Box::new(flow))))
+        }
+    }
+}
+
+/// Joins a model to the others, with what is odd about it.
+fn with<M>(join: impl Fn(M) -> Machine) -> impl Fn((M, Vec<String>)) -> (Machine, Vec<String>) {
+    move |(model, remarks)| (join(model), remarks)
+}
+
+/// Evaluates an expression for the model that a machine is.
+macro_rules! each {
+    ($machine:expr, $model:ident => $value:expr) => {
+        match $machine {
+            Machine::Loggops($model) => $value,
+            Machine::Loggopsim($model) => $value,
+            Machine::Infiniband($model) => $value,
+            Machine::Flow($model) => $value,
+        }
+    };
+}
+
+impl Model for Machine {
+    fn run<P: Work>(&self, program: &P, run: &Run<'_>) -> Result<Simulated, Failure> {
+        each!(self, model => model.run(program, run))
+    }
+
+    fn hosts(&self, ranks: u32) -> Result<Option<live::Hosts>, String> {
+        each!(self, model => model.hosts(ranks))
+    }
+
+    fn spare(&self, ranks: u32) -> Result<Option<u32>, String> {
+        each!(self, model => model.spare(ranks))
+    }
+
+    fn slowdowns(&self, ranks: u32, recorded: Option<f64>) -> Result<BTreeMap<u32, f64>, String> {
+        each!(self, model => model.slowdowns(ranks, recorded))
+    }
+
+    fn calls(&self) -> Calls {
+        each!(self, model => model.calls())
+    }
+
+    fn is_sequential(&self) -> bool {
+        each!(self, model => model.is_sequential())
+    }
+
+    fn records_network(&self) -> bool {
+        each!(self, model => model.records_network())
+    }
+}

@@ -1,0 +1,101 @@
+//! What a message costs its hosts, and how they agree on it: the tables `[loggops]`, `[protocol]` and
+//! `[noise]`, and what else a simulation is told.
+
+use host::{Rendezvous, Settings, Transport};
+use loggops::{Costs, Inject, Parameters};
+use units::{Bytes, Time, TimePerByte};
+
+use super::noise;
+use crate::settings::{
+    configuration::Configuration,
+    diagnostic::Diagnostic,
+    keys::{self, Setting},
+    scope::Model,
+};
+
+/// The settings of a simulation, with the trace of noise read.
+pub(crate) fn settings(configuration: &Configuration) -> Result<Settings, Vec<Diagnostic>> {
+    let default = Settings::default();
+    Ok(Settings {
+        parameters: parameters(configuration),
+        rendezvous: match configuration.word(keys::protocol::RENDEZVOUS) {
+            "rts-cts" => Rendezvous::RtsCts,
+            "" if !has_wire(configuration) => Rendezvous::RtsCts,
+            _ => Rendezvous::Abstract,
+        },
+        noise: noise::resolve(configuration)?,
+        time_unit: configuration.value(keys::workload::TIME_UNIT).unwrap_or(default.time_unit),
+        threads: configuration.value(keys::run::THREADS).map_or(1, |count| count as usize),
+        transport: match configuration.word(keys::run::TRANSPORT) {
+            "serialised" => Transport::Serialised,
+            _ => Transport::Shared,
+        },
+        seed: configuration.value(keys::run::SEED).unwrap_or(default.seed),
+        progress: None,
+    })
+}
+
+/// Whether the network is a wire, on which bytes take their time at the hosts.
+fn has_wire(configuration: &Configuration) -> bool {
+    matches!(configuration.model(), Model::Loggops | Model::Loggopsim)
+}
+
+/// The keys of the costs of a class of messages.
+struct Class {
+    latency: Setting<Time>,
+    send_overhead: Setting<Time>,
+    receive_overhead: Setting<Time>,
+    gap: Setting<Time>,
+    gap_per_byte: Setting<TimePerByte>,
+    send_overhead_per_byte: Setting<TimePerByte>,
+    receive_overhead_per_byte: Setting<TimePerByte>,
+}
+
+/// The keys of a table, which all three classes have.
+macro_rules! class {
+    ($($table:tt)*) => {
+        Class {
+            latency: $($table)*::LATENCY,
+            send_overhead: $($table)*::SEND_OVERHEAD,
+            receive_overhead: $($table)*::RECEIVE_OVERHEAD,
+            gap: $($table)*::GAP,
+            gap_per_byte: $($table)*::GAP_PER_BYTE,
+            send_overhead_per_byte: $($table)*::SEND_OVERHEAD_PER_BYTE,
+            receive_overhead_per_byte: $($table)*::RECEIVE_OVERHEAD_PER_BYTE,
+        }
+    };
+}
+
+const SMALL: Class = class!(keys::loggops);
+const LARGE: Class = class!(keys::loggops::large);
+const LOCAL: Class = class!(keys::loggops::local);
+
+fn parameters(configuration: &Configuration) -> Parameters {
+    // Where the network has switches, bytes take their time there.
+    let on_wire = has_wire(configuration)
+        || configuration.is_said(SMALL.gap_per_byte)
+        || configuration.is_said(LARGE.gap_per_byte);
+    let costs = |class: &Class, has_gap: bool| {
+        let time = |setting| configuration.value(setting).unwrap_or(Time::ZERO);
+        let rate = |setting| configuration.value(setting).unwrap_or(TimePerByte::ZERO);
+        Costs {
+            latency: time(class.latency),
+            send_overhead: time(class.send_overhead),
+            receive_overhead: time(class.receive_overhead),
+            gap: time(class.gap),
+            gap_per_byte: if has_gap { rate(class.gap_per_byte) } else { TimePerByte::ZERO },
+            send_overhead_per_byte: rate(class.send_overhead_per_byte),
+            receive_overhead_per_byte: rate(class.receive_overhead_per_byte),
+        }
+    };
+    Parameters {
+        small: costs(&SMALL, on_wire),
+        large: costs(&LARGE, on_wire),
+        local: costs(&LOCAL, true),
+        eager_limit: configuration.value(keys::loggops::EAGER_LIMIT).map_or(u64::MAX, Bytes::get),
+        inject: match configuration.word(keys::loggops::INJECT) {
+            "start" => Inject::Start,
+            _ => Inject::End,
+        },
+    }
+}

@@ -1,0 +1,96 @@
+//! What the records of a network with switches say, as files of the run folder.
+
+use std::{io::Write, sync::Arc};
+
+use ::infiniband::Infiniband;
+use ::topology::Topology;
+use host::Record;
+use kernel::Probe;
+use network::Links;
+use results::{Artifact, Collector, RunDirectory};
+use traffic::{Watch, Watched};
+use units::{DeviceId, Time};
+
+use crate::settings::{configuration::Configuration, diagnostic::Diagnostic, keys::Setting};
+
+/// All that can be written.
+pub(crate) const ALL: [Artifact; 4] =
+    [Artifact::Lanes, Artifact::Flows, Artifact::Hops, Artifact::Links];
+
+/// The width of the intervals, by its key.
+pub(crate) fn interval(
+    configuration: &Configuration,
+    key: Setting<Time>,
+) -> Result<Time, Diagnostic> {
+    match configuration.value(key) {
+        Some(interval) if interval > Time::ZERO => Ok(interval),
+        _ => Err(configuration.mistake(key, format!("`{}` must be above 0", key.name()))),
+    }
+}
+
+/// What was recorded of a network in a run.
+#[derive(Debug)]
+pub struct Seen {
+    /// The records.
+    pub watched: Watched,
+    /// The network.
+    pub network: Infiniband,
+    /// Its topology.
+    pub topology: Arc<Topology>,
+    /// The end of the run, until which utilisation counts.
+    pub end: Time,
+}
+
+impl Seen {
+    /// Writes some of [`ALL`].
+    pub(crate) fn write(
+        &self,
+        directory: &mut RunDirectory,
+        which: &[Artifact],
+    ) -> Result<(), results::Error> {
+        let Self { watched, network, topology, end } = self;
+        let graph = &topology.graph;
+        for artifact in which {
+            directory.write(*artifact, |out| match artifact {
+                Artifact::Lanes => results::write_lanes(out, watched, |device, port| {
+                    let flit = network.flit_time(DeviceId(device), port).unwrap_or_default();
+                    (graph.name(device).to_owned().into(), flit)
+                }),
+                Artifact::Flows => results::write_flows(out, watched, |source, destination| {
+                    [source, destination].map(|device| graph.name(device).to_owned().into())
+                }),
+                Artifact::Hops => results::write_hops(out, watched),
+                _ => {
+                    let used = watched.link_utilisation(network, graph, *end);
+                    out.write_all(draw::heat_map(topology, &used).as_bytes())
+                }
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// The probe of a program's run: records of the hosts go to the one, those of the network to the
+/// other.
+pub(crate) struct Both(pub Collector, pub Watch);
+
+impl Both {
+    /// Takes the probes of all workers apart, and joins those of the network.
+    pub fn merge(all: Vec<Self>) -> (Vec<Collector>, Watched) {
+        let (collectors, watches) = all.into_iter().map(|Self(one, other)| (one, other)).unzip();
+        (collectors, Watch::merge(watches))
+    }
+}
+
+impl<D: Copy + Send> Probe<Record<D>> for Both {
+    const LISTENS: bool = true;
+
+    #[inline]
+    fn record(&mut self, record: Record<D>) {
+        if let Record::Network { device, at, record } = record {
+            self.1.take(device, at, &record);
+        } else {
+            self.0.record(record);
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! The topology of a network and its routes, from the table `[network]`, for every model that has
+//! hosts and switches.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use ::topology::{Failure, Fault, Faults, Imported, Routes, Routing, import};
+
+use crate::settings::{
+    configuration::{Configuration, Request},
+    diagnostic::{self, Diagnostic, Place, reason},
+    keys::{self, Id, Setting},
+    toml_file::{self, PLATFORM},
+    value::Topology,
+};
+
+type Mistakes = Vec<Diagnostic>;
+
+/// What a machine or an experiment has between its hosts.
+#[derive(Debug)]
+pub struct Described {
+    /// The topology, without what has failed.
+    pub imported: Imported,
+    /// The routing that it names.
+    pub routing: Option<String>,
+    /// The file of forwarding tables that it names.
+    pub tables: Option<PathBuf>,
+}
+
+impl Described {
+    /// What a file describes; `None` if it is neither a machine nor an experiment.
+    pub fn read(path: &str, text: &str) -> Option<Result<Self, diagnostic::Mistakes>> {
+        let is_ours = Path::new(path).extension() == Some("toml".as_ref())
+            && toml_file::tables(text)
+                .iter()
+                .any(|table| keys::is_table(table) || table == PLATFORM);
+        is_ours.then(|| {
+            let request = Request { subject: Some(path.to_owned()), ..Request::default() };
+            let configuration = Configuration::read(&request)?;
+            let imported = topology(&configuration).map_err(diagnostic::Mistakes)?;
+            let (routing, tables) = (
+                configuration.value(keys::network::ROUTING),
+                configuration.value(keys::network::TABLES),
+            );
+            Ok(Self { imported, routing, tables })
+        })
+    }
+}
+
+pub(super) fn contents(path: &Path) -> Result<String, Mistakes> {
+    let bytes = fs::read(path)
+        .map_err(|error| vec![Diagnostic::new(Place::File(path.to_owned()), reason(&error))])?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+pub(super) fn topology(configuration: &Configuration) -> Result<Imported, Mistakes> {
+    const KEY: Setting<Topology> = keys::network::TOPOLOGY;
+    let mut imported = match configuration.topology() {
+        None => {
+            let message = "a network with switches needs a topology";
+            let help = "set network.topology, such as \"fat-tree:levels=2,radix=36\"".to_owned();
+            return Err(vec![configuration.mistake(keys::network::MODEL, message).help(help)]);
+        }
+        Some(Topology::Spec(spec)) => topology::parse(&spec)
+            .map(Imported::from)
+            .map_err(|found| faults(configuration, KEY, None, found))?,
+        Some(Topology::File(path)) => {
+            let text = contents(&path)?;
+            let imported = if toml_file::has(&text, PLATFORM) {
+                platform::Platform::graph_of_toml(&text)
+            } else {
+                import::any(&text)
+            };
+            imported.map_err(|found| faults(configuration, KEY, Some(&path), found))?
+        }
+    };
+    let failures = configuration.value(keys::network::FAIL).unwrap_or_default();
+    let failures: Result<Vec<_>, Fault> = failures
+        .split(',')
+        .map(str::trim)
+        .filter(|text| !text.is_empty())
+        .map(Failure::parse)
+        .collect();
+    let seed = configuration.value(keys::run::SEED).unwrap_or(1);
+    failures
+        .map_err(Faults::from)
+        .and_then(|failures| imported.topology.fail(&failures, seed))
+        .map_err(|found| faults(configuration, keys::network::FAIL, None, found))?;
+    Ok(imported)
+}
+
+pub(super) fn routes(
+    configuration: &Configuration,
+    imported: &Imported,
+    levels: u8,
+) -> Result<Routes, Mistakes> {
+    const KEY: Setting<String> = keys::network::ROUTING;
+    if let Some(path) = configuration.value(keys::network::TABLES) {
+        // A machine's routing may be replaced by tables for a run, but not the other way round.
+        let of_machine = !configuration.is_said_of_run(KEY);
+        if configuration.is_said(KEY)
+            && !(of_machine && configuration.is_said_of_run(keys::network::TABLES))
+        {
+            let message = "with forwarding tables no routes are computed";
+            let help = "leave out network.routing or network.tables".to_owned();
+            return Err(vec![configuration.mistake(KEY, message).help(help)]);
+        }
+        let text = contents(&path)?;
+        let lfts = text.lines().any(|line| line.trim_start().starts_with("Unicast lids"));
+        let read = if lfts { import::lft_dump } else { import::fdb_vectors };
+        let routes = read(&text, imported)
+            .map_err(|found| faults(configuration, keys::network::TABLES, Some(&path), found))?;
+        return Ok(routes.with_levels(levels));
+    }
+    let routing = configuration.value(KEY).map(|name| name.parse::<Routing>()).transpose();
+    routing
+        .and_then(|routing| Routes::build(&imported.topology, routing))
+        .map(|routes| routes.with_levels(levels))
+        .map_err(|fault| faults(configuration, KEY, None, fault.into()))
+}
+
+/// Faults of a file, or of a text given by a key.
+pub(super) fn faults(
+    configuration: &Configuration,
+    key: impl Into<Id> + Copy,
+    file: Option<&Path>,
+    faults: Faults,
+) -> Mistakes {
+    let each = |fault: Fault| {
+        let place = match (file, fault.line) {
+            (Some(file), _) => Place::File(file.to_owned()),
+            (None, _) => configuration.place(key),
+        };
+        let at = match (fault.line, fault.column) {
+            (0, _) => String::new(),
+            (line, 0) => format!("line {line}: "),
+            (line, column) => format!("line {line}, column {column}: "),
+        };
+        Diagnostic::new(place, format!("{at}{}", fault.message)).help(fault.help)
+    };
+    faults.0.into_iter().map(each).collect()
+}

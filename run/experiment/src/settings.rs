@@ -1,0 +1,15 @@
+//! What an experiment says: its keys, how they are read and written, and which of them are used.
+//! Nothing here knows how a model or a workload works.
+
+pub(crate) mod configuration;
+pub(crate) mod diagnostic;
+pub mod document;
+pub mod keys;
+pub(crate) mod launch;
+pub(crate) mod manifest;
+mod reader;
+pub mod scope;
+pub(crate) mod toml_file;
+pub(crate) mod usage;
+pub(crate) mod value;
+mod words;

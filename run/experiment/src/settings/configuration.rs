@@ -1,0 +1,308 @@
+//! Settings from all sources, in layers: defaults, a file, `--set`, flags.
+
+use std::{
+    fmt::{self, Write as _},
+    fs,
+    path::PathBuf,
+};
+
+use live::Launch;
+use traces::source::Traces;
+
+use super::{
+    diagnostic::{Diagnostic, Mistakes, Place},
+    keys::{self, Fallback, Id, KEYS, Key, Setting, TABLES},
+    launch,
+    manifest::Manifest,
+    reader::Reader,
+    scope::{self, Model},
+    toml_file::{self, PLATFORM},
+    value::{Topology, Typed, Value, Workload, is_xml},
+};
+
+/// Where a value comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Nothing was said, and there is a default.
+    Default,
+    /// Nothing was said, and it is as this other setting.
+    Same(&'static str),
+    /// A file, and the line in it if it is an experiment file.
+    File(PathBuf, Option<usize>),
+    /// An argument of the command line.
+    Argument(String),
+}
+
+/// What the user asked for, not yet checked.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// A GOAL file, `-` for one on standard input, `pattern:NAME`, `collective:NAME`, an experiment
+    /// file (`.toml`) or a manifest (`.json`).
+    pub subject: Option<String>,
+    /// A machine: an experiment file that says nothing of the workload, or a platform of SimGrid.
+    /// It is read before the subject; in place of what a manifest says of its machine.
+    pub machine: Option<String>,
+    /// Settings as `table.key=value`.
+    pub set: Vec<String>,
+    /// Settings by flags: the key's name and the text of its value.
+    pub flags: Vec<(&'static str, String)>,
+    /// By the name of a key, the words of the command line that set it, where they are not those of
+    /// its own flag.
+    pub said: Vec<(&'static str, String)>,
+}
+
+/// A value with its origin.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub value: Value,
+    pub place: Place,
+    pub origin: Origin,
+}
+
+/// The settings of an experiment, all of known type, not yet checked against each other.
+#[derive(Debug)]
+pub struct Configuration {
+    /// A value for each key that has one, by the key's place.
+    pub(super) entries: Vec<Option<Entry>>,
+    /// The file that describes the machine, if there is one.
+    pub(super) machine: Option<PathBuf>,
+    /// Whether settings that do not belong to the model are left aside.
+    pub(super) lenient: bool,
+    /// The manifest that the settings come from, if any.
+    pub(crate) manifest: Option<Manifest>,
+}
+
+impl Configuration {
+    /// Reads everything that is asked for. The error lists every mistake.
+    pub fn read(request: &Request) -> Result<Self, Mistakes> {
+        Reader::default().request(request)
+    }
+
+    /// Reads the text of an experiment file of this name.
+    pub fn from_text(name: &str, text: &str) -> Result<Self, Mistakes> {
+        let mut reader = Reader::default();
+        reader.text(name, text.to_owned());
+        reader.finish()
+    }
+
+    /// The kind of the workload, if there is one.
+    pub fn workload_kind(&self) -> Option<scope::Workload> {
+        Some(match self.workload()? {
+            Workload::Pattern(_) => scope::Workload::Pattern,
+            Workload::Collective(_) => scope::Workload::Collective,
+            Workload::Traffic(_) => scope::Workload::Traffic,
+            Workload::Program(_) => scope::Workload::Live,
+            Workload::File(path) if Traces::names(&path) => scope::Workload::Traces,
+            Workload::File(_) | Workload::Standard => scope::Workload::Goal,
+        })
+    }
+
+    /// The model of the network.
+    pub fn model(&self) -> Model {
+        let word = self.word(keys::network::MODEL);
+        let named = Model::ALL.into_iter().find(|model| model.name() == word);
+        match named {
+            Some(Model::Loggops) | None if self.word(keys::loggops::COMPAT) == "loggopsim" => {
+                Model::Loggopsim
+            }
+            named => named.unwrap_or(Model::Loggops),
+        }
+    }
+
+    /// Whether the workload is synthetic traffic.
+    pub fn is_traffic(&self) -> bool {
+        self.workload_kind() == Some(scope::Workload::Traffic)
+    }
+
+    /// Whether the workload is a live program.
+    pub fn is_program(&self) -> bool {
+        self.workload_kind() == Some(scope::Workload::Live)
+    }
+
+    /// Whether the workload is traces.
+    pub(crate) fn is_traces(&self) -> bool {
+        self.workload_kind() == Some(scope::Workload::Traces)
+    }
+
+    /// Whether the ranks of a live program share one process.
+    pub fn is_in_process(&self) -> bool {
+        self.is_program() && self.switch(keys::live::IN_PROCESS)
+    }
+
+    /// The programs of the workload; none if it is something else.
+    ///
+    /// # Errors
+    /// If the workload is no line of programs.
+    pub fn programs(&self) -> Result<Vec<Launch>, Mistakes> {
+        let Some(Workload::Program(text)) = self.workload() else { return Ok(Vec::new()) };
+        let wrong = |message| Mistakes(vec![self.mistake(keys::workload::SOURCE, message)]);
+        launch::programs(&text).map_err(wrong)
+    }
+
+    /// The value of a setting and where it comes from; `None` if it is unset.
+    pub fn get(&self, name: &str) -> Option<(Value, Origin)> {
+        self.found(Id::named(name)?)
+    }
+
+    /// The value of a setting and where it comes from; `None` if it is unset.
+    pub(crate) fn found(&self, id: Id) -> Option<(Value, Origin)> {
+        if let Some(Some(entry)) = self.entries.get(id.place()) {
+            return Some((entry.value.clone(), entry.origin.clone()));
+        }
+        match id.key().fallback {
+            Fallback::Unset(_) => None,
+            Fallback::Value(_) => Some((id.key().default_value()?, Origin::Default)),
+            Fallback::Same(names) => {
+                let is_set = |name: &&&str| Id::named(name).is_some_and(|id| self.is_set(id));
+                let name = *names.iter().find(is_set).or(names.last())?;
+                let (value, _) = self.get(name)?;
+                Some((value, Origin::Same(name)))
+            }
+        }
+    }
+
+    /// The value of a setting; `None` if it is unset.
+    pub(crate) fn value<T: Typed>(&self, setting: Setting<T>) -> Option<T> {
+        T::of(self.found(setting.id())?.0)
+    }
+
+    /// The value of a setting, if the user said something about it.
+    pub(crate) fn said<T: Typed>(&self, setting: Setting<T>) -> Option<T> {
+        self.is_said(setting).then(|| self.value(setting)).flatten()
+    }
+
+    /// Whether a switch is on; one that is unknown is not.
+    pub(crate) fn switch(&self, setting: Setting<bool>) -> bool {
+        self.value(setting).unwrap_or_default()
+    }
+
+    /// A word; an empty one if it is unset.
+    pub(crate) fn word(&self, setting: Setting<&'static str>) -> &'static str {
+        self.value(setting).unwrap_or_default()
+    }
+
+    /// What runs.
+    pub(crate) fn workload(&self) -> Option<Workload> {
+        self.value(keys::workload::SOURCE)
+    }
+
+    /// The topology of the network.
+    pub(crate) fn topology(&self) -> Option<Topology> {
+        self.value(keys::network::TOPOLOGY)
+    }
+
+    /// Whether a setting has a value of its own.
+    pub(super) fn is_set(&self, id: impl Into<Id>) -> bool {
+        self.entry(id).is_some()
+    }
+
+    /// Whether the user said something about a setting. A manifest also repeats defaults, which
+    /// says nothing.
+    pub(crate) fn is_said(&self, id: impl Into<Id>) -> bool {
+        let id = id.into();
+        self.is_set(id) && !(self.is_from_manifest(id) && self.is_default(id))
+    }
+
+    /// Whether the user said something about a setting for this run. A machine file, which may
+    /// describe the machine for several models, does not count.
+    pub(crate) fn is_said_of_run(&self, id: impl Into<Id>) -> bool {
+        let id = id.into();
+        let of_machine = |entry: &Entry| match &entry.origin {
+            Origin::File(path, _) => self.machine.as_ref() == Some(path),
+            _ => false,
+        };
+        !self.lenient && self.is_said(id) && !self.entry(id).is_some_and(of_machine)
+    }
+
+    /// These settings with some others, for another model: what does not belong to it is left
+    /// aside.
+    pub(crate) fn for_model(&self, settings: &[(Id, &str)]) -> Result<Self, Mistakes> {
+        let (entries, machine) = (self.entries.clone(), self.machine.clone());
+        let configuration = Self { entries, machine, lenient: true, manifest: None };
+        let mut reader = Reader::of(configuration);
+        for (id, text) in settings {
+            let origin = Origin::Argument("this rung".to_owned());
+            reader.argument(*id, text, Place::Argument((*text).to_owned()), origin);
+        }
+        reader.finish()
+    }
+
+    /// Whether a setting has the value that it would have if nothing was said.
+    pub(crate) fn is_default(&self, id: impl Into<Id>) -> bool {
+        let id = id.into();
+        self.entry(id).is_none_or(|entry| id.key().default_value().as_ref() == Some(&entry.value))
+    }
+
+    /// Whether the value of a setting comes from a manifest.
+    pub(crate) fn is_from_manifest(&self, id: impl Into<Id>) -> bool {
+        self.entry(id).is_some_and(|entry| matches!(entry.origin, Origin::File(_, None)))
+    }
+
+    pub(super) fn entry(&self, id: impl Into<Id>) -> Option<&Entry> {
+        self.entries.get(id.into().place())?.as_ref()
+    }
+
+    /// Where something was said about a setting.
+    pub(crate) fn place(&self, id: impl Into<Id>) -> Place {
+        self.entry(id).map_or(Place::Nowhere, |entry| entry.place.clone())
+    }
+
+    /// A mistake in what was said about a setting.
+    pub(crate) fn mistake(&self, id: impl Into<Id>, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(self.place(id), message)
+    }
+
+    /// The file that describes the network as a platform: SimGrid's, or one with a table
+    /// `[platform]`.
+    pub(crate) fn platform(&self) -> Option<PathBuf> {
+        let Some(Topology::File(path)) = self.topology() else { return None };
+        let has_table = || {
+            path.extension() == Some("toml".as_ref())
+                && fs::read_to_string(&path).is_ok_and(|text| toml_file::has(&text, PLATFORM))
+        };
+        (is_xml(&path) || has_table()).then_some(path)
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Self::Default => f.write_str("default"),
+            Self::Same(name) => write!(f, "as {name}"),
+            Self::File(path, Some(line)) => write!(f, "{}:{line}", path.display()),
+            Self::File(path, None) => write!(f, "{}", path.display()),
+            Self::Argument(argument) => f.write_str(argument),
+        }
+    }
+}
+
+impl fmt::Display for Configuration {
+    /// Every setting in TOML, with its origin as a comment; an unset one is a comment as a whole.
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        for (number, (table, _)) in TABLES.iter().enumerate() {
+            let blank = if number == 0 { "" } else { "\n" };
+            writeln!(f, "{blank}[{table}]")?;
+            for key in KEYS.iter().filter(|key| key.table() == *table) {
+                self.print(key, f)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Configuration {
+    fn print(&self, key: &Key, f: &mut fmt::Formatter) -> fmt::Result {
+        let mut line = String::new();
+        match (self.get(key.name), key.fallback) {
+            (Some((value, origin)), _) => {
+                write!(line, "{} = {value}", key.short())?;
+                writeln!(f, "{line:<34} # {origin}")
+            }
+            (None, Fallback::Unset(meaning)) => {
+                write!(line, "# {} is unset", key.short())?;
+                writeln!(f, "{line:<34} # {meaning}")
+            }
+            (None, _) => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! Mistakes in what the user wrote, and how they are shown.
+
+use std::{fmt, io, ops::Range, path::PathBuf, sync::Arc};
+
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+
+/// A text that the user wrote.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Source {
+    /// The file's name, as the user gave it.
+    pub name: String,
+    /// What is in it.
+    pub text: String,
+}
+
+/// Where something was said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// In a text, at these bytes.
+    Text(Arc<Source>, Range<usize>),
+    /// In a file as a whole.
+    File(PathBuf),
+    /// On the command line, in this argument.
+    Argument(String),
+    /// Nowhere in particular.
+    Nowhere,
+}
+
+/// One mistake.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    pub(crate) place: Place,
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it.
+    pub help: Option<String>,
+}
+
+/// How many mistakes are shown; a file of the wrong kind has thousands.
+const SHOWN: usize = 20;
+
+/// Everything that is wrong with an experiment.
+#[derive(Debug)]
+pub struct Mistakes(pub(crate) Vec<Diagnostic>);
+
+/// What the system says, without its number for it.
+pub fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or_default().to_owned()
+}
+
+impl Place {
+    /// A part of the same text.
+    pub(crate) fn within(&self, part: &Range<usize>) -> Self {
+        match self {
+            Self::Text(source, _) => Self::Text(Arc::clone(source), part.clone()),
+            other => other.clone(),
+        }
+    }
+
+    /// The line, counted from 1, for a place in a text.
+    pub(crate) fn line(&self) -> Option<usize> {
+        match self {
+            Self::Text(source, span) => {
+                let before = source.text.get(..span.start).unwrap_or(&source.text);
+                Some(before.matches('\n').count() + 1)
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Diagnostic {
+    pub(crate) fn new(place: Place, message: impl Into<String>) -> Self {
+        Self { place, message: message.into(), help: None }
+    }
+
+    pub(crate) fn help(mut self, help: impl Into<Option<String>>) -> Self {
+        self.help = help.into();
+        self
+    }
+
+    /// Whether it lies on the command line rather than in a file.
+    fn is_usage(&self) -> bool {
+        matches!(self.place, Place::Argument(_))
+    }
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match &self.place {
+            Place::Text(source, span) => return self.excerpt(source, span, f),
+            Place::File(path) => write!(f, "error: {}: {}", path.display(), self.message)?,
+            Place::Argument(argument) => write!(f, "error: {argument}: {}", self.message)?,
+            Place::Nowhere => write!(f, "error: {}", self.message)?,
+        }
+        match &self.help {
+            Some(help) => write!(f, "\n  help: {help}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Diagnostic {
+    fn excerpt(&self, source: &Source, span: &Range<usize>, f: &mut fmt::Formatter) -> fmt::Result {
+        let mark = AnnotationKind::Primary.span(span.clone());
+        let snippet = Snippet::source(&source.text).path(&source.name).annotation(mark);
+        let group = Group::with_title(Level::ERROR.primary_title(&self.message)).element(snippet);
+        let group = match &self.help {
+            Some(help) => group.element(Level::HELP.message(help)),
+            None => group,
+        };
+        f.write_str(&Renderer::plain().render(&[group]))
+    }
+}
+
+impl Mistakes {
+    /// Each mistake.
+    pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.0.iter()
+    }
+
+    /// Whether all of them lie on the command line.
+    pub fn are_usage(&self) -> bool {
+        self.0.iter().all(Diagnostic::is_usage)
+    }
+}
+
+/// Puts mistakes in the order of the file.
+pub(crate) fn sort(mistakes: &mut [Diagnostic]) {
+    mistakes.sort_by_key(|mistake| match &mistake.place {
+        Place::Text(_, span) => span.start,
+        _ => 0,
+    });
+}
+
+impl From<Diagnostic> for Mistakes {
+    fn from(diagnostic: Diagnostic) -> Self {
+        Self(vec![diagnostic])
+    }
+}
+
+impl fmt::Display for Mistakes {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        for (index, diagnostic) in self.0.iter().take(SHOWN).enumerate() {
+            if index > 0 {
+                f.write_str("\n")?;
+            }
+            diagnostic.fmt(f)?;
+        }
+        match self.0.len().saturating_sub(SHOWN) {
+            0 => Ok(()),
+            more => write!(f, "\nerror: {more} more mistakes are not shown"),
+        }
+    }
+}
+
+impl std::error::Error for Mistakes {}

@@ -1,0 +1,368 @@
+//! Every setting of an experiment, declared once, with the models and workloads that use it.
+//!
+//! From these tables come the reader of experiment files and of `--set`, the flags of the command
+//! line, the JSON schema, the reference chapter of the book, `--print-config` and the check that
+//! every setting that was given is used. Code reads a setting by its constant, which has the type of
+//! its values: a misspelt one does not compile, and one that nobody reads is a warning.
+
+use std::{marker::PhantomData, path::Path};
+
+use super::{
+    scope::{self, Scope},
+    value::{self, Kind},
+    words,
+};
+
+/// A setting.
+#[derive(Clone, Copy, Debug)]
+pub struct Key {
+    /// Its name: the table, a dot, and the key in it.
+    pub name: &'static str,
+    /// What it can be.
+    pub kind: Kind,
+    /// Its value if nothing is said.
+    pub fallback: Fallback,
+    /// What it means; in Markdown.
+    pub doc: &'static str,
+    /// The flag of the command line that sets it, besides `--set`.
+    pub flag: Option<Flag>,
+    /// The models and workloads that use it.
+    pub scope: Scope,
+}
+
+/// The value of a setting about which nothing is said.
+#[derive(Clone, Copy, Debug)]
+pub enum Fallback {
+    /// This one, written as on a command line.
+    Value(&'static str),
+    /// That of the first of these that is set, or else of the last.
+    Same(&'static [&'static str]),
+    /// None; the text says what that means.
+    Unset(&'static str),
+}
+
+/// A flag of the command line.
+#[derive(Clone, Copy, Debug)]
+pub struct Flag {
+    /// Its name, without the dashes.
+    pub long: &'static str,
+    /// Its letter.
+    pub short: Option<char>,
+    /// What its value is called in a help text.
+    pub value: &'static str,
+}
+
+/// A key as code names it, with the type of its values.
+#[derive(Debug)]
+pub struct Setting<T> {
+    id: Id,
+    values: PhantomData<fn() -> T>,
+}
+
+/// The place of a key in [`KEYS`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Id(usize);
+
+impl<T> Clone for Setting<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Setting<T> {}
+
+impl<T> Setting<T> {
+    /// The setting of this name; a constant of a name that is not in the tables does not compile.
+    const fn of(name: &str) -> Self {
+        let mut place = 0;
+        while !same(KEYS[place].name, name) {
+            place += 1;
+        }
+        Self { id: Id(place), values: PhantomData }
+    }
+
+    /// The key, whatever the type of its values.
+    pub(crate) const fn id(self) -> Id {
+        self.id
+    }
+
+    /// Its full name.
+    pub const fn name(self) -> &'static str {
+        KEYS[self.id.0].name
+    }
+}
+
+impl<T> From<Setting<T>> for Id {
+    fn from(setting: Setting<T>) -> Self {
+        setting.id
+    }
+}
+
+impl Id {
+    /// The key of this name, if there is one.
+    pub fn named(name: &str) -> Option<Self> {
+        KEYS.iter().position(|key| key.name == name).map(Self)
+    }
+
+    /// All keys.
+    pub fn all() -> impl Iterator<Item = Self> {
+        (0..KEYS.len()).map(Self)
+    }
+
+    /// What is declared of it.
+    pub const fn key(self) -> &'static Key {
+        &KEYS[self.0]
+    }
+
+    /// Its place in [`KEYS`].
+    pub const fn place(self) -> usize {
+        self.0
+    }
+}
+
+/// Whether two texts are the same, in a constant.
+const fn same(one: &str, other: &str) -> bool {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    if one.len() != other.len() {
+        return false;
+    }
+    let mut place = 0;
+    while place < one.len() {
+        if one[place] != other[place] {
+            return false;
+        }
+        place += 1;
+    }
+    true
+}
+
+/// Declares the keys of a table, in the order of the book: for each the name of its constant, its
+/// kind, its full name, its default, its flag, its scope and its meaning.
+macro_rules! table {
+    ($($(#[$attribute:meta])* $constant:ident: $kind:ident $(($($argument:expr),*))? = $name:literal,
+        $fallback:expr, $flag:expr, $scope:expr, $doc:literal;)*) => {
+        pub(in crate::settings::keys) const DECLARED: &[Key] = &[$(Key {
+            name: $name,
+            kind: Kind::$kind $(($($argument),*))?,
+            fallback: $fallback,
+            doc: $doc,
+            flag: $flag,
+            scope: $scope,
+        }),*];
+        $(
+            $(#[$attribute])*
+            #[doc = $doc]
+            pub(crate) const $constant: Setting<value::types::$kind> = Setting::of($name);
+        )*
+    };
+}
+
+pub(crate) mod flow;
+pub(crate) mod live;
+pub(crate) mod loggops;
+pub(crate) mod network;
+pub(crate) mod noise;
+pub(crate) mod placement;
+pub(crate) mod protocol;
+pub(crate) mod run;
+pub(crate) mod traces;
+pub(crate) mod traffic;
+pub(crate) mod workload;
+
+/// What a table of settings is about.
+pub const TABLES: &[(&str, &str)] = &[
+    (
+        "workload",
+        "What runs: a schedule in a file, a pattern, a collective operation, or the traces of a run.",
+    ),
+    (
+        "traces",
+        "How the traces of a run become a schedule, if the workload is traces. Chapter \"Traces\" \
+         explains the ways.",
+    ),
+    (
+        "traces.algorithms",
+        "Algorithms of single collectives of traces, by the names of the chapter \"Collective operations\"; what is not set is \
+         as `workload.collectives` says. Non-blocking and persistent forms follow the blocking one, `alltoallw` follows `alltoallv`.",
+    ),
+    (
+        "live",
+        "How a program runs whose ranks are simulated (`heddle mpirun`). Chapter \"Live programs\" explains it.",
+    ),
+    (
+        "traffic",
+        "Synthetic traffic at the hosts of a network with switches, if the workload is `traffic:NAME`. \
+         Chapter \"Synthetic traffic\" explains it.",
+    ),
+    (
+        "loggops",
+        "What a message costs its sender, the network and its receiver: the parameters of the \
+         LogGOPS model. The defaults are LogGOPSim's; setting some leaves the others as they are.",
+    ),
+    (
+        "loggops.large",
+        "Other costs for messages of more than S bytes. What is not set here is as in `[loggops]`.",
+    ),
+    (
+        "loggops.local",
+        "Costs of messages of any size between ranks of one host, which do not enter the network. For \
+         networks with switches; there o, g and O are as in `[loggops]` unless they are set here.",
+    ),
+    ("protocol", "How hosts agree on a message."),
+    (
+        "network",
+        "What lies between the hosts: the wire of LogGOPS, or a topology with switches, lanes and \
+         credits. The keys from `preset` on belong to the model `infiniband`; what is not set is as in \
+         the preset.",
+    ),
+    (
+        "network.arbiter",
+        "Weights of the virtual lanes, by the arbiters of chapter 7.6.9 of the InfiniBand Architecture. Without them all \
+         lanes have equal shares in the low table.",
+    ),
+    (
+        "network.congestion",
+        "Congestion control of the InfiniBand Architecture, annex A10. What is not set is as in the \
+         preset; a preset without congestion control takes that of `infiniband-ddr-simula-cc`.",
+    ),
+    (
+        "flow",
+        "The model `flow`: what a message costs its hosts, and how it shares links. `[loggops]` and `[protocol]` \
+         do not apply to it. Pieces and factors by size are lists separated by `;`; each holds for messages larger than its \
+         size, up to the next.",
+    ),
+    ("host", "The speed of hosts, for the model `flow`."),
+    ("placement", "Which host each rank runs on, where the network has a topology."),
+    (
+        "noise",
+        "Interruptions by the operating system, from a recorded trace (`trace`) or at random \
+         (`interval` and `duration`). Without either there are none.",
+    ),
+    ("run", "How the simulation is carried out. Only `seed` can change its results."),
+    (
+        "output",
+        "The folder of results, and what is drawn. Without a folder, a run prints its summary and \
+         writes nothing.",
+    ),
+];
+
+/// The keys of each table, in their order.
+const PARTS: &[&[Key]] = &[
+    workload::DECLARED,
+    live::DECLARED,
+    traces::DECLARED,
+    traces::algorithms::DECLARED,
+    traffic::DECLARED,
+    loggops::DECLARED,
+    loggops::large::DECLARED,
+    loggops::local::DECLARED,
+    protocol::DECLARED,
+    network::DECLARED,
+    network::arbiter::DECLARED,
+    network::congestion::DECLARED,
+    flow::DECLARED,
+    flow::host::DECLARED,
+    placement::DECLARED,
+    noise::DECLARED,
+    run::DECLARED,
+    run::output::DECLARED,
+];
+
+const COUNT: usize = {
+    let (mut count, mut part) = (0, 0);
+    while part < PARTS.len() {
+        count += PARTS[part].len();
+        part += 1;
+    }
+    count
+};
+
+/// All settings, in the order of their tables.
+pub static KEYS: &[Key] = &joined();
+
+const fn joined() -> [Key; COUNT] {
+    let mut keys = [PARTS[0][0]; COUNT];
+    let (mut next, mut part) = (0, 0);
+    while part < PARTS.len() {
+        let mut place = 0;
+        while place < PARTS[part].len() {
+            keys[next] = PARTS[part][place];
+            (next, place) = (next + 1, place + 1);
+        }
+        part += 1;
+    }
+    keys
+}
+
+// The tables want an option.
+#[allow(clippy::unnecessary_wraps)]
+const fn flag(long: &'static str, value: &'static str) -> Option<Flag> {
+    Some(Flag { long, short: None, value })
+}
+
+const U16: u64 = u16::MAX as u64;
+const U32: u64 = u32::MAX as u64;
+
+use Fallback::{Same, Unset, Value};
+
+impl Key {
+    /// Its default, if that is a value of its own.
+    pub fn default_value(&self) -> Option<value::Value> {
+        match self.fallback {
+            Value(text) => self.kind.parse(text, Path::new("")).ok(),
+            Same(_) | Unset(_) => None,
+        }
+    }
+
+    /// The table it stands in.
+    pub fn table(&self) -> &'static str {
+        self.name.rsplit_once('.').map_or("", |(table, _)| table)
+    }
+
+    /// Its name in its table.
+    pub fn short(&self) -> &'static str {
+        self.name.rsplit_once('.').map_or(self.name, |(_, key)| key)
+    }
+}
+
+/// The key that a flag means which several keys share: that of traces and live programs, if the
+/// workload is such, or else the first. `name` is the name of one of them.
+pub(crate) fn of_flag(name: &str, calls: bool) -> Option<Id> {
+    let own = Id::named(name)?;
+    let long = |id: &Id| id.key().flag.map(|flag| flag.long);
+    let mut sharing = Id::all().filter(|id| long(&own).is_some() && long(id) == long(&own));
+    let meant = if calls { sharing.last() } else { sharing.next() };
+    Some(meant.unwrap_or(own))
+}
+
+/// Whether a table of this name exists, perhaps only as part of a longer name.
+pub(crate) fn is_table(name: &str) -> bool {
+    TABLES.iter().any(|&(table, _)| table == name)
+}
+
+/// What to say about a name that is neither a key nor a table: the nearest one in the same table,
+/// the same key in another table, or all there are.
+pub(crate) fn suggestion(table: &str, name: &str) -> String {
+    let inside: Vec<&'static str> =
+        KEYS.iter().filter(|key| key.table() == table).map(Key::short).collect();
+    let tables: Vec<&'static str> = TABLES
+        .iter()
+        .filter(|(other, _)| other.rsplit_once('.').map_or("", |(parent, _)| parent) == table)
+        .map(|&(other, _)| other)
+        .collect();
+    if let Some(near) = units::nearest(name, &inside) {
+        return format!("did you mean `{near}`?");
+    }
+    if let Some(key) = KEYS.iter().find(|key| key.short() == name) {
+        return format!("`{name}` belongs to the table [{}]", key.table());
+    }
+    let full = if table.is_empty() { name.to_owned() } else { format!("{table}.{name}") };
+    if let Some(near) = units::nearest(&full, &tables) {
+        return format!("did you mean the table [{near}]?");
+    }
+    if inside.is_empty() {
+        format!("known tables: {}", tables.join(", "))
+    } else {
+        format!("known keys of [{table}]: {}", inside.join(", "))
+    }
+}

@@ -1,0 +1,145 @@
+//! The table `[network]`: what lies between the hosts.
+
+use super::*;
+
+table! {
+    MODEL: Word(words::MODEL) = "network.model",
+        Value("loggops"), flag("network", "MODEL"), scope::MODEL,
+        "The model of the network.";
+    TOPOLOGY: Topology = "network.topology",
+        Unset("required by models with switches"), flag("topology", "TOPOLOGY"), scope::TOPOLOGY,
+        "The topology: `KIND:KEY=VALUE,…` as `heddle topology list` lists them, or a file.";
+    ROUTING: Name = "network.routing",
+        Unset("the usual one of the topology"), flag("routing", "NAME"), scope::LINKS,
+        "How routes are made: `min-hop`, `up-down`, `d-mod-k`, `s-mod-k`, `random-up`, \
+         `dimension-order`, `minimal` or `valiant`; with `:lanes=1` on one lane.";
+    TABLES: Path = "network.tables", Unset("routes are computed"), None, scope::LINKS,
+        "Forwarding tables instead: FDB vectors, or a dump of linear forwarding tables.";
+    FAIL: Name = "network.fail", Unset("nothing fails"), None, scope::LINKS,
+        "What is out of service: `SWITCH`, `DEVICE:PORT`, `links=FRACTION` or `switches=FRACTION`, \
+         separated by commas.";
+    PRESET: Word(words::PRESETS) = "network.preset",
+        Value("infiniband-edr"), flag("preset", "NAME"), scope::LINKS,
+        "A set of parameters.";
+    LINK: Name = "network.link", Unset("as in the preset"), None, scope::LINKS,
+        "Width and speed of links that do not name their own: `4xEDR`.";
+    CABLE: Time = "network.cable", Unset("as in the preset"), None, scope::LINKS,
+        "Time of flight of links that do not name their own.";
+    LATENCY_IN: Time = "network.latency-in", Unset("as in the preset"), None, scope::LINKS,
+        "Time in a switch before arbitration.";
+    LATENCY_OUT: Time = "network.latency-out", Unset("as in the preset"), None, scope::LINKS,
+        "Time in a switch after it.";
+    CREDIT_DELAY: Time = "network.credit-delay", Unset("as in the preset"), None, scope::PACKETS,
+        "Time that a credit takes besides that of flight.";
+    UPDATE: Time = "network.update", Unset("as in the preset"), None, scope::PACKETS,
+        "Time from one flow-control packet of a port to the next; 0 if they take no time on \
+         links.";
+    PADDED: Switch = "network.padded", Unset("as in the preset"), None, scope::PACKETS,
+        "Whether a short last flit takes the time of a full one.";
+    MAX_BEING_SENT: Count(1, U16) = "network.max-being-sent",
+        Unset("as in the preset"), None, scope::PACKETS,
+        "Packets that may leave an input port at a time.";
+    BUFFER: Count(1, U32) = "network.buffer", Unset("as in the preset"), None, scope::PACKETS,
+        "Input buffer of a switch port per lane, in flits of 64 bytes.";
+    HOST_BUFFER: Count(1, U32) = "network.host-buffer",
+        Unset("as in the preset"), None, scope::PACKETS,
+        "Input buffer of a host per lane, in flits.";
+    OUTPUT_BUFFER: Count(1, U32) = "network.output-buffer",
+        Unset("as in the preset"), None, scope::PACKETS,
+        "Output buffer of a switch port, in flits.";
+    CROSSBAR: Time = "network.crossbar", Unset("as in the preset"), None, scope::PACKETS,
+        "Time of one flit through a switch's crossbar; 0 if it keeps up with its links.";
+    MTU: Bytes = "network.mtu", Unset("as in the preset"), None, scope::PACKETS,
+        "Payload of a full packet.";
+    HEADER: Bytes = "network.header", Unset("as in the preset"), None, scope::PACKETS,
+        "Headers and checksums of a packet.";
+    GENERATOR: Time = "network.generator", Unset("as in the preset"), None, scope::PACKETS,
+        "Time of one flit out of a host's memory.";
+    SINK: Time = "network.sink", Unset("as in the preset"), None, scope::PACKETS,
+        "Time of one flit into a host's memory.";
+    PAUSE_PERIOD: Time = "network.pause-period", Unset("as in the preset"), None, scope::PACKETS,
+        "A host's sink pauses once in each period of this length.";
+    PAUSE: Time = "network.pause", Unset("as in the preset"), None, scope::PACKETS,
+        "Length of a pause; 0 for none.";
+    PAUSE_PHASE: Time = "network.pause-phase", Unset("as in the preset"), None, scope::PACKETS,
+        "Start of the first pause.";
+    PAUSE_RESUME: Time = "network.pause-resume", Unset("as in the preset"), None, scope::PACKETS,
+        "From the end of a pause to the poll that follows it.";
+    PAUSE_SPREAD: Word(words::SPREAD) = "network.pause-spread",
+        Unset("as in the preset"), None, scope::PACKETS,
+        "How long pauses are.";
+    ACKNOWLEDGE: Switch = "network.acknowledge", Unset("as in the preset"), None, scope::PACKETS,
+        "Whether messages are acknowledged.";
+    LEVEL: Count(0, 14) = "network.level", Value("0"), None, scope::PACKETS,
+        "Service level of the program's messages.";
+    LEVELS: Name = "network.levels", Unset("all are of `level`"), None, scope::PACKETS,
+        "Service levels of the hosts in turn, in the order of their ranks: `0,1`.";
+    CHOICE: Word(words::CHOICE) = "network.choice",
+        Unset("`message` for traffic, `pair` otherwise"), None, scope::PACKETS,
+        "When a source chooses a route, where the routing leaves a choice (`valiant`, \
+         `random-up`).";
+}
+
+/// The table `[network.arbiter]`.
+pub(crate) mod arbiter {
+    use super::*;
+
+    table! {
+        HIGH: Name = "network.arbiter.high", Unset("as in the preset"), None, scope::PACKETS,
+            "High table of the arbiters of virtual lanes: `LANE:WEIGHT,…` in turn, weights in \
+             units of 64 bytes.";
+        LOW: Name = "network.arbiter.low", Unset("as in the preset"), None, scope::PACKETS,
+            "Low table, served when the high one has nothing to send or has used up its limit, \
+             likewise.";
+        HIGH_LIMIT: Count(0, 255) = "network.arbiter.high-limit",
+            Unset("as in the preset"), None, scope::PACKETS,
+            "What the high table may send before the low one gets a turn, in units of 4096 bytes: \
+             0 for a packet, 255 for no limit.";
+    }
+}
+
+/// The table `[network.congestion]`.
+pub(crate) mod congestion {
+    use super::*;
+
+    table! {
+        CONTROL: Word(words::CONGESTION) = "network.congestion.control",
+            Value("preset"), None, scope::PACKETS,
+            "Whether there is congestion control.";
+        THRESHOLD: Count(0, 15) = "network.congestion.threshold",
+            Unset("as in the preset"), None, scope::PACKETS,
+            "Threshold of switch ports: 0 never marks, 15 marks at the lowest fill.";
+        MARKING_RATE: Count(0, U16) = "network.congestion.marking-rate",
+            Unset("as in the preset"), None, scope::PACKETS,
+            "Packets that may be marked between two that are.";
+        PACKET_SIZE: Count(0, 255) = "network.congestion.packet-size",
+            Unset("as in the preset"), None, scope::PACKETS,
+            "Smaller packets are not marked, in units of 64 bytes.";
+        VICTIMS: Word(words::VICTIMS) = "network.congestion.victims",
+            Unset("as in the preset"), None, scope::PACKETS,
+            "Victim_Mask: ports that mark even when they are short of credits.";
+        SCOPE: Word(words::SCOPE) = "network.congestion.scope",
+            Unset("as in the preset"), None, scope::PACKETS,
+            "What has an index of its own.";
+        INCREASE: Count(1, U16) = "network.congestion.increase",
+            Unset("as in the preset"), None, scope::PACKETS,
+            "CCTI_Increase: by how much a notification raises the index.";
+        LIMIT: Count(1, U16) = "network.congestion.limit",
+            Unset("as in the preset"), None, scope::PACKETS,
+            "CCTI_Limit: the highest index.";
+        MIN: Count(0, U16) = "network.congestion.min",
+            Unset("as in the preset"), None, scope::PACKETS,
+            "CCTI_Min: the lowest index.";
+        TRIGGER: Count(0, U16) = "network.congestion.trigger",
+            Unset("as in the preset"), None, scope::PACKETS,
+            "Trigger_Threshold: an index that reaches it is recorded.";
+        TABLE: Name = "network.congestion.table", Unset("as in the preset"), None, scope::PACKETS,
+            "The table from index 0 on: `SHIFT:MULTIPLIER,…`, a delay of MULTIPLIER / 2^SHIFT \
+             times that of the packet.";
+        NOTIFICATIONS: Count(0, U16) = "network.congestion.notifications",
+            Unset("as in the preset"), None, scope::PACKETS,
+            "Notifications that may wait at a host; further ones are not sent.";
+        TIMER: Time = "network.congestion.timer", Unset("as in the preset"), None, scope::PACKETS,
+            "CCTI_Timer: how long it takes until the index falls by one.";
+    }
+}

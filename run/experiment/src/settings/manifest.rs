@@ -1,0 +1,227 @@
+//! The manifest of a run: its settings and the hashes of its inputs, so that it can be run again.
+
+use std::{
+    fs::{self, File},
+    io::{self, BufRead, BufReader},
+    ops::Range,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::{
+    configuration::{Configuration, Origin},
+    diagnostic::{Diagnostic, Mistakes, Place, Source, reason},
+    keys::{self, Id},
+    scope::Part,
+    toml_file::Assignment,
+    value::{Raw, STANDARD, path_text},
+};
+
+/// The version of this program, which stands in every manifest.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// What stands in `manifest.json`.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Contents {
+    /// Version of the program that wrote it.
+    heddle: String,
+    /// The settings by full name. What is as another setting is not repeated.
+    experiment: serde_json::Map<String, serde_json::Value>,
+    /// The files that the run read.
+    inputs: Vec<Input>,
+}
+
+/// A file that a run read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    /// Where it is, from the manifest's folder.
+    path: String,
+    /// SHA-256 of its contents, in hexadecimal.
+    sha256: String,
+    /// What a reader should know about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
+}
+
+/// What the manifest of a run says that read its schedule from standard input.
+const LOST: &str =
+    "standard input, which is not kept: to run this again, add --set workload.source=FILE";
+
+/// A manifest that was read.
+#[derive(Debug)]
+pub(crate) struct Manifest {
+    /// Where it is.
+    pub path: PathBuf,
+    inputs: Vec<Input>,
+}
+
+impl Manifest {
+    /// Reads a manifest and the settings in it.
+    pub fn read(path: &Path) -> Result<(Self, Vec<Assignment>), Mistakes> {
+        let whole = |message: String| Diagnostic::new(Place::File(path.to_owned()), message);
+        let text = fs::read_to_string(path).map_err(|error| whole(reason(&error)))?;
+        let contents: Contents = serde_json::from_str(&text).map_err(|error| {
+            let source = Source { name: path.display().to_string(), text: text.clone() };
+            let span = position(&text, error.line(), error.column());
+            Diagnostic::new(Place::Text(Arc::new(source), span), message(&error))
+                .help("this is not a manifest as `heddle run -o` writes it".to_owned())
+        })?;
+        let mut assignments = Vec::new();
+        let mut mistakes = Vec::new();
+        for (name, value) in &contents.experiment {
+            match Id::named(name) {
+                Some(key) => assignments.push(Assignment {
+                    key,
+                    raw: raw(value),
+                    place: Place::File(path.to_owned()),
+                }),
+                None => mistakes.push(whole(format!("unknown key `{name}`")).help(format!(
+                    "the manifest was written by heddle {}, this is heddle {VERSION}",
+                    contents.heddle
+                ))),
+            }
+        }
+        let inputs = contents.inputs;
+        let path = path.to_owned();
+        if mistakes.is_empty() {
+            Ok((Self { path, inputs }, assignments))
+        } else {
+            Err(Mistakes(mistakes))
+        }
+    }
+
+    /// Whether a file is as it was when the manifest was written; a file that did not belong to
+    /// that run is.
+    pub fn vouches_for(&self, file: &Path) -> io::Result<bool> {
+        let folder = self.path.parent().unwrap_or(Path::new(""));
+        // Executables may be named by other paths than those that stand here.
+        let plain = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let file = &plain(file);
+        let same = |input: &&Input| plain(&folder.join(&input.path)) == *file;
+        match self.inputs.iter().find(same) {
+            Some(input) => Ok(hash(file)? == input.sha256),
+            None => Ok(true),
+        }
+    }
+}
+
+/// The text of a manifest that will lie in `folder`, for a run that reads the files `inputs`, and
+/// perhaps standard input, with this hash.
+pub(crate) fn write(
+    configuration: &Configuration,
+    inputs: &[PathBuf],
+    standard: Option<&str>,
+    folder: &Path,
+) -> io::Result<String> {
+    let folder =
+        std::path::absolute(folder).and_then(|folder| fs::canonicalize(&folder).or(Ok(folder)))?;
+    let experiment = settings(configuration, &folder, |id| id.key().scope.part != Part::Display)?;
+    let standard = standard.map(|sha256| {
+        let (path, sha256) = (STANDARD.to_owned(), sha256.to_owned());
+        Ok(Input { path, sha256, note: Some(LOST.to_owned()) })
+    });
+    let files = inputs.iter().map(|file| {
+        let path = path_text(&fs::canonicalize(file)?, Some(&folder));
+        Ok(Input { path, sha256: hash(file)?, note: None })
+    });
+    let contents = Contents {
+        heddle: VERSION.to_owned(),
+        experiment,
+        inputs: standard.into_iter().chain(files).collect::<io::Result<_>>()?,
+    };
+    Ok(serde_json::to_string_pretty(&contents)? + "\n")
+}
+
+/// The settings that `keeps` accepts, by full name; paths begin at `folder`.
+fn settings(
+    configuration: &Configuration,
+    folder: &Path,
+    keeps: impl Fn(Id) -> bool,
+) -> io::Result<serde_json::Map<String, serde_json::Value>> {
+    let mut settings = serde_json::Map::new();
+    for id in Id::all().filter(|id| keeps(*id)) {
+        let key = id.key();
+        match configuration.found(id) {
+            None | Some((_, Origin::Same(_))) => {}
+            Some((value, _)) => {
+                let value = value.absolute()?.json(Some(folder));
+                settings.insert(key.name.to_owned(), value);
+            }
+        }
+    }
+    Ok(settings)
+}
+
+/// The settings that distinguish a run from one of which nothing was said, as they stand in a
+/// manifest in `folder`: not where results go, nor how ranks are held or how many threads work.
+pub(crate) fn parameters(
+    configuration: &Configuration,
+    folder: &Path,
+) -> io::Result<serde_json::Map<String, serde_json::Value>> {
+    const HOW: [Id; 2] = [keys::run::THREADS.id(), keys::live::IN_PROCESS.id()];
+    let folder = fs::canonicalize(folder)?;
+    settings(configuration, &folder, |id| {
+        id.key().table() != "output" && !HOW.contains(&id) && !configuration.is_default(id)
+    })
+}
+
+/// SHA-256 of a file's contents, in hexadecimal.
+fn hash(file: &Path) -> io::Result<String> {
+    let mut hasher = Sha256::new();
+    let mut reader = BufReader::with_capacity(1 << 16, File::open(file)?);
+    loop {
+        let bytes = reader.fill_buf()?;
+        if bytes.is_empty() {
+            return Ok(hexadecimal(&hasher.finalize()));
+        }
+        hasher.update(bytes);
+        let read = bytes.len();
+        reader.consume(read);
+    }
+}
+
+/// SHA-256 of these bytes, in hexadecimal.
+pub(crate) fn hash_of(bytes: &[u8]) -> String {
+    hexadecimal(&Sha256::digest(bytes))
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
+}
+
+fn raw(value: &serde_json::Value) -> Raw {
+    match value {
+        serde_json::Value::Null => Raw::Other("null"),
+        serde_json::Value::Bool(value) => Raw::Switch(*value),
+        serde_json::Value::Number(number) if number.is_f64() => Raw::Float(number.to_string()),
+        serde_json::Value::Number(number) => Raw::Integer(number.to_string()),
+        serde_json::Value::String(text) => Raw::Text(text.clone()),
+        serde_json::Value::Array(list) => {
+            Raw::List(list.iter().map(|item| (raw(item), 0..0)).collect())
+        }
+        serde_json::Value::Object(_) => Raw::Other("an object"),
+    }
+}
+
+/// The character at a line and column, both from 1, as `serde_json` counts them: in bytes.
+fn position(text: &str, line: usize, column: usize) -> Range<usize> {
+    let before = text.split_inclusive('\n').take(line.saturating_sub(1));
+    let start = before.map(str::len).sum::<usize>() + column.saturating_sub(1);
+    let mut boundaries = text.char_indices().map(|(at, _)| at).skip_while(|&at| at < start);
+    let first = boundaries.next().unwrap_or(text.len());
+    first..boundaries.next().unwrap_or(text.len())
+}
+
+/// What is wrong, without the place, which is shown apart.
+fn message(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    match text.rfind(" at line ") {
+        Some(end) => text[..end].to_owned(),
+        None => text,
+    }
+}

@@ -1,0 +1,260 @@
+//! Collects the settings of all sources and the mistakes in them.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use super::{
+    configuration::{Configuration, Entry, Origin, Request},
+    diagnostic::{self, Diagnostic, Mistakes, Place, Source, reason},
+    keys::{self, Id, KEYS},
+    manifest::Manifest,
+    scope::Part,
+    toml_file::{self, Assignment},
+    value::{Kind, Raw, Value, is_xml},
+};
+
+/// Settings that are being read, and what is wrong with them.
+pub(super) struct Reader {
+    configuration: Configuration,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Default for Reader {
+    fn default() -> Self {
+        let entries = vec![None; KEYS.len()];
+        Self::of(Configuration { entries, machine: None, lenient: false, manifest: None })
+    }
+}
+
+impl Reader {
+    /// Goes on from settings that were read before.
+    pub const fn of(configuration: Configuration) -> Self {
+        Self { configuration, diagnostics: Vec::new() }
+    }
+
+    /// Reads everything that a request names, in the order of its layers.
+    pub fn request(mut self, request: &Request) -> Result<Configuration, Mistakes> {
+        let platform = |machine: &&String| is_xml(Path::new(machine));
+        if let Some(machine) = request.machine.as_ref().filter(platform) {
+            let shown = format!("--machine {machine}");
+            let origin = Origin::Argument(shown.clone());
+            self.argument(keys::network::TOPOLOGY, machine, Place::Argument(shown), origin);
+        } else if let Some(machine) = &request.machine {
+            self.experiment(machine);
+            self.configuration.machine = Some(PathBuf::from(machine));
+            if self.configuration.is_set(keys::workload::SOURCE) {
+                let place = self.configuration.place(keys::workload::SOURCE);
+                let message = "a machine has no workload";
+                self.diagnostics.push(Diagnostic::new(place, message));
+            }
+        }
+        if let Some(subject) = &request.subject {
+            self.subject(subject, request.machine.is_some());
+        }
+        for argument in &request.set {
+            self.set(argument);
+        }
+        for (name, text) in &request.flags {
+            let said = request.said.iter().find(|(key, _)| key == name);
+            self.flag(name, text, said.map(|(_, said)| said.as_str()));
+        }
+        self.finish()
+    }
+
+    /// The settings, or everything that is wrong with them.
+    pub fn finish(mut self) -> Result<Configuration, Mistakes> {
+        self.platform();
+        if self.diagnostics.is_empty() {
+            Ok(self.configuration)
+        } else {
+            Err(Mistakes(self.diagnostics))
+        }
+    }
+
+    /// The model of a platform is `flow` unless something else is said.
+    fn platform(&mut self) {
+        const TOPOLOGY: keys::Setting<super::value::Topology> = keys::network::TOPOLOGY;
+        let is_set = self.configuration.is_set(keys::network::MODEL);
+        if !is_set && self.configuration.platform().is_some() {
+            let place = self.configuration.place(TOPOLOGY);
+            self.argument(keys::network::MODEL, "flow", place, Origin::Same(TOPOLOGY.name()));
+        }
+    }
+
+    /// Reads what is to be run; `machine` says whether the machine was described apart.
+    fn subject(&mut self, subject: &str, machine: bool) {
+        let path = Path::new(subject);
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        match extension {
+            Some("toml") => self.experiment(subject),
+            Some("json") => self.manifest(path, machine),
+            // The folder of an earlier run.
+            _ if path.join("manifest.json").is_file() => {
+                self.manifest(&path.join("manifest.json"), machine);
+            }
+            _ => {
+                let place = Place::Argument(subject.to_owned());
+                if is_xml(path) {
+                    let mistake = Diagnostic::new(place, "this is a platform, not a workload")
+                        .help(format!("give it with --machine {subject}, behind a workload"));
+                    return self.diagnostics.push(mistake);
+                }
+                let origin = Origin::Argument("command line".to_owned());
+                self.argument(keys::workload::SOURCE, subject, place, origin);
+            }
+        }
+    }
+
+    fn experiment(&mut self, name: &str) {
+        let text = fs::read(name).map_err(|error| reason(&error)).and_then(|bytes| {
+            String::from_utf8(bytes).map_err(|_| "not a text in UTF-8".to_owned())
+        });
+        match text {
+            Ok(text) => self.text(name, text),
+            Err(message) => {
+                self.diagnostics.push(Diagnostic::new(Place::File(name.into()), message));
+            }
+        }
+    }
+
+    /// Reads the text of an experiment file.
+    pub fn text(&mut self, name: &str, text: String) {
+        let path = Path::new(name);
+        let source = Arc::new(Source { name: name.to_owned(), text });
+        let (assignments, mistakes) = toml_file::read(&source);
+        let before = self.diagnostics.len();
+        self.diagnostics.extend(mistakes);
+        self.assign_all(assignments, path);
+        diagnostic::sort(&mut self.diagnostics[before..]);
+    }
+
+    /// Reads a manifest. Beside a machine it says nothing of the tables that describe one, nor of
+    /// what the machine's file says.
+    fn manifest(&mut self, path: &Path, machine: bool) {
+        match Manifest::read(path) {
+            Ok((manifest, mut assignments)) => {
+                if machine {
+                    assignments.retain(|Assignment { key, .. }| {
+                        let of_machine = key.key().scope.part == Part::Machine;
+                        !of_machine && !self.configuration.is_set(*key)
+                    });
+                }
+                self.assign_all(assignments, path);
+                self.configuration.manifest = Some(manifest);
+            }
+            Err(mistakes) => self.diagnostics.extend(mistakes.0),
+        }
+    }
+
+    fn assign_all(&mut self, assignments: Vec<Assignment>, path: &Path) {
+        let base = path.parent().unwrap_or(Path::new(""));
+        for Assignment { key, raw, place } in assignments {
+            let origin = Origin::File(path.to_owned(), place.line());
+            if let Some(value) = self.value(key, key.key().kind, &raw, &place, base) {
+                self.enter(key, value, place, origin);
+            }
+        }
+    }
+
+    /// Reads a value from a file and takes down what is wrong with it.
+    fn value(
+        &mut self,
+        key: Id,
+        kind: Kind,
+        raw: &Raw,
+        place: &Place,
+        base: &Path,
+    ) -> Option<Value> {
+        if let (Kind::Words(words), Raw::List(items)) = (kind, raw) {
+            let read: Vec<_> = items
+                .iter()
+                .map(|(item, span)| {
+                    let place = place.within(span);
+                    self.value(key, Kind::Word(words), item, &place, base)
+                })
+                .collect();
+            return Value::list(read);
+        }
+        kind.read(raw, base)
+            .map_err(|mistake| {
+                let message = match place {
+                    Place::File(_) => format!("`{}`: {}", key.key().name, mistake.message),
+                    _ => mistake.message,
+                };
+                let place = narrow(place.clone(), raw, mistake.offset);
+                self.diagnostics.push(Diagnostic::new(place, message).help(mistake.help));
+            })
+            .ok()
+    }
+
+    fn set(&mut self, argument: &str) {
+        let shown = format!("--set {argument}");
+        let Some((name, text)) = argument.split_once('=') else {
+            let mistake = Diagnostic::new(Place::Argument(shown), "there is no `=`")
+                .help("write --set table.key=value, such as --set loggops.L=2500ns".to_owned());
+            return self.diagnostics.push(mistake);
+        };
+        let name = name.trim();
+        if let Some(id) = Id::named(name) {
+            let origin = Origin::Argument(shown.clone());
+            return self.argument(id, text.trim(), Place::Argument(shown), origin);
+        }
+        let (table, key) = name.rsplit_once('.').unwrap_or(("", name));
+        let (table, key) = if table.is_empty() || keys::is_table(table) {
+            (table, key)
+        } else {
+            name.split_once('.').map_or(("", name), |(table, _)| ("", table))
+        };
+        let mistake = Diagnostic::new(Place::Argument(shown), format!("unknown key `{name}`"))
+            .help(keys::suggestion(table, key));
+        self.diagnostics.push(mistake);
+    }
+
+    fn flag(&mut self, name: &'static str, text: &str, said: Option<&str>) {
+        let calls = self.configuration.is_traces() || self.configuration.is_program();
+        let Some(id) = keys::of_flag(name, calls) else { return };
+        let shown = match id.key().flag {
+            _ if said.is_some() => said.unwrap_or_default().to_owned(),
+            Some(flag) if flag.value.is_empty() => format!("--{}", flag.long),
+            Some(flag) => format!("--{} {text}", flag.long),
+            None => text.to_owned(),
+        };
+        if let Some(Entry { origin: Origin::Argument(other), .. }) = self.configuration.entry(id) {
+            let message = format!("`{}` is already set by `{other}`", id.key().name);
+            let mistake = Diagnostic::new(Place::Argument(shown), message);
+            return self.diagnostics.push(mistake);
+        }
+        self.argument(id, text, Place::Argument(shown.clone()), Origin::Argument(shown));
+    }
+
+    /// Enters a value that is given as plain text.
+    pub fn argument(&mut self, id: impl Into<Id>, text: &str, place: Place, origin: Origin) {
+        let id = id.into();
+        match id.key().kind.parse(text, Path::new("")) {
+            Ok(value) => self.enter(id, value, place, origin),
+            Err(mistake) => {
+                let mistake = Diagnostic::new(place, mistake.message).help(mistake.help);
+                self.diagnostics.push(mistake);
+            }
+        }
+    }
+
+    fn enter(&mut self, id: Id, value: Value, place: Place, origin: Origin) {
+        self.configuration.entries[id.place()] = Some(Entry { value, place, origin });
+    }
+}
+
+/// The place within a text in quotes, if the text stands there as it is.
+fn narrow(place: Place, raw: &Raw, offset: Option<usize>) -> Place {
+    let (Place::Text(source, span), Raw::Text(text), Some(offset)) = (&place, raw, offset) else {
+        return place;
+    };
+    let inner = span.start + 1..span.end.saturating_sub(1);
+    if source.text.get(inner.clone()) != Some(text) || offset >= text.len() {
+        return place;
+    }
+    Place::Text(Arc::clone(source), inner.start + offset..inner.end)
+}

@@ -1,0 +1,207 @@
+//! Reading of experiment files: all mistakes at once, each with its place.
+
+use std::{ops::Range, path::Path, sync::Arc};
+
+use toml::de::{DeTable, DeValue};
+
+use super::{
+    diagnostic::{Diagnostic, Place, Source},
+    keys::{self, Id, KEYS},
+    value::{Kind, Raw},
+};
+
+/// A key of the table of settings, with the value that a file gives it.
+pub(crate) struct Assignment {
+    pub key: Id,
+    pub raw: Raw,
+    pub place: Place,
+}
+
+/// The table that describes a network as SimGrid's platform files do.
+pub(crate) const PLATFORM: &str = "platform";
+
+/// The names of a text's tables.
+pub(crate) fn tables(text: &str) -> Vec<String> {
+    let (table, _) = DeTable::parse_recoverable(text);
+    let is_table = |value: &DeValue| value.is_table();
+    let tables = table.get_ref().iter().filter(|(_, value)| is_table(value.get_ref()));
+    tables.map(|(name, _)| name.get_ref().to_string()).collect()
+}
+
+/// Whether a text has such a table.
+pub(crate) fn has(text: &str, table: &str) -> bool {
+    DeTable::parse_recoverable(text)
+        .0
+        .get_ref()
+        .get(table)
+        .is_some_and(|value| value.get_ref().is_table())
+}
+
+/// What a file says, and what is wrong with how it says it.
+pub(crate) fn read(source: &Arc<Source>) -> (Vec<Assignment>, Vec<Diagnostic>) {
+    let (table, errors) = DeTable::parse_recoverable(&source.text);
+    let syntax: Vec<_> = errors.iter().map(|error| syntax(source, error)).collect();
+    let mut reader = Reader { source, assignments: Vec::new(), diagnostics: Vec::new() };
+    reader.table(table.get_ref(), "");
+    if !syntax.is_empty() {
+        // What recovery makes of a broken line is no mistake of its own.
+        let broken: Vec<_> = syntax.iter().filter_map(|d| d.place.line()).collect();
+        let sound = |place: &Place| place.line().is_none_or(|line| !broken.contains(&line));
+        reader.assignments.retain(|assignment| sound(&assignment.place));
+        reader.diagnostics.retain(|diagnostic| sound(&diagnostic.place));
+    }
+    reader.diagnostics.extend(syntax);
+    (reader.assignments, reader.diagnostics)
+}
+
+struct Reader<'a> {
+    source: &'a Arc<Source>,
+    assignments: Vec<Assignment>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Reader<'_> {
+    fn table(&mut self, table: &DeTable, name: &str) {
+        for (key, value) in table {
+            let full = match name {
+                "" => key.get_ref().to_string(),
+                _ => format!("{name}.{}", key.get_ref()),
+            };
+            if let Some(id) = Id::named(&full) {
+                let raw = match value.get_ref() {
+                    DeValue::Table(inner) if id.key().kind == Kind::Topology => {
+                        self.topology(inner, value.span())
+                    }
+                    value => Some(raw(value)),
+                };
+                let place = self.place(value.span());
+                self.assignments.extend(raw.map(|raw| Assignment { key: id, raw, place }));
+            } else if full == PLATFORM && value.get_ref().is_table() {
+                self.platform(key.span());
+            } else if !keys::is_table(&full) {
+                self.unknown(name, key.get_ref(), value.get_ref(), key.span());
+            } else if let DeValue::Table(inner) = value.get_ref() {
+                self.table(inner, &full);
+            } else {
+                let found = raw(value.get_ref()).describe();
+                let message = format!("`{full}` is a table of settings, found {found}");
+                let keys: Vec<_> = KEYS.iter().filter(|key| key.table() == full).collect();
+                let example = keys.first().map(|key| key.short()).unwrap_or_default();
+                let help =
+                    format!("write [{full}] on a line of its own, and `{example} = …` below it");
+                let place = self.place(value.span());
+                self.diagnostics.push(Diagnostic::new(place, message).help(help));
+            }
+        }
+    }
+
+    /// The network is what the file itself describes; its table is read with it.
+    fn platform(&mut self, span: Range<usize>) {
+        let name = Path::new(&self.source.name).file_name().unwrap_or_default();
+        let (raw, place) = (Raw::Text(name.to_string_lossy().into_owned()), self.place(span));
+        let key = keys::network::TOPOLOGY.id();
+        // Tables come in the order of the alphabet.
+        if self.assignments.iter().any(|assignment| assignment.key == key) {
+            let message = "the network is described here and by network.topology";
+            return self.diagnostics.push(Diagnostic::new(place, message));
+        }
+        self.assignments.push(Assignment { key, raw, place });
+    }
+
+    /// A topology as a table, `{ kind = "torus", dims = [4, 4] }`, is what it is as a text:
+    /// `torus:dims=4x4`.
+    fn topology(&mut self, table: &DeTable, span: Range<usize>) -> Option<Raw> {
+        let word = |raw: &Raw| match raw {
+            Raw::Text(text) | Raw::Integer(text) | Raw::Float(text) => Some(text.clone()),
+            _ => None,
+        };
+        let text = |raw: &Raw| match raw {
+            Raw::List(items) => {
+                let words: Option<Vec<_>> = items.iter().map(|(item, _)| word(item)).collect();
+                words.map(|words| words.join("x"))
+            }
+            raw => word(raw),
+        };
+        let (mut kind, mut options) = (None, Vec::new());
+        let mut sound = true;
+        for (key, value) in table {
+            let (name, raw) = (key.get_ref(), raw(value.get_ref()));
+            match text(&raw) {
+                Some(text) if name == "kind" => kind = Some(text),
+                Some(text) => options.push(format!("{name}={text}")),
+                None => {
+                    let found = raw.describe();
+                    let message = format!(
+                        "`{name}`: expected a number, a text or a list of numbers, found {found}"
+                    );
+                    self.diagnostics.push(Diagnostic::new(self.place(value.span()), message));
+                    sound = false;
+                }
+            }
+        }
+        if kind.is_none() && sound {
+            let help = "such as { kind = \"fat-tree\", levels = 2, radix = 36 }".to_owned();
+            let mistake = Diagnostic::new(self.place(span), "a topology needs its `kind`");
+            self.diagnostics.push(mistake.help(help));
+        }
+        let kind = kind.filter(|_| sound)?;
+        Some(Raw::Text(if options.is_empty() {
+            kind
+        } else {
+            format!("{kind}:{}", options.join(","))
+        }))
+    }
+
+    fn unknown(&mut self, table: &str, name: &str, value: &DeValue, span: Range<usize>) {
+        let what = if value.is_table() { "table" } else { "key" };
+        let message = match table {
+            "" => format!("unknown {what} `{name}`"),
+            _ => format!("unknown {what} `{name}` in [{table}]"),
+        };
+        let help = keys::suggestion(table, name);
+        let place = self.place(span);
+        self.diagnostics.push(Diagnostic::new(place, message).help(help));
+    }
+
+    fn place(&self, span: Range<usize>) -> Place {
+        Place::Text(Arc::clone(self.source), span)
+    }
+}
+
+/// A mistake in the file's TOML.
+fn syntax(source: &Arc<Source>, error: &toml::de::Error) -> Diagnostic {
+    let end = source.text.len();
+    let span = error.span().unwrap_or(end..end);
+    let help = unquoted(&source.text, span.start);
+    Diagnostic::new(Place::Text(Arc::clone(source), span), error.message()).help(help)
+}
+
+/// What to write instead, if the line gives a key a text without quotes.
+fn unquoted(text: &str, at: usize) -> Option<String> {
+    let start = text.get(..at)?.rfind('\n').map_or(0, |newline| newline + 1);
+    let line = text.get(start..)?.lines().next()?;
+    let (key, value) = line.split_once('=')?;
+    let value = value.split('#').next()?.trim();
+    let plain = |c: char| c.is_alphanumeric() || " ./:_-".contains(c);
+    (!value.is_empty() && value.chars().all(plain))
+        .then(|| format!("a text stands in quotes: {} = \"{value}\"", key.trim()))
+}
+
+fn raw(value: &DeValue) -> Raw {
+    match value {
+        DeValue::String(text) => Raw::Text(text.to_string()),
+        DeValue::Integer(number) => Raw::Integer(integer(number.as_str(), number.radix())),
+        DeValue::Float(number) => Raw::Float(number.as_str().to_owned()),
+        DeValue::Boolean(value) => Raw::Switch(*value),
+        DeValue::Datetime(_) => Raw::Other("a date or time of day"),
+        DeValue::Array(list) => {
+            Raw::List(list.iter().map(|item| (raw(item.get_ref()), item.span())).collect())
+        }
+        DeValue::Table(_) => Raw::Other("a table"),
+    }
+}
+
+/// The number in decimal, or as it stands if it is too large for that.
+fn integer(text: &str, radix: u32) -> String {
+    u64::from_str_radix(text, radix).map_or_else(|_| text.to_owned(), |number| number.to_string())
+}

@@ -1,0 +1,56 @@
+//! The check that every setting that was given is used, by the scopes of the keys.
+
+use super::{
+    configuration::Configuration,
+    diagnostic::Diagnostic,
+    keys::Id,
+    scope::{Model, Scope, Workload},
+};
+
+/// Mistakes for the settings that were given for this run and that its workload or its model does
+/// not use.
+pub(crate) fn mistakes(configuration: &Configuration, workload: Workload) -> Vec<Diagnostic> {
+    let model = configuration.model();
+    let said = Id::all().filter(|id| configuration.is_said_of_run(*id));
+    said.filter_map(|id| {
+        let scope = id.key().scope;
+        let (message, help) = if !scope.has_workload(workload) {
+            not_of_workload(id, workload)
+        } else if !scope.has_model(model) && !is_of_wire(model, scope) {
+            not_of_model(id, model)
+        } else {
+            return None;
+        };
+        Some(configuration.mistake(id, message).help(help))
+    })
+    .collect()
+}
+
+/// Whether the model is LogGOPSim's and the key one of LogGOPS's, which that compares itself.
+fn is_of_wire(model: Model, scope: Scope) -> bool {
+    model == Model::Loggopsim && scope.has_model(Model::Loggops)
+}
+
+fn not_of_workload(id: Id, workload: Workload) -> (String, String) {
+    let key = id.key();
+    let users = listed(key.scope.workloads().map(Workload::name), "or");
+    let message = format!("`{}` is not used by this workload", key.name);
+    (message, format!("the workload is {}; the setting belongs to {users}", workload.name()))
+}
+
+fn not_of_model(id: Id, model: Model) -> (String, String) {
+    let key = id.key();
+    let message = format!("`{}` is not used by the model {}", key.name, model.name());
+    let users = key.scope.models().filter(|model| *model != Model::Loggopsim);
+    (message, format!("set {}", listed(users.map(Model::choice), "or")))
+}
+
+/// Items in a row, the last behind a word.
+fn listed<'a>(items: impl Iterator<Item = &'a str>, word: &str) -> String {
+    let items: Vec<_> = items.collect();
+    match items.split_last() {
+        Some((last, [])) => (*last).to_owned(),
+        Some((last, rest)) => format!("{} {word} {last}", rest.join(", ")),
+        None => String::new(),
+    }
+}

@@ -1,0 +1,251 @@
+//! The workload `collective:NAME`: one collective operation by an algorithm that is named, that a
+//! library chooses, or that is the fastest.
+
+use std::time::Instant;
+
+use collectives::{Blocks, Call, Collective, Nodes, program::Scheduled};
+use units::{Bytes, Time, TimePerByte};
+
+use crate::{
+    job::{Failure, Job, Report, Runs, pending},
+    models::Model,
+    settings::{
+        configuration::Configuration,
+        diagnostic::Diagnostic,
+        keys::{self, Id, Setting},
+        value,
+    },
+};
+
+/// Mistakes for keys of `[workload]` that mean nothing here.
+fn useless(configuration: &Configuration, keys: &[Id], what: &str) -> Vec<Diagnostic> {
+    let said = keys.iter().filter(|id| configuration.is_said(**id));
+    said.map(|id| {
+        let message = format!("`{}` does not belong to {what}", id.key().name);
+        configuration.mistake(*id, message)
+    })
+    .collect()
+}
+
+/// A collective by an algorithm.
+#[derive(Debug)]
+pub enum Chosen {
+    /// By this one.
+    By(Scheduled),
+    /// By the fastest.
+    Fastest(Operation),
+}
+
+pub(crate) fn resolve(configuration: &Configuration) -> Result<Chosen, Vec<Diagnostic>> {
+    let Some(value::Workload::Collective(name)) = configuration.workload() else {
+        return Err(vec![configuration.mistake(keys::workload::SOURCE, "this is no collective")]);
+    };
+    let operation = operation(&name, configuration)?;
+    if operation.algorithm == AUTOMATIC {
+        return Ok(Chosen::Fastest(operation));
+    }
+    scheduled(&operation, configuration).map(Chosen::By)
+}
+
+impl Runs for Chosen {
+    fn run<M: Model>(&self, job: &Job<'_, Self, M>, start: Instant) -> Result<Report, Failure> {
+        match self {
+            Self::By(collective) => {
+                let simulated = job.simulate(collective, 0)?;
+                Ok(job.report(start, simulated, |op| pending(collective, op)))
+            }
+            Self::Fastest(operation) => {
+                let (collective, remark) = fastest(job, operation)?;
+                let mut simulated = job.simulate(&collective, 0)?;
+                simulated.outcome.remarks.push(remark);
+                Ok(job.report(start, simulated, |op| pending(&collective, op)))
+            }
+        }
+    }
+}
+
+/// Tries all algorithms of a collective; the first of the fastest, and a remark on all.
+fn fastest<M: Model>(
+    job: &Job<'_, Chosen, M>,
+    operation: &Operation,
+) -> Result<(Scheduled, String), Failure> {
+    let built = |name: &str| {
+        operation.by(name).map_err(|error| Failure::Input(format!("error: {name}: {error}")))
+    };
+    let mut found = Vec::new();
+    for name in operation.candidates() {
+        let outcome = job.alone(&built(name)?)?;
+        let end = outcome.ranks.iter().map(|rank| rank.finish).max().unwrap_or_default();
+        found.push((end, name));
+    }
+    found.sort_by_key(|(end, _)| *end);
+    let Some(&(_, name)) = found.first() else {
+        let message = "error: there is no algorithm to choose from".to_owned();
+        return Err(Failure::Input(message));
+    };
+    let all: Vec<_> = found.iter().map(|(end, name)| format!("{name} {end}")).collect();
+    let remark = format!("the best of {} algorithms: {}", found.len(), all.join(", "));
+    Ok((built(name)?, remark))
+}
+
+/// A collective operation of which the algorithm may still have to be chosen.
+#[derive(Debug)]
+pub struct Operation {
+    collective: Collective,
+    /// The algorithm; [`AUTOMATIC`] for the best.
+    algorithm: &'static str,
+    ranks: u32,
+    root: u32,
+    element: u64,
+    segment: Option<u64>,
+    blocks: Blocks,
+    nodes: Nodes,
+    rate: TimePerByte,
+    /// The schedule's time unit in picoseconds.
+    unit: u64,
+}
+
+/// The name of the best algorithm.
+const AUTOMATIC: &str = "automatic";
+
+impl Operation {
+    fn call(&self) -> Call<'_> {
+        Call {
+            ranks: self.ranks,
+            rank: 0,
+            root: self.root,
+            element: self.element,
+            commutative: true,
+            segment: self.segment,
+            blocks: &self.blocks,
+            received: &self.blocks,
+            nodes: &self.nodes,
+            inside: &collectives::NO_CHOICES,
+        }
+    }
+
+    /// The operation by an algorithm of this name.
+    fn by(&self, algorithm: &str) -> Result<Scheduled, collectives::Error> {
+        let cost = |bytes| (self.rate.cost(bytes).ps() + self.unit / 2) / self.unit;
+        Scheduled::new(self.collective, algorithm, &self.call(), cost)
+    }
+
+    /// The algorithms that can be chosen.
+    fn candidates(&self) -> Vec<&'static str> {
+        let found = collectives::candidates(self.collective, &self.call());
+        found.into_iter().map(|entry| entry.name).collect()
+    }
+}
+
+/// The collective that an experiment describes.
+fn operation(name: &str, configuration: &Configuration) -> Result<Operation, Vec<Diagnostic>> {
+    let mut mistakes = unused(name, configuration);
+    let found = collectives::named(name)
+        .map_err(|error| configuration.mistake(keys::workload::SOURCE, error.to_string()))
+        .and_then(|found| Ok((found, algorithm(found, configuration)?)));
+    let count = |key| configuration.value(key).unwrap_or(1) as u32;
+    let bytes = |key| configuration.value(key).map_or(1, Bytes::get);
+    let (ranks, root) =
+        (count(keys::workload::RANKS), configuration.value(keys::workload::ROOT).unwrap_or(0));
+    let is_rooted = found.as_ref().map_or(true, |(found, _)| found.is_rooted());
+    if !is_rooted {
+        mistakes.extend(useless(
+            configuration,
+            &[keys::workload::ROOT.id()],
+            "a collective without a root",
+        ));
+    } else if root >= u64::from(ranks) {
+        let message = format!("\"root\" is {root}, but the ranks are 0 to {}", ranks - 1);
+        mistakes.push(configuration.mistake(keys::workload::ROOT, message));
+    }
+    let (size, element) = (bytes(keys::workload::SIZE), bytes(keys::workload::ELEMENT));
+    if element == 0 || !size.is_multiple_of(element) {
+        let message = format!("elements of {element} B do not fill {size} B");
+        mistakes.push(configuration.mistake(keys::workload::ELEMENT, message));
+    }
+    let (collective, algorithm) = match found {
+        Ok(found) if mistakes.is_empty() => found,
+        found => {
+            mistakes.extend(found.err());
+            return Err(mistakes);
+        }
+    };
+    Ok(Operation {
+        collective,
+        algorithm,
+        ranks,
+        root: root as u32,
+        element,
+        segment: configuration
+            .is_said(keys::workload::SEGMENT)
+            .then(|| bytes(keys::workload::SEGMENT)),
+        blocks: Blocks::Same(size / element),
+        nodes: Nodes::Consecutive(count(keys::workload::PER_NODE)),
+        rate: configuration.value(keys::workload::REDUCE_COST).unwrap_or(TimePerByte::ZERO),
+        unit: configuration
+            .value(keys::workload::TIME_UNIT)
+            .unwrap_or(Time::from_ps(1_000))
+            .ps()
+            .max(1),
+    })
+}
+
+/// Options that mean nothing to the collective of this name.
+fn unused(name: &str, configuration: &Configuration) -> Vec<Diagnostic> {
+    let Ok(collective) = collectives::named(name) else { return Vec::new() };
+    let mut mistakes = Vec::new();
+    if collective == Collective::Barrier {
+        let keys =
+            [keys::workload::SIZE.id(), keys::workload::ELEMENT.id(), keys::workload::SEGMENT.id()];
+        mistakes.extend(useless(configuration, &keys, "a collective without data"));
+    }
+    if !collective.reduces() {
+        let what = "a collective that combines nothing";
+        mistakes.extend(useless(configuration, &[keys::workload::REDUCE_COST.id()], what));
+    }
+    if configuration.value(keys::workload::SEGMENT).map(Bytes::get) == Some(0) {
+        mistakes
+            .push(configuration.mistake(keys::workload::SEGMENT, "\"segment\" must be at least 1"));
+    }
+    mistakes
+}
+
+/// The operation by the algorithm that it names.
+fn scheduled(
+    operation: &Operation,
+    configuration: &Configuration,
+) -> Result<Scheduled, Vec<Diagnostic>> {
+    operation
+        .by(operation.algorithm)
+        .map_err(|error| vec![configuration.mistake(keys::workload::ALGORITHM, error.to_string())])
+}
+
+/// The collective that an experiment describes, by the algorithm that it names.
+pub(super) fn collective(
+    name: &str,
+    configuration: &Configuration,
+) -> Result<Scheduled, Vec<Diagnostic>> {
+    scheduled(&operation(name, configuration)?, configuration)
+}
+
+/// The algorithm of a collective: the one that is named, or else the library's choice.
+fn algorithm(
+    collective: Collective,
+    configuration: &Configuration,
+) -> Result<&'static str, Diagnostic> {
+    let wrong = |key: Setting<String>, error: collectives::Error| {
+        configuration.mistake(key, error.to_string())
+    };
+    if configuration.is_said(keys::workload::ALGORITHM) {
+        let name = configuration.value(keys::workload::ALGORITHM).unwrap_or_default();
+        let found = collectives::find(collective, &name);
+        return found
+            .map(|entry| entry.name)
+            .map_err(|error| wrong(keys::workload::ALGORITHM, error));
+    }
+    let name = configuration.value(keys::workload::COLLECTIVES).unwrap_or_default();
+    let found =
+        collectives::library(&name).map_err(|error| wrong(keys::workload::COLLECTIVES, error))?;
+    // A collective of which a library has no choice has only the default.
+    Ok(collectives::find(collective, found).map_or("default", |entry| entry.name))
+}

@@ -1,0 +1,184 @@
+//! The workload that is a schedule in GOAL, text or binary, from a file or standard input.
+
+use std::{
+    borrow::Cow,
+    fs,
+    io::{self, Read},
+    path::PathBuf,
+    sync::OnceLock,
+    time::Instant,
+};
+
+use results::Pending;
+use schedule::goal::{self, Form, Image, ReadError, Reading};
+
+use crate::{
+    job::{Failure, Job, Report, Runs, pending},
+    models::Model,
+    settings::{
+        configuration::Configuration,
+        diagnostic::{Diagnostic, reason},
+        keys, manifest, value,
+    },
+};
+
+/// A schedule, which is read when it first runs and kept.
+#[derive(Debug)]
+pub struct Goal {
+    pub(crate) source: Source,
+    input: OnceLock<Input>,
+}
+
+pub(crate) fn resolve(configuration: &Configuration) -> Result<Goal, Vec<Diagnostic>> {
+    let source = match configuration.workload() {
+        Some(value::Workload::File(path)) => Source::File(path),
+        _ => Source::Standard,
+    };
+    if source == Source::Standard && configuration.is_from_manifest(keys::workload::SOURCE) {
+        let message = "the schedule came from standard input, which a manifest does not keep";
+        let help = "give it again: --set workload.source=FILE".to_owned();
+        return Err(vec![configuration.mistake(keys::workload::SOURCE, message).help(help)]);
+    }
+    Ok(Goal { source, input: OnceLock::new() })
+}
+
+impl Goal {
+    fn input(&self) -> Result<&Input, Failure> {
+        if let Some(input) = self.input.get() {
+            return Ok(input);
+        }
+        let read = Input::read(&self.source)?;
+        Ok(self.input.get_or_init(|| read))
+    }
+}
+
+impl Runs for Goal {
+    fn run<M: Model>(&self, job: &Job<'_, Self, M>, start: Instant) -> Result<Report, Failure> {
+        let input = self.input()?;
+        let image = &input.reading.image;
+        let simulated = job
+            .simulate(image, image.bytes().len() as u64)
+            .map_err(|failure| locate(failure, input))?;
+        let stuck = simulated.outcome.deadlock.iter().flat_map(|deadlock| &deadlock.pending);
+        let stuck: Vec<_> = stuck.map(|op| (op.rank, op.index)).collect();
+        let mut lines = input.lines(&stuck).into_iter();
+        let mut report = job.report(start, simulated, |op| {
+            let pending = pending(image, op);
+            match lines.next().flatten() {
+                Some((line, text)) => Pending { line: Some(line), text: Some(text), ..pending },
+                None => pending,
+            }
+        });
+        report.warnings.extend(input.warnings());
+        report.standard.clone_from(&input.sha256);
+        Ok(report)
+    }
+}
+
+/// Adds to an error that concerns one operation where that stands.
+fn locate(failure: Failure, input: &Input) -> Failure {
+    let Failure::Simulation(host::Error::Truncated { rank, receive, .. }) = &failure else {
+        return failure;
+    };
+    match input.lines(&[(*rank, *receive)]).into_iter().flatten().next() {
+        Some((line, text)) => {
+            Failure::Input(format!("{failure}\n  at {}:{line}: {text}", input.source.name()))
+        }
+        None => failure,
+    }
+}
+
+/// Where a schedule comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// A file.
+    File(PathBuf),
+    /// Standard input.
+    Standard,
+}
+
+impl Source {
+    /// What it is called in messages.
+    pub fn name(&self) -> Cow<'_, str> {
+        match self {
+            Self::File(path) => path.to_string_lossy(),
+            Self::Standard => "standard input".into(),
+        }
+    }
+}
+
+/// A schedule that was read.
+#[derive(Debug)]
+struct Input {
+    source: Source,
+    reading: Reading,
+    /// What standard input said, if that was a text: it cannot be read again.
+    text: Vec<u8>,
+    /// SHA-256 of standard input, in hexadecimal.
+    sha256: Option<String>,
+}
+
+impl Input {
+    /// Reads a schedule in either form, and hashes it if it is lost then. The failure shows every
+    /// error.
+    fn read(source: &Source) -> Result<Self, Failure> {
+        let read = match source {
+            Source::File(path) => goal::read(path).map(|reading| Self {
+                source: source.clone(),
+                reading,
+                text: Vec::new(),
+                sha256: None,
+            }),
+            Source::Standard => Self::read_standard(),
+        };
+        read.map_err(|error| Failure::Input(goal_errors(&source.name(), error)))
+    }
+
+    fn read_standard() -> Result<Self, ReadError> {
+        let mut bytes = Vec::new();
+        io::stdin().lock().read_to_end(&mut bytes)?;
+        let sha256 = Some(manifest::hash_of(&bytes));
+        let (reading, text) = if Form::of(&bytes) == Some(Form::Text) {
+            let (image, warnings) = Image::from_text(&bytes).map_err(ReadError::Text)?;
+            (Reading { image, form: Form::Text, warnings }, bytes)
+        } else {
+            (goal::read_bytes(bytes)?, Vec::new())
+        };
+        Ok(Self { source: Source::Standard, reading, text, sha256 })
+    }
+
+    /// The lines of operations, given as (rank, index), if the schedule was a text and still is
+    /// there.
+    fn lines(&self, ops: &[(u32, u32)]) -> Vec<Option<(u64, String)>> {
+        if self.reading.form == Form::Binary || ops.is_empty() {
+            return Vec::new();
+        }
+        match &self.source {
+            Source::File(path) => goal::source_line(&fs::read(path).unwrap_or_default(), ops),
+            Source::Standard => goal::source_line(&self.text, ops),
+        }
+    }
+
+    /// That there are warnings, and how to see them.
+    fn warnings(&self) -> Option<String> {
+        let name = self.source.name();
+        let argument = if self.source == Source::Standard { "-".into() } else { name.clone() };
+        match self.reading.warnings.len() {
+            0 => None,
+            count => {
+                Some(format!("{name}: {count} warnings; `heddle check {argument}` shows them"))
+            }
+        }
+    }
+}
+
+/// Everything that is wrong with a GOAL file of this name.
+pub fn goal_errors(name: &str, error: ReadError) -> String {
+    match error {
+        ReadError::Io(error) => format!("error: {name}: {}", reason(&error)),
+        ReadError::Text(diagnostics) => {
+            diagnostics.iter().map(|diagnostic| diagnostic.render(name)).collect()
+        }
+        error => format!("error: {name}: {error}"),
+    }
+}

@@ -1,0 +1,166 @@
+//! The workload `pattern:NAME`: a schedule by a formula, and what the names of patterns mean.
+
+use std::{fmt::Write as _, time::Instant};
+
+use collectives::program::Scheduled;
+use schedule::pattern::{self, NAMES, Options};
+use units::{Bytes, Time};
+
+use super::collective;
+use crate::{
+    job::{Failure, Job, Report, Runs, pending},
+    models::Model,
+    settings::{
+        configuration::{Configuration, Request},
+        diagnostic::{Diagnostic, Mistakes},
+        keys::{self, Id, Setting},
+        scope::{self, Part},
+        usage, value,
+    },
+};
+
+/// A pattern.
+#[derive(Debug)]
+pub struct Pattern(pattern::Pattern);
+
+pub(crate) fn resolve(configuration: &Configuration) -> Result<Pattern, Vec<Diagnostic>> {
+    let Some(value::Workload::Pattern(name)) = configuration.workload() else {
+        return Err(vec![configuration.mistake(keys::workload::SOURCE, "this is no pattern")]);
+    };
+    build(&name, configuration).map(Pattern)
+}
+
+impl Runs for Pattern {
+    fn run<M: Model>(&self, job: &Job<'_, Self, M>, start: Instant) -> Result<Report, Failure> {
+        let simulated = job.simulate(&self.0, 0)?;
+        Ok(job.report(start, simulated, |op| pending(&self.0, op)))
+    }
+}
+
+/// A program that is made from settings alone.
+#[derive(Debug)]
+pub enum Generated {
+    /// A pattern.
+    Pattern(pattern::Pattern),
+    /// A collective.
+    Collective(Scheduled),
+}
+
+/// A line on each pattern.
+pub fn patterns() -> String {
+    let mut text = String::new();
+    for name in NAMES {
+        let _ = writeln!(text, "{name:<30}{}", description(name));
+    }
+    text
+}
+
+/// What a pattern does.
+fn description(name: &str) -> &'static str {
+    match name {
+        "dissemination" => "in round k, each rank sends to the one 2^k ahead",
+        "binomial-bcast" => "broadcast from the root along a binomial tree",
+        "binomial-reduce" => "reduction to the root along a binomial tree",
+        "binary-bcast" => "broadcast from the root along a binary tree",
+        "nway-dissemination" => "dissemination with several messages per round (--ways)",
+        "linear-alltoall" => "everyone sends to everyone at once, in the order of distance",
+        "pairwise-alltoall" => "everyone exchanges with everyone, one partner per step",
+        "alltoallv" => "as linear-alltoall with random sizes (--skew, --root, --seed)",
+        "allreduce-recursive-doubling" => "exchange of the whole vector with partners 2^k away",
+        "allreduce-rabenseifner" => "reduce-scatter by halving, then allgather by doubling",
+        "allreduce-ring" => "reduce-scatter, then allgather around a ring",
+        "gather" => "everyone sends to the root",
+        "scatter" => "the root sends to everyone",
+        "pipelined-ring" => "broadcast along a line, in segments (--segment)",
+        "double-ring" => "a message around a ring in each direction",
+        "linear-barrier" => "everyone reports to rank 0 and is answered",
+        "random-bisection" => "one half of the ranks sends to the other, in random pairs (--seed)",
+        "halo1d" => "neighbours on a periodic line, step by step (--steps, --compute, --allreduce)",
+        "halo2d" => "neighbours on a periodic grid of two dimensions (--grid)",
+        "halo3d" => "neighbours on a periodic grid of three dimensions (--grid)",
+        "random" => "in each step, everyone sends to a random other (--steps, --seed)",
+        _ => "",
+    }
+}
+
+/// Builds the pattern or collective that a request describes; settings that say nothing of either
+/// are mistakes.
+pub fn generated(request: &Request) -> Result<Generated, Mistakes> {
+    let configuration = Configuration::read(request)?;
+    let foreign =
+        Id::all().filter(|id| id.key().scope.part != Part::Program && configuration.is_said(*id));
+    let mut mistakes: Vec<_> = foreign
+        .map(|id| {
+            let message = format!("`{}` does not belong to a pattern", id.key().name);
+            configuration.mistake(id, message)
+        })
+        .collect();
+    let built = match configuration.workload() {
+        Some(value::Workload::Pattern(name)) => {
+            mistakes.extend(usage::mistakes(&configuration, scope::Workload::Pattern));
+            build(&name, &configuration).map(Generated::Pattern)
+        }
+        Some(value::Workload::Collective(name)) => {
+            mistakes.extend(usage::mistakes(&configuration, scope::Workload::Collective));
+            collective::collective(&name, &configuration).map(Generated::Collective)
+        }
+        _ => Err(vec![configuration.mistake(keys::workload::SOURCE, "this is no pattern")]),
+    };
+    match built {
+        Ok(generated) if mistakes.is_empty() => Ok(generated),
+        built => {
+            mistakes.extend(built.err().unwrap_or_default());
+            Err(Mistakes(mistakes))
+        }
+    }
+}
+
+/// Builds the pattern that an experiment describes.
+pub(crate) fn build(
+    name: &str,
+    configuration: &Configuration,
+) -> Result<pattern::Pattern, Vec<Diagnostic>> {
+    let options = options(configuration).map_err(|mistake| vec![mistake])?;
+    pattern::Pattern::build(name, &options).map_err(|error| {
+        let option = match &error {
+            pattern::Error::UnknownName { .. } | pattern::Error::TooLong { .. } => "source",
+            pattern::Error::Unused { option, .. } | pattern::Error::Zero { option } => option,
+            pattern::Error::Root { .. } => "root",
+            pattern::Error::Dimensions { .. } | pattern::Error::Grid { .. } => "grid",
+        };
+        let id = Id::named(&format!("workload.{option}")).unwrap_or(keys::workload::SOURCE.id());
+        vec![configuration.mistake(id, error.to_string())]
+    })
+}
+
+fn options(configuration: &Configuration) -> Result<Options, Diagnostic> {
+    // The table of keys keeps counts of ranks, ways and steps within 32 bits.
+    let count = |setting: Setting<u64>| configuration.value(setting).unwrap_or(1);
+    let bytes = |setting| configuration.value(setting).map(Bytes::get);
+    let size = bytes(keys::workload::SIZE).unwrap_or(1);
+    Ok(Options {
+        root: configuration.value(keys::workload::ROOT).unwrap_or(0) as u32,
+        ways: count(keys::workload::WAYS) as u32,
+        segment: bytes(keys::workload::SEGMENT).unwrap_or(1),
+        skew: count(keys::workload::SKEW),
+        steps: count(keys::workload::STEPS) as u32,
+        compute: compute(configuration)?,
+        allreduce: bytes(keys::workload::ALLREDUCE),
+        grid: configuration.value(keys::workload::GRID).unwrap_or_default(),
+        seed: count(keys::workload::SEED),
+        permute: configuration.value(keys::workload::PERMUTE),
+        ..Options::new(count(keys::workload::RANKS) as u32, size)
+    })
+}
+
+/// The computation of a step in the schedule's time unit.
+fn compute(configuration: &Configuration) -> Result<u64, Diagnostic> {
+    let time = configuration.value(keys::workload::COMPUTE).unwrap_or(Time::ZERO);
+    let unit = configuration.value(keys::workload::TIME_UNIT).unwrap_or(Time::from_ps(1_000));
+    if unit == Time::ZERO || !time.ps().is_multiple_of(unit.ps()) {
+        let message = format!("{time} is no multiple of the time unit, {unit}");
+        let help = "set workload.time-unit to a shorter one".to_owned();
+        return Err(configuration.mistake(keys::workload::COMPUTE, message).help(help));
+    }
+    Ok(time.ps() / unit.ps())
+}

@@ -1,0 +1,327 @@
+//! Synthetic traffic as a workload: load-latency curves, saturation, what the network tells.
+
+use std::{fs, io::Write, sync::Arc, time::Instant};
+
+use ::infiniband::Infiniband as Network;
+use results::{Artifact, Performance, RunDirectory};
+use serde::Serialize;
+use traffic::{Arrivals, Destinations, Lengths, Pattern, Point, Saturation, Settings, Span, Watch};
+use units::{Bytes, Time};
+
+use crate::{
+    folder::{self, Output},
+    job::Failure,
+    models::{
+        self, Machine,
+        infiniband::{Infiniband, tables},
+    },
+    plan,
+    settings::{
+        configuration::Configuration,
+        diagnostic::{Diagnostic, Mistakes, Place, reason, sort},
+        keys::{self, Id, Setting},
+        manifest, scope, usage,
+        value::Workload,
+    },
+};
+
+/// Traffic that can be measured.
+#[derive(Debug)]
+pub struct TrafficPlan {
+    network: Network,
+    topology: Arc<topology::Topology>,
+    settings: Settings,
+    loads: Vec<f64>,
+    saturation: bool,
+    interval: Time,
+    output: Option<Output>,
+    configuration: Configuration,
+    /// What is odd about it, though it can be run.
+    pub warnings: Vec<String>,
+}
+
+/// What was measured.
+#[derive(Debug, Serialize)]
+pub struct Measured {
+    /// The points, by load.
+    pub points: Vec<Point>,
+    /// Where the network saturates, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub saturation: Option<Saturation>,
+}
+
+/// How close saturation is found.
+const WITHIN: f64 = 0.01;
+
+impl TrafficPlan {
+    /// Checks the settings. The error lists every mistake.
+    pub fn new(configuration: Configuration) -> Result<Self, Mistakes> {
+        let mut mistakes = usage::mistakes(&configuration, scope::Workload::Traffic);
+        let resolved = models::resolve(&configuration).map_err(|found| mistakes.extend(found)).ok();
+        let (machine, remarks) = match resolved {
+            Some((Machine::Infiniband(machine), remarks)) => (Some(machine), remarks),
+            found => {
+                if found.is_some() && mistakes.is_empty() {
+                    let help =
+                        "set network.model = \"infiniband\" and a topology, or give a --machine";
+                    let message = "traffic needs a network with switches";
+                    let mistake = configuration.mistake(keys::workload::SOURCE, message);
+                    mistakes.push(mistake.help(help.to_owned()));
+                }
+                (None, Vec::new())
+            }
+        };
+        let loads = loads(&configuration).map_err(|mistake| mistakes.push(mistake)).ok();
+        let interval = tables::interval(&configuration, keys::traffic::INTERVAL)
+            .map_err(|mistake| mistakes.push(mistake))
+            .unwrap_or_default();
+        let lengths = lengths(&configuration).map_err(|found| mistakes.extend(found)).ok();
+        let output =
+            folder::output(&configuration).map_err(|mistake| mistakes.push(mistake)).ok().flatten();
+        let pattern = pattern(&configuration).map_err(|mistake| mistakes.push(mistake)).ok();
+        mistakes.extend(unused(&configuration, output.is_some(), loads.as_deref()));
+        let destinations = machine.as_ref().zip(pattern).and_then(|(machine, pattern)| {
+            let placed = destinations(&configuration, machine, &pattern);
+            placed.map_err(|mistake| mistakes.push(mistake)).ok()
+        });
+        let (Some(machine), Some(destinations), Some(lengths), Some(loads), true) =
+            (machine, destinations, lengths, loads, mistakes.is_empty())
+        else {
+            sort(&mut mistakes);
+            return Err(Mistakes(mistakes));
+        };
+        let (network, _) = machine
+            .with(destinations.hosts())
+            .map_err(|message| Mistakes(vec![nowhere(&message)]))?;
+        let settings = settings(&configuration, destinations, lengths);
+        Ok(Self {
+            network,
+            settings,
+            loads,
+            saturation: configuration.switch(keys::traffic::SATURATION),
+            interval,
+            output,
+            warnings: remarks,
+            topology: machine.topology,
+            configuration,
+        })
+    }
+
+    /// Whether a folder is written.
+    pub const fn writes(&self) -> bool {
+        self.output.is_some()
+    }
+
+    /// Measures, and writes what is asked for.
+    pub fn run(&self) -> Result<Measured, Failure> {
+        let wrong = |error: traffic::Error| Failure::Input(format!("error: {error}"));
+        let Some(output) = &self.output else { return self.measure().map_err(wrong) };
+        let start = Instant::now();
+        let mut directory = RunDirectory::create(&output.directory, output.force)?;
+        let inputs = plan::inputs(&self.configuration);
+        directory.write(Artifact::Manifest, |out| {
+            let text = manifest::write(&self.configuration, &inputs, None, &output.directory)?;
+            out.write_all(text.as_bytes())
+        })?;
+        let measured = match self.loads[..] {
+            [load] if !self.saturation => self.watch(load, &mut directory)?,
+            _ => self.measure().map_err(wrong)?,
+        };
+        let took = start.elapsed();
+        let points = &measured.points;
+        let messages = points.iter().map(|point| point.messages).sum();
+        let performance = Performance::measure(start, took, self.settings.threads, None, messages);
+        directory.write(Artifact::Performance, |out| results::write_pretty(out, &performance))?;
+        directory.write(Artifact::Points, |out| results::write_points(out, points))?;
+        directory.write(Artifact::PointsJson, |out| results::write_pretty(out, &measured))?;
+        directory.finish()?;
+        Ok(measured)
+    }
+
+    fn measure(&self) -> Result<Measured, traffic::Error> {
+        let (network, settings) = (&self.network, &self.settings);
+        if self.saturation {
+            let saturation = traffic::saturation(network, settings, WITHIN)?;
+            let points = saturation.points.clone();
+            return Ok(Measured { points, saturation: Some(saturation) });
+        }
+        let points = if let [load] = self.loads[..] {
+            vec![traffic::run(network, &Settings { load, ..settings.clone() })?]
+        } else {
+            traffic::curve(network, settings, &self.loads)?
+        };
+        Ok(Measured { points, saturation: None })
+    }
+
+    /// Measures one load and writes what the network tells of it.
+    fn watch(&self, load: f64, directory: &mut RunDirectory) -> Result<Measured, Failure> {
+        let settings = Settings { load, ..self.settings.clone() };
+        let watch = || Watch::new(self.interval);
+        let observed = traffic::observe(&self.network, &settings, false, watch)
+            .map_err(|error| Failure::Input(format!("error: {error}")))?;
+        let watched = Watch::merge(observed.probes);
+        let (network, topology) = (self.network.clone(), Arc::clone(&self.topology));
+        let seen = tables::Seen { watched, network, topology, end: observed.span.1 };
+        seen.write(directory, &tables::ALL)?;
+        Ok(Measured { points: vec![observed.point], saturation: None })
+    }
+}
+
+fn settings(
+    configuration: &Configuration,
+    destinations: Destinations,
+    lengths: Lengths,
+) -> Settings {
+    Settings {
+        arrivals: arrivals(configuration),
+        lengths,
+        span: Span::Precise {
+            half_width: configuration.value(keys::traffic::PRECISION).unwrap_or(0.02),
+            batches: configuration.value(keys::traffic::BATCHES).unwrap_or(200) as u32,
+        },
+        batch: configuration.value(keys::traffic::BATCH),
+        seed: configuration.value(keys::run::SEED).unwrap_or(1),
+        threads: configuration.value(keys::run::THREADS).unwrap_or(1) as usize,
+        ..Settings::new(destinations, 1.0)
+    }
+}
+
+fn nowhere(message: &str) -> Diagnostic {
+    Diagnostic::new(Place::Nowhere, message.trim_start_matches("error: ").to_owned())
+}
+
+/// The hosts that take part, in the order of their numbers: all that are in service, or those of
+/// `placement.hosts`.
+fn places(configuration: &Configuration, machine: &Infiniband) -> Result<Vec<u32>, Diagnostic> {
+    let graph = &machine.topology.graph;
+    let count = match configuration.value(keys::placement::HOSTS) {
+        Some(list) => {
+            let listed = topology::place::listed(&list, &graph.host_names());
+            listed.map_err(|faults| nowhere(&faults.render(keys::placement::HOSTS.name())))?.len()
+                as u32
+        }
+        None => machine.in_service(),
+    };
+    let places = machine.host_of_ranks(count).map_err(|message| nowhere(&message))?;
+    let mut taken = vec![false; graph.hosts() as usize];
+    let twice = places.iter().find(|&&host| std::mem::replace(&mut taken[host as usize], true));
+    let Some(&twice) = twice else { return Ok(places) };
+    let message = format!("{} is placed twice: traffic has each host once", graph.name(twice));
+    Err(configuration.mistake(keys::placement::KIND, message))
+}
+
+fn destinations(
+    configuration: &Configuration,
+    machine: &Infiniband,
+    pattern: &Pattern,
+) -> Result<Destinations, Diagnostic> {
+    let places = places(configuration, machine)?;
+    let placed = pattern.placed(&machine.topology, &places);
+    placed.map_err(|misfit| configuration.mistake(keys::workload::SOURCE, misfit.to_string()))
+}
+
+/// Refuses what is said but has no effect on this traffic.
+fn unused(configuration: &Configuration, writes: bool, loads: Option<&[f64]>) -> Vec<Diagnostic> {
+    let name = match configuration.workload() {
+        Some(Workload::Traffic(name)) => name,
+        _ => String::new(),
+    };
+    let is = |names: &[&str]| names.contains(&name.as_str());
+    let bursty = configuration.word(keys::traffic::ARRIVALS) == "bursty";
+    let saturation = configuration.switch(keys::traffic::SATURATION);
+    let single = writes && !saturation && loads.is_none_or(|loads| loads.len() == 1);
+    let refused = [
+        (
+            keys::traffic::HOST.id(),
+            is(&["hot-spot", "incast"]),
+            "it belongs to hot-spot and incast",
+        ),
+        (keys::traffic::WAYS.id(), is(&["incast"]), "it belongs to incast"),
+        (
+            keys::traffic::SHARE.id(),
+            is(&["hot-spot", "sphere"]),
+            "it belongs to hot-spot and sphere",
+        ),
+        (keys::traffic::RADIUS.id(), is(&["sphere"]), "it belongs to sphere"),
+        (keys::traffic::BURST.id(), bursty, "set traffic.arrivals = \"bursty\""),
+        (keys::traffic::LOAD.id(), !saturation, "saturation is sought among all loads"),
+        (
+            keys::traffic::INTERVAL.id(),
+            single,
+            "a run of one load with a folder (-o) writes lanes.csv",
+        ),
+    ];
+    let unused = |(id, used, _): &(Id, bool, &str)| !used && configuration.is_said_of_run(*id);
+    let mistake = |(id, _, help): (Id, bool, &str)| {
+        let message = format!("`{}` is not used by this workload", id.key().name);
+        configuration.mistake(id, message).help(help.to_owned())
+    };
+    refused.into_iter().filter(unused).map(mistake).collect()
+}
+
+fn loads(configuration: &Configuration) -> Result<Vec<f64>, Diagnostic> {
+    let text = configuration.value(keys::traffic::LOAD).unwrap_or_default();
+    traffic::loads(&text).map_err(|message| configuration.mistake(keys::traffic::LOAD, message))
+}
+
+/// Lengths by their names, or from a file.
+fn lengths(configuration: &Configuration) -> Result<Lengths, Vec<Diagnostic>> {
+    const KEY: Setting<String> = keys::traffic::LENGTH;
+    let text = configuration.value(KEY).unwrap_or_default();
+    if let Some(lengths) = Lengths::parse(&text) {
+        let wrong = |why| vec![configuration.mistake(KEY, format!("`{text}`: {why}"))];
+        return lengths.map_err(wrong);
+    }
+    let read = fs::read_to_string(&text).map_err(|error| {
+        let message = format!(
+            "expected a length, uniform:LEAST:MOST, normal:MEAN:DEVIATION, bimodal:SHORT:LONG:SHARE or \
+             a file, found `{text}` ({})",
+            reason(&error)
+        );
+        let help = match text.parse::<u64>() {
+            Ok(number) => format!("with its unit: `{}`", Bytes::new(number)),
+            Err(_) => "such as `2 KiB` or `uniform:64B:4KiB`".to_owned(),
+        };
+        vec![configuration.mistake(KEY, message).help(help)]
+    })?;
+    Lengths::read(&read).map_err(|wrong| {
+        let mistake = |wrong: traffic::Unreadable| {
+            Diagnostic::new(Place::File(text.clone().into()), wrong.to_string())
+        };
+        wrong.into_iter().map(mistake).collect()
+    })
+}
+
+fn pattern(configuration: &Configuration) -> Result<Pattern, Diagnostic> {
+    let Some(Workload::Traffic(name)) = configuration.workload() else {
+        return Err(configuration.mistake(keys::workload::SOURCE, "this is no traffic"));
+    };
+    let pattern = Pattern::named(&name)
+        .map_err(|misfit| configuration.mistake(keys::workload::SOURCE, misfit.to_string()))?;
+    let given_share = configuration.value(keys::traffic::SHARE);
+    let given_host = configuration.value(keys::traffic::HOST).unwrap_or(0) as u32;
+    Ok(match pattern {
+        Pattern::HotSpot { share, .. } => {
+            Pattern::HotSpot { host: given_host, share: given_share.unwrap_or(share) }
+        }
+        Pattern::Sphere { radius, share } => {
+            let given = configuration.value(keys::traffic::RADIUS);
+            let radius = given.map(|radius| radius as u32).or(radius);
+            Pattern::Sphere { radius, share: given_share.unwrap_or(share) }
+        }
+        Pattern::Incast { ways, .. } => {
+            let given = configuration.value(keys::traffic::WAYS);
+            Pattern::Incast { host: given_host, ways: given.map_or(ways, |ways| ways as u32) }
+        }
+        other => other,
+    })
+}
+
+fn arrivals(configuration: &Configuration) -> Arrivals {
+    match configuration.word(keys::traffic::ARRIVALS) {
+        "bernoulli" => Arrivals::Bernoulli,
+        "bursty" => Arrivals::Bursty(configuration.value(keys::traffic::BURST).unwrap_or(8.0)),
+        "fixed" => Arrivals::Fixed,
+        _ => Arrivals::Poisson,
+    }
+}
