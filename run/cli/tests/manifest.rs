@@ -295,3 +295,74 @@ fn the_summary_holds_what_varied() {
     assert_eq!(folder.heddle("run out -q -o again").code, 0);
     assert_eq!(folder.read("again/summary.json"), folder.read("out/summary.json"));
 }
+
+/// A machine file may serve several models: the manifest of a run over any of them runs again, with
+/// the same tables, and a ladder climbs from it as from the machine.
+#[test]
+fn every_machine_over_every_network_it_has() {
+    let folder = Folder::new("manifest-machines");
+    let machines = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/machines");
+    let mut runs = 0;
+    for entry in std::fs::read_dir(machines).expect("machines") {
+        let path = entry.expect("an entry").path();
+        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+        for network in ["loggops", "infiniband", "flow"] {
+            let machine = format!("--machine {} --network {network}", path.display());
+            for workload in
+                ["pattern:pairwise-alltoall --ranks 2 --size 3000B", "traffic:uniform --load 0.2"]
+            {
+                let out = format!("{name}-{network}-{}", &workload[..7]);
+                let first = folder.heddle(&format!("run {workload} {machine} -q -o {out}"));
+                if first.code != 0 {
+                    continue;
+                }
+                let again = folder.heddle(&format!("run {out}/manifest.json -q -o {out}-again"));
+                assert_eq!(
+                    (again.code, again.stderr.as_str()),
+                    (0, first.stderr.as_str()),
+                    "{out}"
+                );
+                assert_eq!(folder.names(&out), folder.names(&format!("{out}-again")));
+                for table in folder.names(&out) {
+                    if table != "performance.json" && table != "manifest.json" {
+                        let same = folder.read(&format!("{out}/{table}"))
+                            == folder.read(&format!("{out}-again/{table}"));
+                        assert!(same, "{out}/{table}");
+                    }
+                }
+                runs += 1;
+            }
+        }
+    }
+    // Each of the three TOML machines with a topology over three networks, with traffic over one of
+    // them, and the platforms over flows at least.
+    assert!(runs >= 12, "{runs}");
+}
+
+/// The makespans of a ladder, which is climbed from a machine and from a manifest of one of its
+/// models.
+#[test]
+fn a_ladder_climbs_from_a_manifest() {
+    let folder = Folder::new("manifest-ladder");
+    let machine = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../examples/machines/edr-cluster.toml");
+    let workload = "pattern:pairwise-alltoall --ranks 8 --size 3000B";
+    let machine = format!("--machine {}", machine.display());
+    assert_eq!(
+        folder.heddle(&format!("run {workload} {machine} --network infiniband -q -o out")).code,
+        0
+    );
+    let makespans = |command: String| {
+        let ladder = folder.heddle(&command);
+        assert_eq!(ladder.code, 0, "{command}: {}", ladder.stderr);
+        let json: serde_json::Value = serde_json::from_str(&ladder.stdout).expect("JSON");
+        json.to_string()
+            .split("makespan_ps\":")
+            .skip(1)
+            .map(|text| text.chars().take_while(char::is_ascii_digit).collect())
+            .collect::<Vec<String>>()
+    };
+    let first = makespans(format!("ladder {workload} {machine} --format json"));
+    assert_eq!(first.len(), 6);
+    assert_eq!(first, makespans("ladder out/manifest.json --format json".to_owned()));
+}

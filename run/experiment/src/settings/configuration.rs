@@ -57,6 +57,8 @@ pub(super) struct Entry {
     pub value: Value,
     pub place: Place,
     pub origin: Origin,
+    /// True if the user set it. A manifest also lists defaults, which nobody set.
+    pub said: bool,
 }
 
 /// The settings of an experiment, all of known type, not yet checked against each other.
@@ -199,19 +201,20 @@ impl Configuration {
     /// Whether the user said something about a setting. A manifest also repeats defaults, which
     /// says nothing.
     pub(crate) fn is_said(&self, id: impl Into<Id>) -> bool {
-        let id = id.into();
-        self.is_set(id) && !(self.is_from_manifest(id) && self.is_default(id))
+        self.entry(id).is_some_and(|entry| entry.said)
     }
 
     /// Whether the user said something about a setting for this run. A machine file, which may
-    /// describe the machine for several models, does not count.
+    /// describe the machine for several models, does not count, nor does a manifest, which has that
+    /// of its own run.
     pub(crate) fn is_said_of_run(&self, id: impl Into<Id>) -> bool {
         let id = id.into();
         let of_machine = |entry: &Entry| match &entry.origin {
             Origin::File(path, _) => self.machine.as_ref() == Some(path),
             _ => false,
         };
-        !self.lenient && self.is_said(id) && !self.entry(id).is_some_and(of_machine)
+        let described = self.entry(id).is_some_and(of_machine) || self.is_from_manifest(id);
+        !self.lenient && self.is_said(id) && !described
     }
 
     /// These settings with some others, for another model: what does not belong to it is left

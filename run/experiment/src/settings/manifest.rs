@@ -31,6 +31,9 @@ struct Contents {
     heddle: String,
     /// The settings by full name. What is as another setting is not repeated.
     experiment: serde_json::Map<String, serde_json::Value>,
+    /// The settings among them that nobody set. Manifests of earlier versions have no such list.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    defaults: Option<Vec<String>>,
     /// The files that the run read.
     inputs: Vec<Input>,
 }
@@ -58,6 +61,7 @@ pub(crate) struct Manifest {
     /// Where it is.
     pub path: PathBuf,
     inputs: Vec<Input>,
+    defaults: Option<Vec<String>>,
 }
 
 impl Manifest {
@@ -86,12 +90,21 @@ impl Manifest {
                 ))),
             }
         }
-        let inputs = contents.inputs;
+        let (inputs, defaults) = (contents.inputs, contents.defaults);
         let path = path.to_owned();
         if mistakes.is_empty() {
-            Ok((Self { path, inputs }, assignments))
+            Ok((Self { path, inputs, defaults }, assignments))
         } else {
             Err(Mistakes(mistakes))
+        }
+    }
+
+    /// Returns whether nobody set a key of the manifest's run. Without a list of such keys, those are
+    /// meant that have their default value.
+    pub fn is_default(&self, id: Id, has_default_value: bool) -> bool {
+        match &self.defaults {
+            Some(defaults) => defaults.iter().any(|name| name == id.key().name),
+            None => has_default_value,
         }
     }
 
@@ -121,6 +134,13 @@ pub(crate) fn write(
     let folder =
         std::path::absolute(folder).and_then(|folder| fs::canonicalize(&folder).or(Ok(folder)))?;
     let experiment = settings(configuration, &folder, |id| id.key().scope.part != Part::Display)?;
+    // A setting of the run that has its default value is as if nobody had set it.
+    let is_default = |id: Id| {
+        let of_run = id.key().scope.part == Part::Run && configuration.is_default(id);
+        of_run || !configuration.is_said(id)
+    };
+    let named = experiment.keys().filter_map(|name| Id::named(name));
+    let defaults = named.filter(|id| is_default(*id)).map(|id| id.key().name.to_owned()).collect();
     let standard = standard.map(|sha256| {
         let (path, sha256) = (STANDARD.to_owned(), sha256.to_owned());
         Ok(Input { path, sha256, note: Some(LOST.to_owned()) })
@@ -132,6 +152,7 @@ pub(crate) fn write(
     let contents = Contents {
         heddle: VERSION.to_owned(),
         experiment,
+        defaults: Some(defaults),
         inputs: standard.into_iter().chain(files).collect::<io::Result<_>>()?,
     };
     Ok(serde_json::to_string_pretty(&contents)? + "\n")

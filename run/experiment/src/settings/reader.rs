@@ -142,7 +142,14 @@ impl Reader {
                         !of_machine && !self.configuration.is_set(*key)
                     });
                 }
+                let keys: Vec<_> = assignments.iter().map(|assignment| assignment.key).collect();
                 self.assign_all(assignments, path);
+                for id in keys {
+                    let said = !manifest.is_default(id, self.configuration.is_default(id));
+                    if let Some(Some(entry)) = self.configuration.entries.get_mut(id.place()) {
+                        entry.said = said;
+                    }
+                }
                 self.configuration.manifest = Some(manifest);
             }
             Err(mistakes) => self.diagnostics.extend(mistakes.0),
@@ -243,7 +250,7 @@ impl Reader {
     }
 
     fn enter(&mut self, id: Id, value: Value, place: Place, origin: Origin) {
-        self.configuration.entries[id.place()] = Some(Entry { value, place, origin });
+        self.configuration.entries[id.place()] = Some(Entry { value, place, origin, said: true });
     }
 }
 
