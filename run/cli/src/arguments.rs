@@ -88,7 +88,7 @@ pub struct Run {
         conflicts_with_all = ["format", "per_rank", "output.gantt"]
     )]
     pub quiet: bool,
-    /// Print every setting and where it comes from, as a listing to read, and do not simulate
+    /// Print every setting and where it comes from, as an experiment file, and do not simulate
     #[arg(long)]
     pub print_config: bool,
     /// Start the program that a file of another user names
@@ -339,12 +339,16 @@ pub struct Ladder {
     /// Set a key of the experiment; can be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
-    /// Climb once for each of these values of a key
-    #[arg(long, value_name = "KEY=VALUE,VALUE,…")]
-    pub over: Option<String>,
-    /// Draw the makespans as SVG
-    #[arg(long, value_name = "FILE")]
+    /// Climb once for each of these values of a key, separated by commas; or, where values hold
+    /// commas, as words of their own behind the first: --over KEY=VALUE VALUE
+    #[arg(long, value_name = "KEY=VALUE,VALUE,…", num_args = 1..)]
+    pub over: Vec<String>,
+    /// Draw the makespans as SVG: with --over relative to the finest model
+    #[arg(long, value_name = "FILE.svg", value_parser = crate::files::svg)]
     pub plot: Option<String>,
+    /// Draw makespans in seconds also with --over
+    #[arg(long, requires = "plot")]
+    pub absolute: bool,
     /// How to print
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
@@ -385,7 +389,7 @@ pub struct Topology {
     #[arg(long, value_name = "HOST:HOST")]
     pub routes: Vec<String>,
     /// Draw the topology as SVG
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE.svg", value_parser = crate::files::svg)]
     pub draw: Option<String>,
     /// How to print
     #[arg(long, value_enum, default_value_t = Format::Table)]

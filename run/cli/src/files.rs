@@ -186,6 +186,16 @@ fn write_form(program: &impl Program, form: Form, out: &mut impl Write) -> io::R
     }
 }
 
+/// The name of a file that a drawing is written to: SVG, whose files end so or in nothing.
+pub fn svg(name: &str) -> Result<String, String> {
+    match Path::new(name).extension() {
+        Some(other) if !other.eq_ignore_ascii_case("svg") => {
+            Err(format!("drawings are SVG, found a name in .{}: end it in .svg", other.display()))
+        }
+        _ => Ok(name.to_owned()),
+    }
+}
+
 /// Writes a file under a temporary name and gives it its own once it is complete. What is not a
 /// regular file, such as a pipe, is written to directly.
 pub fn to_file(

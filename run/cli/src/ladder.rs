@@ -59,21 +59,28 @@ fn climb(
     next: impl FnMut(&str),
 ) -> Result<Climbed, Ending> {
     let terminal = Terminal::default();
-    Ok(match &arguments.over {
-        None => vec![(String::new(), ladder(request, &terminal, next)?)],
-        Some(over) => {
-            let (key, values) =
-                over.split_once('=').filter(|(_, values)| !values.is_empty()).ok_or_else(|| {
-                    Ending::new(
-                        Exit::Usage,
-                        format!("error: --over {over}\n  help: write KEY=VALUE,VALUE"),
-                    )
-                })?;
-            let values: Vec<_> = values.split(',').collect();
-            let found = ladders(request, (key, &values), &terminal, next)?;
-            values.iter().map(|value| format!("{key} = {value}")).zip(found).collect()
-        }
-    })
+    let Some((key, values)) = over(&arguments.over)? else {
+        return Ok(vec![(String::new(), ladder(request, &terminal, next)?)]);
+    };
+    let found = ladders(request, (key, &values), &terminal, next)?;
+    Ok(values.iter().map(|value| format!("{key} = {value}")).zip(found).collect())
+}
+
+/// A key and its values, of the words of `--over`.
+type Over<'a> = Option<(&'a str, Vec<&'a str>)>;
+
+/// The key and its values: a single word has values between commas, several have a value each.
+fn over(words: &[String]) -> Result<Over<'_>, Ending> {
+    let Some((first, rest)) = words.split_first() else { return Ok(None) };
+    let (key, values) =
+        first.split_once('=').filter(|(_, values)| !values.is_empty()).ok_or_else(|| {
+            let message = format!("error: --over {first}\n  help: write KEY=VALUE,VALUE");
+            Ending::new(Exit::Usage, message)
+        })?;
+    if rest.is_empty() {
+        return Ok(Some((key, values.split(',').collect())));
+    }
+    Ok(Some((key, [values].into_iter().chain(rest.iter().map(String::as_str)).collect())))
 }
 
 /// Prints and draws what was found.
@@ -89,7 +96,7 @@ fn report(arguments: &Arguments, climbed: &Climbed) -> Result<(), Ending> {
         complain(&format!("warning: {warning}"));
     }
     if let Some(file) = &arguments.plot {
-        let drawing = plot(&arguments.source, climbed).draw();
+        let drawing = plot(&arguments.source, climbed, arguments.absolute).draw();
         to_file(Path::new(file), |out| out.write_all(drawing.as_bytes()))?;
     }
     match arguments.format {
@@ -101,7 +108,7 @@ fn report(arguments: &Arguments, climbed: &Climbed) -> Result<(), Ending> {
         Format::Json => {
             let all: Vec<_> =
                 climbed.iter().map(|(value, ladder)| as_json(value, ladder)).collect();
-            let all = if arguments.over.is_some() {
+            let all = if !arguments.over.is_empty() {
                 json!(all)
             } else {
                 all.into_iter().next().unwrap_or_default()
@@ -266,10 +273,12 @@ fn as_json(value: &str, ladder: &Ladder) -> Value {
     json!({ "over": value, "rungs": rungs, "missing": missing })
 }
 
-/// The makespans of all models: relative to the finest if there are several ladders.
-fn plot(title: &str, climbed: &Climbed) -> CategoryChart {
+/// The makespans of all models: relative to the finest if there are several ladders, unless they are
+/// to be absolute.
+fn plot(title: &str, climbed: &Climbed, absolute: bool) -> CategoryChart {
     let several = climbed.len() > 1;
-    let y = if several { "makespan / that of the finest model" } else { "makespan, s" };
+    let y =
+        if several && !absolute { "makespan / that of the finest model" } else { "makespan, s" };
     let mut plot =
         CategoryChart { title: title.to_owned(), y: y.to_owned(), ..CategoryChart::default() };
     if !several {
@@ -289,8 +298,11 @@ fn plot(title: &str, climbed: &Climbed) -> CategoryChart {
         climbed.first().map(|(_, ladder)| models(ladder).map(|rung| rung.name).collect::<Vec<_>>());
     for name in names.unwrap_or_default() {
         let point = |(_, ladder): &(String, Ladder)| {
-            let reference = finest(ladder)?.makespan?;
             let own = ladder.rungs.iter().find(|rung| rung.name == name)?.makespan?;
+            if absolute {
+                return Some(own.ps() as f64 * 1e-12);
+            }
+            let reference = finest(ladder)?.makespan?;
             Some(ratio(own, reference)).filter(|ratio| ratio.is_finite())
         };
         plot.lines

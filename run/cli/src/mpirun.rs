@@ -4,14 +4,17 @@ pub mod check;
 mod manners;
 mod placement;
 
-use std::io::{self, BufWriter, Write};
+use std::{
+    ffi::OsString,
+    io::{self, BufWriter, Write},
+};
 
 use experiment::{Configuration, MakeRunner, Observers, Plan, Printing, Report, Request};
 
 pub use manners::Adapted;
 
 use crate::{
-    arguments::{Format, Mpirun},
+    arguments::{Arguments, Format, Mpirun},
     exit::{Ending, Exit, complain, print, written},
     program,
     progress::Terminal,
@@ -23,6 +26,13 @@ use crate::{
 /// exit code is the program's own, if it ran.
 pub fn run(arguments: &Mpirun, make: Option<MakeRunner>) -> Result<u8, Ending> {
     let configuration = Configuration::read(&request(arguments)?)?;
+    if !arguments.quiet && make.is_none() {
+        behind_program(&arguments.command).iter().for_each(|word| {
+            complain(&format!(
+                "note: {word} is an argument of the program; options of heddle come before it"
+            ));
+        });
+    }
     if arguments.check {
         return check::run(&configuration, arguments.format);
     }
@@ -57,6 +67,21 @@ pub fn run(arguments: &Mpirun, make: Option<MakeRunner>) -> Result<u8, Ending> {
         program::complain_of_deadlock(&report);
     }
     Ok(program::code(&report))
+}
+
+/// The arguments of the first program that look like options of ours.
+fn behind_program(words: &[OsString]) -> Vec<String> {
+    let command = <Arguments as clap::CommandFactory>::command();
+    let known = command.find_subcommand("mpirun");
+    let is_ours = |word: &str| {
+        let name = word.strip_prefix("--").map(|word| word.split('=').next().unwrap_or(word));
+        let long =
+            |name| known.is_some_and(|known| known.get_arguments().any(|a| a.get_long() == name));
+        ["-n", "-np"].contains(&word) || name.is_some() && name != Some("help") && long(name)
+    };
+    let words = words.iter().skip(1).take_while(|word| *word != ":");
+    let words = words.map(|word| word.to_string_lossy().into_owned());
+    words.filter(|word| is_ours(word)).collect()
 }
 
 /// The programs as the workload that the experiment knows.

@@ -77,7 +77,7 @@ fn settings_override_a_manifest() {
         "L = \"3 us\"                         # --set loggops.L=3us",
         "G = \"80 ps/B\"                      # out/manifest.json",
         "o-send = \"700 ns\"                  # out/manifest.json",
-        "o-recv = \"2 us\"                    # as loggops.o",
+        "# o-recv = \"2 us\"                  # as loggops.o",
         "time-unit = \"10 ns\"                # out/manifest.json",
         "source = \"out/../app.goal\"         # out/manifest.json",
     ] {

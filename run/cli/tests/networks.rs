@@ -218,7 +218,6 @@ fn mistakes() {
     folder.write("routes.txt", "0: 255 0\n");
     let cases = [
         ("--network infiniband", "needs a topology"),
-        ("--topology star:hosts=8", "is not used by the model loggops"),
         ("--network infiniband --topology star:host=8", "did you mean"),
         ("--network infiniband --topology dangling.csv", "line 2"),
         ("--network infiniband --topology missing.csv", "missing.csv"),

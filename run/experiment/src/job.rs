@@ -204,7 +204,11 @@ impl<W: Runs, M: Model> Job<'_, W, M> {
     /// # Errors
     /// If an input is wrong, or the simulation cannot be carried out.
     pub fn run(&self) -> Result<Report, Failure> {
-        self.workload.run(self, Instant::now())
+        let mut report = self.workload.run(self, Instant::now())?;
+        let ranks = report.ranks().len() as u32;
+        let hosts = self.machine.hosts(ranks).ok().flatten();
+        report.summary.remarks.extend(hosts.and_then(|hosts| crowded(&hosts)));
+        Ok(report)
     }
 }
 
@@ -293,6 +297,18 @@ impl<W, M: Model> Job<'_, W, M> {
             standard: None,
         }
     }
+}
+
+/// A remark on how many ranks share a host, where there are more ranks than hosts.
+fn crowded(hosts: &live::Hosts) -> Option<String> {
+    let (ranks, names) = (hosts.of.len(), hosts.names.len());
+    if ranks <= names {
+        return None;
+    }
+    let mut counts = vec![0_u32; names];
+    hosts.of.iter().for_each(|host| counts[*host as usize] += 1);
+    let most = counts.into_iter().max().unwrap_or_default();
+    Some(format!("{ranks} ranks on {names} hosts: up to {most} on each"))
 }
 
 /// An operation of a program that can never finish.

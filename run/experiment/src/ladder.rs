@@ -159,6 +159,7 @@ fn climb(
     }
     let noise = Id::all().any(|id| id.key().table() == "noise" && configuration.is_said(id));
     let mut ladder = Ladder::default();
+    let remark = used_somewhere(configuration)?;
     let mut computed = Vec::new();
     let in_process = configuration.is_in_process();
     for Model { name, mut settings, missing } in models(configuration) {
@@ -182,6 +183,7 @@ fn climb(
                 "live.in-process has no effect: on a ladder, each rank is a process".to_owned(),
             );
         }
+        plan.warnings.extend(remark.clone());
         plan.records.calls = configuration.is_traces();
         reuse(&mut plan, known);
         let report = plan.job(Observers { progress, ..Observers::default() }).run()?;
@@ -191,6 +193,36 @@ fn climb(
         ladder.rungs.push(rung(name, report, &plan, &computed));
     }
     Ok(ladder)
+}
+
+/// Refuses settings of the command line that no model of the ladder uses. Returns a remark on those
+/// that only some use; noise has a remark of its own.
+fn used_somewhere(configuration: &Configuration) -> Result<Option<String>, Mistakes> {
+    let run: Vec<_> =
+        models(configuration).into_iter().filter(|model| model.missing.is_none()).collect();
+    let kinds = |model: &Model| {
+        let word = model.settings.iter().find(|(id, _)| *id == keys::network::MODEL.id());
+        word.and_then(|(_, word)| scope::Model::ALL.into_iter().find(|model| model.name() == *word))
+    };
+    let kinds: Vec<_> = run.iter().filter_map(kinds).collect();
+    let (mut mistakes, mut partly) = (Vec::new(), Vec::new());
+    for id in Id::all().filter(|id| configuration.argument(*id).is_some()) {
+        let (key, scope) = (id.key(), id.key().scope);
+        if key.table() == "noise" || kinds.iter().all(|kind| scope.has_model(*kind)) {
+            continue;
+        }
+        if kinds.iter().any(|kind| scope.has_model(*kind)) {
+            partly.push(key.name);
+        } else {
+            let message = format!("`{}` is not used by any model of this ladder", key.name);
+            mistakes.push(configuration.mistake(id, message));
+        }
+    }
+    if !mistakes.is_empty() {
+        return Err(Mistakes(mistakes));
+    }
+    let some = (!partly.is_empty()).then(|| partly.join(", "));
+    Ok(some.map(|names| format!("used by some models of the ladder only: {names}")))
 }
 
 /// Puts a schedule that was read before in the place of the plan's, or keeps that for others.

@@ -37,6 +37,8 @@ pub struct Plan {
     pub output: Option<Output>,
     /// Whether a timeline is drawn on the terminal.
     pub gantt: bool,
+    /// Remarks on the settings, which stand in the summary.
+    pub remarks: Vec<String>,
     /// What is odd about it, though it can be run.
     pub warnings: Vec<String>,
     /// The files that it reads.
@@ -94,6 +96,7 @@ impl Plan {
             records: folder::records(&configuration, output.as_ref()),
             gantt: configuration.switch(keys::run::output::GANTT),
             output,
+            remarks: usage::remark(&configuration).into_iter().collect(),
             warnings,
             inputs,
             configuration,
@@ -121,6 +124,7 @@ impl Plan {
         report.summary.parameters = parameters.map_err(|source| {
             Failure::Output(results::Error::Io { path: folder.to_owned(), source })
         })?;
+        report.summary.remarks.extend(self.remarks.iter().cloned());
         if let (Some(output), Some(directory)) = (&self.output, directory) {
             folder::write(self, output, &mut report, directory)?;
         }

@@ -11,7 +11,7 @@ use traces::source::Traces;
 
 use super::{
     diagnostic::{Diagnostic, Mistakes, Place},
-    keys::{self, Fallback, Id, KEYS, Key, Setting, TABLES},
+    keys::{self, Fallback, Id, Setting, TABLES},
     launch,
     manifest::Manifest,
     reader::Reader,
@@ -209,12 +209,24 @@ impl Configuration {
     /// of its own run.
     pub(crate) fn is_said_of_run(&self, id: impl Into<Id>) -> bool {
         let id = id.into();
-        let of_machine = |entry: &Entry| match &entry.origin {
+        let described = self.is_of_machine(id) || self.is_from_manifest(id);
+        !self.lenient && self.is_said(id) && !described
+    }
+
+    /// Returns whether the value of a setting comes from the machine file.
+    pub(crate) fn is_of_machine(&self, id: impl Into<Id>) -> bool {
+        self.entry(id).is_some_and(|entry| match &entry.origin {
             Origin::File(path, _) => self.machine.as_ref() == Some(path),
             _ => false,
-        };
-        let described = self.entry(id).is_some_and(of_machine) || self.is_from_manifest(id);
-        !self.lenient && self.is_said(id) && !described
+        })
+    }
+
+    /// Returns the argument of the command line that set a key, if one did.
+    pub(crate) fn argument(&self, id: impl Into<Id>) -> Option<&str> {
+        match &self.entry(id)?.origin {
+            Origin::Argument(argument) => Some(argument),
+            _ => None,
+        }
     }
 
     /// These settings with some others, for another model: what does not belong to it is left
@@ -280,13 +292,14 @@ impl fmt::Display for Origin {
 }
 
 impl fmt::Display for Configuration {
-    /// Every setting in TOML, with its origin as a comment; an unset one is a comment as a whole.
+    /// An experiment file of the settings that are set and used, each with its origin as a comment.
+    /// All others are comments as a whole, with the values that they have.
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         for (number, (table, _)) in TABLES.iter().enumerate() {
             let blank = if number == 0 { "" } else { "\n" };
             writeln!(f, "{blank}[{table}]")?;
-            for key in KEYS.iter().filter(|key| key.table() == *table) {
-                self.print(key, f)?;
+            for id in Id::all().filter(|id| id.key().table() == *table) {
+                self.print(id, f)?;
             }
         }
         Ok(())
@@ -294,18 +307,26 @@ impl fmt::Display for Configuration {
 }
 
 impl Configuration {
-    fn print(&self, key: &Key, f: &mut fmt::Formatter) -> fmt::Result {
+    fn print(&self, id: Id, f: &mut fmt::Formatter) -> fmt::Result {
+        let key = id.key();
         let mut line = String::new();
-        match (self.get(key.name), key.fallback) {
-            (Some((value, origin)), _) => {
-                write!(line, "{} = {value}", key.short())?;
-                writeln!(f, "{line:<34} # {origin}")
-            }
-            (None, Fallback::Unset(meaning)) => {
-                write!(line, "# {} is unset", key.short())?;
-                writeln!(f, "{line:<34} # {meaning}")
-            }
-            (None, _) => Ok(()),
-        }
+        let Some((value, origin)) = self.found(id) else {
+            let Fallback::Unset(meaning) = key.fallback else { return Ok(()) };
+            write!(line, "# {} is unset", key.short())?;
+            return writeln!(f, "{line:<34} # {meaning}");
+        };
+        let said = self.is_said(id);
+        let mark = if said && self.uses(id) { "" } else { "# " };
+        let unused = if said && !self.uses(id) { "; not used by this run" } else { "" };
+        write!(line, "{mark}{} = {value}", key.short())?;
+        writeln!(f, "{line:<34} # {origin}{unused}")
+    }
+
+    /// Returns whether the workload, if there is one, and the model use a key.
+    fn uses(&self, id: Id) -> bool {
+        let scope = id.key().scope;
+        let workload = self.workload_kind();
+        workload.is_none_or(|workload| scope.has_workload(workload))
+            && scope.has_model(self.model())
     }
 }

@@ -125,7 +125,8 @@ directory = \"out\"
 `heddle run FILE.toml` runs it. Every key can be left out, except `workload.source`. An argument
 `--set table.key=value` overrides a key of the file, and so do the flags named below; a value then
 needs no quotes, and a list is separated by commas. `heddle run FILE.toml --print-config` shows every
-value and where it comes from: a listing to read, also of what does not apply to the run, and no experiment file.
+value and where it comes from, as an experiment file that can be run in the same folder: what is set and
+used stands there as a setting, everything else as a comment.
 
 A quantity is a text with its unit, such as `\"2500 ns\"` or `\"64 KiB\"`; a bare number is an error.
 Relative paths in a file are relative to the file, those of the command line to the current folder.

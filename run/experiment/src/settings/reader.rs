@@ -9,11 +9,11 @@ use std::{
 use super::{
     configuration::{Configuration, Entry, Origin, Request},
     diagnostic::{self, Diagnostic, Mistakes, Place, Source, reason},
-    keys::{self, Id, KEYS},
+    keys::{self, Id, KEYS, Setting},
     manifest::Manifest,
     scope::Part,
     toml_file::{self, Assignment},
-    value::{Kind, Raw, Value, is_xml},
+    value::{Kind, Raw, Topology, Value, is_xml},
 };
 
 /// Settings that are being read, and what is wrong with them.
@@ -66,7 +66,7 @@ impl Reader {
 
     /// The settings, or everything that is wrong with them.
     pub fn finish(mut self) -> Result<Configuration, Mistakes> {
-        self.platform();
+        self.model();
         if self.diagnostics.is_empty() {
             Ok(self.configuration)
         } else {
@@ -74,14 +74,23 @@ impl Reader {
         }
     }
 
-    /// The model of a platform is `flow` unless something else is said.
-    fn platform(&mut self) {
-        const TOPOLOGY: keys::Setting<super::value::Topology> = keys::network::TOPOLOGY;
-        let is_set = self.configuration.is_set(keys::network::MODEL);
-        if !is_set && self.configuration.platform().is_some() {
-            let place = self.configuration.place(TOPOLOGY);
-            self.argument(keys::network::MODEL, "flow", place, Origin::Same(TOPOLOGY.name()));
+    /// Chooses the model if nothing else does: flows for a platform, and switches for a topology that
+    /// is not only that of a machine file, which may serve several models.
+    fn model(&mut self) {
+        const TOPOLOGY: Setting<Topology> = keys::network::TOPOLOGY;
+        if self.configuration.is_set(keys::network::MODEL) {
+            return;
         }
+        let model = if self.configuration.platform().is_some() {
+            "flow"
+        } else if self.configuration.is_set(TOPOLOGY) && !self.configuration.is_of_machine(TOPOLOGY)
+        {
+            "infiniband"
+        } else {
+            return;
+        };
+        let place = self.configuration.place(TOPOLOGY);
+        self.argument(keys::network::MODEL, model, place, Origin::Same(TOPOLOGY.name()));
     }
 
     /// Reads what is to be run; `machine` says whether the machine was described apart.

@@ -26,6 +26,21 @@ pub(crate) fn mistakes(configuration: &Configuration, workload: Workload) -> Vec
     .collect()
 }
 
+/// A remark on the settings of a machine that the model does not use, since a machine file may serve
+/// several models.
+pub(crate) fn remark(configuration: &Configuration) -> Option<String> {
+    let model = configuration.model();
+    let unused = Id::all().filter(|id| {
+        let scope = id.key().scope;
+        let is_unused = !scope.has_model(model) && !is_of_wire(model, scope);
+        let described = configuration.is_of_machine(*id) || configuration.is_from_manifest(*id);
+        is_unused && described && configuration.is_said(*id)
+    });
+    let names: Vec<_> = unused.map(|id| id.key().name).collect();
+    let unused = (!names.is_empty()).then(|| names.join(", "))?;
+    Some(format!("settings of the machine for other models than {}: {unused}", model.name()))
+}
+
 /// Whether the model is LogGOPSim's and the key one of LogGOPS's, which that compares itself.
 fn is_of_wire(model: Model, scope: Scope) -> bool {
     model == Model::Loggopsim && scope.has_model(Model::Loggops)

@@ -47,8 +47,31 @@ impl Goal {
         if let Some(input) = self.input.get() {
             return Ok(input);
         }
-        let read = Input::read(&self.source)?;
+        let read = Input::read(&self.source).map_err(|failure| self.suggest(failure))?;
         Ok(self.input.get_or_init(|| read))
+    }
+}
+
+impl Goal {
+    /// Adds to a failure the workload that a plain name may have meant.
+    fn suggest(&self, failure: Failure) -> Failure {
+        let Source::File(path) = &self.source else { return failure };
+        let name = path.to_string_lossy();
+        if path.exists() || name.contains(['/', '.']) {
+            return failure;
+        }
+        let collectives = collectives::WITH_ALGORITHMS.map(collectives::Collective::name);
+        let near = |kind: &str, known: &[&'static str]| {
+            let contained = known.iter().copied().filter(|known| known.contains(&*name));
+            let found = units::nearest(&name, known).or(contained.min_by_key(|known| known.len()));
+            found.map(|found| format!("{kind}:{found}"))
+        };
+        let found = [near("pattern", &schedule::pattern::NAMES), near("collective", &collectives)];
+        let found: Vec<_> = found.into_iter().flatten().collect();
+        if found.is_empty() {
+            return failure;
+        }
+        Failure::Input(format!("{failure}\n  help: did you mean {}?", found.join(" or ")))
     }
 }
 

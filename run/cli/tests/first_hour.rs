@@ -1,0 +1,102 @@
+//! Command lines that somebody tries in the first hour.
+
+mod common;
+
+use common::Folder;
+use serde_json::Value;
+
+/// The makespans of a ladder, or of several, in JSON.
+fn makespans(folder: &Folder, command: &str) -> Vec<u64> {
+    let ended = folder.heddle(command);
+    assert_eq!(ended.code, 0, "{command}: {}", ended.stderr);
+    let json: Value = serde_json::from_str(&ended.stdout).expect("JSON");
+    let ladders = if let Value::Array(all) = json { all } else { vec![json] };
+    let rungs = ladders.iter().flat_map(|ladder| ladder["rungs"].as_array().expect("rungs"));
+    rungs.map(|rung| rung["makespan_ps"].as_u64().expect("an end")).collect()
+}
+
+/// A topology alone chooses a network with switches, and more ranks than hosts are remarked: the
+/// eight ranks of a gather on four hosts are two on each.
+#[test]
+fn a_topology_alone() {
+    let folder = Folder::new("first-topology");
+    let run = "run pattern:gather --ranks 8 --topology star:hosts=4 --format json";
+    let alone = folder.heddle(run).json();
+    let named = folder.heddle(&format!("{run} --network infiniband")).json();
+    assert_eq!(alone["makespan_ps"], named["makespan_ps"]);
+    assert_ne!(alone["signals"], Value::Null);
+    let remarks = alone["remarks"].to_string();
+    assert!(remarks.contains("8 ranks on 4 hosts: up to 2 on each"), "{remarks}");
+    assert!(remarks.contains("loggops.o is 1.5 us by default"), "{remarks}");
+}
+
+/// What is printed as the configuration is an experiment file that gives the same tables.
+#[test]
+fn a_printed_configuration_can_be_run() {
+    let folder = Folder::new("first-printed");
+    let machine = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../examples/machines/edr-cluster.toml");
+    for network in ["loggops", "infiniband", "flow"] {
+        let run = format!(
+            "run pattern:halo2d --ranks 16 --size 3000B --machine {} --network {network}",
+            machine.display()
+        );
+        let printed = folder.heddle(&format!("{run} --print-config"));
+        assert_eq!(printed.code, 0, "{}", printed.stderr);
+        folder.write(&format!("{network}.toml"), &printed.stdout);
+        for command in [
+            format!("{run} -q -o {network}-first"),
+            format!("run {network}.toml -q -o {network}-printed"),
+        ] {
+            let ended = folder.heddle(&command);
+            assert_eq!(ended.code, 0, "{command}: {}", ended.stderr);
+        }
+        let table = |name: &str| folder.read(&format!("{network}-{name}/ranks.csv"));
+        assert!(table("first") == table("printed"), "{network}");
+    }
+}
+
+/// Values of a ladder that hold commas are words of their own.
+#[test]
+fn values_with_commas() {
+    let folder = Folder::new("first-over");
+    let ladder = "ladder pattern:gather --ranks 4 --topology star:hosts=4 --format json";
+    let commas = makespans(&folder, &format!("{ladder} --over workload.size=1KiB,64KiB"));
+    let words = makespans(&folder, &format!("{ladder} --over workload.size=1KiB 64KiB"));
+    assert_eq!(commas, words);
+    let levels = makespans(&folder, &format!("{ladder} --over network.levels=0,1 1,0"));
+    assert_eq!(levels.len(), 2 * makespans(&folder, ladder).len());
+}
+
+/// Settings that only some models of a ladder use are remarked; those that none uses are mistakes.
+#[test]
+fn settings_of_a_ladder() {
+    let folder = Folder::new("first-ladder");
+    let some = folder
+        .heddle("ladder pattern:gather --ranks 4 --topology star:hosts=4 --set network.mtu=2KiB");
+    assert_eq!(some.code, 0, "{}", some.stderr);
+    let expected = "warning: used by some models of the ladder only: network.mtu";
+    assert!(some.stderr.contains(expected), "{}", some.stderr);
+    let none = folder.heddle("ladder pattern:gather --ranks 4 --set network.mtu=2KiB");
+    assert_eq!(none.code, 2, "{}", none.stderr);
+    let expected = "`network.mtu` is not used by any model of this ladder";
+    assert!(none.stderr.contains(expected), "{}", none.stderr);
+}
+
+/// Drawings in other forms are refused rather than written under a wrong name, and a plain name of a
+/// pattern or a collective is recognised.
+#[test]
+fn names_that_mean_something_else() {
+    let folder = Folder::new("first-names");
+    for (command, code, wanted) in [
+        ("topology star:hosts=4 --draw x.png", 2, "drawings are SVG"),
+        ("ladder pattern:gather --plot x.PNG", 2, "drawings are SVG"),
+        ("run alltoall", 1, "collective:alltoall"),
+        ("run dissemination", 1, "did you mean pattern:dissemination"),
+    ] {
+        let ended = folder.heddle(command);
+        assert_eq!(ended.code, code, "{command}: {}", ended.stderr);
+        assert!(ended.stderr.contains(wanted), "{command}: {}", ended.stderr);
+    }
+    assert_eq!(folder.names("."), Vec::<String>::new());
+}
