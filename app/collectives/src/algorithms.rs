@@ -1,12 +1,17 @@
 //! A choice of algorithms for all collectives of a program.
 
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
 use calls::{Amount, Collective, CollectiveCall, Expand, Sink};
 use smallvec::SmallVec;
 use units::TimePerByte;
 
 use crate::call::{Call, Choices};
 use crate::layout::{Blocks, Nodes};
-use crate::names::{find, plan};
+use crate::names::{find, plan, resolve};
 use crate::plan::{Action, Buffer, Plan, Region};
 use crate::schedgen::Schedgen;
 
@@ -24,6 +29,10 @@ pub struct Algorithms {
     pub nodes: Nodes,
     /// What reducing a byte costs.
     pub reduction: TimePerByte,
+    /// The library that chooses where no algorithm is named.
+    chooser: Option<&'static str>,
+    /// By collective and algorithm, the number of calls.
+    taken: Arc<Mutex<BTreeMap<(usize, &'static str), u64>>>,
 }
 
 impl Algorithms {
@@ -37,7 +46,29 @@ impl Algorithms {
             let choice = |name| find(collective, name).map_or("default", |entry| entry.name);
             own.map(|(_, algorithm)| *algorithm).or_else(|| name.map(choice))
         });
-        Self { names, nodes: Nodes::Consecutive(1), reduction: TimePerByte::ZERO }
+        let chooser = name.and_then(|name| find(Collective::Bcast, name).ok());
+        Self {
+            names,
+            nodes: Nodes::Consecutive(1),
+            reduction: TimePerByte::ZERO,
+            chooser: chooser.map(|entry| entry.name),
+            taken: Arc::default(),
+        }
+    }
+
+    /// Returns the library that chooses where no algorithm is named; `None` for Schedgen.
+    pub const fn chooser(&self) -> Option<&'static str> {
+        self.chooser
+    }
+
+    /// Returns the number of calls of each collective by each algorithm, as far as rank 0 of the
+    /// communicators has made them.
+    pub fn taken(&self) -> Vec<((Collective, &'static str), u64)> {
+        let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let each = taken.iter().filter_map(|((place, algorithm), count)| {
+            Some(((*Collective::ALL.get(*place)?, *algorithm), *count))
+        });
+        each.collect()
     }
 }
 
@@ -74,6 +105,11 @@ impl Expand for Algorithms {
             nodes: &self.nodes,
             inside: &self.names,
         };
+        if what.me == 0 {
+            let entry = resolve(collective, name, &call).map_err(|error| error.to_string())?;
+            let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+            *taken.entry((collective as usize, entry.name)).or_default() += 1;
+        }
         let plan = plan(collective, name, &call).map_err(|error| error.to_string())?;
         post(&plan, element, self.reduction, sink);
         Ok(())

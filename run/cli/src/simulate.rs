@@ -28,7 +28,9 @@ pub fn run(arguments: &Run, make: Option<MakeRunner>) -> Result<u8, Ending> {
     };
     let configuration = Configuration::read(&request)?;
     if arguments.print_config {
-        return print(&configuration.to_string()).map(|()| Exit::Success as u8);
+        let taken = experiment::taken(&configuration).map(|taken| format!("# {taken}\n"));
+        let text = taken.unwrap_or_default() + &configuration.to_string();
+        return print(&text).map(|()| Exit::Success as u8);
     }
     if configuration.is_traffic() {
         return traffic::run(arguments, configuration).map(|()| Exit::Success as u8);

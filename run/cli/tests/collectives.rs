@@ -138,3 +138,32 @@ fn an_algorithm_for_traces() {
         "error: --bcast binomial: `traces.algorithms.bcast` is not",
     );
 }
+
+/// Nothing, `default` and `openmpi` are the same, and the summary names the algorithm and why it was
+/// taken; SMPI's choices have a name of their own. SMPI's allreduce is a reduction and a broadcast
+/// (chapter "Collective operations").
+#[test]
+fn open_mpi_chooses_unless_told_otherwise() {
+    let folder = Folder::new("collective-default");
+    let run = |collectives: &str| {
+        let command =
+            format!("run collective:allreduce --ranks 16 --size 1MiB {collectives} --format json");
+        let json = folder.heddle(&command).json();
+        let remarks = json["remarks"].as_array().expect("remarks").iter();
+        let remark =
+            remarks.filter_map(|remark| remark.as_str()).find(|remark| remark.contains(" by "));
+        let remark = remark.expect("a remark on the algorithm").to_owned();
+        (json["makespan_ps"].as_u64().expect("an end"), remark)
+    };
+    let usual = run("");
+    assert!(usual.1.ends_with(": the choice of openmpi"), "{}", usual.1);
+    assert_eq!(usual, run("--collectives default"));
+    assert_eq!(usual, run("--collectives openmpi"));
+    let smpi = run("--collectives smpi_default");
+    assert_ne!(usual.0, smpi.0);
+    assert_eq!(smpi.1, "allreduce by redbcast: the choice of smpi_default");
+    let named = run("--algorithm rdb");
+    assert_eq!(named.1, "allreduce by rdb: workload.algorithm = \"rdb\"");
+    let printed = folder.heddle("run collective:allreduce --size 1MiB --ranks 16 --print-config");
+    assert!(printed.stdout.starts_with(&format!("# {}\n", usual.1)), "{}", printed.stdout);
+}

@@ -39,6 +39,7 @@ pub use settings::{
 pub use traces::source::Form as TraceForm;
 pub use workloads::{
     Workload,
+    collective::taken,
     goal::goal_errors,
     live::{executable, libraries, variables},
     pattern::{Generated, generated, patterns},

@@ -93,7 +93,9 @@ pub struct Calls {
     pub init: Time,
     /// Whether a blocking send of traces ends when its message has arrived.
     pub blocking: bool,
-    /// The library that chooses the algorithms of collectives.
+    /// True if the network is a platform of SimGrid.
+    pub on_platform: bool,
+    /// The library that chooses the algorithms of collectives, if the machine names one.
     pub library: Option<&'static str>,
     /// The algorithms of single collectives.
     pub algorithms: Vec<(Collective, &'static str)>,

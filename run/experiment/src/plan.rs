@@ -125,6 +125,7 @@ impl Plan {
             Failure::Output(results::Error::Io { path: folder.to_owned(), source })
         })?;
         report.summary.remarks.extend(self.remarks.iter().cloned());
+        report.summary.remarks.extend(unset_overheads(&self.configuration, &report));
         if let (Some(output), Some(directory)) = (&self.output, directory) {
             folder::write(self, output, &mut report, directory)?;
         }
@@ -140,6 +141,26 @@ impl Plan {
 fn no_workload() -> Diagnostic {
     Diagnostic::new(Place::Nowhere, "there is no workload")
         .help("set `source` in [workload] to a GOAL file or \"pattern:NAME\"".to_owned())
+}
+
+/// A remark on overheads of hosts that nobody set, if they are more than a tenth of the critical path
+/// over a network with switches.
+fn unset_overheads(configuration: &Configuration, report: &Report) -> Option<String> {
+    use keys::loggops::{OVERHEAD, RECEIVE_OVERHEAD, SEND_OVERHEAD};
+    let is_said = [OVERHEAD, SEND_OVERHEAD, RECEIVE_OVERHEAD].map(|key| configuration.is_said(key));
+    if configuration.model() != scope::Model::Infiniband || is_said.contains(&true) {
+        return None;
+    }
+    let (path, makespan) = (report.summary.critical_path?, report.summary.makespan_ps?);
+    let share = path.overhead_ps as f64 / makespan.max(1) as f64;
+    let overhead = configuration.value(OVERHEAD)?;
+    (share > 0.1).then(|| {
+        let percent = share * 100.0;
+        format!(
+            "{percent:.0} % of the critical path are overheads of hosts, which nobody set: \
+             loggops.o is {overhead} by default"
+        )
+    })
 }
 
 /// What has no effect on a run, with a reason.

@@ -281,7 +281,8 @@ impl Model for Flow {
             wtime,
             init,
             blocking: true,
-            library: Some(self.items.library.unwrap_or(SMPI)),
+            on_platform: self.file.is_some(),
+            library: self.items.library,
             algorithms: self.items.algorithms.clone(),
         }
     }
@@ -290,6 +291,3 @@ impl Model for Flow {
         true
     }
 }
-
-/// SMPI's own choices of the algorithms of collectives.
-const SMPI: &str = "default";

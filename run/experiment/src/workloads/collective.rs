@@ -30,8 +30,8 @@ fn useless(configuration: &Configuration, keys: &[Id], what: &str) -> Vec<Diagno
 /// A collective by an algorithm.
 #[derive(Debug)]
 pub enum Chosen {
-    /// By this one.
-    By(Scheduled),
+    /// By this one, with the remark that says so.
+    By(Scheduled, Option<String>),
     /// By the fastest.
     Fastest(Operation),
 }
@@ -44,14 +44,32 @@ pub(crate) fn resolve(configuration: &Configuration) -> Result<Chosen, Vec<Diagn
     if operation.algorithm == AUTOMATIC {
         return Ok(Chosen::Fastest(operation));
     }
-    scheduled(&operation, configuration).map(Chosen::By)
+    let taken = operation.taken();
+    scheduled(&operation, configuration).map(|collective| Chosen::By(collective, taken))
+}
+
+/// Says which algorithm the collective of an experiment takes and why, if it is one and that is
+/// known before it runs.
+pub fn taken(configuration: &Configuration) -> Option<String> {
+    let Some(value::Workload::Collective(name)) = configuration.workload() else { return None };
+    operation(&name, configuration).ok()?.taken()
+}
+
+/// The name of a library's choices as users know it.
+pub(super) fn shown(choice: &str) -> &str {
+    match choice {
+        OPEN_MPI => "openmpi",
+        choice if choice == SMPI.1 => SMPI.0,
+        choice => choice,
+    }
 }
 
 impl Runs for Chosen {
     fn run<M: Model>(&self, job: &Job<'_, Self, M>, start: Instant) -> Result<Report, Failure> {
         match self {
-            Self::By(collective) => {
-                let simulated = job.simulate(collective, 0)?;
+            Self::By(collective, taken) => {
+                let mut simulated = job.simulate(collective, 0)?;
+                simulated.outcome.remarks.extend(taken.clone());
                 Ok(job.report(start, simulated, |op| pending(collective, op)))
             }
             Self::Fastest(operation) => {
@@ -94,6 +112,8 @@ pub struct Operation {
     collective: Collective,
     /// The algorithm; [`AUTOMATIC`] for the best.
     algorithm: &'static str,
+    /// True if the settings name the algorithm, false if a library chooses it.
+    named: bool,
     ranks: u32,
     root: u32,
     element: u64,
@@ -105,10 +125,43 @@ pub struct Operation {
     unit: u64,
 }
 
+/// The library whose algorithms are taken if nothing is set.
+pub(super) const OPEN_MPI: &str = "ompi";
+
+/// The name of SMPI's own choices, and their name among the algorithms.
+pub(super) const SMPI: (&str, &str) = ("smpi_default", "default");
+
+/// The name that means the usual library.
+const USUAL: &str = "default";
+
+/// Returns the library that the settings name, by its name among the algorithms; `None` for the
+/// usual one.
+pub(super) fn library(
+    configuration: &Configuration,
+) -> Result<Option<&'static str>, collectives::Error> {
+    let name = configuration.value(keys::workload::COLLECTIVES).unwrap_or_default();
+    match name.as_str() {
+        USUAL => Ok(None),
+        name if name == SMPI.0 => Ok(Some(SMPI.1)),
+        name => collectives::library(name).map(Some),
+    }
+}
+
 /// The name of the best algorithm.
 const AUTOMATIC: &str = "automatic";
 
 impl Operation {
+    /// Says which algorithm the operation takes, and why.
+    fn taken(&self) -> Option<String> {
+        let taken = collectives::resolve(self.collective, self.algorithm, &self.call()).ok()?;
+        let why = if self.named {
+            format!("workload.algorithm = \"{}\"", self.algorithm)
+        } else {
+            format!("the choice of {}", shown(self.algorithm))
+        };
+        Some(format!("{} by {}: {why}", self.collective.name(), taken.name))
+    }
+
     fn call(&self) -> Call<'_> {
         Call {
             ranks: self.ranks,
@@ -173,6 +226,7 @@ fn operation(name: &str, configuration: &Configuration) -> Result<Operation, Vec
     Ok(Operation {
         collective,
         algorithm,
+        named: configuration.is_said(keys::workload::ALGORITHM),
         ranks,
         root: root as u32,
         element,
@@ -243,9 +297,8 @@ fn algorithm(
             .map(|entry| entry.name)
             .map_err(|error| wrong(keys::workload::ALGORITHM, error));
     }
-    let name = configuration.value(keys::workload::COLLECTIVES).unwrap_or_default();
-    let found =
-        collectives::library(&name).map_err(|error| wrong(keys::workload::COLLECTIVES, error))?;
+    let found = library(configuration).map_err(|error| wrong(keys::workload::COLLECTIVES, error))?;
+    let found = found.unwrap_or(OPEN_MPI);
     // A collective of which a library has no choice has only the default.
     Ok(collectives::find(collective, found).map_or("default", |entry| entry.name))
 }

@@ -16,7 +16,10 @@ use live::{Costs, Hosts, Launch, Live, Printing, Processes, Room, Runner};
 use results::{Pending, plural};
 use units::Time;
 
-use super::traces::library_of;
+use super::{
+    collective::OPEN_MPI,
+    traces::{library_of, taken},
+};
 use crate::{
     job::{Ending, Failure, Job, Report, Runs},
     models::{Calls, Model, Simulated},
@@ -212,7 +215,7 @@ impl Programs {
         let configuration = &self.configuration;
         let ranks = first(&self.programs);
         let calls = job.machine.calls();
-        let chosen: Algorithms = library_of(configuration, &calls)?;
+        let chosen: Algorithms = library_of(configuration, &calls, OPEN_MPI)?;
         let keep = job.records.computation;
         let computation = computation::resolve(configuration, ranks + room.more, keep)?;
         let mut runner = self.hold(job, room, hosts.as_ref())?;
@@ -229,7 +232,8 @@ impl Programs {
         let simulated = job.carry_out(&live, 0, &|_| None);
         let (ended, computed) = (live.ended(), live.computation());
         let (ranks, strangers) = (live.lived(), live.strangers());
-        let simulated = simulated?;
+        let mut simulated = simulated?;
+        simulated.outcome.remarks.extend(taken(&chosen));
         let at_once = ended.is_some() || simulated.outcome.deadlock.is_some();
         let code = runner.end(at_once);
         if !at_once {

@@ -21,7 +21,10 @@ use traces::{
 };
 use units::{Time, TimePerByte};
 
-use super::live::costs;
+use super::{
+    collective::{self, OPEN_MPI, SMPI, shown},
+    live::costs,
+};
 use crate::{
     job::{Failure, Job, Report, Runs, pending},
     models::{Calls, Model, loggops::Loggops},
@@ -52,10 +55,12 @@ pub(crate) fn resolve(configuration: &Arc<Configuration>) -> Result<Recorded, Ve
 
 impl Runs for Recorded {
     fn run<M: Model>(&self, job: &Job<'_, Self, M>, start: Instant) -> Result<Report, Failure> {
-        let compiled = compile(&self.path, &self.configuration, job.machine, job.records.calls)?;
+        let (compiled, taken) =
+            compile(&self.path, &self.configuration, job.machine, job.records.calls)?;
         let image = &compiled.image;
         let mut simulated = job.simulate(image, image.bytes().len() as u64)?;
         simulated.calls = calls(&compiled, &simulated.recorded);
+        simulated.outcome.remarks.extend(taken);
         let mut report = job.report(start, simulated, |op| pending(image, op));
         report.warnings.extend(compiled.warnings);
         Ok(report)
@@ -231,16 +236,16 @@ fn options(configuration: &Configuration) -> Options<'static> {
     }
 }
 
-/// The name of Schedgen's algorithms, and of the library whose are taken if nothing is said.
+/// The name of Schedgen's algorithms.
 const SCHEDGEN: &str = "schedgen";
-const OPEN_MPI: &str = "openmpi";
 
 /// The library that chooses the algorithms of collectives, if the experiment names one.
 fn library(configuration: &Configuration) -> Result<Option<&'static str>, Box<Diagnostic>> {
     let key = keys::workload::COLLECTIVES;
-    let name = configuration.said(key).filter(|name| name != SCHEDGEN);
-    let found = name.map(|name| collectives::library(&name)).transpose();
-    found.map_err(|error| {
+    if configuration.value(key).is_some_and(|name| name == SCHEDGEN) {
+        return Ok(None);
+    }
+    collective::library(configuration).map_err(|error| {
         let help = "of traces also \"schedgen\"".to_owned();
         Box::new(configuration.mistake(key, error.to_string()).help(help))
     })
@@ -314,10 +319,11 @@ fn algorithms(
 pub(super) fn library_of(
     configuration: &Configuration,
     calls: &Calls,
+    usual: &'static str,
 ) -> Result<Algorithms, Failure> {
     let name = configuration.value(keys::workload::COLLECTIVES).unwrap_or_default();
     let named = library(configuration).map_err(|mistake| Mistakes(vec![*mistake]))?;
-    let chooser = (name != SCHEDGEN).then(|| named.or(calls.library).unwrap_or(OPEN_MPI));
+    let chooser = (name != SCHEDGEN).then(|| named.or(calls.library).unwrap_or(usual));
     let mut chosen = algorithms(configuration).map_err(Mistakes)?;
     chosen.extend(&calls.algorithms);
     let per_node = configuration.value(keys::workload::PER_NODE).map_or(1, |count| count as u32);
@@ -335,13 +341,16 @@ fn compile(
     configuration: &Configuration,
     machine: &impl Model,
     marks: bool,
-) -> Result<Compiled, Failure> {
+) -> Result<(Compiled, Option<String>), Failure> {
     let found = Traces::find(path).map_err(|error| Failure::Input(format!("error: {error}")))?;
     let speed = configuration.value(keys::traces::SPEED).unwrap_or(found.speed);
     let traces = Traces { speed, ..found };
     scaled_ranks(configuration, traces.ranks())?;
     let calls = machine.calls();
-    let library = library_of(configuration, &calls)?;
+    // Time-independent traces on a platform are what `smpirun` replays.
+    let imitates_smpi = traces.form == Form::Independent && calls.on_platform;
+    let usual = if imitates_smpi { SMPI.1 } else { OPEN_MPI };
+    let library = library_of(configuration, &calls, usual)?;
     let mut options =
         Options { marks, blocking: calls.blocking, expand: &library, ..options(configuration) };
     options.scale.ranks = scale(machine, &traces, &options)?;
@@ -353,7 +362,23 @@ fn compile(
     };
     let Costs { test, probe, clock, .. } = costs(configuration, &calls);
     options.simulated_calls = CallCosts { test, iprobe: probe, clock, ..options.calls };
-    traces::compile(&traces, &options).map_err(|error| Failure::Input(error.to_string()))
+    let compiled = traces::compile(&traces, &options);
+    let compiled = compiled.map_err(|error| Failure::Input(error.to_string()))?;
+    Ok((compiled, taken(&library)))
+}
+
+/// Says which algorithms the collectives of a run took, and why.
+pub(super) fn taken(library: &Algorithms) -> Option<String> {
+    let taken = library.taken();
+    if taken.is_empty() {
+        return None;
+    }
+    let each = taken.into_iter().map(|((collective, algorithm), count)| {
+        format!("{} by {algorithm} ({count})", collective.name())
+    });
+    let each: Vec<_> = each.collect();
+    let why = library.chooser().map(|chooser| format!(": the choice of {}", shown(chooser)));
+    Some(format!("{}{}", each.join(", "), why.unwrap_or_default()))
 }
 
 /// The calls of a schedule in simulated time.
@@ -397,7 +422,7 @@ pub fn compiled_traces(request: &Request) -> Result<Option<Compiled>, Failure> {
     }
     let configuration = Configuration::read(request)?;
     check(&configuration).map_err(Mistakes)?;
-    compile(Path::new(subject), &configuration, &Loggops, false).map(Some)
+    compile(Path::new(subject), &configuration, &Loggops, false).map(|(compiled, _)| Some(compiled))
 }
 
 /// Writes the traces that a request names as text into a folder, which will be called `shown`;

@@ -6,7 +6,6 @@ table! {
     LATENCY: Time = "loggops.L", Value("2500 ns"), None, scope::WIRE,
         "L: time in the network from a message's injection to its arrival. Networks with switches \
          have their own.";
-    #[expect(dead_code, reason = "the sender's and the receiver's keys fall back on it")]
     OVERHEAD: Time = "loggops.o", Value("1500 ns"), None, scope::HOSTS,
         "o: CPU time per message, at the sender and at the receiver.";
     GAP: Time = "loggops.g", Value("1000 ns"), None, scope::HOSTS,
