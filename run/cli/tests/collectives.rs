@@ -167,3 +167,20 @@ fn open_mpi_chooses_unless_told_otherwise() {
     let printed = folder.heddle("run collective:allreduce --size 1MiB --ranks 16 --print-config");
     assert!(printed.stdout.starts_with(&format!("# {}\n", usual.1)), "{}", printed.stdout);
 }
+
+/// A schedule that has no chance of fitting into memory is refused before it is made: everyone to
+/// everyone among a million ranks are 2 (10^6 - 1) steps of each, of 48 bytes, and 256 bytes a rank:
+/// 96 TB.
+#[test]
+fn too_large_for_the_memory() {
+    let folder = Folder::new("collective-memory");
+    let ended = folder.heddle("run collective:alltoall --algorithm basic_linear --ranks 1000000");
+    assert_eq!(ended.code, 2, "{}", ended.stderr);
+    let expected = "1000000 ranks need at least 96000.2 GB of memory; this machine has ";
+    assert!(ended.stderr.contains(expected), "{}", ended.stderr);
+    folder.write("t.ti", "0 init\n0 compute 1e6\n0 finalize\n");
+    folder.write("t.index", "t.ti\n");
+    let ended = folder.heddle("run t.index --set traces.copies=4000000000");
+    assert_eq!(ended.code, 1, "{}", ended.stderr);
+    assert!(ended.stderr.contains("4000000000 ranks need at least 1"), "{}", ended.stderr);
+}

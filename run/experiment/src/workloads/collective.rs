@@ -8,6 +8,7 @@ use units::{Bytes, Time, TimePerByte};
 
 use crate::{
     job::{Failure, Job, Report, Runs, pending},
+    memory,
     models::Model,
     settings::{
         configuration::Configuration,
@@ -147,6 +148,9 @@ pub(super) fn library(
     }
 }
 
+/// The memory of a step of a schedule in bytes: its operation, and what depends on it.
+const PER_STEP: u64 = 48;
+
 /// The name of the best algorithm.
 const AUTOMATIC: &str = "automatic";
 
@@ -177,8 +181,25 @@ impl Operation {
         }
     }
 
-    /// The operation by an algorithm of this name.
-    fn by(&self, algorithm: &str) -> Result<Scheduled, collectives::Error> {
+    /// The operation by an algorithm of this name; an error says why not, with an estimate of the
+    /// memory if there is too little.
+    fn by(&self, algorithm: &str) -> Result<Scheduled, String> {
+        memory::suffices(self.ranks, 0)?;
+        let root = self.steps(algorithm, self.root)?;
+        let other = self.steps(algorithm, (self.root + self.ranks / 2) % self.ranks)?;
+        let steps = other.saturating_mul(u64::from(self.ranks - 1)).saturating_add(root);
+        memory::suffices(self.ranks, steps.saturating_mul(PER_STEP))?;
+        self.scheduled(algorithm).map_err(|error| error.to_string())
+    }
+
+    /// Returns the number of steps of a rank.
+    fn steps(&self, algorithm: &str, rank: u32) -> Result<u64, String> {
+        let call = Call { rank, ..self.call() };
+        let plan = collectives::plan(self.collective, algorithm, &call);
+        plan.map(|plan| plan.len() as u64).map_err(|error| error.to_string())
+    }
+
+    fn scheduled(&self, algorithm: &str) -> Result<Scheduled, collectives::Error> {
         let cost = |bytes| (self.rate.cost(bytes).ps() + self.unit / 2) / self.unit;
         Scheduled::new(self.collective, algorithm, &self.call(), cost)
     }
@@ -271,7 +292,7 @@ fn scheduled(
 ) -> Result<Scheduled, Vec<Diagnostic>> {
     operation
         .by(operation.algorithm)
-        .map_err(|error| vec![configuration.mistake(keys::workload::ALGORITHM, error.to_string())])
+        .map_err(|error| vec![configuration.mistake(keys::workload::ALGORITHM, error)])
 }
 
 /// The collective that an experiment describes, by the algorithm that it names.
@@ -297,7 +318,8 @@ fn algorithm(
             .map(|entry| entry.name)
             .map_err(|error| wrong(keys::workload::ALGORITHM, error));
     }
-    let found = library(configuration).map_err(|error| wrong(keys::workload::COLLECTIVES, error))?;
+    let found =
+        library(configuration).map_err(|error| wrong(keys::workload::COLLECTIVES, error))?;
     let found = found.unwrap_or(OPEN_MPI);
     // A collective of which a library has no choice has only the default.
     Ok(collectives::find(collective, found).map_or("default", |entry| entry.name))

@@ -27,6 +27,7 @@ use super::{
 };
 use crate::{
     job::{Failure, Job, Report, Runs, pending},
+    memory,
     models::{Calls, Model, loggops::Loggops},
     settings::{
         configuration::{Configuration, Request},
@@ -346,6 +347,12 @@ fn compile(
     let speed = configuration.value(keys::traces::SPEED).unwrap_or(found.speed);
     let traces = Traces { speed, ..found };
     scaled_ranks(configuration, traces.ranks())?;
+    let copies = configuration.value(keys::traces::COPIES).unwrap_or(1) as u32;
+    // Each copy of a trace takes about as much in memory as the trace in its files.
+    let sizes = traces.files.iter().filter_map(|file| Some(file.metadata().ok()?.len()));
+    let bytes = sizes.sum::<u64>().saturating_mul(copies.into());
+    memory::suffices(traces.ranks().saturating_mul(copies), bytes)
+        .map_err(|message| Failure::Input(format!("error: {message}")))?;
     let calls = machine.calls();
     // Time-independent traces on a platform are what `smpirun` replays.
     let imitates_smpi = traces.form == Form::Independent && calls.on_platform;
