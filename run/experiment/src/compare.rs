@@ -13,12 +13,12 @@ use units::Time;
 
 use crate::job::{Failure, unreadable};
 
-/// How often and for how long something happened.
+/// A count of calls and the time that they took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spent {
-    /// How often.
+    /// The number of calls.
     pub count: u64,
-    /// How long, over all ranks.
+    /// The time, over all ranks.
     pub time: Time,
 }
 
@@ -29,7 +29,7 @@ impl Spent {
     }
 }
 
-/// What a rank did.
+/// The calls of a rank.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RankTime {
     /// When it entered `MPI_Finalize`, or left its last call, since it left `MPI_Init`.
@@ -41,9 +41,9 @@ pub struct RankTime {
 /// A run, summed up.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Side {
-    /// What the command line calls it.
+    /// The name of the run on the command line.
     pub name: String,
-    /// Whether it was recorded; simulated otherwise.
+    /// True if the run was recorded, false if it was simulated.
     pub recorded: bool,
     /// By call.
     pub calls: BTreeMap<String, Spent>,

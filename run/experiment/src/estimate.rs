@@ -6,7 +6,7 @@ use schedule::{Kind, Program};
 
 use crate::models::Signals;
 
-/// How many ranks, and operations of each, are looked at to estimate the work.
+/// The number of ranks, and of operations of each, that are sampled to estimate the work.
 const SAMPLE: u32 = 64;
 
 /// About how much work a program is: its operations, and an arrival for each message, with those of

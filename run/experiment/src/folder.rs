@@ -18,29 +18,29 @@ use crate::{
     },
 };
 
-/// What a run writes, and where.
+/// The files that a run writes, and their folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct Output {
     /// The folder.
     pub directory: PathBuf,
-    /// Whether it may hold something already.
+    /// True if the folder may hold files already.
     pub force: bool,
-    /// Whether there is a table of ranks.
+    /// True if a table of ranks is written.
     pub ranks: bool,
-    /// Whether there is a table of messages.
+    /// True if a table of messages is written.
     pub messages: bool,
-    /// Whether there is a table of MPI calls.
+    /// True if a table of MPI calls is written.
     pub calls: bool,
-    /// Whether there is a table of the computation of live ranks.
+    /// True if a table of the computation of live ranks is written.
     pub computation: bool,
-    /// What is written of a network with switches.
+    /// The tables and drawings of a network with switches that are written.
     pub network: Vec<Artifact>,
     /// The timeline.
     pub timeline: Option<Timeline>,
 }
 
-/// What can be written of a network with switches.
+/// The tables and drawings of a network with switches, by their names in `output.tables`.
 const NETWORK: [(&str, Artifact); 4] = [
     ("lanes", Artifact::Lanes),
     ("flows", Artifact::Flows),
@@ -98,7 +98,7 @@ impl Output {
     }
 }
 
-/// What a job has to record for what is written and drawn of it.
+/// Returns the records that a job needs for the files and drawings of its run.
 pub(crate) fn records(configuration: &Configuration, output: Option<&Output>) -> Records {
     let timeline = output.is_some_and(|output| output.timeline.is_some());
     let gantt = configuration.switch(keys::run::output::GANTT);

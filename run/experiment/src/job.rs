@@ -21,31 +21,31 @@ use crate::{
 
 /// One run: what runs, on what, what is recorded, and who watches.
 ///
-/// A job is silent: it prints nothing, writes nothing and ends no process. It keeps nothing: the same
-/// job gives the same results each time, and any number of jobs share a workload or a machine, also
-/// at the same time in several threads. Live programs print where the observers say, and run in
-/// processes of their own or where [`Observers::make`] puts them.
+/// A job is silent: it prints nothing, writes nothing and ends no process. It keeps nothing: the
+/// same job gives the same results each time, and any number of jobs share a workload or a machine,
+/// also at the same time in several threads. Live programs print where the observers say, and run
+/// in processes of their own or where [`Observers::make`] puts them.
 pub struct Job<'a, W = Workload, M = Machine> {
-    /// What runs.
+    /// The workload.
     pub workload: &'a W,
     /// On what. It was made for this many jobs: topology and routes are not made again.
     pub machine: &'a M,
-    /// How it is simulated.
+    /// The settings of the simulation.
     pub settings: &'a Settings,
-    /// What is recorded.
+    /// The records that are kept.
     pub records: Records,
     /// The folder that messages go to when there are many, if nothing but their table needs them.
     pub spill: Option<&'a Path>,
-    /// Who watches.
+    /// The observer.
     pub observers: Observers<'a>,
 }
 
-/// What a job records besides the totals of ranks.
+/// The records that a job keeps besides the totals of ranks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Records {
     /// Every message with its times.
     pub messages: bool,
-    /// What the first ranks do over time, for a timeline: so many of them.
+    /// The number of ranks, from the first, of which activity over time is recorded for a timeline.
     pub slices: u32,
     /// The loads of links over time, where the model tells.
     pub loads: bool,
@@ -57,12 +57,13 @@ pub struct Records {
     pub network: Option<Time>,
 }
 
-/// Who watches a job, and where the ranks of a live program are.
+/// The observer of a job, and the holder of the ranks of a live program.
 #[derive(Clone, Copy)]
 pub struct Observers<'a> {
-    /// Who is told how far the simulation is.
+    /// The observer that is told how far the simulation is.
     pub progress: &'a dyn Observer,
-    /// What holds the ranks of a live program; without it each is a process.
+    /// The function that makes the holder of a live program's ranks; without it each rank is a
+    /// process.
     pub make: Option<live::MakeRunner<'a>>,
     /// Where what they print goes.
     pub printing: live::Printing,
@@ -76,8 +77,8 @@ impl Default for Observers<'_> {
 
 /// Is told how far a simulation is.
 ///
-/// A job calls [`Observer::meter`] before each simulation. If there is one, it counts there while it
-/// simulates, which costs a little, and calls [`Observer::begins`] before and [`Observer::ends`]
+/// A job calls [`Observer::meter`] before each simulation. If there is one, it counts there while
+/// it simulates, which costs a little, and calls [`Observer::begins`] before and [`Observer::ends`]
 /// after, from the thread that runs the job. Nothing that an observer does changes the results.
 pub trait Observer: Sync {
     /// Where the simulation counts; `None` if nobody looks.
@@ -95,28 +96,28 @@ pub trait Observer: Sync {
 /// Nobody.
 impl Observer for () {}
 
-/// What a job found out, in memory.
+/// The results of a job, in memory.
 #[derive(Debug)]
 pub struct Report {
-    /// What comes out the same every time.
+    /// The figures that are the same every time.
     pub summary: Summary,
-    /// What does not.
+    /// The figures that differ from time to time: wall time, CPU time, memory.
     pub performance: Performance,
-    /// What became of each rank.
+    /// The outcome of each rank.
     pub outcome: Outcome,
     /// The tables and timelines that were asked for, and nothing else.
     pub recorded: Recorded,
-    /// What is odd about the inputs.
+    /// Warnings about the inputs.
     pub warnings: Vec<String>,
     /// The table of messages, if these went to a folder.
     pub messages: Option<MessageTable>,
     /// The MPI calls of traces, if they were asked for.
     pub calls: Vec<Call>,
-    /// What was recorded of the network, if it was asked for.
+    /// The records of the network, if they were asked for.
     pub network: Option<Seen>,
     /// Regions of computation of live ranks in nanoseconds, by rank, if they were asked for.
     pub computed: Vec<Vec<u64>>,
-    /// What links had to carry, where the model tells.
+    /// The bytes that links carried, where the model counts them.
     pub links: Vec<Carried>,
     /// The exit code of a live program.
     pub code: i32,
@@ -133,7 +134,7 @@ impl Report {
     }
 }
 
-/// How a live program ended before its time.
+/// The early end of a live program.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("error: rank {rank} at {time}: {how}")]
 pub struct Ending {
@@ -141,7 +142,7 @@ pub struct Ending {
     pub rank: u32,
     /// When.
     pub time: Time,
-    /// How, in words.
+    /// The reason, in words.
     pub how: String,
     /// The exit code.
     pub code: i32,
@@ -188,8 +189,8 @@ pub(crate) fn unreadable(error: results::ReadError) -> Failure {
 
 /// A workload that a job can run: made once of settings, and run any number of times.
 ///
-/// [`Runs::run`] makes a program for the machine, hands it to [`Job::simulate`] once (or more often,
-/// to choose among several), and sums up with [`Job::report`]. It knows no model by name.
+/// [`Runs::run`] makes a program for the machine, hands it to [`Job::simulate`] once (or more
+/// often, to choose among several), and sums up with [`Job::report`]. It knows no model by name.
 pub trait Runs: Sized + Sync {
     /// Runs it.
     ///
@@ -213,7 +214,7 @@ impl<W: Runs, M: Model> Job<'_, W, M> {
 }
 
 impl<W, M: Model> Job<'_, W, M> {
-    /// The same job for a part of its workload.
+    /// Returns a job on the same machine for a part of the workload.
     pub fn of<'b, P>(&'b self, part: &'b P) -> Job<'b, P, M> {
         let Self { machine, settings, records, spill, observers, .. } = self;
         let (records, spill, observers) = (*records, *spill, *observers);
@@ -316,7 +317,7 @@ pub(crate) fn pending(program: &impl Program, op: &PendingOp) -> Pending {
     Pending::new(op, &program.op(op.rank, op.index))
 }
 
-/// What a run has taken until now.
+/// Measures the time and memory that a run has taken until now.
 pub(crate) fn performance(
     start: Instant,
     took: Duration,

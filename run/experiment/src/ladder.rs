@@ -36,9 +36,9 @@ pub struct Rung {
     pub calls: BTreeMap<&'static str, Spent>,
     /// The busiest links first, where the model tells.
     pub links: Vec<Carried>,
-    /// What is odd about it.
+    /// Warnings about the rung.
     pub warnings: Vec<String>,
-    /// Who can never finish.
+    /// The deadlock, if the ranks can never finish.
     pub deadlock: Option<DeadlockSummary>,
 }
 
@@ -51,13 +51,13 @@ pub struct Ladder {
     pub missing: Vec<(&'static str, &'static str)>,
 }
 
-/// How many of the busiest links are kept.
+/// The number of the busiest links that are kept.
 const LINKS: usize = 5;
 
 /// The name of the rung without a network, by which the others' computation is known.
 pub const NOTHING: &str = "no network";
 
-/// What is said of a program whose computation is measured for each model.
+/// The warning about a program whose computation each model measures anew.
 const MEASURED: &str = "each model measures anew what the program computes, which differs from run to run; heddle mpirun -o FOLDER \
                         --tables computation keeps it, and --set live.compute=replayed --set live.times=FOLDER/computation.csv takes it";
 

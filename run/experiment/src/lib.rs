@@ -5,8 +5,8 @@
 //! machine of them, and [`Plan::run`] carries out the [`Job`] that joins these. All mistakes of an
 //! experiment are reported at once, as [`Mistakes`].
 //!
-//! Settings know no model and no workload; `models` and `workloads` hold a file for each. This is the
-//! only crate that knows every model by name.
+//! Settings know no model and no workload; `models` and `workloads` hold a file for each. This is
+//! the only crate that knows every model by name.
 
 pub mod compare;
 mod estimate;

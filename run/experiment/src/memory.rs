@@ -3,11 +3,11 @@
 
 use std::fs;
 
-/// What a rank takes at least: its state, its totals, and events on their way to it.
+/// The least memory of a rank in bytes: its state, its totals, and events on their way to it.
 const PER_RANK: u64 = 256;
 
-/// Whether a simulation of so many ranks, whose schedule takes `schedule` bytes, can fit into the
-/// memory of this machine. If it cannot, or not by far, the error says how much it would need.
+/// Checks that a simulation of `ranks` ranks, whose schedule takes `schedule` bytes, can fit into
+/// the memory of this machine. If it cannot, or not by far, the error says how much it would need.
 /// Where the system does not tell how much there is, everything fits.
 pub(crate) fn suffices(ranks: u32, schedule: u64) -> Result<(), String> {
     let needed = u64::from(ranks) * PER_RANK + schedule;

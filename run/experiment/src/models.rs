@@ -1,5 +1,5 @@
-//! The models of the network. Each has a file, with how it is made of settings (`resolve`) and how a
-//! program runs over it (`run`); they are joined here.
+//! The models of the network. Each has a file, with how it is made of settings (`resolve`) and how
+//! a program runs over it (`run`); they are joined here.
 
 pub(crate) mod flow;
 pub(crate) mod hosts;
@@ -46,7 +46,8 @@ pub trait Model: Sync {
         Ok(None)
     }
 
-    /// How many hosts have no rank, of so many ranks; `None` if there is always one more.
+    /// Returns the number of hosts without a rank when `ranks` ranks are placed; `None` if hosts
+    /// are unlimited.
     ///
     /// # Errors
     /// If the ranks cannot be placed; the text says why.
@@ -63,24 +64,24 @@ pub trait Model: Sync {
         Ok(BTreeMap::new())
     }
 
-    /// What it says of calls.
+    /// Returns the costs and algorithms of calls.
     fn calls(&self) -> Calls {
         Calls::default()
     }
 
-    /// Whether it runs programs that are known in advance on one thread, however many there are.
+    /// Returns whether the model runs programs that are known in advance on one thread only.
     fn is_sequential(&self) -> bool {
         false
     }
 
-    /// Whether it can record what happens in the network.
+    /// Returns whether the model can record what happens in the network.
     fn records_network(&self) -> bool {
         false
     }
 }
 
-/// What a model says of MPI calls: what those cost that move no data, and how collectives are
-/// carried out, where the experiment does not say so.
+/// The properties of MPI calls under a model: the costs of those that move no data, and how
+/// collectives are carried out, where the experiment does not say so.
 #[derive(Clone, Debug, Default)]
 pub struct Calls {
     /// Time of `MPI_Test` and its kin.
@@ -91,7 +92,7 @@ pub struct Calls {
     pub wtime: Time,
     /// Time of `MPI_Init`.
     pub init: Time,
-    /// Whether a blocking send of traces ends when its message has arrived.
+    /// True if a blocking send of traces ends when its message has arrived.
     pub blocking: bool,
     /// True if the network is a platform of SimGrid.
     pub on_platform: bool,
@@ -103,43 +104,44 @@ pub struct Calls {
 
 /// One simulation: its settings, what is recorded, and who watches.
 pub struct Run<'a> {
-    /// How it is simulated.
+    /// The settings of the simulation.
     pub settings: &'a Settings,
-    /// What is recorded of ranks.
+    /// The records of ranks that are kept.
     pub wanted: Wanted,
-    /// Whether the loads of links are recorded for a timeline.
+    /// True if the loads of links are recorded for a timeline.
     pub timeline: bool,
     /// The width of the intervals in which the network is recorded, if it is.
     pub interval: Option<Time>,
     /// The folder that messages go to when there are many, if nothing else needs them.
     pub spill: Option<&'a Path>,
-    /// Who watches.
+    /// The observer.
     pub observer: &'a dyn Observer,
     /// The work of the whole program, if it is known, from how many signals a message of so many
     /// bytes between two ranks takes.
     pub expected: &'a dyn Fn(&Signals<'_>) -> Option<results::Work>,
 }
 
-/// How many signals of the network a message takes: from a rank, to a rank, of so many bytes.
+/// Returns the number of network signals of a message, from source rank, destination rank and
+/// bytes.
 pub type Signals<'a> = dyn Fn(u32, u32, u64) -> u64 + 'a;
 
 /// A simulation that was carried out.
 pub struct Simulated {
-    /// What became of each rank.
+    /// The outcome of each rank.
     pub outcome: Outcome,
-    /// What was asked for of messages, slices and computation.
+    /// The records of messages, slices and computation that were asked for.
     pub recorded: Recorded,
     /// The table of messages, if these went to a folder.
     pub messages: Option<MessageTable>,
     /// The MPI calls of traces.
     pub calls: Vec<Call>,
-    /// What was recorded of the network.
+    /// The records of the network.
     pub network: Option<Seen>,
-    /// What links had to carry, where the model tells.
+    /// The bytes that links carried, where the model counts them.
     pub links: Vec<Carried>,
     /// Regions of computation of live ranks in nanoseconds, by rank.
     pub computed: Vec<Vec<u64>>,
-    /// How long the simulation took.
+    /// The wall time of the simulation.
     pub took: Duration,
 }
 
@@ -198,7 +200,7 @@ impl Run<'_> {
         })
     }
 
-    /// Whether anything is recorded of ranks.
+    /// Returns whether anything is recorded of ranks.
     pub fn records(&self) -> bool {
         self.wanted != Wanted::default()
     }
@@ -209,7 +211,7 @@ impl Run<'_> {
 pub enum Machine {
     /// Messages take L and do not meet.
     Loggops(loggops::Loggops),
-    /// The same by the rules of `LogGOPSim`.
+    /// Messages take L, by the rules of `LogGOPSim`.
     Loggopsim(loggopsim::Loggopsim),
     /// Packets through switches.
     Infiniband(infiniband::Infiniband),

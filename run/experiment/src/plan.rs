@@ -25,21 +25,21 @@ use crate::{
 /// An experiment that can be run.
 #[derive(Debug)]
 pub struct Plan {
-    /// What runs.
+    /// The workload.
     pub workload: Arc<Workload>,
     /// On what.
     pub machine: Arc<Machine>,
-    /// How it is simulated.
+    /// The settings of the simulation.
     pub settings: Settings,
-    /// What is recorded.
+    /// The records that are kept.
     pub records: Records,
-    /// What is written.
+    /// The files that are written.
     pub output: Option<Output>,
-    /// Whether a timeline is drawn on the terminal.
+    /// True if a timeline is drawn on the terminal.
     pub gantt: bool,
     /// Remarks on the settings, which stand in the summary.
     pub remarks: Vec<String>,
-    /// What is odd about it, though it can be run.
+    /// Warnings about an experiment that can be run nevertheless.
     pub warnings: Vec<String>,
     /// The files that it reads.
     pub(crate) inputs: Vec<PathBuf>,
@@ -143,8 +143,8 @@ fn no_workload() -> Diagnostic {
         .help("set `source` in [workload] to a GOAL file or \"pattern:NAME\"".to_owned())
 }
 
-/// A remark on overheads of hosts that nobody set, if they are more than a tenth of the critical path
-/// over a network with switches.
+/// A remark on overheads of hosts that nobody set, if they are more than a tenth of the critical
+/// path over a network with switches.
 fn unset_overheads(configuration: &Configuration, report: &Report) -> Option<String> {
     use keys::loggops::{OVERHEAD, RECEIVE_OVERHEAD, SEND_OVERHEAD};
     let is_said = [OVERHEAD, SEND_OVERHEAD, RECEIVE_OVERHEAD].map(|key| configuration.is_said(key));
@@ -163,7 +163,7 @@ fn unset_overheads(configuration: &Configuration, report: &Report) -> Option<Str
     })
 }
 
-/// What has no effect on a run, with a reason.
+/// Returns a remark on each setting that has no effect on the run, with the reason.
 fn without_effect(configuration: &Configuration, sequential: bool) -> Vec<String> {
     let in_process = configuration.is_in_process();
     let alone = if in_process {

@@ -1,5 +1,5 @@
-//! What an experiment says: its keys, how they are read and written, and which of them are used.
-//! Nothing here knows how a model or a workload works.
+//! The settings of an experiment: their keys, their readers and writers, and the check that they
+//! are used. Nothing here knows how a model or a workload works.
 
 pub(crate) mod configuration;
 pub(crate) mod diagnostic;

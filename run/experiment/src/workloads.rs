@@ -1,5 +1,5 @@
-//! The workloads. Each has a file, with how it is made of settings (`resolve`) and how a job runs it
-//! (`run`); they are joined here.
+//! The workloads. Each has a file, with how it is made of settings (`resolve`) and how a job runs
+//! it (`run`); they are joined here.
 
 pub(crate) mod collective;
 pub(crate) mod goal;
@@ -16,8 +16,8 @@ use crate::{
     settings::{configuration::Configuration, diagnostic::Diagnostic, keys, scope},
 };
 
-/// The workloads with ranks that an experiment can choose, joined: each of the two matches has a line
-/// for each. Traffic, which has none, is measured by a [`traffic::TrafficPlan`].
+/// The workloads with ranks that an experiment can choose, joined: each of the two matches has a
+/// line for each. Traffic, which has none, is measured by a [`traffic::TrafficPlan`].
 #[derive(Debug)]
 pub enum Workload {
     /// A schedule.

@@ -45,7 +45,7 @@ fn the_work_is_known_before_the_run() {
     assert_eq!(super::work(&pattern, &settings, &|_, _, _| 0).signals, 0);
 }
 
-/// The same with a request and an answer, of a packet each, before each message.
+/// A request and an answer, of a packet each, come before each message.
 #[test]
 fn large_messages_ask_first() {
     let pattern = Pattern::build("linear-alltoall", &Options::new(8, 10_000)).expect("a pattern");

@@ -1,6 +1,6 @@
-//! The model `flow`: messages as flows that share links, over a platform of SimGrid or a topology of
-//! ours. What it models and what not is in the crate `flow`; what messages cost their hosts is in
-//! [`costs`].
+//! The model `flow`: messages as flows that share links, over a platform of SimGrid or a topology
+//! of ours. What it models and what not is in the crate `flow`; what messages cost their hosts is
+//! in [`costs`].
 
 mod costs;
 mod items;
@@ -41,7 +41,7 @@ pub struct Flow {
     places: Places,
 }
 
-/// What a link had to carry.
+/// The traffic that a link carried.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Carried {
     /// Its name.
@@ -149,7 +149,8 @@ fn platform(configuration: &Configuration) -> Result<(Platform, Vec<u32>), Mista
         bandwidth: set.link.bandwidth().bits_per_second() as f64 / 8.0,
         cable: seconds(set.cable),
         switch: seconds(set.latency_in) + seconds(set.latency_out),
-        // What traces of operations count by is the speed of the hosts, if nothing else is said.
+        // Time-independent traces count in operations of `traces.speed`, the hosts' speed by
+        // default.
         speed: costs::speed(configuration, keys::flow::host::SPEED)?
             .or_else(|| Some(configuration.value(keys::traces::SPEED)? as f64))
             .unwrap_or(1e9),

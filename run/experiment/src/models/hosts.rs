@@ -1,4 +1,4 @@
-//! What a message costs its hosts, and how they agree on it: the tables `[loggops]`, `[protocol]` and
+//! The costs of messages at their hosts and the protocol: the tables `[loggops]`, `[protocol]` and
 //! `[noise]`, and what else a simulation is told.
 
 use host::{Rendezvous, Settings, Transport};
@@ -35,7 +35,7 @@ pub(crate) fn settings(configuration: &Configuration) -> Result<Settings, Vec<Di
     })
 }
 
-/// Whether the network is a wire, on which bytes take their time at the hosts.
+/// Returns whether the network is a wire, on which bytes take their time at the hosts.
 fn has_wire(configuration: &Configuration) -> bool {
     matches!(configuration.model(), Model::Loggops | Model::Loggopsim)
 }

@@ -86,7 +86,7 @@ impl Infiniband {
         self.places.hosts(ranks, &self.topology.graph.host_names())
     }
 
-    /// How many hosts are in service.
+    /// Returns the number of hosts in service.
     pub(crate) fn in_service(&self) -> u32 {
         self.topology.graph.hosts() - self.places.out.len() as u32
     }
@@ -201,7 +201,7 @@ fn levels(configuration: &Configuration) -> Result<Vec<u8>, Diagnostic> {
     text.split(',').map(level).collect()
 }
 
-/// Whether packets can wait for each other in a circle.
+/// Returns a warning if packets can wait for each other in a circle.
 fn deadlock(imported: &Imported, routes: &Routes) -> Vec<String> {
     let cycle = topology::route::analyse(&imported.topology.graph, routes).cycle;
     let warn = |cycle: Vec<_>| {

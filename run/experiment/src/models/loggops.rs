@@ -1,5 +1,5 @@
-//! The model `loggops`: a message takes L in the network, and messages do not meet. What it costs its
-//! hosts is in [`super::hosts`]. Valid where the network is not the bottleneck; see the chapter
+//! The model `loggops`: a message takes L in the network, and messages do not meet. What it costs
+//! its hosts is in [`super::hosts`]. Valid where the network is not the bottleneck; see the chapter
 //! "LogGOPS" of the book.
 
 use std::time::Instant;

@@ -53,7 +53,8 @@ pub(crate) fn resolve(
     if mistakes.is_empty() { Ok((Loggopsim, Vec::new())) } else { Err(mistakes) }
 }
 
-/// Whether a setting that `LogGOPSim` does not have differs from the one that it has instead.
+/// Returns whether a setting that `LogGOPSim` does not have differs from the one that it has
+/// instead.
 fn differs(configuration: &Configuration, id: Id) -> bool {
     let name = id.key().name;
     let base = ["large.", "-send", "-recv"]

@@ -1,4 +1,4 @@
-//! Which host each rank is on, from the table `[placement]`.
+//! The host of each rank, from the table `[placement]`.
 
 use std::{collections::BTreeSet, fs};
 
@@ -12,11 +12,12 @@ use crate::settings::{
     launch,
 };
 
-/// How ranks are placed.
+/// The rule by which ranks are placed on hosts.
 #[derive(Debug)]
 pub(crate) struct Places {
     way: Way,
-    /// How many ranks a live program begins with; those that these start come behind them.
+    /// The number of ranks that a live program begins with; those that these start come behind
+    /// them.
     first: Option<u32>,
     /// The hosts that are out of service, ascending: no rank is on them.
     pub out: Vec<u32>,
@@ -47,7 +48,7 @@ impl Places {
         Ok(hosts)
     }
 
-    /// How many of the hosts have no rank when so many are placed.
+    /// Returns the number of hosts without a rank when `ranks` ranks are placed.
     pub fn spare(&self, ranks: u32, names: &[&str]) -> Result<u32, String> {
         let hosts = self.hosts(ranks, names)?;
         Ok(self.behind(&hosts, names)?.0.len() as u32)
@@ -122,7 +123,7 @@ fn is_out(names: &[&str], host: u32) -> String {
     format!("host `{name}` is out of service: all its links are (network.fail)")
 }
 
-/// What the table says.
+/// Reads the table `[placement]`.
 pub(crate) fn resolve(configuration: &Configuration) -> Result<Places, Diagnostic> {
     let way = way(configuration)?;
     let programs = configuration.programs().ok().filter(|programs| !programs.is_empty());
@@ -134,8 +135,8 @@ fn unused_seed(configuration: &Configuration) -> Diagnostic {
     configuration.mistake(keys::placement::SEED, "the seed is not used").help(help)
 }
 
-/// What is wrong with the list of hosts, on a machine whose hosts have these names, some of them
-/// out of service.
+/// Returns the mistakes in the list of hosts, on a machine whose hosts have these names, some of
+/// them out of service.
 pub(crate) fn mistakes(
     configuration: &Configuration,
     names: &[&str],

@@ -18,7 +18,7 @@ use crate::settings::{
 
 type Mistakes = Vec<Diagnostic>;
 
-/// What a machine or an experiment has between its hosts.
+/// The topology and routing that a machine or an experiment describes.
 #[derive(Debug)]
 pub struct Described {
     /// The topology, without what has failed.
@@ -30,7 +30,8 @@ pub struct Described {
 }
 
 impl Described {
-    /// What a file describes; `None` if it is neither a machine nor an experiment.
+    /// Reads the description from a file; `None` if the file is neither a machine nor an
+    /// experiment.
     pub fn read(path: &str, text: &str) -> Option<Result<Self, diagnostic::Mistakes>> {
         let is_ours = Path::new(path).extension() == Some("toml".as_ref())
             && toml_file::tables(text)

@@ -33,7 +33,7 @@ pub enum Origin {
     Argument(String),
 }
 
-/// What the user asked for, not yet checked.
+/// A request as the user wrote it, not yet checked.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
     /// A GOAL file, `-` for one on standard input, `pattern:NAME`, `collective:NAME`, an experiment
@@ -68,7 +68,7 @@ pub struct Configuration {
     pub(super) entries: Vec<Option<Entry>>,
     /// The file that describes the machine, if there is one.
     pub(super) machine: Option<PathBuf>,
-    /// Whether settings that do not belong to the model are left aside.
+    /// True if settings that do not belong to the model are ignored.
     pub(super) lenient: bool,
     /// The manifest that the settings come from, if any.
     pub(crate) manifest: Option<Manifest>,
@@ -111,22 +111,22 @@ impl Configuration {
         }
     }
 
-    /// Whether the workload is synthetic traffic.
+    /// Returns whether the workload is synthetic traffic.
     pub fn is_traffic(&self) -> bool {
         self.workload_kind() == Some(scope::Workload::Traffic)
     }
 
-    /// Whether the workload is a live program.
+    /// Returns whether the workload is a live program.
     pub fn is_program(&self) -> bool {
         self.workload_kind() == Some(scope::Workload::Live)
     }
 
-    /// Whether the workload is traces.
+    /// Returns whether the workload is traces.
     pub(crate) fn is_traces(&self) -> bool {
         self.workload_kind() == Some(scope::Workload::Traces)
     }
 
-    /// Whether the ranks of a live program share one process.
+    /// Returns whether the ranks of a live program share one process.
     pub fn is_in_process(&self) -> bool {
         self.is_program() && self.switch(keys::live::IN_PROCESS)
     }
@@ -173,7 +173,7 @@ impl Configuration {
         self.is_said(setting).then(|| self.value(setting)).flatten()
     }
 
-    /// Whether a switch is on; one that is unknown is not.
+    /// Returns whether a switch is on; one that is unset is off.
     pub(crate) fn switch(&self, setting: Setting<bool>) -> bool {
         self.value(setting).unwrap_or_default()
     }
@@ -183,7 +183,7 @@ impl Configuration {
         self.value(setting).unwrap_or_default()
     }
 
-    /// What runs.
+    /// The workload.
     pub(crate) fn workload(&self) -> Option<Workload> {
         self.value(keys::workload::SOURCE)
     }
@@ -193,20 +193,19 @@ impl Configuration {
         self.value(keys::network::TOPOLOGY)
     }
 
-    /// Whether a setting has a value of its own.
+    /// Returns whether a setting has a value of its own.
     pub(super) fn is_set(&self, id: impl Into<Id>) -> bool {
         self.entry(id).is_some()
     }
 
-    /// Whether the user said something about a setting. A manifest also repeats defaults, which
-    /// says nothing.
+    /// Returns whether the user set a key. A manifest also repeats defaults, which says nothing.
     pub(crate) fn is_said(&self, id: impl Into<Id>) -> bool {
         self.entry(id).is_some_and(|entry| entry.said)
     }
 
-    /// Whether the user said something about a setting for this run. A machine file, which may
-    /// describe the machine for several models, does not count, nor does a manifest, which has that
-    /// of its own run.
+    /// Returns whether the user set a key for this run. A machine file, which may describe the
+    /// machine for several models, does not count, nor does a manifest, which has that of its own
+    /// run.
     pub(crate) fn is_said_of_run(&self, id: impl Into<Id>) -> bool {
         let id = id.into();
         let described = self.is_of_machine(id) || self.is_from_manifest(id);
@@ -242,13 +241,13 @@ impl Configuration {
         reader.finish()
     }
 
-    /// Whether a setting has the value that it would have if nothing was said.
+    /// Returns whether a setting has its default value.
     pub(crate) fn is_default(&self, id: impl Into<Id>) -> bool {
         let id = id.into();
         self.entry(id).is_none_or(|entry| id.key().default_value().as_ref() == Some(&entry.value))
     }
 
-    /// Whether the value of a setting comes from a manifest.
+    /// Returns whether the value of a setting comes from a manifest.
     pub(crate) fn is_from_manifest(&self, id: impl Into<Id>) -> bool {
         self.entry(id).is_some_and(|entry| matches!(entry.origin, Origin::File(_, None)))
     }

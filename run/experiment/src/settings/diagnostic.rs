@@ -9,7 +9,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 pub(crate) struct Source {
     /// The file's name, as the user gave it.
     pub name: String,
-    /// What is in it.
+    /// The contents of the file.
     pub text: String,
 }
 
@@ -30,20 +30,20 @@ pub(crate) enum Place {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     pub(crate) place: Place,
-    /// What is wrong.
+    /// The mistake.
     pub message: String,
-    /// What to do about it.
+    /// Advice on how to mend it.
     pub help: Option<String>,
 }
 
-/// How many mistakes are shown; a file of the wrong kind has thousands.
+/// The number of mistakes that are shown; a file of the wrong kind has thousands.
 const SHOWN: usize = 20;
 
 /// Everything that is wrong with an experiment.
 #[derive(Debug)]
 pub struct Mistakes(pub(crate) Vec<Diagnostic>);
 
-/// What the system says, without its number for it.
+/// Returns the system's message without its error number.
 pub fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or_default().to_owned()
@@ -80,7 +80,7 @@ impl Diagnostic {
         self
     }
 
-    /// Whether it lies on the command line rather than in a file.
+    /// Returns whether the mistake lies on the command line rather than in a file.
     fn is_usage(&self) -> bool {
         matches!(self.place, Place::Argument(_))
     }
@@ -120,7 +120,7 @@ impl Mistakes {
         self.0.iter()
     }
 
-    /// Whether all of them lie on the command line.
+    /// Returns whether all mistakes lie on the command line.
     pub fn are_usage(&self) -> bool {
         self.0.iter().all(Diagnostic::is_usage)
     }

@@ -1,4 +1,4 @@
-//! What is generated from the table of settings: the JSON schema and the reference chapter.
+//! Documents generated from the table of settings: the JSON schema and the reference chapter.
 
 use std::fmt::Write as _;
 

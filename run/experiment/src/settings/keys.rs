@@ -2,8 +2,8 @@
 //!
 //! From these tables come the reader of experiment files and of `--set`, the flags of the command
 //! line, the JSON schema, the reference chapter of the book, `--print-config` and the check that
-//! every setting that was given is used. Code reads a setting by its constant, which has the type of
-//! its values: a misspelt one does not compile, and one that nobody reads is a warning.
+//! every setting that was given is used. Code reads a setting by its constant, which has the type
+//! of its values: a misspelt one does not compile, and one that nobody reads is a warning.
 
 use std::{marker::PhantomData, path::Path};
 
@@ -18,11 +18,11 @@ use super::{
 pub struct Key {
     /// Its name: the table, a dot, and the key in it.
     pub name: &'static str,
-    /// What it can be.
+    /// The kind of its values.
     pub kind: Kind,
     /// Its value if nothing is said.
     pub fallback: Fallback,
-    /// What it means; in Markdown.
+    /// Its meaning, in Markdown.
     pub doc: &'static str,
     /// The flag of the command line that sets it, besides `--set`.
     pub flag: Option<Flag>,
@@ -35,7 +35,7 @@ pub struct Key {
 pub enum Fallback {
     /// This one, written as on a command line.
     Value(&'static str),
-    /// That of the first of these that is set, or else of the last.
+    /// The value of the first of these keys that is set, or else of the last.
     Same(&'static [&'static str]),
     /// None; the text says what that means.
     Unset(&'static str),
@@ -48,7 +48,7 @@ pub struct Flag {
     pub long: &'static str,
     /// Its letter.
     pub short: Option<char>,
-    /// What its value is called in a help text.
+    /// The name of its value in a help text; empty for a switch.
     pub value: &'static str,
 }
 
@@ -109,7 +109,7 @@ impl Id {
         (0..KEYS.len()).map(Self)
     }
 
-    /// What is declared of it.
+    /// Returns the declaration of the key.
     pub const fn key(self) -> &'static Key {
         &KEYS[self.0]
     }
@@ -120,7 +120,7 @@ impl Id {
     }
 }
 
-/// Whether two texts are the same, in a constant.
+/// Returns whether two texts are equal; usable in constants.
 const fn same(one: &str, other: &str) -> bool {
     let (one, other) = (one.as_bytes(), other.as_bytes());
     if one.len() != other.len() {
@@ -169,7 +169,7 @@ pub(crate) mod traces;
 pub(crate) mod traffic;
 pub(crate) mod workload;
 
-/// What a table of settings is about.
+/// The tables of settings, each with its description.
 pub const TABLES: &[(&str, &str)] = &[
     (
         "workload",
@@ -335,12 +335,12 @@ pub(crate) fn of_flag(name: &str, calls: bool) -> Option<Id> {
     Some(meant.unwrap_or(own))
 }
 
-/// Whether a table of this name exists, perhaps only as part of a longer name.
+/// Returns whether a table of this name exists, perhaps only as part of a longer name.
 pub(crate) fn is_table(name: &str) -> bool {
     TABLES.iter().any(|&(table, _)| table == name)
 }
 
-/// What to say about a name that is neither a key nor a table: the nearest one in the same table,
+/// Returns advice on a name that is neither a key nor a table: the nearest one in the same table,
 /// the same key in another table, or all there are.
 pub(crate) fn suggestion(table: &str, name: &str) -> String {
     let inside: Vec<&'static str> =

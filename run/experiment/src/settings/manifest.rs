@@ -23,7 +23,7 @@ use super::{
 /// The version of this program, which stands in every manifest.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// What stands in `manifest.json`.
+/// The contents of `manifest.json`.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Contents {
@@ -46,12 +46,12 @@ struct Input {
     path: String,
     /// SHA-256 of its contents, in hexadecimal.
     sha256: String,
-    /// What a reader should know about it.
+    /// A note for the reader of the manifest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     note: Option<String>,
 }
 
-/// What the manifest of a run says that read its schedule from standard input.
+/// The note in the manifest of a run that read its schedule from standard input.
 const LOST: &str =
     "standard input, which is not kept: to run this again, add --set workload.source=FILE";
 
@@ -99,8 +99,8 @@ impl Manifest {
         }
     }
 
-    /// Returns whether nobody set a key of the manifest's run. Without a list of such keys, those are
-    /// meant that have their default value.
+    /// Returns whether nobody set a key of the manifest's run. Without a list of such keys, those
+    /// are meant that have their default value.
     pub fn is_default(&self, id: Id, has_default_value: bool) -> bool {
         match &self.defaults {
             Some(defaults) => defaults.iter().any(|name| name == id.key().name),
@@ -108,8 +108,8 @@ impl Manifest {
         }
     }
 
-    /// Whether a file is as it was when the manifest was written; a file that did not belong to
-    /// that run is.
+    /// Returns whether a file is as it was when the manifest was written; a file that did not
+    /// belong to that run is.
     pub fn vouches_for(&self, file: &Path) -> io::Result<bool> {
         let folder = self.path.parent().unwrap_or(Path::new(""));
         // Executables may be named by other paths than those that stand here.
@@ -238,7 +238,7 @@ fn position(text: &str, line: usize, column: usize) -> Range<usize> {
     first..boundaries.next().unwrap_or(text.len())
 }
 
-/// What is wrong, without the place, which is shown apart.
+/// Returns the message of a JSON error without its place, which is shown apart.
 fn message(error: &serde_json::Error) -> String {
     let text = error.to_string();
     match text.rfind(" at line ") {

@@ -74,8 +74,8 @@ impl Reader {
         }
     }
 
-    /// Chooses the model if nothing else does: flows for a platform, and switches for a topology that
-    /// is not only that of a machine file, which may serve several models.
+    /// Chooses the model if nothing else does: flows for a platform, and switches for a topology
+    /// that is not only that of a machine file, which may serve several models.
     fn model(&mut self) {
         const TOPOLOGY: Setting<Topology> = keys::network::TOPOLOGY;
         if self.configuration.is_set(keys::network::MODEL) {

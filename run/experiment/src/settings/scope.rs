@@ -5,7 +5,7 @@
 pub enum Model {
     /// Messages take L and do not meet.
     Loggops,
-    /// The same by the rules of `LogGOPSim`.
+    /// Messages take L, by the rules of `LogGOPSim`.
     Loggopsim,
     /// Packets through switches.
     Infiniband,
@@ -33,11 +33,11 @@ pub enum Workload {
 /// The part of an experiment that a key describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// What runs. A generated schedule depends on nothing else.
+    /// The workload. A generated schedule depends on nothing else.
     Program,
     /// The machine, which a file of its own can describe.
     Machine,
-    /// How the two are joined and simulated, and which tables a run keeps.
+    /// Placement, simulation, and the tables that a run keeps.
     Run,
     /// Where results go and how they are shown. It stands in no manifest.
     Display,
@@ -48,7 +48,7 @@ pub enum Part {
 pub struct Scope {
     /// The part of an experiment.
     pub part: Part,
-    /// Whether a platform of the model `flow` states it itself.
+    /// True if a platform of the model `flow` states the value itself.
     pub in_platform: bool,
     models: u16,
     workloads: u16,
@@ -102,12 +102,12 @@ impl Scope {
         Self { in_platform: true, ..self }
     }
 
-    /// Whether the model uses the key.
+    /// Returns whether the model uses the key.
     pub const fn has_model(self, model: Model) -> bool {
         self.models >> model as u16 & 1 == 1
     }
 
-    /// Whether the workload uses the key.
+    /// Returns whether the workload uses the key.
     pub const fn has_workload(self, workload: Workload) -> bool {
         self.workloads >> workload as u16 & 1 == 1
     }
@@ -226,5 +226,5 @@ pub(super) const TRANSPORT: Scope =
 pub(super) const RANKS: Scope = scope(Part::Run, ANY_MODEL, PROGRAMS);
 /// Where results go.
 pub(super) const FOLDER: Scope = scope(Part::Display, ANY_MODEL, ANY_WORKLOAD);
-/// What is drawn of ranks.
+/// Drawings of ranks.
 pub(super) const DRAWN: Scope = scope(Part::Display, ANY_MODEL, PROGRAMS);

@@ -28,7 +28,7 @@ pub(crate) fn tables(text: &str) -> Vec<String> {
     tables.map(|(name, _)| name.get_ref().to_string()).collect()
 }
 
-/// Whether a text has such a table.
+/// Returns whether a text has a table of this name.
 pub(crate) fn has(text: &str, table: &str) -> bool {
     DeTable::parse_recoverable(text)
         .0
@@ -37,14 +37,14 @@ pub(crate) fn has(text: &str, table: &str) -> bool {
         .is_some_and(|value| value.get_ref().is_table())
 }
 
-/// What a file says, and what is wrong with how it says it.
+/// Reads the assignments of a file and its mistakes.
 pub(crate) fn read(source: &Arc<Source>) -> (Vec<Assignment>, Vec<Diagnostic>) {
     let (table, errors) = DeTable::parse_recoverable(&source.text);
     let syntax: Vec<_> = errors.iter().map(|error| syntax(source, error)).collect();
     let mut reader = Reader { source, assignments: Vec::new(), diagnostics: Vec::new() };
     reader.table(table.get_ref(), "");
     if !syntax.is_empty() {
-        // What recovery makes of a broken line is no mistake of its own.
+        // The parser recovers from a broken line; errors that follow from the recovery are dropped.
         let broken: Vec<_> = syntax.iter().filter_map(|d| d.place.line()).collect();
         let sound = |place: &Place| place.line().is_none_or(|line| !broken.contains(&line));
         reader.assignments.retain(|assignment| sound(&assignment.place));
@@ -176,7 +176,7 @@ fn syntax(source: &Arc<Source>, error: &toml::de::Error) -> Diagnostic {
     Diagnostic::new(Place::Text(Arc::clone(source), span), error.message()).help(help)
 }
 
-/// What to write instead, if the line gives a key a text without quotes.
+/// Returns advice if the line gives a key a text without quotes.
 fn unquoted(text: &str, at: usize) -> Option<String> {
     let start = text.get(..at)?.rfind('\n').map_or(0, |newline| newline + 1);
     let line = text.get(start..)?.lines().next()?;

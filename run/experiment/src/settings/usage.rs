@@ -26,8 +26,8 @@ pub(crate) fn mistakes(configuration: &Configuration, workload: Workload) -> Vec
     .collect()
 }
 
-/// A remark on the settings of a machine that the model does not use, since a machine file may serve
-/// several models.
+/// A remark on the settings of a machine that the model does not use, since a machine file may
+/// serve several models.
 pub(crate) fn remark(configuration: &Configuration) -> Option<String> {
     let model = configuration.model();
     let unused = Id::all().filter(|id| {
@@ -41,7 +41,8 @@ pub(crate) fn remark(configuration: &Configuration) -> Option<String> {
     Some(format!("settings of the machine for other models than {}: {unused}", model.name()))
 }
 
-/// Whether the model is LogGOPSim's and the key one of LogGOPS's, which that compares itself.
+/// Returns whether the model is LogGOPSim's and the key belongs to LogGOPS; `loggopsim::resolve`
+/// checks those keys.
 fn is_of_wire(model: Model, scope: Scope) -> bool {
     model == Model::Loggopsim && scope.has_model(Model::Loggops)
 }

@@ -51,7 +51,7 @@ pub enum Kind {
 /// Words that a setting can be, each with its meaning.
 pub type Words = &'static [(&'static str, &'static str)];
 
-/// What a schedule comes from.
+/// The source of a workload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Workload {
     /// A pattern of this name.
@@ -64,11 +64,11 @@ pub enum Workload {
     Program(String),
     /// A GOAL file, text or binary; or traces.
     File(PathBuf),
-    /// The same from standard input.
+    /// A GOAL file on standard input.
     Standard,
 }
 
-/// What a topology comes from.
+/// The source of a topology.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Topology {
     /// A kind with its keys.
@@ -77,7 +77,7 @@ pub enum Topology {
     File(PathBuf),
 }
 
-/// How standard input is written.
+/// The name of standard input.
 pub(crate) const STANDARD: &str = "-";
 
 /// The value of a setting.
@@ -186,9 +186,9 @@ pub(crate) enum Raw {
 /// Why a text is not a value of the kind asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Mistake {
-    /// What is wrong.
+    /// The mistake.
     pub message: String,
-    /// What would be right, if the message does not say so.
+    /// The right form, if the message does not contain it.
     pub help: Option<String>,
     /// Where in the text it is wrong, in bytes, if not as a whole.
     pub offset: Option<usize>,
@@ -267,7 +267,7 @@ impl Kind {
         Mistake::new(format!("expected {}, found {found}", self.expects()), None)
     }
 
-    /// What a value must be, in words.
+    /// Describes the values of this kind.
     pub fn expects(self) -> String {
         match self {
             Self::Workload => {
@@ -298,7 +298,7 @@ impl Kind {
 }
 
 impl Raw {
-    /// What it is, for an error.
+    /// Describes the value for an error message.
     pub(crate) fn describe(&self) -> String {
         match self {
             Self::Text(text) => format!("the text \"{text}\""),
@@ -448,7 +448,7 @@ impl Value {
         }
     }
 
-    /// The same with an absolute path, free of links, if it is one.
+    /// Makes a path absolute and free of links; other values stay as they are.
     pub(crate) fn absolute(self) -> io::Result<Self> {
         Ok(match self {
             Self::Path(path) => Self::Path(fs::canonicalize(path)?),
@@ -526,7 +526,8 @@ pub(crate) fn path_text(path: &Path, base: Option<&Path>) -> String {
     if path.as_os_str().is_empty() { ".".to_owned() } else { path.display().to_string() }
 }
 
-/// Whether a file is XML, as SimGrid's platforms are: by its name, or else by its first character.
+/// Returns whether a file is XML, as SimGrid's platforms are, by its name or else by its first
+/// character.
 pub(crate) fn is_xml(path: &Path) -> bool {
     let named = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("xml"));
     named || path.is_file() && begins_as_xml(path).unwrap_or(false)

@@ -121,7 +121,7 @@ pub(crate) enum Source {
 }
 
 impl Source {
-    /// What it is called in messages.
+    /// Returns the name of the source in messages.
     pub fn name(&self) -> Cow<'_, str> {
         match self {
             Self::File(path) => path.to_string_lossy(),
@@ -135,7 +135,7 @@ impl Source {
 struct Input {
     source: Source,
     reading: Reading,
-    /// What standard input said, if that was a text: it cannot be read again.
+    /// The text of standard input, if it was a text, since it cannot be read again.
     text: Vec<u8>,
     /// SHA-256 of standard input, in hexadecimal.
     sha256: Option<String>,
@@ -182,7 +182,7 @@ impl Input {
         }
     }
 
-    /// That there are warnings, and how to see them.
+    /// Returns a warning that counts the schedule's warnings and names the command that shows them.
     fn warnings(&self) -> Option<String> {
         let name = self.source.name();
         let argument = if self.source == Source::Standard { "-".into() } else { name.clone() };

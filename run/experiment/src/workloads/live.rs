@@ -59,12 +59,12 @@ pub fn executable(launch: &Launch) -> PathBuf {
     }
 }
 
-/// How many more processes may be started, if nothing is said.
+/// The number of processes that a program may start if nothing is set.
 const MORE: u32 = 1000;
 
-/// How many more ranks the first ones may start, if each is a process; `spare` is how many hosts
-/// have no rank, on a machine with hosts. Programs that start as many processes as there is room
-/// for want a limit that somebody has thought of.
+/// Returns the number of ranks that the first ones may start, if each is a process; `spare` is how
+/// many hosts have no rank, on a machine with hosts. Programs that start as many processes as there
+/// is room for want a limit that somebody has thought of.
 fn room(configuration: &Configuration, first: u32, spare: Option<u32>) -> Room {
     match configuration.value(keys::live::SPAWN) {
         Some(said) => Room { more: said as u32, universe: first + said as u32 },
@@ -159,16 +159,16 @@ pub fn libraries() -> Result<PathBuf, Failure> {
 /// Allocations that share memory between ranks have at least so many bytes.
 const SMALLEST_FOLD: u64 = 64 << 10;
 
-/// What became of a live program.
+/// The outcome of a live program.
 struct Lived {
     simulated: Simulated,
-    /// How many ranks there were, with those that were started by others.
+    /// The number of ranks, including those that others started.
     ranks: u32,
-    /// How many of them never used MPI.
+    /// The number of ranks that never used MPI.
     strangers: u32,
-    /// How it ended, if that was before its time.
+    /// The reason why the program ended early, if it did.
     ended: Option<live::Ended>,
-    /// What was measured of its computation, if that is kept: nanoseconds by rank and region.
+    /// The measured computation in nanoseconds, by rank and region, if it is kept.
     computed: Vec<Vec<u64>>,
     /// Its exit code.
     code: i32,
@@ -176,7 +176,7 @@ struct Lived {
     unprinted: Option<io::Error>,
 }
 
-/// What calls that move no data cost; time must go on for a program that polls.
+/// Returns the costs of calls that move no data; time must go on for a program that polls.
 pub(super) fn costs(configuration: &Configuration, calls: &Calls) -> Costs {
     let time = |setting: Setting<Time>| configuration.value(setting).unwrap_or_default().ps();
     let or = |cost: Time, setting| if cost == Time::ZERO { time(setting) } else { cost.ps() };
@@ -237,7 +237,8 @@ impl Programs {
         let at_once = ended.is_some() || simulated.outcome.deadlock.is_some();
         let code = runner.end(at_once);
         if !at_once {
-            // A table of computation that has more ranks than there were is that of another program.
+            // A table of computation that has more ranks than there were is that of another
+            // program.
             computation::resolve(configuration, ranks, keep)?;
         }
         let unprinted = runner.unprinted();

@@ -55,7 +55,7 @@ pub fn patterns() -> String {
     text
 }
 
-/// What a pattern does.
+/// Describes a pattern in one line.
 fn description(name: &str) -> &'static str {
     match name {
         "dissemination" => "in round k, each rank sends to the one 2^k ahead",

@@ -316,7 +316,7 @@ fn algorithms(
     if mistakes.is_empty() { Ok(found) } else { Err(mistakes) }
 }
 
-/// How collectives of traces and of live programs are carried out.
+/// Returns the algorithms of the collectives of traces and of live programs.
 pub(super) fn library_of(
     configuration: &Configuration,
     calls: &Calls,

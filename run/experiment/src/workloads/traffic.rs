@@ -36,11 +36,11 @@ pub struct TrafficPlan {
     interval: Time,
     output: Option<Output>,
     configuration: Configuration,
-    /// What is odd about it, though it can be run.
+    /// Warnings about an experiment that can be run nevertheless.
     pub warnings: Vec<String>,
 }
 
-/// What was measured.
+/// The points of a measurement of traffic.
 #[derive(Debug, Serialize)]
 pub struct Measured {
     /// The points, by load.
@@ -50,7 +50,7 @@ pub struct Measured {
     pub saturation: Option<Saturation>,
 }
 
-/// How close saturation is found.
+/// The precision to which the load of saturation is found.
 const WITHIN: f64 = 0.01;
 
 impl TrafficPlan {
@@ -107,7 +107,7 @@ impl TrafficPlan {
         })
     }
 
-    /// Whether a folder is written.
+    /// Returns whether a folder is written.
     pub const fn writes(&self) -> bool {
         self.output.is_some()
     }

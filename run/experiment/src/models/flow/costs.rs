@@ -1,5 +1,5 @@
-//! What messages and calls cost over flows: the tables `[flow]` and `[host]`, SimGrid's items, and
-//! what a platform says of them.
+//! The costs of messages and calls over flows: the tables `[flow]` and `[host]`, SimGrid's items,
+//! and what a platform says of them.
 
 use std::collections::BTreeMap;
 
@@ -89,7 +89,7 @@ fn by_size<T>(text: &str, rest: impl Fn(&[&str]) -> Option<T>) -> Result<Vec<(u6
     text.split(';').map(|text| part(text).ok_or_else(|| text.trim().to_owned())).collect()
 }
 
-/// What `[flow]` says.
+/// Reads the table `[flow]`.
 // Long because it lists the keys.
 pub(super) fn keys(configuration: &Configuration, items: &mut Items) -> Mistakes {
     let mut mistakes = Vec::new();
@@ -152,7 +152,7 @@ pub(super) fn keys(configuration: &Configuration, items: &mut Items) -> Mistakes
     mistakes
 }
 
-/// What messages of a host to itself have.
+/// Reads the bandwidth and latency of messages of a host to itself.
 fn loopback(configuration: &Configuration, items: &mut Items) -> Option<Diagnostic> {
     const KEY: Setting<String> = keys::flow::LOOPBACK_BANDWIDTH;
     if let Some(latency) = configuration.value(keys::flow::LOOPBACK_LATENCY) {
@@ -180,7 +180,7 @@ pub(super) fn said_items(configuration: &Configuration, items: &mut Items) -> Mi
         .collect()
 }
 
-/// What the simpler models leave out.
+/// Leaves out what the simpler variants do not model.
 pub(super) fn variant(configuration: &Configuration, items: &mut Items, protocols: &mut Protocols) {
     match configuration.word(keys::flow::VARIANT) {
         "fluid" => {

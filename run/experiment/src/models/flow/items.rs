@@ -5,7 +5,7 @@ use collectives::{Collective, Way, find};
 use host::{Piece, Pieces, Protocol, seconds};
 use units::Time;
 
-/// What the items change.
+/// The settings that configuration items change.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Items {
     /// Links and routes.

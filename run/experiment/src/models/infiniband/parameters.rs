@@ -54,7 +54,7 @@ pub(crate) fn resolve(configuration: &Configuration) -> Result<Parameters, Mista
     if mistakes.is_empty() { Ok(set) } else { Err(mistakes) }
 }
 
-/// What is wrong with a set of parameters, at the key that is to blame if it was said.
+/// Returns the mistake in a set of parameters, placed at the key that causes it if that was set.
 pub(crate) fn wrong(configuration: &Configuration, wrong: &Invalid) -> Diagnostic {
     let key = match wrong {
         Invalid::Packet { .. } => "mtu",

@@ -1,4 +1,4 @@
-//! What the records of a network with switches say, as files of the run folder.
+//! Tables and drawings made from the records of a network with switches.
 
 use std::{io::Write, sync::Arc};
 
@@ -28,7 +28,7 @@ pub(crate) fn interval(
     }
 }
 
-/// What was recorded of a network in a run.
+/// The records of a network in one run.
 #[derive(Debug)]
 pub struct Seen {
     /// The records.

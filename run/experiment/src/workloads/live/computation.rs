@@ -1,4 +1,4 @@
-//! How the computation of live ranks counts.
+//! The rules by which the computation of live ranks takes simulated time.
 
 use std::path::Path;
 

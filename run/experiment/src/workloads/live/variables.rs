@@ -19,8 +19,8 @@ const FOLD_FROM: &str = "HEDDLE_FOLD_FROM";
 const HOST_CLOCK: &str = "HEDDLE_HOST_CLOCK";
 const PRELOAD: &str = "LD_PRELOAD";
 const TUNABLES: &str = "GLIBC_TUNABLES";
-/// Which of these says how many bytes there are for thread-local variables at fixed places, and how
-/// many are there if nothing is said.
+/// The tunable that sets the bytes for thread-local variables at fixed places, and how many are
+/// there if nothing is said.
 const THREAD_LOCALS: &str = "glibc.rtld.optional_static_tls";
 const THREAD_LOCALS_UNSAID: u64 = 512;
 
