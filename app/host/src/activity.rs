@@ -1,12 +1,12 @@
 //! What a rank does when something starts: computation, sends, receives, and matching.
 
 use kernel::{Event, Probe};
-use loggops::{Costs, Inject};
 use network::{Mail, Network, Nowhere, Transfer};
 use schedule::{Edge, Op};
 use units::{HostId, MessageId, Time};
 
 use crate::clocks::{Class, Side};
+use crate::costs::HostCosts;
 use crate::engine::Turn;
 use crate::message::{Kind, Message};
 use crate::path::{Clock, Path, Stamp};
@@ -30,15 +30,11 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> Turn<'t, S, N, B> {
         !N::DIRECT && self.engine.place(peer).host == self.engine.place(self.id).host
     }
 
-    /// What a message of `size` bytes to or from a rank costs here.
+    /// Returns what a message of `size` bytes to or from a rank costs here.
     #[inline(always)]
-    fn costs(&self, peer: u32, size: u64) -> &'t Costs {
-        let engine = self.engine;
-        let parameters = &engine.settings.parameters;
-        if self.is_neighbour(peer) {
-            return &parameters.local;
-        }
-        parameters.costs(size)
+    fn costs(&self, peer: u32, size: u64) -> &'t HostCosts {
+        let costs = &self.engine.costs;
+        if self.is_neighbour(peer) { &costs.local.ends } else { costs.of(size) }
     }
 
     pub fn compute(&mut self, (index, op): (u32, &Op), task: &Task, at: Time, cpu: u8) {
@@ -88,15 +84,14 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> Turn<'t, S, N, B> {
     #[inline(always)]
     fn charge_send(
         &mut self,
-        (costs, size): (&Costs, u64),
+        (costs, size): (&HostCosts, u64),
         task: &Task,
         at: Time,
         (cpu, nic): (u8, u8),
     ) -> Charge {
-        let rest = size.saturating_sub(1);
-        let overhead = costs.send_overhead.saturating_add(costs.send_overhead_per_byte.cost(rest));
+        let overhead = costs.sending(size);
         let noise = self.noise(at, at.saturating_add(costs.send_overhead));
-        let bytes = costs.gap_per_byte.cost(rest);
+        let bytes = costs.bandwidth(size);
         let clocks = &mut self.rank.clocks;
         let start = clocks.start((task.at.time, task.at.path), at, (cpu, nic), Side::Sending);
         let free = at.saturating_add(overhead).saturating_add(noise);
@@ -112,14 +107,13 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> Turn<'t, S, N, B> {
     #[inline(always)]
     fn charge_receive(
         &mut self,
-        (costs, size): (&Costs, u64),
+        (costs, size): (&HostCosts, u64),
         (arrival, path): (Time, Path),
         at: Time,
         (cpu, nic): (u8, u8),
     ) -> Charge {
-        let rest = size.saturating_sub(1);
-        let per_byte = costs.receive_overhead_per_byte.cost(rest);
-        let bytes = costs.gap_per_byte.cost(rest);
+        let per_byte = costs.receiving_rest(size);
+        let bytes = costs.bandwidth(size);
         let noise = self.noise(at, at.saturating_add(costs.receive_overhead));
         let clocks = &mut self.rank.clocks;
         let start = clocks.start((arrival, path), at, (cpu, nic), Side::Receiving);
@@ -145,10 +139,7 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> Turn<'t, S, N, B> {
         message: Message,
     ) {
         let engine = self.engine;
-        let overhead = match engine.settings.parameters.inject {
-            Inject::Start => Time::ZERO,
-            Inject::End => self.costs(destination, bytes).send_overhead,
-        };
+        let overhead = engine.costs.entry(self.costs(destination, bytes));
         let entry = at.saturating_add(overhead);
         let sequence = self.rank.next_sequence();
         let mut path = charge.start.overhead(overhead);
@@ -169,8 +160,7 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> Turn<'t, S, N, B> {
 
     pub fn send(&mut self, (index, op): (u32, &Op), task: &Task, at: Time, (cpu, nic): (u8, u8)) {
         let engine = self.engine;
-        let parameters = &engine.settings.parameters;
-        let eager = op.size <= parameters.eager_limit;
+        let eager = op.size <= engine.costs.eager_limit;
         let request = !eager && self.engine.settings.rendezvous == Rendezvous::RtsCts;
         // A request to send is a short message, whatever it announces.
         let bytes = if request { 0 } else { op.size };
@@ -181,7 +171,7 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> Turn<'t, S, N, B> {
             (_, true) => Kind::Request,
             _ => Kind::Rendezvous,
         };
-        self.record_sent(op, task, at, costs.send_overhead);
+        self.record_sent(op, task, at, engine.costs.entry(costs));
         let message = outgoing(kind, index, op);
         let sequence = self.rank.sequence;
         let known = (!request).then_some((self.id, sequence));
@@ -533,12 +523,9 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> Turn<'t, S, N, B> {
         }
     }
 
-    fn record_sent(&mut self, op: &Op, task: &Task, at: Time, overhead: Time) {
+    fn record_sent(&mut self, op: &Op, task: &Task, at: Time, entry: Time) {
         if B::LISTENS {
-            let injected = match self.engine.settings.parameters.inject {
-                Inject::Start => at,
-                Inject::End => at.saturating_add(overhead),
-            };
+            let injected = at.saturating_add(entry);
             let (source, sequence) = (self.id, self.rank.sequence);
             let (destination, tag, size, posted) = (op.peer, op.tag, op.size, task.at.time);
             let record =

@@ -8,7 +8,6 @@
 //! receive ends at o + L + o + max((s-1)O, (s-1)G). Seed 000 section 3.1 computes one case by hand.
 
 use kernel::{Event, Next, Outbox, Probe, Wire};
-use loggops::{Inject, Parameters};
 use network::{
     Delivery, Endpoint, Harness, Letter, Mail, Network, Nic, Site, Windowed, Worked, opened,
 };
@@ -16,6 +15,7 @@ use schedule::{Edge, Kind as Operation, Op, Run};
 use units::{DeviceId, HostId, MessageId, Time};
 
 use crate::clocks::{Class, Clocks, Shape};
+use crate::costs::Costs;
 use crate::message::{Kind, Message};
 use crate::nic::{Alone, Common, announced, arrival};
 use crate::path::Stamp;
@@ -33,6 +33,8 @@ pub struct Engine<'a, S, N> {
     pub source: S,
     pub network: &'a N,
     pub settings: &'a Settings,
+    /// What messages over the network cost at the hosts.
+    pub costs: Costs,
     pub ranks: u32,
     /// Processes that are hosts; devices follow.
     pub hosts: u32,
@@ -184,12 +186,7 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> Endpoint<N> for Watched
         if !N::DIRECT {
             return network.lookahead();
         }
-        let Parameters { small, large, inject, .. } = &self.engine.settings.parameters;
-        let overhead = match inject {
-            Inject::Start => Time::ZERO,
-            Inject::End => small.send_overhead.min(large.send_overhead),
-        };
-        network.lookahead().saturating_add(overhead)
+        network.lookahead().saturating_add(self.engine.costs.least_entry())
     }
 
     /// Static programs have one over networks with devices, unless the abstract rendezvous makes

@@ -11,6 +11,7 @@
 
 mod activity;
 mod clocks;
+mod costs;
 mod deadlock;
 mod engine;
 mod hybrid;
@@ -29,6 +30,7 @@ mod shared;
 mod simulate;
 mod source;
 
+pub use costs::{Costs, HostCosts, LocalCosts};
 pub use hybrid::{Piece, Pieces, Protocol, Protocols, seconds, simulate_flow};
 pub use kernel::Transport;
 pub use loggopsim::simulate_loggopsim;

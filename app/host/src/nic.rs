@@ -86,7 +86,7 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> Turn<'_, S, N, B> {
         let message = Message { slot: there.slot, ..message };
         if here.host == there.host {
             // It does not leave the host.
-            let latency = engine.settings.parameters.local.latency;
+            let latency = engine.costs.local.latency;
             let path = message.path;
             let message = Message { path: path.latency(latency), ..message };
             let time = entry.saturating_add(latency);

@@ -5,13 +5,13 @@
 //! the two.
 
 use kernel::{Event, Probe};
-use loggops::{Inject, Parameters};
 use network::{Mail, Network, Nowhere, Transfer};
 use schedule::{Edge, Follow, Kind as Operation, Op};
 use units::{HostId, MessageId, Time};
 
 use crate::Record;
 use crate::clocks::{Class, Side};
+use crate::costs::Costs;
 use crate::engine::Turn;
 use crate::message::{Kind, Message};
 use crate::path::{Clock, Stamp};
@@ -41,19 +41,11 @@ pub struct Charges {
 
 impl Charges {
     /// Of messages of `size` bytes.
-    pub fn new(parameters: &Parameters, size: u64) -> Self {
-        let costs = parameters.costs(size);
-        let rest = size.saturating_sub(1);
-        let overhead = costs.receive_overhead_per_byte.cost(rest);
-        let bandwidth = costs.gap_per_byte.cost(rest);
+    pub fn new(all: &Costs, size: u64) -> Self {
+        let costs = all.of(size);
+        let (overhead, bandwidth) = (costs.receiving_rest(size), costs.bandwidth(size));
         let (rest_overhead, rest_bandwidth) =
             if bandwidth > overhead { (Time::ZERO, bandwidth) } else { (overhead, Time::ZERO) };
-        let send_overhead =
-            costs.send_overhead.saturating_add(costs.send_overhead_per_byte.cost(rest));
-        let entry = match parameters.inject {
-            Inject::Start => Time::ZERO,
-            Inject::End => costs.send_overhead,
-        };
         Self {
             size,
             receive_overhead: costs.receive_overhead,
@@ -61,8 +53,8 @@ impl Charges {
             rest_bandwidth,
             bandwidth,
             interface: costs.gap.saturating_add(bandwidth),
-            send_overhead,
-            entry,
+            send_overhead: costs.sending(size),
+            entry: all.entry(costs),
         }
     }
 }
@@ -83,7 +75,7 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> Turn<'_, S, N, B> {
         {
             // The CPU has just received, so that only the interface can be busy longer.
             let at = done.time.max(self.rank.clocks.free(SENDING));
-            if at < until && op.size <= self.engine.settings.parameters.eager_limit {
+            if at < until && op.size <= self.engine.costs.eager_limit {
                 self.ended();
                 self.dispatch((next, &op), &done, at);
                 return true;
@@ -125,7 +117,7 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> Turn<'_, S, N, B> {
             return None;
         }
         let Burst { since, run, other, .. } = burst;
-        let limit = self.engine.settings.parameters.eager_limit;
+        let limit = self.engine.costs.eager_limit;
         let (mut sent, mut next) = (0, Time::ZERO);
         while sent < run.count {
             let at = since.time.max(self.rank.clocks.free(SENDING));
@@ -155,7 +147,7 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> Turn<'_, S, N, B> {
     /// changed.
     pub fn send_one(&mut self, task: &Task, at: Time) -> bool {
         let Work::One(index, op) = task.work else { return false };
-        let limit = self.engine.settings.parameters.eager_limit;
+        let limit = self.engine.costs.eager_limit;
         if op.kind != Operation::Send || op.size > limit || self.is_neighbour(op.peer) {
             return false;
         }
@@ -276,7 +268,7 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> Turn<'_, S, N, B> {
 
     #[cold]
     fn new_charges(&mut self, size: u64) -> Charges {
-        let charges = Charges::new(&self.engine.settings.parameters, size);
+        let charges = Charges::new(&self.engine.costs, size);
         *self.crew.charges.insert(charges)
     }
 }

@@ -7,6 +7,7 @@ use network::{Harness, Network, Process, Worker};
 use units::Time;
 
 use crate::clocks::Shape;
+use crate::costs::Costs;
 use crate::deadlock::Stuck;
 use crate::engine::{Crew, Engine, Ranks, Watched};
 use crate::path::Clock;
@@ -98,7 +99,7 @@ pub fn simulate<P: Work, B: Probe<Record>>(
     settings: &Settings,
     probe: impl Fn() -> B,
 ) -> Result<(Outcome, Vec<B>), Error> {
-    simulate_over(&settings.parameters, None, program, settings, probe)
+    simulate_over(&settings.parameters.wire(), None, program, settings, probe)
 }
 
 /// Simulates a program over a network. Rank r is on host `hosts[r]`; without `hosts`, and always on a
@@ -128,8 +129,19 @@ pub fn simulate_over<N: Network, P: Work, B: Probe<Record<N::Detail>>>(
         let straight = !B::LISTENS && !shape.several() && settings.noise == Noise::None;
         let plain = straight && source.starts() == Starts::Nothing && !source.wants_sends();
         let (hosts, places) = (count, places()?);
-        let engine =
-            Engine { source, network, settings, ranks, hosts, places, shape, straight, plain };
+        let costs = Costs::from(&settings.parameters);
+        let engine = Engine {
+            source,
+            network,
+            settings,
+            costs,
+            ranks,
+            hosts,
+            places,
+            shape,
+            straight,
+            plain,
+        };
         run(engine, settings, &probe)
     };
     let (mut outcome, probes) = run(program.source())?;

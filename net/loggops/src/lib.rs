@@ -1,4 +1,5 @@
-//! The LogGOPS model of a network: a message takes L, whatever else travels.
+//! The LogGOPS model: a network on which a message takes L, whatever else travels, and the model's
+//! parameter sets as the papers have them, of which all but L are costs of the hosts.
 
 mod network;
 mod parameters;

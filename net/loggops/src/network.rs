@@ -5,41 +5,59 @@ use rustc_hash::FxHashMap;
 use network::{Direct, Transfer, Uncontended};
 use units::{HostId, Time};
 
-use crate::Parameters;
-
-/// A host's side of the wire.
+/// The network of LogGOPS: a message takes L, whatever else travels.
 ///
-/// Messages between two hosts keep their order. That needs no memory while all messages take the
-/// same L; where large ones take another, it is the last delivery at each destination.
-#[derive(Debug, Default)]
-pub struct Wire(FxHashMap<HostId, Time>);
+/// L is all of the model that belongs to the network. Overheads and gaps (o, O, g, G) belong to the
+/// hosts at its ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wire {
+    /// L for messages of at most `limit` bytes.
+    pub small: Time,
+    /// L for larger messages.
+    pub large: Time,
+    /// Bytes of the largest small message.
+    pub limit: u64,
+    /// True if messages between two hosts have to be kept in order: one could overtake another,
+    /// because the two kinds take different times or enter the wire at different times.
+    pub keeps_order: bool,
+}
 
-impl Direct for Parameters {
-    type Interface = Option<Box<Wire>>;
+impl Wire {
+    /// Returns L for a message.
+    #[inline]
+    pub const fn latency(&self, bytes: u64) -> Time {
+        if bytes > self.limit { self.large } else { self.small }
+    }
+}
+
+/// The state of the wire at a host: the last delivery at each destination, where order has to be
+/// kept.
+#[derive(Debug, Default)]
+pub struct Deliveries(FxHashMap<HostId, Time>);
+
+impl Direct for Wire {
+    type Interface = Option<Box<Deliveries>>;
 
     fn interface(&self, _: HostId) -> Self::Interface {
-        (self.small.latency != self.large.latency
-            || self.small.send_overhead != self.large.send_overhead)
-            .then(Box::default)
+        self.keeps_order.then(Box::default)
     }
 
     #[inline]
     fn lookahead(&self) -> Time {
-        self.small.latency.min(self.large.latency)
+        self.small.min(self.large)
     }
 
-    /// Transit is L. The byte times (s-1)G at either end are charged to the hosts' interfaces, as
-    /// the papers have it.
+    /// The wire itself has no bandwidth: messages share nothing on it. The byte times (s-1)G at
+    /// either end are charged to the hosts' interfaces, as the papers have it.
     fn uncontended(&self, transfer: Transfer) -> Uncontended {
-        let costs = self.costs(transfer.bytes);
-        let bytes = costs.gap_per_byte.cost(transfer.bytes.saturating_sub(1));
-        Uncontended { transit: costs.latency, leaving: bytes, draining: bytes }
+        let transit = self.latency(transfer.bytes);
+        Uncontended { transit, leaving: Time::ZERO, draining: Time::ZERO }
     }
 
     #[inline]
-    fn inject(&self, wire: &mut Self::Interface, at: Time, transfer: Transfer) -> Time {
-        let delivery = at.saturating_add(self.costs(transfer.bytes).latency);
-        let Some(Wire(last)) = wire.as_deref_mut() else { return delivery };
+    fn inject(&self, last: &mut Self::Interface, at: Time, transfer: Transfer) -> Time {
+        let delivery = at.saturating_add(self.latency(transfer.bytes));
+        let Some(Deliveries(last)) = last.as_deref_mut() else { return delivery };
         let last = last.entry(transfer.destination).or_default();
         *last = delivery.max(*last);
         *last

@@ -1,9 +1,11 @@
-//! The parameters of the model.
+//! The parameters of the model, as the papers have them: for the hosts and for the wire.
 //!
 //! Source: Culler et al. 1993 (LogP), Alexandrov et al. 1995 (LogGP), Ino et al. 2001 (LogGPS),
 //! Hoefler, Schneider and Lumsdaine 2010 (LogGOPS).
 
 use units::{Time, TimePerByte};
+
+use crate::Wire;
 
 /// What one message costs. The letters are those of the papers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,9 +90,11 @@ impl Default for Parameters {
 }
 
 impl Parameters {
-    /// The set that applies to a message of `size` bytes.
-    #[inline]
-    pub fn costs(&self, size: u64) -> &Costs {
-        if size > self.eager_limit { &self.large } else { &self.small }
+    /// Returns the network with these parameters. Where large messages enter it another time after
+    /// the start of their sends than small ones, it keeps the order of messages, too.
+    pub fn wire(&self) -> Wire {
+        let (small, large) = (self.small.latency, self.large.latency);
+        let keeps_order = small != large || self.small.send_overhead != self.large.send_overhead;
+        Wire { small, large, limit: self.eager_limit, keeps_order }
     }
 }
