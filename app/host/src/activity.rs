@@ -11,7 +11,7 @@ use crate::engine::Turn;
 use crate::message::{Kind, Message};
 use crate::path::{Clock, Path, Stamp};
 use crate::queues::{Arrived, Entry, Rank as Place, Task, Work};
-use crate::rank::{Unexpected, Unreleased};
+use crate::rank::{Cleared, Unexpected, Unreleased};
 use crate::source::{Source, Starts};
 use crate::{Activity, Error, Record, Rendezvous};
 
@@ -21,6 +21,28 @@ struct Charge {
     start: Path,
     /// From when the CPU is free again, and how that comes about.
     end: Stamp,
+}
+
+/// A message of the program as its receiver knows it.
+#[derive(Clone, Copy)]
+struct Sent {
+    /// The rank that sent it.
+    source: u32,
+    /// The operation that sent it.
+    send: u32,
+    /// Its number among the messages of that rank.
+    sequence: u32,
+    /// Bytes of the send.
+    size: u64,
+}
+
+impl Sent {
+    /// Returns the message that an event brings.
+    #[inline(always)]
+    const fn by(event: &Event<Message>) -> Self {
+        let Message { send, size, .. } = event.message;
+        Self { source: event.source, send, sequence: event.sequence, size }
+    }
 }
 
 impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> Turn<'t, S, N, B> {
@@ -225,15 +247,16 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> Turn<'t, S, N, B> {
             }
         }
         let done = if received.time > at { received } else { here };
-        if message.kind == Kind::Request {
-            self.clear(index, (message.source, message.sequence, message.send), done);
+        let Unexpected { kind, source, sequence, send, size, .. } = message;
+        let sent = Sent { source, send, sequence, size };
+        if kind == Kind::Request {
+            self.clear(index, sent, done);
             return;
         }
-        if message.kind == Kind::Rendezvous {
-            self.release(message.source, message.send, here);
+        if kind == Kind::Rendezvous {
+            self.release(source, send, here);
         }
-        let sent = (message.source, message.sequence, message.size);
-        self.matched((index, message.send), sent, at, &done);
+        self.matched(index, sent, at, &done);
     }
 
     /// Decides what a message that has just arrived is charged to.
@@ -323,14 +346,13 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> Turn<'t, S, N, B> {
             return;
         };
         if message.kind == Kind::Request {
-            self.clear(receive, (source, event.sequence, message.send), charge.end);
+            self.clear(receive, Sent::by(event), charge.end);
             return;
         }
         if message.kind == Kind::Rendezvous {
             self.release(source, message.send, start);
         }
-        let sent = (source, event.sequence, message.size);
-        self.matched((receive, message.send), sent, at, &charge.end);
+        self.matched(receive, Sent::by(event), at, &charge.end);
     }
 
     /// The receive of a message, taken from those that wait.
@@ -358,13 +380,8 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> Turn<'t, S, N, B> {
 
     /// A receive has got its message.
     #[inline(always)]
-    fn matched(
-        &mut self,
-        (receive, send): (u32, u32),
-        (source, sequence, size): (u32, u32, u64),
-        at: Time,
-        done: &Stamp,
-    ) {
+    fn matched(&mut self, receive: u32, sent: Sent, at: Time, done: &Stamp) {
+        let Sent { source, send, sequence, size } = sent;
         self.engine.source.matched(&mut self.rank.source, receive, (source, send), size);
         self.check_room(receive, (source, size), at);
         self.rank.received_messages = self.rank.received_messages.wrapping_add(1);
@@ -441,10 +458,12 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> Turn<'t, S, N, B> {
     }
 
     /// A request to send has met its receive.
-    fn clear(&mut self, receive: u32, (to, sequence, send): (u32, u32, u32), at: Stamp) {
+    fn clear(&mut self, receive: u32, request: Sent, at: Stamp) {
         let op = self.op(receive);
-        self.rank.matching().rare().cleared.push((receive, to, sequence));
-        let work = Work::Clear { to, send, receive };
+        let Sent { source: sender, send, sequence, .. } = request;
+        let cleared = Cleared { receive, sender, request: sequence };
+        self.rank.matching().rare().cleared.push(cleared);
+        let work = Work::Clear { to: sender, send, receive };
         self.protocol(work, (op.cpu, op.nic), at);
     }
 
@@ -487,10 +506,9 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> Turn<'t, S, N, B> {
     fn data_received(&mut self, event: &Event<Message>, end: &Stamp) {
         let receive = event.message.tag;
         let Some((_, sequence)) = self.identity(event) else { return };
-        self.rank.matching().rare().cleared.retain(|entry| entry.0 != receive);
+        self.rank.matching().rare().cleared.retain(|cleared| cleared.receive != receive);
         self.record_delivered(event.source, sequence, event.time);
-        let sent = (event.source, sequence, event.message.size);
-        self.matched((receive, event.message.send), sent, end.cause, end);
+        self.matched(receive, Sent { sequence, ..Sent::by(event) }, end.cause, end);
     }
 
     /// The message whose payload an event brings: source and number. Data that follows a request
@@ -500,8 +518,8 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> Turn<'t, S, N, B> {
             Kind::Eager | Kind::Rendezvous => Some((event.source, event.sequence)),
             Kind::Data => {
                 let mut cleared = self.rank.matching.as_ref()?.any_rare()?.cleared.iter();
-                let entry = cleared.find(|entry| entry.0 == event.message.tag)?;
-                Some((event.source, entry.2))
+                let cleared = cleared.find(|cleared| cleared.receive == event.message.tag)?;
+                Some((event.source, cleared.request))
             }
             Kind::Release | Kind::Request | Kind::Clear => None,
         }

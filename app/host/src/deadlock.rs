@@ -44,7 +44,7 @@ impl Stuck {
         }
         if let Some(rare) = matching.and_then(Matching::any_rare) {
             rare.unreleased.iter().for_each(|send| wait(send.send, send.destination));
-            rare.cleared.iter().for_each(|&(receive, from, _)| wait(receive, from));
+            rare.cleared.iter().for_each(|cleared| wait(cleared.receive, cleared.sender));
         }
         started.sort_unstable();
         let pending = &mut self.deadlock.pending;

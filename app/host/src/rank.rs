@@ -63,9 +63,8 @@ pub struct Rare {
     pub unreleased: Vec<Unreleased>,
     /// Time between the end of a send's overhead and its release.
     pub blocked: Time,
-    /// For `rts-cts`, receives that have cleared a send and wait for its data: receive, sender,
-    /// number of the request.
-    pub cleared: Vec<(u32, u32, u32)>,
+    /// Under `rts-cts`, receives that have cleared a send and wait for its data.
+    pub cleared: Vec<Cleared>,
     /// For several CPUs or interfaces, by source and number: messages that have met their receive
     /// but wait to be received.
     pub met: FxHashMap<(u32, u32), u32>,
@@ -99,6 +98,17 @@ impl Matching {
     pub fn peek_unexpected(&mut self, source: u32, tag: u32) -> Option<&Unexpected> {
         self.rare.as_mut()?.unexpected.peek(source, tag)
     }
+}
+
+/// A receive that has cleared a send to go on (rendezvous with request and clear-to-send).
+#[derive(Clone, Copy, Debug)]
+pub struct Cleared {
+    /// The receive's operation.
+    pub receive: u32,
+    /// The rank of the send.
+    pub sender: u32,
+    /// The number of the request among that rank's messages.
+    pub request: u32,
 }
 
 /// A message that has met no receive.
