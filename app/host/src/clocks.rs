@@ -1,4 +1,4 @@
-//! What activities need, and when that is free: the CPUs and interfaces of a rank.
+//! The resources that activities need, and when they are free: the CPUs and interfaces of a rank.
 
 use units::Time;
 
@@ -11,20 +11,20 @@ pub struct Shape {
     pub nics: u16,
 }
 
-/// What needs the same resources. A word: what lies behind smaller ones in a pair is copied in
-/// parts that overlap those in which it was written, and the processor waits for each.
+/// The activities that need the same resources. It is a word in size: the processor stalls where
+/// fields behind smaller ones are copied in other parts than those in which they were written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(align(8))]
 pub enum Class {
     /// Receives to be posted: they need nothing.
     Receives,
-    /// Computation.
+    /// Computation on a CPU.
     Compute { cpu: u8 },
     /// Sends and steps of protocols.
     Sends { cpu: u8, nic: u8 },
     /// Messages to be received.
     Messages { cpu: u8, nic: u8 },
-    /// Arrivals of which it is not known yet what they need; what is left of them needs nothing.
+    /// Arrivals whose resources are not known yet; what is left of them needs nothing.
     Arrivals,
 }
 
@@ -37,7 +37,7 @@ impl Class {
 }
 
 impl Shape {
-    /// One of each at least.
+    /// Makes a shape with at least one of each.
     pub fn new(cpus: u32, nics: u32) -> Self {
         let few = |number: u32| number.clamp(1, 256) as u16;
         Self { cpus: few(cpus), nics: few(nics) }
@@ -73,10 +73,10 @@ pub struct Clocks {
     more: Option<Box<MoreClocks>>,
 }
 
-/// What most ranks do not need.
+/// The clocks that most ranks do not need.
 #[derive(Debug, Default)]
 struct MoreClocks {
-    /// How the first interface's two sides come to be free.
+    /// The paths by which the first interface's two sides come to be free.
     paths: [Path; 2],
     /// The CPUs after the first.
     cpus: Vec<Clock>,
@@ -116,7 +116,7 @@ impl Clocks {
         }
     }
 
-    /// One side of an interface.
+    /// Returns the clock of one side of an interface.
     #[inline]
     pub fn nic(&self, nic: u8, side: Side) -> Clock {
         match (nic, &self.more) {

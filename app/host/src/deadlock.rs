@@ -1,4 +1,4 @@
-//! Telling who waits for whom when a program cannot finish.
+//! The report of a deadlock: who waits for whom when a program cannot finish.
 
 use schedule::ANY;
 use units::Time;
@@ -12,11 +12,11 @@ const LISTED: usize = 1_000;
 /// Most of one live rank, which may wait for very many in one call.
 const LISTED_OF_LIVE: usize = 8;
 
-/// What is learned, rank after rank, of those that are not finished.
+/// The facts about ranks that are not finished, gathered rank by rank.
 #[derive(Default)]
 pub struct Stuck {
     deadlock: Deadlock,
-    /// Who waits for whom.
+    /// Edges of the waiting graph: a rank, and the rank that it waits for.
     waits: Vec<(u32, u32)>,
     ranks: Vec<u32>,
 }

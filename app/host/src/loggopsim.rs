@@ -56,7 +56,7 @@ struct Host {
     clocks: Clocks,
     queues: Box<Queues>,
     matching: Matching,
-    /// What stands for it in the global heap.
+    /// The entry that stands for it in the global heap.
     first: Option<(Time, Order)>,
     sequence: u32,
     totals: RankTotals,
@@ -99,7 +99,7 @@ struct Simulation<'a, P, B> {
     source: Scheduled<'a, P>,
     hosts: Vec<Host>,
     heap: BinaryHeap<Reverse<(Time, Order, u32)>>,
-    /// All events, if clocks may go back.
+    /// The list of all events, if clocks may go back.
     literal: Option<BinaryHeap<Reverse<Waiting>>>,
     /// Number of the next event to be inserted.
     number: u64,

@@ -1,4 +1,4 @@
-//! What hosts say to each other.
+//! The messages that hosts exchange.
 
 use kernel::Wire;
 use units::Time;
@@ -32,7 +32,7 @@ impl Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C, packed(4))]
 pub struct Message {
-    /// Which.
+    /// The step of the protocol that it is.
     pub kind: Kind,
     /// CPU of the send.
     pub cpu: u8,
@@ -48,7 +48,7 @@ pub struct Message {
     pub size: u64,
     /// The time when the send that caused it started.
     pub cause: Time,
-    /// How its arrival came about.
+    /// The path that led to its arrival.
     pub path: Path,
 }
 

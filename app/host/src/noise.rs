@@ -6,10 +6,10 @@
 use kernel::Random;
 use units::Time;
 
-/// Where interruptions come from.
+/// The source of interruptions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Noise {
-    /// There are none.
+    /// No interruptions.
     #[default]
     None,
     /// A recorded trace, repeated for ever. It lasts until the end of its last interruption.
@@ -20,7 +20,7 @@ pub enum Noise {
         /// starts at a random offset, drawn from the seed.
         coscheduled: bool,
     },
-    /// One interruption in each slot of length `interval`, as a whole, at a random place in it.
+    /// One interruption in each slot of length `interval`, whole, at a random position in it.
     Random {
         /// Length of a slot.
         interval: Time,

@@ -4,7 +4,7 @@ use network::Never;
 use schedule::Op;
 use units::Time;
 
-/// What one rank did.
+/// Totals of a rank.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RankTotals {
     /// The time when its last CPU became free for good.
@@ -23,7 +23,8 @@ pub struct RankTotals {
     pub received_bytes: u64,
 }
 
-/// Where the time of the longest chain of causes went. The parts add up to the makespan.
+/// The time of the longest chain of causes, by what it was spent on. The parts add up to the
+/// makespan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CriticalPath {
     /// The rank on which the path ends: the lowest of those that finish last.
@@ -43,24 +44,25 @@ pub struct CriticalPath {
 /// An operation that can never finish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PendingOp {
-    /// Its rank.
+    /// The rank of the operation.
     pub rank: u32,
-    /// Its index in the rank's program.
+    /// The index of the operation in the rank's program.
     pub index: u32,
-    /// True if it started (posted receive, unreleased send) or still waits for a dependency.
+    /// True if it started (posted receive, unreleased send), false if it still waits for a
+    /// dependency.
     pub started: bool,
 }
 
-/// Where a live rank waits.
+/// A call in which a live rank waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Which rank.
+    /// The rank.
     pub rank: u32,
     /// The function that it is in, and where in the program that is, if it is known.
     pub call: String,
-    /// How many operations of it cannot finish, of which only the first ones are listed.
+    /// Number of its operations that cannot finish, of which only the first ones are listed.
     pub operations: usize,
-    /// Those of the listed ones that are messages of the program.
+    /// The listed operations that are messages of the program.
     pub messages: Vec<Message>,
 }
 
@@ -81,12 +83,12 @@ pub struct Message {
 pub struct Deadlock {
     /// Simulated time of the last event.
     pub at: Time,
-    /// How many ranks are stuck.
+    /// Number of ranks that are stuck.
     pub ranks: u64,
     /// The stuck ranks' operations that started but cannot finish, or, for a rank with none of
     /// those, the first that waits; ordered by rank and index; at most a thousand.
     pub pending: Vec<PendingOp>,
-    /// Where live ranks wait.
+    /// The calls in which live ranks wait.
     pub places: Vec<Place>,
     /// Ranks of which each waits for the next, the last for the first; empty if there is none.
     pub cycle: Vec<u32>,
@@ -110,7 +112,7 @@ pub struct Outcome {
     pub remarks: Vec<String>,
 }
 
-/// What occupies a CPU.
+/// An activity that occupies a CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Activity {
     /// Computation.
@@ -121,9 +123,9 @@ pub enum Activity {
     Receive,
 }
 
-/// What happened on a rank, for timelines and message tables. A message is known by its source rank
-/// and its sequence number among that rank's sends, in the order in which they start.
-/// `D` is what the model of the network tells beyond the neutral records.
+/// An event on a rank, for timelines and message tables. A message is known by its source rank and
+/// its sequence number among that rank's sends, in the order in which they start. `D` is the type of
+/// what the network's model tells beyond the neutral records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Record<D = Never> {
     /// A part of the network has something to tell: a host's interface, or a device, numbered

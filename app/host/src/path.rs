@@ -1,45 +1,45 @@
-//! Moments, and the chains of causes that lead to them.
+//! Times at which something may start, and the chains of causes that lead to them.
 
 use units::Time;
 
-/// Where the time of a chain of causes went. What is missing to the moment at its end was spent
-/// waiting for a gap, or in noise. The parts never add up to more than that moment, so their sums
-/// do not overflow before it does.
+/// The time of a chain of causes, by what it was spent on. The rest, up to the time at its end, was
+/// spent waiting for a gap, or in noise. The parts never add up to more than that time, so their
+/// sums do not overflow before it does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Path {
-    /// In computation, in picoseconds, like the others.
+    /// Picoseconds of computation.
     pub compute: u64,
-    /// In overheads o and O.
+    /// Picoseconds of overheads o and O.
     pub overhead: u64,
-    /// In latency L.
+    /// Picoseconds of latency L.
     pub latency: u64,
-    /// In time per byte G.
+    /// Picoseconds of time per byte G.
     pub bandwidth: u64,
 }
 
 impl Path {
-    /// The chain, longer by so much computation.
+    /// Returns the chain, longer by this much computation.
     #[must_use]
     pub const fn compute(mut self, time: Time) -> Self {
         self.compute = self.compute.wrapping_add(time.ps());
         self
     }
 
-    /// The chain, longer by so much overhead.
+    /// Returns the chain, longer by this much overhead.
     #[must_use]
     pub const fn overhead(mut self, time: Time) -> Self {
         self.overhead = self.overhead.wrapping_add(time.ps());
         self
     }
 
-    /// The chain, longer by so much latency.
+    /// Returns the chain, longer by this much latency.
     #[must_use]
     pub const fn latency(mut self, time: Time) -> Self {
         self.latency = self.latency.wrapping_add(time.ps());
         self
     }
 
-    /// The chain, longer by so much time per byte.
+    /// Returns the chain, longer by this much time per byte.
     #[must_use]
     pub const fn bandwidth(mut self, time: Time) -> Self {
         self.bandwidth = self.bandwidth.wrapping_add(time.ps());
@@ -47,19 +47,19 @@ impl Path {
     }
 }
 
-/// A moment at which something may start.
+/// A time at which something may start, with what caused it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stamp {
     /// The time.
     pub time: Time,
-    /// The time when that was caused: the start of what led to it.
+    /// The time of the cause: the start of what led to it.
     pub cause: Time,
-    /// How it came about.
+    /// The chain of causes that led to it.
     pub path: Path,
 }
 
 impl Stamp {
-    /// The moment at which both have come.
+    /// Returns the stamp at which both have come.
     #[must_use]
     pub fn join(self, other: Self) -> Self {
         let cause = self.cause.max(other.cause);
@@ -71,8 +71,8 @@ impl Stamp {
 /// A resource that is used by one thing at a time.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Clock {
-    /// From when it is free.
+    /// The time from which it is free.
     pub free: Time,
-    /// How that came about.
+    /// The chain of causes that led to that time.
     pub path: Path,
 }

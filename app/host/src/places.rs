@@ -14,7 +14,7 @@ pub struct Places {
     ranks: Vec<u32>,
 }
 
-/// Where a rank is: its host, and its number among that host's ranks.
+/// The location of a rank: its host, and its slot among that host's ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     pub host: u32,
@@ -52,7 +52,7 @@ impl Places {
         Ok(Self { of, first, ranks: ranks_of.concat() })
     }
 
-    /// Returns where a rank is.
+    /// Returns the location of a rank.
     #[inline]
     pub fn place(&self, rank: u32) -> Place {
         self.of.get(rank as usize).copied().unwrap_or(Place::alone(rank))

@@ -1,4 +1,4 @@
-//! What waits at a rank for a CPU or a network interface.
+//! The queues of what waits at a rank for a CPU or a network interface.
 //!
 //! Everything that needs the same resources forms one class with a queue of its own. The next thing
 //! to happen at the rank is found by comparing the heads of the classes that are not empty:
@@ -23,7 +23,7 @@ pub struct Order {
     pub minor: u32,
 }
 
-/// The place of a kind of activity in the order.
+/// The priority of a kind of activity in the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rank {
     Send,
@@ -55,7 +55,7 @@ pub enum Work {
 }
 
 impl Task {
-    /// So many of its operations have started; `false` if that was all.
+    /// Notes that this many of its operations have started; returns false if that was all.
     fn go_on(&mut self, operations: u32) -> bool {
         match &mut self.work {
             Work::Ops(run) if run.count > operations => {
@@ -156,13 +156,13 @@ pub struct Queues {
     messages: SmallVec<[ReadyQueue<Arrived>; 2]>,
     /// The classes whose queues are not empty.
     active: SmallVec<[Head; 3]>,
-    /// Which of them the next thing belongs to.
+    /// The index in `active` of the queue that the next thing belongs to.
     best: u32,
 }
 
 /// Several like operations that may start one after the other.
 pub struct Burst {
-    /// What each of them needs.
+    /// The resources that each of them needs.
     pub class: Class,
     /// The time from which they may start.
     pub since: Stamp,
@@ -238,7 +238,7 @@ impl Queues {
         self.enqueue(class, &entry());
     }
 
-    /// What is alone no longer is.
+    /// Moves the only thing that waits into its queue.
     #[inline]
     fn queue_only(&mut self) {
         if let Some((class, entry)) = self.only {
@@ -295,8 +295,8 @@ impl Queues {
         }
     }
 
-    /// If what [`Queues::next`] has just told of is the first of several like operations, and at
-    /// most one other class is waiting: these.
+    /// Returns the operations that come next, if [`Queues::next`] has just told of the first of
+    /// several like ones and at most one other class is waiting.
     #[inline(always)]
     pub fn burst(&self) -> Option<Burst> {
         if let Some((class, Entry::Task(Task { at, work: Work::Ops(run), .. }))) = self.only {
@@ -321,7 +321,7 @@ impl Queues {
         Some(Burst { class: head.class, since: *since, run: *run, other })
     }
 
-    /// So many operations of the last [`Queues::burst`] have started.
+    /// Notes that this many operations of the last [`Queues::burst`] have started.
     #[inline]
     pub fn started(&mut self, operations: u32) {
         if let Some((_, Entry::Task(task))) = &mut self.only {
@@ -369,7 +369,7 @@ impl Queues {
         }
     }
 
-    /// The same, with its order.
+    /// Returns when the next thing happens, with its order.
     pub fn next_in_order(&mut self, clocks: &Clocks) -> Option<(Time, Order)> {
         if let Some((class, entry)) = &self.only {
             return Some((entry.ready().max(clocks.free(*class)), entry.order()));
@@ -406,7 +406,7 @@ impl Queues {
         }
     }
 
-    /// The same, of a task.
+    /// Removes the task that [`Queues::next`] has just told of.
     #[inline]
     pub fn pop_task(&mut self, clocks: &Clocks) -> Option<Task> {
         if let Some((_, Entry::Task(task))) = &mut self.only {
@@ -428,7 +428,7 @@ impl Queues {
         task
     }
 
-    /// The same, of a message.
+    /// Removes the message that [`Queues::next`] has just told of.
     #[inline]
     pub fn pop_arrived(&mut self, clocks: &Clocks) -> Option<Arrived> {
         if let Some((_, Entry::Message(message))) = self.only {
@@ -478,7 +478,7 @@ impl Queues {
         self.only.is_none() && self.active.is_empty()
     }
 
-    /// If all that waits is a single thing: takes it out.
+    /// Takes out the only thing that waits, if there is just one.
     pub fn take_only(&mut self) -> Option<Only> {
         self.only.take()
     }

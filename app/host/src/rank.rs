@@ -17,7 +17,7 @@ pub struct Rank<S> {
     pub source: S,
     pub clocks: Clocks,
     pub waiting: Waiting,
-    /// What is matched by search, once there is any.
+    /// The receives and messages that are matched by search, once there are any.
     pub matching: Option<Box<Matching>>,
     tags: Tags,
     /// Postings so far.
@@ -25,22 +25,22 @@ pub struct Rank<S> {
     /// Messages to other processes so far.
     pub sequence: u32,
     pub received_messages: u32,
-    /// True if its next operation is a [`crate::Source::is_turn`], which waits for those of others
-    /// that come before it.
+    /// True if its next operation accesses what ranks share ([`crate::Probing::is_turn`]) and waits
+    /// for those of others that come before it.
     pub turn: bool,
     pub sent_bytes: u64,
     pub received_bytes: u64,
     pub busy: Time,
 }
 
-/// What waits from one window to the next.
+/// The things that wait at a rank from one window to the next.
 pub enum Waiting {
     Nothing,
     One(Box<Only>),
     Many(Box<Queues>),
 }
 
-/// What waits for a partner.
+/// The receives and messages of a rank that wait for a partner.
 #[derive(Default)]
 pub struct Matching {
     tags: Tags,
@@ -51,11 +51,11 @@ pub struct Matching {
     pub urgent: u32,
     /// Messages sent that are steps of a protocol and not counted as messages of the program.
     pub controls: u32,
-    /// What few ranks need.
+    /// The parts of [`Matching`] that few ranks need.
     rare: Option<Box<Rare>>,
 }
 
-/// What few ranks need.
+/// The parts of [`Matching`] that few ranks need.
 #[derive(Default)]
 pub struct Rare {
     pub unexpected: Store<Unexpected>,
@@ -65,8 +65,8 @@ pub struct Rare {
     pub blocked: Time,
     /// Under `rts-cts`, receives that have cleared a send and wait for its data.
     pub cleared: Vec<Cleared>,
-    /// For several CPUs or interfaces, by source and number: messages that have met their receive
-    /// but wait to be received.
+    /// With several CPUs or interfaces: messages that have met their receive but wait to be
+    /// received, by source and number.
     pub met: FxHashMap<(u32, u32), u32>,
     /// Messages that have been received but not met their receive.
     pub charged: FxHashMap<(u32, u32), (Time, Path)>,
@@ -84,7 +84,7 @@ impl Matching {
         })
     }
 
-    /// The same, if there is any of it.
+    /// Returns the parts that few ranks need, if there are any.
     pub fn any_rare(&self) -> Option<&Rare> {
         self.rare.as_deref()
     }
@@ -94,7 +94,7 @@ impl Matching {
         self.rare.as_mut()?.unexpected.take(source, tag)
     }
 
-    /// The same, but it stays.
+    /// Returns the message that a receive would meet, and leaves it there.
     pub fn peek_unexpected(&mut self, source: u32, tag: u32) -> Option<&Unexpected> {
         self.rare.as_mut()?.unexpected.peek(source, tag)
     }
@@ -119,7 +119,7 @@ pub struct Unexpected {
     pub sequence: u32,
     pub send: u32,
     pub size: u64,
-    /// The time when it has been received, and how that came about.
+    /// The time when it has been received.
     pub end: Time,
     pub path: Path,
 }
@@ -129,11 +129,11 @@ pub struct Unexpected {
 pub struct Unreleased {
     pub send: u32,
     pub destination: u32,
-    /// Its number among the rank's messages.
+    /// The number of its message among the rank's messages.
     pub sequence: u32,
     /// End of its overhead.
     pub since: Time,
-    /// How that came about.
+    /// The chain of causes that led to that time.
     pub path: Path,
 }
 
@@ -166,7 +166,7 @@ impl<S> Rank<S> {
         self.sequence - self.matching.as_ref().map_or(0, |matching| matching.controls)
     }
 
-    /// Returns what few ranks need, if this one does.
+    /// Returns the parts of its matching that few ranks need, if this rank has them.
     pub fn rare(&self) -> Option<&Rare> {
         self.matching.as_ref()?.any_rare()
     }

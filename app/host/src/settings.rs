@@ -1,4 +1,4 @@
-//! What a simulation can be told.
+//! The settings of a simulation.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,7 +9,7 @@ use units::Time;
 
 use crate::Noise;
 
-/// How a message larger than the eager limit S waits for its receive.
+/// The way in which a message larger than the eager limit S waits for its receive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Rendezvous {
     /// The data travels at once; the sender is released at the match, with no message back.
@@ -19,12 +19,12 @@ pub enum Rendezvous {
     RtsCts,
 }
 
-/// How far a simulation has come, for whoever watches from another thread.
+/// The progress of a simulation, for whoever watches from another thread.
 #[derive(Debug, Default)]
 pub struct Meter {
     /// Events handled: operations and messages.
     pub events: AtomicU64,
-    /// What the processes of the network said to each other: packets and credits.
+    /// Signals between processes of the network: packets and credits.
     pub signals: AtomicU64,
     /// Simulated time, in picoseconds.
     pub time_ps: AtomicU64,
@@ -54,11 +54,11 @@ pub struct Settings {
     pub time_unit: Time,
     /// Worker threads; at least 1.
     pub threads: usize,
-    /// How messages travel between workers.
+    /// The transport of messages between workers.
     pub transport: Transport,
     /// Seed of all random streams.
     pub seed: u64,
-    /// Where to tell how far the simulation has come.
+    /// The meter that is told how far the simulation has come.
     pub progress: Option<Arc<Meter>>,
 }
 

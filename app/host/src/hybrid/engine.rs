@@ -1,4 +1,4 @@
-//! What ranks do, in the order of time.
+//! The engine that runs ranks over flows, in the order of time.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -18,7 +18,7 @@ use crate::{Activity, Error, Outcome, RankTotals, Record, Settings};
 
 /// The bit that tells computations from messages among what the network knows by number.
 const COMPUTES: u32 = 1 << 31;
-/// So often the meter is told.
+/// Number of events between two reports to the meter.
 const TOLD: u64 = 1 << 12;
 
 /// A simulation.
@@ -34,7 +34,7 @@ pub struct Engine<'a, S: Source, R, W, B> {
     pub messages: Messages,
     /// Messages under way, if they arrive in their order.
     order: Option<Order>,
-    /// The time when CPUs are done: time, number of the event, rank, CPU.
+    /// The ends of what CPUs are busy with: time, number of the event, rank, CPU.
     agenda: BinaryHeap<Reverse<(Time, u64, u32, u8)>>,
     numbers: u64,
     /// Ranks to look at now.
@@ -588,15 +588,15 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
     }
 }
 
-/// Returns what waits for the end of an operation.
+/// Returns the operations that wait for the end of an operation.
 fn successors<S: Source>(source: &S, state: &S::State, rank: u32, index: u32) -> Box<[u32]> {
     let mut successors = Vec::new();
     source.dependents(state, rank, index, &mut |next| successors.push(next));
     successors.into()
 }
 
-/// For how many messages there is room at first: growing would mean to copy them. Pages that are
-/// not used cost nothing.
+/// Returns the number of messages to make room for at first: growing would copy them, and pages
+/// that are not used cost nothing.
 fn room(program: &impl Work) -> usize {
     (program.operations().unwrap_or(0) / 2).min(1 << 20) as usize
 }

@@ -1,4 +1,4 @@
-//! What came of it.
+//! The outcome of a run over flows.
 
 use flow::{Load, Routes};
 use kernel::Probe;

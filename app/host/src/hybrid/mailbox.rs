@@ -20,19 +20,19 @@ pub struct Message {
     pub sequence: u32,
     pub size: u64,
     pub detached: bool,
-    /// It is under way since then, or has arrived.
+    /// The message is under way since then, or has arrived.
     pub flow: Flow,
-    /// How it came about that it was posted; when it has arrived, how that came about.
+    /// The stamp of its posting; once it has arrived, that of its arrival.
     pub stamp: Stamp,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flow {
-    /// It waits for its receive.
+    /// The message waits for its receive.
     Waits,
-    /// It is under way; so long it meets nothing but latency.
+    /// The message is under way; this is its time if it meets nothing but latency.
     Travels { since: Time, latency: Time },
-    /// It has arrived.
+    /// The message has arrived.
     Arrived,
 }
 
@@ -71,7 +71,7 @@ impl Messages {
     }
 }
 
-/// What waits at a rank for a partner.
+/// The receives and messages of a rank that wait for a partner.
 #[derive(Debug, Default)]
 pub struct Mailbox {
     /// Posted receives: operation and room in bytes.
@@ -81,9 +81,9 @@ pub struct Mailbox {
     /// Requests that are not done, in the order of their posting, if overheads of receives depend
     /// on that.
     pub open: Vec<Open>,
-    /// By operation, how many of the requests that it waits for are open.
+    /// By operation, the number of open requests that it waits for.
     waited: FxHashMap<u32, u32>,
-    /// How many messages of receives have arrived.
+    /// Number of messages of receives that have arrived.
     arrivals: u64,
 }
 
@@ -91,11 +91,11 @@ pub struct Mailbox {
 #[derive(Debug)]
 pub struct Open {
     pub index: u32,
-    /// What waits for it.
+    /// The operations that wait for it.
     pub successors: Box<[u32]>,
-    /// Of those with the same successors, it is waited for in the order of posting.
+    /// True if it is waited for in the order of posting, among those with the same successors.
     pub in_order: bool,
-    /// Of a receive, its message, once it has arrived.
+    /// The message of a receive, once it has arrived.
     pub message: Option<u32>,
     /// The how manieth it was to arrive.
     arrival: u64,

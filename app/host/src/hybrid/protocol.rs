@@ -58,11 +58,11 @@ pub fn seconds(time: f64) -> Time {
 /// `smpi/send-is-detached-thresh`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Protocol {
-    /// What a blocking send costs before the message is posted, if it is detached.
+    /// The cost of a blocking send before the message is posted, if it is detached.
     pub send: Pieces,
-    /// What a non-blocking send costs.
+    /// The cost of a non-blocking send.
     pub isend: Pieces,
-    /// What a receive costs when the message is there, if its send was detached.
+    /// The cost of a receive when the message is there, if its send was detached.
     pub receive: Pieces,
     /// Bytes below which a message is eager.
     pub eager_below: u64,
@@ -85,9 +85,9 @@ impl Default for Protocol {
 /// The protocols of hosts: most often one for all.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Protocols {
-    /// That of hosts for which nothing else is said.
+    /// The protocol of hosts for which nothing else is set.
     pub usual: Protocol,
-    /// Those of others, by host.
+    /// The protocols of other hosts.
     pub others: BTreeMap<u32, Protocol>,
     /// True if messages of a rank to another arrive in the order in which they set out, as over a
     /// connection. SMPI lets them overtake each other.

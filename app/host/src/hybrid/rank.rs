@@ -16,12 +16,12 @@ pub struct Rank<S> {
     pub cpus: Box<[Cpu]>,
     pub mailbox: Mailbox,
     pub totals: RankTotals,
-    /// The time when its last operation so far was done, and how that came about.
+    /// The time at which its last operation so far was done, with the chain of causes.
     pub last: Clock,
     pub sequence: u32,
     /// Postings so far.
     pub batches: u32,
-    /// True if it waits to be looked at.
+    /// True if it is in the list of ranks to look at.
     pub queued: bool,
 }
 
@@ -77,7 +77,7 @@ impl Ord for Ready {
     }
 }
 
-/// What a CPU is at.
+/// The activity of a CPU.
 #[derive(Clone, Copy)]
 pub struct Doing {
     pub activity: Activity,
@@ -85,7 +85,7 @@ pub struct Doing {
     pub op: Op,
     pub since: Time,
     pub posted: Time,
-    /// Of a receive, its message.
+    /// The message of a receive.
     pub message: u32,
 }
 

@@ -111,11 +111,11 @@ pub trait Operations: Sync {
 /// The starts of operations that a source has to hear of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Starts {
-    /// None: no operation waits for a start.
+    /// No starts: no operation waits for one.
     Nothing,
-    /// Those of sends and receives.
+    /// Starts of sends and receives.
     Messages,
-    /// Those of computation, too.
+    /// Starts of all operations, computation included.
     All,
 }
 

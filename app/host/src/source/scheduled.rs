@@ -7,7 +7,7 @@ use super::{Claims, Explains, Operations, Probing, Starts, Waits, Work};
 use crate::path::Stamp;
 use crate::{Error, Outcome, Record, Settings};
 
-/// A static program as a source, and what it says of itself, asked once.
+/// A static program as a source, with the answers that it gives about itself, asked once.
 #[allow(clippy::struct_excessive_bools)]
 pub struct Scheduled<'a, P> {
     program: &'a P,
@@ -25,17 +25,17 @@ impl<'a, P: Program> Scheduled<'a, P> {
         Self { program, claims: program.claims(), starts, sends, fits: program.has_one_size() }
     }
 
-    /// The same, with every receive posted, so that those left over can be named.
+    /// Makes a source that posts every receive, so that those left over can be named.
     pub fn posting_all(program: &'a P) -> Self {
         Self { claims: false, ..Self::new(program) }
     }
 }
 
-/// What a static program keeps for a rank: memory grows with what is in flight.
+/// The state of a rank of a static program. Memory grows with what is in flight.
 #[derive(Debug, Default)]
 pub struct Progress {
     memory: u64,
-    /// What the program calls the rank.
+    /// The program's own number for the rank.
     role: u32,
     done: u32,
     /// Operations of which some dependencies are met.
@@ -173,7 +173,8 @@ impl<P: Program> Claims for Scheduled<'_, P> {
 impl<P: Program> Probing for Scheduled<'_, P> {}
 
 impl<P: Program> Waits for Scheduled<'_, P> {
-    /// If the program does not know, whether what follows waits for it and nothing else.
+    /// Falls back, where the program does not know, on whether what follows waits for it and for
+    /// nothing else.
     fn is_blocking(&self, state: &Progress, rank: u32, index: u32) -> bool {
         if let Some(known) = self.program.is_blocking(rank, index) {
             return known;
