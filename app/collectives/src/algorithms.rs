@@ -17,17 +17,17 @@ use crate::schedgen::Schedgen;
 
 /// Algorithms by name, those that a library chooses, or Schedgen's.
 ///
-/// What libraries do by direct messages stays as [`Schedgen`] has it: gather and scatter with a
-/// count per rank, of which only the root knows all, collectives among neighbours and between
-/// groups.
+/// Collectives that libraries carry out by direct messages stay as [`Schedgen`] has them: gather
+/// and scatter with a count per rank, of which only the root knows all, collectives among
+/// neighbours and between groups.
 #[derive(Clone, Debug)]
 pub struct Algorithms {
     /// The name of each collective's algorithm or of a library's choice, by number;
     /// `None` for Schedgen's algorithm.
     names: Choices,
-    /// Which ranks of a communicator share a node.
+    /// The ranks of a communicator that share a node.
     pub nodes: Nodes,
-    /// What reducing a byte costs.
+    /// The time that reducing a byte takes.
     pub reduction: TimePerByte,
     /// The library that chooses where no algorithm is named.
     chooser: Option<&'static str>,

@@ -170,7 +170,7 @@ fn pair(call: &Call, plan: &mut Plan) {
     }
 }
 
-/// As SMPI's non-blocking form: posted partner by partner.
+/// Exchanges like SMPI's non-blocking form: operations are posted partner by partner.
 fn at_once(call: &Call, plan: &mut Plan) {
     let (whole, team) = (begin(call, plan), call.all());
     for other in others(&team, false) {
@@ -204,7 +204,7 @@ pub fn others(team: &Team, around: bool) -> impl Iterator<Item = u32> {
     (0..size).map(number).filter(move |&member| member != me)
 }
 
-/// As [`all_at_once`], but a message is sent when the one before has left.
+/// Does the same as [`all_at_once`], but sends a message when the one before has left.
 pub fn one_by_one(plan: &mut Plan, team: &Team, around: bool, whole: Region, blocks: &Blocks) {
     for from in others(team, around) {
         plan.irecv(team.rank(from), blocks.of_region(whole, from));
@@ -243,7 +243,7 @@ pub fn double(plan: &mut Plan, team: &Team, whole: Region, blocks: &Blocks) {
 pub enum Half {
     /// Exchanges what the two ranges of the partners have; `mine` xor `theirs` is their length.
     Exchange {
-        /// With whom.
+        /// The partner.
         partner: u32,
         /// The own range.
         mine: u32,
@@ -259,11 +259,11 @@ pub enum Half {
     },
     /// Gets what another one passes on.
     Get {
-        /// From whom.
+        /// The source.
         from: u32,
         /// The last range.
         first: u32,
-        /// Its length if it were complete.
+        /// The length of the range if it were complete.
         size: u32,
     },
 }
@@ -480,7 +480,7 @@ fn loosely_ring(call: &Call, plan: &mut Plan) {
     plan.wait_all();
 }
 
-/// All blocks of the own node, one exchange after the other.
+/// Gathers all blocks of the own node, one exchange after the other.
 fn within_node(call: &Call, plan: &mut Plan, local: &Team, whole: Region) {
     for step in 1..local.size {
         let (to, from) = (local.rank(local.ahead(step)), local.rank(local.behind(step)));

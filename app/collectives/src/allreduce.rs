@@ -196,7 +196,7 @@ fn halve_and_join(plan: &mut Plan, team: &Team, acc: Region, order: Order) {
     halving::unfold(plan, team, acc);
 }
 
-/// The same, where the last part has what is left over.
+/// Does the same where the last part has what is left over.
 fn rabenseifner_rest(call: &Call, plan: &mut Plan) {
     let (acc, team) = (call.accumulator(plan, true), call.all());
     if let Some(folded) = halving::fold(plan, &team, acc) {
@@ -365,7 +365,7 @@ fn reduce_parts(plan: &mut Plan, team: &Team, acc: Region) {
     allgather::all_at_once(plan, team, acc, &blocks);
 }
 
-/// What leaders do.
+/// The steps of the leaders.
 #[derive(Clone, Copy, Debug)]
 enum Leaders {
     Binomial,

@@ -186,8 +186,8 @@ fn copy_own(call: &Call, plan: &mut Plan) {
     plan.copy(call.to(call.rank), call.from(call.rank));
 }
 
-/// So many messages each way are under way at a time. The own block, which is copied, counts as the
-/// first one.
+/// At most this many messages each way are under way at a time. The own block, which is copied,
+/// counts as the first one.
 fn batches(call: &Call, plan: &mut Plan, size: u32) {
     copy_own(call, plan);
     let team = call.all();
@@ -222,16 +222,16 @@ fn scatter_dest(call: &Call, plan: &mut Plan) {
     }
 }
 
-/// How steps are kept apart.
+/// The way in which steps are kept apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pace {
     /// Not at all.
     Free,
-    /// By a notice of one byte between those that meet in the next step.
+    /// A notice of one byte between those that meet in the next step.
     Light,
-    /// By a barrier before each step, of which the first is the copy.
+    /// A barrier before each step, of which the first is the copy.
     Every,
-    /// By one barrier at the start.
+    /// One barrier at the start.
     Once,
 }
 
@@ -244,7 +244,7 @@ fn rings(call: &Call, plan: &mut Plan, pace: Pace) {
     steps(call, plan, pace, |step| (team.ahead(step), team.behind(step)));
 }
 
-/// In each step to one rank and from one.
+/// Sends to one rank and receives from one in each step.
 fn steps(call: &Call, plan: &mut Plan, pace: Pace, partners: impl Fn(u32) -> (u32, u32)) {
     copy_own(call, plan);
     // There is one before the copy, which is the first step, as well.

@@ -50,7 +50,7 @@ pub const BARRIER: &[Entry] = &[
 
 const NOTICE: Region = Region::control(0);
 
-/// All report to member 0, then it answers.
+/// All members report to member 0, which then answers.
 pub fn linear(plan: &mut Plan, team: &Team) {
     if team.me > 0 {
         plan.send(team.rank(0), NOTICE);

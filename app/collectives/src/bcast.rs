@@ -172,7 +172,8 @@ fn from_zero(call: &Call, plan: &mut Plan, tree: Tree) {
     relay_whole(call, plan, tree);
 }
 
-/// From rank 0 in full segments. What does not fill one is a broadcast of its own, from the root.
+/// Broadcasts from rank 0 in full segments. What does not fill one is a broadcast of its own, from
+/// the root.
 fn relay_whole(call: &Call, plan: &mut Plan, tree: Tree) {
     let (team, data, segment) = (call.all(), call.output(), call.segment(8192).max(1));
     if data.len <= segment {
@@ -248,7 +249,7 @@ fn flat_pipeline(call: &Call, plan: &mut Plan) {
     }
 }
 
-/// Where all ranks have arrived in time: the reports, and one chain of all.
+/// Broadcasts for the case that all ranks have arrived in time: the reports, and one chain of all.
 fn arrival_chain(call: &Call, plan: &mut Plan) {
     to_zero(call, plan);
     let team = call.all();

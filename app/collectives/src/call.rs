@@ -8,19 +8,19 @@ use crate::{
     plan::{Buffer, Plan, Region},
 };
 
-/// By number of a collective, the name of its algorithm or of a library's
-/// choice; `None` is `default`.
+/// The name of each collective's algorithm or of a library's choice, by number of the collective;
+/// `None` stands for `default`.
 pub type Choices = [Option<&'static str>; Collective::COUNT];
 
-/// Nothing is chosen.
+/// The choices where nothing is chosen.
 pub const NO_CHOICES: Choices = [None; Collective::COUNT];
 
-/// One rank's view of a collective call.
+/// A collective call as one rank sees it, in elements.
 ///
-/// What the blocks are: for `bcast`, `reduce`, `allreduce`, `scan` and `exscan` the first one is
-/// the whole vector; for `gather`, `scatter`, `allgather` and `reduce_scatter` (and their v-forms)
-/// block r belongs to rank r; for `alltoall` block r goes to rank r, and comes from rank r in
-/// `received`.
+/// The meaning of the blocks: for `bcast`, `reduce`, `allreduce`, `scan` and `exscan` the first one
+/// is the whole vector; for `gather`, `scatter`, `allgather` and `reduce_scatter` (and their
+/// v-forms) block r belongs to rank r; for `alltoall` block r goes to rank r, and comes from rank r
+/// in `received`.
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {
     /// Number of ranks; at least 1.
@@ -40,9 +40,9 @@ pub struct Call<'a> {
     pub blocks: &'a Blocks,
     /// The blocks that an `alltoall` receives, in elements.
     pub received: &'a Blocks,
-    /// Which ranks share a node.
+    /// The ranks that share a node.
     pub nodes: &'a Nodes,
-    /// What is taken for the collectives that an algorithm calls.
+    /// The choices for the collectives that an algorithm calls.
     pub inside: &'a Choices,
 }
 
@@ -53,9 +53,10 @@ pub struct Team {
     /// Members of the group; member 0 of the team is the group's member `shift`.
     base: u32,
     shift: u32,
-    /// So many first pairs of members are one each, for which the odd one acts.
+    /// The number of first pairs of members that count as one member each, for which the odd one
+    /// acts.
     pairs: u32,
-    /// Which member this rank is.
+    /// The number of this rank in the team.
     pub me: u32,
     /// Number of members.
     pub size: u32,
@@ -75,7 +76,7 @@ impl Team {
         self.group.rank((member + self.shift) % self.base)
     }
 
-    /// The same, numbered from the member `root`. Not for a folded team.
+    /// Returns the team numbered from the member `root`. Not for a folded team.
     #[must_use]
     pub fn from(&self, root: u32) -> Self {
         let me = (self.me + self.size - root) % self.size;
@@ -89,8 +90,8 @@ impl Team {
         Self { pairs: self.size - size, me, size, ..self.clone() }
     }
 
-    /// As many members as a power of two, where each of the first pairs is one; `None` for the even
-    /// member of such a pair.
+    /// Returns the folded team: as many members as a power of two, where each of the first pairs is
+    /// one member; `None` for the even member of such a pair.
     pub fn folded(&self) -> Option<Self> {
         let pairs = self.size - self.power();
         if self.me < 2 * pairs && self.me.is_multiple_of(2) {
@@ -117,20 +118,20 @@ impl Team {
 }
 
 impl Call<'_> {
-    /// All ranks.
+    /// Returns the team of all ranks.
     pub fn all(&self) -> Team {
         let size = self.ranks;
         let group = Group::all(size);
         Team { group, base: size, shift: 0, pairs: 0, me: self.rank, size }
     }
 
-    /// The ranks of this one's node.
+    /// Returns the team of the ranks of this one's node.
     pub fn local(&self) -> Team {
         let group = self.nodes.local(self.rank, self.ranks);
         Team::new(group, self.rank).unwrap_or_else(|| self.all())
     }
 
-    /// The first ranks of all nodes, if this is one.
+    /// Returns the team of the first ranks of all nodes, if this rank is one.
     pub fn leaders(&self) -> Option<Team> {
         Team::new(self.nodes.leaders(self.ranks), self.rank)
     }
@@ -190,7 +191,7 @@ impl Call<'_> {
         Region { buffer: Buffer::Send, start: 0, len: self.blocks.len(self.rank) }
     }
 
-    /// All blocks, in a buffer.
+    /// Returns the region of all blocks in a buffer.
     pub fn whole(&self, buffer: Buffer) -> Region {
         Region { buffer, start: 0, len: self.blocks.start(self.ranks) }
     }

@@ -39,8 +39,8 @@ pub fn unfold(plan: &mut Plan, team: &Team, acc: Region) {
     }
 }
 
-/// As [`fold`], but the members beyond give their vector to their neighbour below; returns the
-/// number of a remaining member, whose rank [`low_rank`] tells.
+/// Does the same as [`fold`], but the members beyond the power of two give their vector to their
+/// neighbour below; returns the number of a remaining member, whose rank [`low_rank`] tells.
 pub fn fold_down(plan: &mut Plan, team: &Team, acc: Region) -> Option<u32> {
     let pairs = team.size - team.power();
     if team.me >= 2 * pairs {
@@ -74,7 +74,7 @@ pub fn exchange_all(plan: &mut Plan, team: &Team, acc: Region) {
     }
 }
 
-/// In which order partners are met.
+/// The order in which partners are met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// 1, 2, 4, … away: the order of members is kept, blocks end up at bit-reversed places.
@@ -83,7 +83,7 @@ pub enum Order {
     FarFirst,
 }
 
-/// What a member of a power of two of them meets in recursive halving.
+/// Returns the partners that a member of a power of two of them meets in recursive halving.
 #[derive(Clone, Copy, Debug)]
 pub struct Meeting {
     /// The partner.
@@ -101,7 +101,7 @@ pub fn meetings(team: &Team, order: Order) -> Vec<Meeting> {
     meetings_of(team.me, team.size, order)
 }
 
-/// The same by the member's number.
+/// Returns the same by the member's number.
 pub fn meetings_of(me: u32, size: u32, order: Order) -> Vec<Meeting> {
     let rounds = size.ilog2();
     let (mut low, mut high) = (0, size);
@@ -159,7 +159,8 @@ pub fn around(plan: &mut Plan, team: &Team, offset: u32, at: impl Fn(u32) -> Reg
     }
 }
 
-/// The same with the next receive posted before the last one is waited for, and blocking sends.
+/// Does the same with the next receive posted before the last one is waited for, and with blocking
+/// sends.
 pub fn around_ahead(plan: &mut Plan, team: &Team, offset: u32, at: impl Fn(u32) -> Region) {
     let n = team.size;
     if n < 2 {

@@ -5,7 +5,7 @@ use crate::plan::Region;
 /// A vector in consecutive blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Blocks {
-    /// All of this length.
+    /// All blocks have this length.
     Same(u64),
     /// A vector of `len` elements in `count` blocks; the first `len % count` of them are one
     /// longer.
@@ -86,7 +86,7 @@ impl Blocks {
     }
 }
 
-/// Some ranks in a certain order; an algorithm numbers them from 0.
+/// Ranks in a certain order; an algorithm numbers them from 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Group {
     /// `first`, `first + stride`, …
@@ -98,12 +98,12 @@ pub enum Group {
         /// Number of members.
         size: u32,
     },
-    /// These ranks.
+    /// Makes a group of these ranks.
     List(Vec<u32>),
 }
 
 impl Group {
-    /// All ranks.
+    /// Makes the group of all ranks.
     pub const fn all(ranks: u32) -> Self {
         Self::Stride { first: 0, stride: 1, size: ranks }
     }
@@ -137,10 +137,10 @@ impl Group {
     }
 }
 
-/// Which ranks share a node.
+/// The nodes of ranks: which ranks share one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Nodes {
-    /// So many consecutive ranks, at least one, on each node; the last one may have fewer.
+    /// Each node has this many consecutive ranks, at least one; the last node may have fewer.
     Consecutive(u32),
     /// The node of each rank.
     Of(Vec<u32>),

@@ -14,9 +14,9 @@ use rustc_hash::FxHashMap;
 /// A buffer of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Buffer {
-    /// What the caller contributes.
+    /// The buffer that the caller contributes.
     Send,
-    /// Where the caller gets the result. `bcast` has only this one, on all ranks.
+    /// The buffer where the caller gets the result. `bcast` has only this one, on all ranks.
     Recv,
     /// Temporary space, of [`Plan::scratch_len`] elements.
     Scratch,
@@ -54,7 +54,7 @@ impl Region {
 /// Names a step of a plan: its index.
 pub type Handle = u32;
 
-/// What a step does.
+/// The action of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Sends a region.
@@ -63,7 +63,7 @@ pub enum Action {
         to: u32,
         /// Number of the message among those of this pair of ranks, from 0.
         tag: u32,
-        /// What is sent.
+        /// The region that is sent.
         from: Region,
     },
     /// Receives a region.
@@ -72,7 +72,7 @@ pub enum Action {
         from: u32,
         /// Number of the message among those of this pair of ranks, from 0.
         tag: u32,
-        /// Where it goes.
+        /// The region where it goes.
         into: Region,
     },
     /// Copies a region to another of the same length.
@@ -93,14 +93,14 @@ pub enum Action {
     },
 }
 
-/// What one rank does.
+/// The steps of one rank in a collective.
 #[derive(Debug, Default)]
 pub struct Plan {
     actions: Vec<Action>,
     /// Per step, where the list of what it requires ends in `required`.
     ends: Vec<u32>,
     required: Vec<Handle>,
-    /// What a step that is added now requires, and the first step that was added since this
+    /// The steps that a step added now requires, and the first step that was added since this
     /// changed.
     frontier: Vec<Handle>,
     since: Handle,
@@ -129,7 +129,7 @@ impl Plan {
         self.actions.is_empty()
     }
 
-    /// All steps in program order, each with the steps that it requires.
+    /// Returns all steps in program order, each with the steps that it requires.
     pub fn steps(&self) -> impl Iterator<Item = (Action, &[Handle])> {
         let required = |step| requirements(&self.ends, &self.required, step);
         self.actions.iter().enumerate().map(move |(step, action)| (*action, required(step)))

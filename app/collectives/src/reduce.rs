@@ -158,7 +158,7 @@ fn pipeline_segment(call: &Call) -> u64 {
     }
 }
 
-/// The same for a binomial tree.
+/// Does the same for a binomial tree.
 fn binomial_segment(call: &Call) -> u64 {
     let (ranks, bytes) = (call.ranks, call.bytes());
     let whole = ranks < 8 && bytes < 20_480 || bytes < 2048 || call.count() <= 1;
@@ -233,7 +233,7 @@ fn to_root(call: &Call, plan: &mut Plan, from: u32, acc: Region) {
     }
 }
 
-/// Where all ranks have arrived in time: the reports, and one chain of all.
+/// Reduces for the case that all ranks have arrived in time: the reports, and one chain of all.
 fn arrival_chain(call: &Call, plan: &mut Plan) {
     let acc = call.accumulator(plan, call.rank == call.root);
     if call.rank == 0 {
@@ -319,8 +319,8 @@ fn scatter_gather(call: &Call, plan: &mut Plan, padded: bool, blocks: &Blocks) {
     }
 }
 
-/// What follows after the fold, for the remaining member of this number. If `on` is set, who has
-/// sent its blocks towards the root goes on as if it had not.
+/// Adds the steps after the fold, for the remaining member of this number. If `on` is set, a rank
+/// that has sent its blocks towards the root goes on as if it had not.
 fn halve_and_gather(
     call: &Call,
     plan: &mut Plan,

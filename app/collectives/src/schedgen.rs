@@ -84,7 +84,7 @@ fn tree(call: &CollectiveCall, to_root: bool, sink: &mut dyn Sink) {
     }
 }
 
-/// Everyone to the root, or the root to everyone.
+/// Posts messages from everyone to the root, or from the root to everyone.
 fn star(call: &CollectiveCall, to_root: bool, sink: &mut dyn Sink) {
     let root = call.root.unwrap_or(0);
     let others = (0..call.ranks).filter(|rank| *rank != call.me);
@@ -104,7 +104,7 @@ fn star(call: &CollectiveCall, to_root: bool, sink: &mut dyn Sink) {
     }
 }
 
-/// Blocks wander around a ring.
+/// Posts the messages of blocks that travel around a ring.
 fn ring(call: &CollectiveCall, sink: &mut dyn Sink) {
     let (ranks, me) = (call.ranks, call.me);
     let mut before = None;
@@ -116,7 +116,8 @@ fn ring(call: &CollectiveCall, sink: &mut dyn Sink) {
     }
 }
 
-/// Each with each, in the order of distance. Lists may leave out who gets nothing.
+/// Posts messages from each to each, in the order of distance. Lists may leave out peers with
+/// nothing.
 fn direct(call: &CollectiveCall, sink: &mut dyn Sink) {
     for step in 1..call.ranks {
         let to = (call.me + step) % call.ranks;
@@ -156,8 +157,8 @@ fn neighbours(call: &CollectiveCall, sink: &mut dyn Sink) -> Result<(), String> 
     Ok(())
 }
 
-/// All of both groups have come: each tells its first rank, the first ranks tell each other, and
-/// then their groups.
+/// Posts the agreement that all of both groups have come: each member tells its first rank, the
+/// first ranks tell each other, and then their groups.
 fn agreement(call: &CollectiveCall, sink: &mut dyn Sink) {
     if call.me > 0 {
         sink.send(0, 1, &[]);
@@ -172,9 +173,9 @@ fn agreement(call: &CollectiveCall, sink: &mut dyn Sink) {
     });
 }
 
-/// Collectives between two groups. With a root, it exchanges messages with each rank of the other
-/// group; without, each group tells the other's first rank, which tells its own group; alltoall is
-/// direct.
+/// Posts a collective between two groups. With a root, that exchanges messages with each rank of
+/// the other group; without, each group tells the other's first rank, which tells its own group;
+/// alltoall is direct.
 // Long because it lists the collectives between two groups.
 fn between(call: &CollectiveCall, sink: &mut dyn Sink) -> Result<(), String> {
     let others = call.ranks..call.ranks + call.remote;

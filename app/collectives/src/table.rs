@@ -5,20 +5,20 @@ use crate::{call::Call, layout::Blocks, layout::Nodes, plan::Plan};
 /// Writes one rank's part of an algorithm.
 pub type Build = fn(&Call, &mut Plan);
 
-/// What a name stands for.
+/// The meaning of an algorithm's name.
 #[derive(Clone, Copy, Debug)]
 pub enum Way {
     /// An algorithm.
     Run(Build),
     /// The algorithm that has this other name.
     Same(&'static str),
-    /// What this library's selection table says.
+    /// The algorithm that this library's selection table says.
     Select(&'static str),
     /// Whichever is best: the caller tries [`crate::candidates`].
     Automatic,
 }
 
-/// What an algorithm demands.
+/// A demand of an algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
     /// The number of ranks is a power of two.
@@ -39,7 +39,7 @@ pub enum Need {
     EqualBlocks,
     /// The ranks of each node are consecutive.
     BlockedNodes,
-    /// The same, and all nodes have equally many.
+    /// The ranks of each node are consecutive, and all nodes have equally many.
     FullNodes,
 }
 
@@ -96,11 +96,11 @@ fn is_full(nodes: &Nodes, ranks: u32) -> bool {
 pub struct Entry {
     /// The name.
     pub name: &'static str,
-    /// What it stands for.
+    /// Its meaning.
     pub way: Way,
-    /// What it demands, and which algorithm is taken in its place otherwise.
+    /// Its demands, each with the algorithm that is taken in its place if it is not met.
     pub needs: &'static [(Need, &'static str)],
-    /// What happens, in a few words.
+    /// The algorithm in a few words.
     pub doc: &'static str,
 }
 
@@ -110,7 +110,7 @@ impl Entry {
         Self { name, way, needs: &[], doc }
     }
 
-    /// The same with demands.
+    /// Returns the entry with these demands.
     #[must_use]
     pub const fn needs(self, needs: &'static [(Need, &'static str)]) -> Self {
         Self { needs, ..self }

@@ -12,7 +12,7 @@ use crate::{
 pub enum Tree {
     /// The root is everyone's parent.
     Flat,
-    /// So many chains that start at the root, of about the same length.
+    /// This many chains that start at the root, of about the same length.
     Chains(u32),
     /// The children of v are k v + 1, …, k v + k.
     Heap(u32),
@@ -29,9 +29,9 @@ pub enum Tree {
 /// A member's neighbours in a tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {
-    /// Who is above.
+    /// The parent.
     pub parent: Option<u32>,
-    /// Who is below; a broadcast sends in this order.
+    /// The children; a broadcast sends in this order.
     pub children: Vec<u32>,
 }
 
@@ -213,7 +213,7 @@ pub fn reduce(plan: &mut Plan, team: &Team, reduction: Reduction, acc: Region) {
     }
 }
 
-/// How [`reduce`] works.
+/// The way in which [`reduce`] works.
 #[derive(Clone, Copy, Debug)]
 pub struct Reduction {
     /// The member that gets the result.
@@ -237,7 +237,7 @@ pub struct Pieces {
 }
 
 impl Pieces {
-    /// One segment.
+    /// A segment.
     pub fn at(&self, index: u32) -> Region {
         let cut = Blocks::Cut { len: self.whole.len, size: self.size };
         cut.of_region(self.whole, index)

@@ -1,4 +1,4 @@
-//! How the computation of ranks becomes time.
+//! The time that the computation of ranks takes.
 //!
 //! Computation comes in regions: what a rank does between two calls that communicate or look at the
 //! clock. Calls that only look for messages (`MPI_Test`, `MPI_Iprobe` and their kin) do not end a
@@ -6,14 +6,14 @@
 
 use std::sync::{Mutex, PoisonError};
 
-/// What a region of computation takes.
+/// The rule for the time of a region of computation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Regions {
-    /// What the rank says that it took. Of ranks that do not measure, nothing.
+    /// The time that the rank measured; nothing for ranks that do not measure.
     Measured,
-    /// The same each: so many picoseconds.
+    /// This many picoseconds for each region.
     Constant(u64),
-    /// What is listed for the rank: nanoseconds of its processor.
+    /// The times that are listed for the rank, in nanoseconds of its processor.
     Listed(Vec<Vec<u64>>),
 }
 
@@ -21,21 +21,21 @@ pub enum Regions {
 #[derive(Debug)]
 pub struct Computation {
     regions: Regions,
-    /// Picoseconds here for a nanosecond of a rank's processor.
+    /// Picoseconds of simulated time for a nanosecond of a rank's processor.
     scale: f64,
-    /// What was measured, by rank, if that is to be kept.
+    /// The measured times by rank, if they are to be kept.
     kept: Option<Box<[Mutex<Vec<u64>>]>>,
 }
 
 impl Computation {
-    /// Regions as said; a second of a rank's processor takes `scale` seconds. What is measured is
-    /// kept if that is wanted.
+    /// Makes the rules; a second of a rank's processor takes `scale` seconds. Measured times are
+    /// kept if `keep`.
     pub fn new(regions: Regions, scale: f64, ranks: u32, keep: bool) -> Self {
         let kept = keep.then(|| (0..ranks).map(|_| Mutex::default()).collect());
         Self { regions, scale: scale * 1000.0, kept }
     }
 
-    /// Returns what was kept: nanoseconds of the processor, by rank and region.
+    /// Returns the times that were kept: nanoseconds of the processor, by rank and region.
     pub fn kept(&self) -> Vec<Vec<u64>> {
         let taken = |list: &Mutex<Vec<u64>>| {
             std::mem::take(&mut *list.lock().unwrap_or_else(PoisonError::into_inner))
@@ -54,12 +54,12 @@ impl Computation {
     }
 }
 
-/// The computation of a rank that has not become an operation.
+/// The computation of a rank that has not become an operation yet.
 #[derive(Debug, Default)]
 pub struct Computed {
-    /// Nanoseconds of its processor.
+    /// Nanoseconds of its processor that were measured.
     measured: u64,
-    /// Picoseconds that take as long as they are.
+    /// Picoseconds that pass whatever the speed of the processor is.
     fixed: u64,
     /// Nanoseconds of the region that have become operations.
     before: u64,
@@ -67,25 +67,25 @@ pub struct Computed {
     regions: usize,
     /// True if the rank has said that it computes in the present region.
     computes: bool,
-    /// True if what the present region takes has been taken.
+    /// True if the time of the present region has been taken.
     begun: bool,
     kept: Vec<u64>,
 }
 
 impl Computed {
-    /// The rank computed for so many nanoseconds of its processor.
+    /// Adds computation of this many nanoseconds of the rank's processor.
     pub const fn measured(&mut self, nanoseconds: u64) {
         self.computes = true;
         self.measured = self.measured.saturating_add(nanoseconds);
     }
 
-    /// So many picoseconds pass, whatever the processor's speed.
+    /// Adds this many picoseconds, which pass whatever the processor's speed is.
     pub const fn fixed(&mut self, picoseconds: u64) {
         self.fixed = self.fixed.saturating_add(picoseconds);
     }
 
-    /// Returns what has come together, in picoseconds; with `ends`, the region ends here. Fails
-    /// with a reason if nothing says how long it is.
+    /// Takes the time that has been added up, in picoseconds; with `ends`, the region ends here.
+    /// Fails with a reason if nothing says how long it is.
     pub fn take(&mut self, rules: &Computation, rank: u32, ends: bool) -> Result<u64, String> {
         let measured = std::mem::take(&mut self.measured);
         let time = match &rules.regions {
@@ -94,7 +94,7 @@ impl Computed {
                 rules.scaled(measured)
             }
             Regions::Constant(_) | Regions::Listed(_) if self.begun => 0,
-            // What the library does in parts is one call.
+            // A call that the library makes in parts is one call.
             Regions::Constant(_) if !self.computes => 0,
             Regions::Constant(time) => *time,
             Regions::Listed(lists) => {
@@ -120,7 +120,7 @@ impl Computed {
         Ok(time.saturating_add(std::mem::take(&mut self.fixed)))
     }
 
-    /// The rank computes no more.
+    /// Ends the computation of the rank. Fails if more regions are listed for it than it had.
     pub fn finish(&mut self, rules: &Computation, rank: u32) -> Result<(), String> {
         if let Some(kept) = rules.kept.as_ref().and_then(|kept| kept.get(rank as usize)) {
             *kept.lock().unwrap_or_else(PoisonError::into_inner) = std::mem::take(&mut self.kept);

@@ -3,8 +3,8 @@
 /// The wildcard for a peer or a tag.
 pub const ANY: u32 = u32::MAX;
 
-/// What an operation does. The order is that in which operations that become ready at the same
-/// instant start.
+/// The kind of an operation. The order of the variants is that in which operations that become
+/// ready at the same instant start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// Sends a message.
@@ -15,10 +15,10 @@ pub enum Kind {
     Calc,
 }
 
-/// One operation of a rank.
+/// An operation of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Op {
-    /// What it does.
+    /// The kind of the operation.
     pub kind: Kind,
     /// Destination of a send, source of a receive ([`ANY`] for any source); 0 for computation.
     pub peer: u32,
@@ -32,7 +32,7 @@ pub struct Op {
     pub nic: u8,
 }
 
-/// What a dependent operation waits for.
+/// The event of an operation that a dependent one waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Edge {
     /// `requires`: the end of the earlier operation.
@@ -48,7 +48,7 @@ pub struct Run {
     pub first: u32,
     /// Distance between the indices of neighbours; at least 1.
     pub stride: u32,
-    /// How many there are; at least 1.
+    /// Number of operations; at least 1.
     pub count: u32,
 }
 
@@ -59,12 +59,12 @@ impl Run {
     }
 }
 
-/// What the end of an operation sets free.
+/// The operations that the end of an operation sets free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Follow {
-    /// Nothing waits for it.
+    /// No operation waits for it.
     Nothing,
-    /// One operation, which waits for nothing else.
+    /// One operation waits for it, and for nothing else.
     One(u32, Op),
     /// Something else: see [`Program::successors`].
     Several,
@@ -91,7 +91,7 @@ pub trait Program: Sync {
     /// Number of operations of a rank.
     fn ops(&self, rank: u32) -> u32;
 
-    /// One operation.
+    /// Returns an operation.
     fn op(&self, rank: u32, index: u32) -> Op;
 
     /// Returns how many dependencies (`requires` and `irequires` lines, repeated ones counted each

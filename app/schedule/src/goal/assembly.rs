@@ -13,8 +13,8 @@ use super::spill::{Piece, Spill};
 /// Images of more bytes lie in a file.
 const LARGEST: u64 = 1 << 26;
 
-/// Where an image is made: in memory if it is small, else in a temporary file without a name, in
-/// the system's folder for such files.
+/// The place where an image is made: in memory if it is small, else in a temporary file without a
+/// name, in the system's folder for such files.
 #[derive(Debug)]
 enum Store {
     Memory(Vec<u8>),
@@ -56,7 +56,7 @@ impl Store {
 /// A piece that is to be put into the image.
 struct Move {
     piece: Piece,
-    /// Where it goes.
+    /// The buffer or file that it goes to.
     to: u64,
     /// True if it is of nodes.
     nodes: bool,

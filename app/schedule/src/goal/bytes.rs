@@ -8,7 +8,7 @@ use std::path::Path;
 /// The contents of a file: mapped into memory, or owned.
 #[derive(Debug)]
 pub enum Bytes {
-    /// In memory of our own.
+    /// Bytes in memory of our own.
     Owned(Vec<u8>),
     /// A file, mapped.
     Mapped(memmap2::Mmap),

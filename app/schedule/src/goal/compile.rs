@@ -8,14 +8,14 @@ use super::parse::{Label, Sink, parse};
 use super::rank::{Line, Rank};
 use crate::{Edge, Op};
 
-/// How many ranks without a block a text may have: a number of ranks that is off by more is a
+/// The most ranks without a block that a text may have: a number of ranks that is off by more is a
 /// mistake, and would cost memory without end.
 const MISSING: usize = 1 << 16;
 /// Bytes of the shortest block, `rank 0{}`.
 const BLOCK: usize = 8;
-/// How many unused labels are listed.
+/// The most unused labels that are listed.
 const UNUSED: usize = 10;
-/// How many labels are looked at for the one nearest to an unknown label.
+/// The most labels that are compared with an unknown label to find the nearest one.
 const CANDIDATES: usize = 10_000;
 
 /// A text that was read without errors.
@@ -30,7 +30,7 @@ pub struct Compiled {
 pub struct Unused {
     /// The first: rank, operation, label.
     pub first: Vec<(u32, u32, String)>,
-    /// How many there are in all.
+    /// The number of them in all.
     pub count: u64,
 }
 
@@ -58,7 +58,7 @@ struct Forward<'a> {
     line: usize,
 }
 
-/// Where a rank's part of the binary form lies, and the line on which its block starts.
+/// The location of a rank's part of the binary form, and the line on which its block starts.
 #[derive(Clone, Copy, Default)]
 struct Part {
     start: usize,

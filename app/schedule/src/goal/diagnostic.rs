@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display, Write};
 
-/// How bad something is.
+/// The severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     /// Worth knowing.
@@ -26,15 +26,15 @@ impl Display for Severity {
 /// Something wrong with a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// How bad it is.
+    /// Its severity.
     pub severity: Severity,
     /// Line, from 1.
     pub line: u64,
     /// Column in characters, from 1.
     pub column: u64,
-    /// What is wrong and what was expected.
+    /// The mistake, and what was expected.
     pub message: String,
-    /// How to put it right.
+    /// A hint how to put it right.
     pub help: Option<String>,
     /// The line, or the part of it around the place.
     pub excerpt: String,
@@ -46,7 +46,7 @@ pub struct Diagnostic {
 const WIDTH: usize = 100;
 /// Characters shown before the place in a line longer than that.
 const BEFORE: usize = 60;
-/// How many diagnostics of a text are kept; of the others only the number.
+/// The most diagnostics of a text that are kept; of the others only the number.
 const KEPT: usize = 100;
 
 impl Diagnostic {
@@ -154,8 +154,8 @@ impl<'a> Faults<'a> {
         }
     }
 
-    /// All diagnostics, in the order of the text; the last stands for those beyond the first
-    /// hundred.
+    /// Returns all diagnostics, in the order of the text; the last one stands for those beyond the
+    /// first hundred.
     pub fn finish(self) -> Vec<Diagnostic> {
         let mut all = self.kept;
         all.sort_by_key(|diagnostic| (diagnostic.line, diagnostic.column));

@@ -12,7 +12,7 @@ use crate::{Edge, Kind, Op};
 /// in a file.
 #[derive(Debug, Default)]
 pub struct Draft {
-    /// How many are closed.
+    /// The number of closed operations.
     closed: u32,
     ops: Vec<Op>,
     /// Per open operation, how many it waits for.

@@ -16,7 +16,7 @@ use crate::{Kind, Op};
 pub const MAGIC: u64 = 4223;
 /// First eight bytes of a file that `LogGOPSim` changed in place.
 pub const MAGIC_CONSUMED: u64 = 2342;
-/// Where the offsets of blobs count from.
+/// The position that offsets of blobs count from.
 pub const BASE: usize = 8;
 /// Bytes before the table of blobs.
 pub const HEADER: usize = 14;
@@ -117,12 +117,13 @@ impl Node {
     }
 }
 
-/// What operations of a program wait for, besides the ends of receives and of computations.
+/// The events that operations of a program wait for, besides the ends of receives and of
+/// computations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Waits {
-    /// Some wait for the start of another.
+    /// Some operations wait for the start of another.
     pub for_starts: bool,
-    /// Some wait for the end of a send.
+    /// Some operations wait for the end of a send.
     pub for_sends: bool,
 }
 

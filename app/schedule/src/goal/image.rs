@@ -21,23 +21,23 @@ pub struct Image {
     bytes: Bytes,
     ranks: Vec<Blob>,
     waits: Waits,
-    /// By rank, the operations that are known to be blocking ([`Program::is_blocking`]), in order;
-    /// all others are not. No part of the binary form.
+    /// The operations that are known to be blocking ([`Program::is_blocking`]), by rank and in
+    /// order; all others are not. They are no part of the binary form.
     blocking: Option<Box<[Vec<u32>]>>,
-    /// By rank, the computations that are sleep ([`Program::is_sleep`]), and those that are looks
-    /// ([`Program::is_look`]), in order. No part of the binary form either.
+    /// The computations that are sleep ([`Program::is_sleep`]), and those that are looks
+    /// ([`Program::is_look`]), by rank and in order. They are no part of the binary form either.
     sleeps: Vec<Vec<u32>>,
     looks: Vec<Vec<u32>>,
 }
 
-/// Where a rank's operations lie.
+/// The location of a rank's operations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Blob {
     /// Byte at which the nodes start.
     pub nodes: u64,
-    /// How many operations.
+    /// Number of operations.
     pub ops: u32,
-    /// How many of them are roots.
+    /// Number of roots among them.
     pub roots: u32,
 }
 

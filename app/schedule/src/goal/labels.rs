@@ -83,7 +83,7 @@ impl<'a> Labels<'a> {
         }
     }
 
-    /// All labels, in no particular order.
+    /// Returns all labels, in no particular order.
     pub fn all(&self) -> impl Iterator<Item = (Vec<u8>, u32)> + '_ {
         let base = self.base.unwrap_or(0);
         let numbered = (0_u32..).zip(&self.state).filter(|(_, state)| **state & NUMBERED != 0);

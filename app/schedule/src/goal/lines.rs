@@ -24,7 +24,7 @@ struct Finder<'o> {
     ops: &'o [(u32, u32)],
     /// Indices into `ops`, ascending by rank and operation.
     wanted: &'o [usize],
-    /// Those of the current rank that are still to come.
+    /// The lines of the current rank that are still to come.
     rest: &'o [usize],
     /// Index of the next operation.
     next: u32,

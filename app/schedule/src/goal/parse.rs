@@ -30,7 +30,7 @@ impl Label<'_> {
     }
 }
 
-/// What the reader makes of a text, statement by statement.
+/// The receiver of a text's statements. The reader calls it in the order of the text.
 pub trait Sink<'a> {
     /// The number of ranks, given once, and where.
     fn ranks(&mut self, ranks: u32, mark: Mark);
@@ -201,7 +201,7 @@ impl<'a, S: Sink<'a>> Parser<'a, '_, S> {
         Ok(rank)
     }
 
-    /// One statement of the block that `opened` at a place.
+    /// Reads one statement of the block that `opened` at a position.
     fn statement_or_end(&mut self, opened: Mark) -> Next {
         self.blank();
         let unclosed = |before: &str| {

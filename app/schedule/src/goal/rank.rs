@@ -12,7 +12,7 @@ pub struct Rank {
     pub dependencies: Vec<u32>,
     /// Per operation, how many wait for its end and for its start.
     pub waiting: Vec<[u32; 2]>,
-    /// Those that wait: for operation 0's end, for its start, for operation 1's end, …
+    /// The operations that wait: for operation 0's end, for its start, for operation 1's end, …
     pub appendix: Vec<u32>,
 }
 

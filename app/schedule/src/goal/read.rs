@@ -13,9 +13,9 @@ use super::validate::BinaryError;
 /// The form of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// For people.
+    /// The text form, for people.
     Text,
-    /// For simulators.
+    /// The binary form, for simulators.
     Binary,
 }
 
@@ -32,7 +32,7 @@ impl Form {
     }
 }
 
-/// How many bytes are looked at to tell whether a file is text.
+/// The number of bytes that tell whether a file is text.
 const LOOKED_AT: usize = 4096;
 
 /// Returns whether these bytes are text. Comments in another encoding than UTF-8 are, noise is not:
@@ -48,11 +48,11 @@ fn is_text(bytes: &[u8]) -> bool {
 /// A file that was read.
 #[derive(Debug)]
 pub struct Reading {
-    /// What it says.
+    /// The program in the file.
     pub image: Image,
-    /// Which form it has.
+    /// The form of the file.
     pub form: Form,
-    /// What is suspicious about a text.
+    /// Warnings about a text.
     pub warnings: Vec<Diagnostic>,
 }
 

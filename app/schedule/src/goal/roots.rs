@@ -9,7 +9,7 @@ use crate::{Kind, Run};
 /// Operations that may stand in one run.
 pub type Group = (Kind, u8, u8);
 
-/// As many groups as a rank with one CPU and one interface can have.
+/// The number of groups that a rank with one CPU and one interface can have.
 const FEW: usize = 3;
 
 /// Passes ascending operations on as runs of one group each, as long as a constant stride allows.

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::sync::{Mutex, PoisonError};
 
-/// What piles may keep in memory in all, unless there are very many, and the least and most that
-/// one may.
+/// The bytes that piles may keep in memory in all, unless there are very many, and the least and
+/// most that one pile may.
 const ALL: usize = 1 << 23;
 const LEAST: usize = 1 << 15;
 const MOST: usize = 1 << 19;
@@ -19,7 +19,7 @@ pub struct Spill {
 }
 
 impl Spill {
-    /// For so many ranks.
+    /// Makes the piles for this many ranks.
     pub fn new(ranks: u32) -> Self {
         let room = (ALL / (ranks as usize).max(1)).clamp(LEAST, MOST);
         Self { file: Mutex::new(None), room }
@@ -59,10 +59,10 @@ pub(super) struct Piece {
 /// Bytes of which the first may lie in the file.
 #[derive(Debug, Default)]
 pub(super) struct Pile {
-    /// Those that do, in order.
+    /// The operations that do, in order.
     pub moved: Vec<Piece>,
     before: usize,
-    /// Those that do not.
+    /// The operations that do not.
     pub kept: Vec<u8>,
 }
 

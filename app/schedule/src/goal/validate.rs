@@ -14,15 +14,15 @@ use crate::{ANY, Kind};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("byte {offset}{}: {problem}", rank.map(|rank| format!(" (rank {rank})")).unwrap_or_default())]
 pub struct BinaryError {
-    /// Where: bytes from the start of the file.
+    /// The position of the mistake, in bytes from the start of the file.
     pub offset: u64,
     /// The rank whose part this is.
     pub rank: Option<u32>,
-    /// What is wrong there.
+    /// The mistake at that position.
     pub problem: Problem,
 }
 
-/// What can be wrong with a binary GOAL file.
+/// The mistakes that a binary GOAL file can have.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
     /// The first eight bytes are no magic number.
@@ -37,32 +37,32 @@ pub enum Problem {
     /// The file is too short.
     #[error("the file ends here, inside {part}, which reaches to byte {end}")]
     Truncated {
-        /// What is cut.
+        /// The part that is cut.
         part: &'static str,
-        /// Where it would end.
+        /// The position where it would end.
         end: u64,
     },
     /// A field that has only one valid value has another.
     #[error("{field} is {found}, expected {expected}")]
     Value {
-        /// Its name.
+        /// The name of the value.
         field: &'static str,
-        /// What the file says.
+        /// The value in the file.
         found: u64,
-        /// What it should say.
+        /// The value that it should be.
         expected: u64,
     },
     /// A field exceeds its range.
     #[error("{field} is {found}, expected at most {highest}")]
     Range {
-        /// Its name.
+        /// The name of the value.
         field: &'static str,
-        /// What the file says.
+        /// The value in the file.
         found: u64,
         /// The highest valid value.
         highest: u64,
     },
-    /// There are no ranks.
+    /// The file has no ranks.
     #[error("the number of ranks is 0, expected at least 1")]
     NoRanks,
     /// The sizes of a rank's part contradict each other.
@@ -81,9 +81,9 @@ pub enum Problem {
     /// An operation has an unknown type.
     #[error("the type of operation {op} is {found}, expected 1 (send), 2 (recv) or 3 (calc)")]
     Kind {
-        /// Which.
+        /// The index of the node.
         op: u32,
-        /// Its type.
+        /// The type of the node.
         found: u8,
     },
     /// An operation without dependencies is not in the list of roots, or another one is.
@@ -95,7 +95,7 @@ pub enum Problem {
     /// The number of dependencies of an operation contradicts the lists of dependents.
     #[error("operation {op} counts {declared} dependencies, but {arriving} refer to it")]
     Dependencies {
-        /// Which.
+        /// The index of the node.
         op: u32,
         /// According to the operation.
         declared: u32,
@@ -368,7 +368,7 @@ fn explain_list(at: usize, list: List, before: u64, total: u64) -> Option<(usize
 
 /// A rank's part of the file.
 struct Part<'a> {
-    /// Its first byte.
+    /// The position of its first byte.
     start: usize,
     roots: &'a [u8],
     nodes_start: usize,

@@ -7,10 +7,11 @@
 use super::shape::{Chain, Chained, ahead, behind, next, recv, send};
 use crate::Op;
 
-/// How the roles of a power of two exchange.
+/// The way in which the roles of a power of two exchange.
 #[derive(Clone, Copy, Debug)]
 pub enum Algorithm {
-    /// In round k, the whole vector with the role whose number differs in bit k.
+    /// In round k, each role exchanges the whole vector with the role whose number differs in bit
+    /// k.
     RecursiveDoubling,
     /// Reduce-scatter with bits 0, 1, … of the number, each round half of what the last one had
     /// (rounded down, so that it may come to 0), then allgather with the bits in reverse, each

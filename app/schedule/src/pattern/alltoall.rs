@@ -15,7 +15,7 @@ pub struct LinearAlltoall {
 /// Sizes of the messages of an all-to-all exchange.
 #[derive(Clone, Debug)]
 pub enum Sizes {
-    /// All the same.
+    /// All messages have this size.
     Same(u64),
     /// Drawn evenly from 1 to `most`, but `size` for everything that goes to `root`.
     Drawn { seed: u64, most: u64, root: u32, size: u64 },

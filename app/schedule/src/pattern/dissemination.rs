@@ -56,7 +56,7 @@ pub struct Nway {
     distinct: bool,
 }
 
-/// Where an operation stands in its round, and its number there.
+/// The part of a round that an operation belongs to, and its number there.
 enum Part {
     Send(u32),
     Calc(u32),

@@ -9,13 +9,13 @@ pub enum Roles {
     Same,
     /// This rank and rank 0 have swapped.
     Swapped(u32),
-    /// As with this root, and then ranks are permuted.
+    /// The roles are those for this root, and then ranks are permuted.
     Permuted {
         /// The rank that swaps with rank 0 first.
         root: u32,
         /// The permutation: computed, because a table for many ranks does not stay in a cache.
         permutation: Permutation,
-        /// Which one.
+        /// The permutation.
         key: u64,
     },
 }

@@ -12,7 +12,7 @@ pub trait Shape {
     /// no other method is called before.
     fn longest(&self) -> u64;
 
-    /// One operation; its peer is a role.
+    /// Returns an operation; its peer is a role.
     fn op(&self, role: u32, index: u32) -> Op;
 
     /// Number of operations that one waits for.

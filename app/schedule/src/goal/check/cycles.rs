@@ -2,7 +2,7 @@
 
 use super::super::rank::Rank;
 
-/// How many operations of a cycle are named.
+/// The most operations of a cycle that are named.
 const NAMED: usize = 10;
 
 /// Finds cycles, by removing again and again the operations that wait for none (Kahn's algorithm).

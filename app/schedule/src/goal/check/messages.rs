@@ -14,7 +14,7 @@ use crate::{ANY, Kind, Program};
 #[cfg(test)]
 mod tests;
 
-/// One end of a message, as the destination sees it.
+/// An end of a message, as the destination sees it.
 #[derive(Clone, Copy, Debug)]
 struct End {
     source: u32,
@@ -50,7 +50,7 @@ pub fn check(program: &impl Program, findings: &mut Findings) {
     }
 }
 
-/// All messages to ranks that exist, by destination: where each rank's start, and the messages.
+/// All messages to ranks that exist, by destination, and where each destination's messages start.
 fn by_destination(program: &impl Program) -> (Vec<usize>, Vec<End>) {
     let ranks = program.ranks();
     let each_send = |each: &mut dyn FnMut(u32, End)| {
@@ -90,9 +90,9 @@ struct Destination<'e> {
     sends: &'e [End],
     receives: &'e [End],
     findings: &'e mut Findings,
-    /// How many receives have each wildcard pattern of (source, tag).
+    /// The number of receives with each wildcard pattern of (source, tag).
     wild: BTreeMap<(u32, u32), Pattern>,
-    /// How many messages with the tag -1 come from each source.
+    /// The number of messages with the tag -1 from each source.
     loose: FxHashMap<u32, u64>,
     /// Messages and receives reported as unmatched.
     unmatched: (u64, u64),
@@ -258,8 +258,8 @@ impl<'e> Destination<'e> {
         }
     }
 
-    /// Of all messages to the rank and all its receives, as many of one sort as of the other can
-    /// meet; what is left and not reported yet is reported here.
+    /// Reports the messages to the rank and its receives that cannot meet by number alone, as far
+    /// as they are not reported yet: as many of one sort as of the other can meet.
     fn balance(&mut self) {
         let (sends, receives) = (self.sends.len() as u64, self.receives.len() as u64);
         let totals = format!(

@@ -19,7 +19,7 @@ use super::lines::source_line;
 use super::rank::Rank;
 use crate::{ANY, Kind, Op, Program};
 
-/// What a finding is about.
+/// The subject of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Rule {
     /// The peer of an operation does not exist.
@@ -71,7 +71,7 @@ impl Rule {
 /// Something wrong or suspicious in a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// What it is about.
+    /// Its subject.
     pub rule: Rule,
     /// The rank.
     pub rank: u32,
@@ -79,7 +79,7 @@ pub struct Finding {
     pub index: Option<u32>,
     /// The line of that operation in a text.
     pub line: Option<u64>,
-    /// What was found.
+    /// The finding in words.
     pub message: String,
 }
 
@@ -99,13 +99,13 @@ impl Display for Finding {
 /// Everything there is to say about a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// What the reader says.
+    /// The findings of the reader.
     pub diagnostics: Vec<Diagnostic>,
-    /// What the program shows, if it could be read.
+    /// The findings about the program, if it could be read.
     pub findings: Vec<Finding>,
 }
 
-/// How many findings of one rule are kept; of the others only the number.
+/// The most findings of one rule that are kept; of the others only the number.
 const KEPT: u64 = 100;
 
 /// Checks a program. The findings are sorted by rank and operation; of each rule there are at most
@@ -198,7 +198,7 @@ impl Findings {
     }
 }
 
-/// What the operations of a rank show by themselves.
+/// Checks the operations of a rank by themselves.
 fn check_ops(ranks: u32, rank: u32, ops: &[Op], findings: &mut Findings) {
     if ops.is_empty() {
         let (rule, message) = (Rule::EmptyRank, "the rank does nothing".to_owned());
