@@ -28,7 +28,7 @@ pub enum Tree {
 
 /// A member's neighbours in a tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct TreeNode {
     /// The parent.
     pub parent: Option<u32>,
     /// The children; a broadcast sends in this order.
@@ -37,12 +37,12 @@ pub struct Place {
 
 impl Tree {
     /// The neighbours of member `v` of `n`.
-    pub fn place(self, v: u32, n: u32) -> Place {
+    pub fn place(self, v: u32, n: u32) -> TreeNode {
         match self {
-            Self::Flat if v == 0 => Place { parent: None, children: (1..n).collect() },
-            Self::Flat => Place { parent: Some(0), children: Vec::new() },
+            Self::Flat if v == 0 => TreeNode { parent: None, children: (1..n).collect() },
+            Self::Flat => TreeNode { parent: Some(0), children: Vec::new() },
             Self::Chains(count) => chains(v, n, count),
-            Self::Heap(k) => Place {
+            Self::Heap(k) => TreeNode {
                 parent: (v > 0).then(|| (v - 1) / k),
                 children: (1..=k).map(|i| k * v + i).filter(|&child| child < n).collect(),
             },
@@ -59,23 +59,23 @@ impl Tree {
     }
 }
 
-fn chains(v: u32, n: u32, count: u32) -> Place {
+fn chains(v: u32, n: u32, count: u32) -> TreeNode {
     // The first `longer` chains have one member more.
     let count = count.min(n.saturating_sub(1)).max(1);
     let (length, longer) = ((n - 1) / count, (n - 1) % count);
     let head = |chain: u32| 1 + chain * length + chain.min(longer);
     if v == 0 {
         let children = (0..count).map(head).filter(|&child| child < n).collect();
-        return Place { parent: None, children };
+        return TreeNode { parent: None, children };
     }
     let is_head = |v| (0..count).any(|chain| head(chain) == v);
-    Place {
+    TreeNode {
         parent: Some(if is_head(v) { 0 } else { v - 1 }),
         children: if v + 1 < n && !is_head(v + 1) { vec![v + 1] } else { Vec::new() },
     }
 }
 
-fn levels(v: u32, n: u32, k: u32) -> Place {
+fn levels(v: u32, n: u32, k: u32) -> TreeNode {
     // Level l holds k^l members, from `first` on.
     let (mut first, mut size, mut above) = (0, 1, 1);
     while v >= first + size {
@@ -85,11 +85,11 @@ fn levels(v: u32, n: u32, k: u32) -> Place {
     }
     let parent = (v > 0).then(|| first - above + (v - first) % above);
     let children = (1..=k).map(|i| v + i * size).filter(|&child| child < n).collect();
-    Place { parent, children }
+    TreeNode { parent, children }
 }
 
-fn knomial(v: u32, n: u32, k: u32) -> Place {
-    let mut place = Place::default();
+fn knomial(v: u32, n: u32, k: u32) -> TreeNode {
+    let mut place = TreeNode::default();
     let (v, n, k) = (u64::from(v), u64::from(n), u64::from(k));
     let mut mask = 1;
     while mask < n {
@@ -105,7 +105,7 @@ fn knomial(v: u32, n: u32, k: u32) -> Place {
     place
 }
 
-fn in_order(v: u32, n: u32) -> Place {
+fn in_order(v: u32, n: u32) -> TreeNode {
     // Walk down from the root through ranges [low, low + size), each rooted at its last member.
     let (mut low, mut size, mut parent) = (0, n, None);
     loop {
@@ -114,13 +114,13 @@ fn in_order(v: u32, n: u32) -> Place {
         let left = (size > 1).then(|| root - delta);
         if v == root {
             let right = (size > 2).then(|| root - 1);
-            return Place { parent, children: left.into_iter().chain(right).collect() };
+            return TreeNode { parent, children: left.into_iter().chain(right).collect() };
         }
         parent = Some(root);
         match left {
             Some(left) if v > left => (low, size) = (left + 1, delta - 1),
             Some(left) => size = left + 1 - low,
-            None => return Place { parent, children: Vec::new() },
+            None => return TreeNode { parent, children: Vec::new() },
         }
     }
 }
@@ -334,7 +334,7 @@ pub fn scatter(
 
 /// A member's place, the blocks in the order from the root on, and the part of them that the
 /// member's subtree has.
-fn subtree(team: &Team, root: u32, k: u32, blocks: &Blocks) -> (Place, Blocks, Region) {
+fn subtree(team: &Team, root: u32, k: u32, blocks: &Blocks) -> (TreeNode, Blocks, Region) {
     let n = team.size;
     let turned = match blocks {
         Blocks::Same(len) => Blocks::Same(*len),

@@ -5,7 +5,7 @@ use units::Time;
 
 use crate::rank::Matching;
 use crate::source::Source;
-use crate::{Deadlock, PendingOp, Place};
+use crate::{BlockedCall, Deadlock, PendingOp};
 
 /// Most operations that are listed.
 const LISTED: usize = 1_000;
@@ -60,7 +60,7 @@ impl Stuck {
             started.truncate(LISTED_OF_LIVE);
             let messages = started.iter().filter_map(|index| source.message(state, *index));
             let messages = messages.collect();
-            self.deadlock.places.push(Place { rank, call, operations, messages });
+            self.deadlock.places.push(BlockedCall { rank, call, operations, messages });
         }
         if started.is_empty()
             && room > 0

@@ -36,7 +36,8 @@ pub use kernel::Transport;
 pub use loggopsim::simulate_loggopsim;
 pub use noise::{Duration, Noise};
 pub use outcome::{
-    Activity, CriticalPath, Deadlock, Message, Outcome, PendingOp, Place, RankTotals, Record,
+    Activity, BlockedCall, CriticalPath, Deadlock, Outcome, PendingMessage, PendingOp, RankTotals,
+    Record,
 };
 pub use path::{Path, Stamp};
 pub use settings::{Meter, Rendezvous, Settings};

@@ -55,7 +55,7 @@ pub struct PendingOp {
 
 /// A call in which a live rank waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct BlockedCall {
     /// The rank.
     pub rank: u32,
     /// The function that it is in, and where in the program that is, if it is known.
@@ -63,12 +63,12 @@ pub struct Place {
     /// Number of its operations that cannot finish, of which only the first ones are listed.
     pub operations: usize,
     /// The listed operations that are messages of the program.
-    pub messages: Vec<Message>,
+    pub messages: Vec<PendingMessage>,
 }
 
 /// A message of a live program that cannot finish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Message {
+pub struct PendingMessage {
     /// The operation's index.
     pub index: u32,
     /// Kind, peer, tag and size as the program has them.
@@ -89,7 +89,7 @@ pub struct Deadlock {
     /// those, the first that waits; ordered by rank and index; at most a thousand.
     pub pending: Vec<PendingOp>,
     /// The calls in which live ranks wait.
-    pub places: Vec<Place>,
+    pub places: Vec<BlockedCall>,
     /// Ranks of which each waits for the next, the last for the first; empty if there is none.
     pub cycle: Vec<u32>,
 }

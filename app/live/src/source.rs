@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use calls::Expand;
-use host::{Claims, Explains, Message, Operations, Probing, Stamp, Starts, Waits, Work};
+use host::{Claims, Explains, Operations, PendingMessage, Probing, Stamp, Starts, Waits, Work};
 use rank_ipc::arena::Full;
 use rank_ipc::hosts::Hosts;
 use rank_ipc::{Command, Decoder, Reply, SIMULATORS_TURN};
@@ -427,12 +427,12 @@ impl<H: Runner + ?Sized> Explains for &Live<'_, H> {
         (!rank.finished).then(|| self.place(rank).unwrap_or_else(|| rank.inside.clone()))
     }
 
-    fn message(&self, state: &State, index: u32) -> Option<Message> {
+    fn message(&self, state: &State, index: u32) -> Option<PendingMessage> {
         let op = state.rank.graph.op(index).filter(|op| op.kind != schedule::Kind::Calc)?;
         let tag = Shared::tag_of_program(op.tag)?;
         let is_send = op.kind == schedule::Kind::Send;
         let was_left = |graph: &Graph| graph.is(index, BLOCKING) && !graph.is(index, PINNED);
         let earlier = is_send && was_left(&state.rank.graph) && !state.rank.hangs_on(index);
-        Some(Message { index, op: Op { tag, ..op }, earlier })
+        Some(PendingMessage { index, op: Op { tag, ..op }, earlier })
     }
 }

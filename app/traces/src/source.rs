@@ -304,11 +304,11 @@ impl Stream {
     }
 
     /// Returns where the last call stands: a line, or the number of a call, from 1.
-    pub fn place(&self) -> Place {
+    pub fn place(&self) -> Position {
         match &self.input {
-            Input::Heddle(reader) => Place::Call(reader.calls()),
-            Input::Allprof(reader) => Place::Line(reader.line()),
-            Input::Independent(reader) => Place::Line(reader.line()),
+            Input::Heddle(reader) => Position::Call(reader.calls()),
+            Input::Allprof(reader) => Position::Line(reader.line()),
+            Input::Independent(reader) => Position::Line(reader.line()),
         }
     }
 
@@ -352,14 +352,14 @@ impl Stream {
 
 /// Where a call stands in its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Position {
     /// On this line.
     Line(u64),
     /// It is this call.
     Call(u64),
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for Position {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         match self {
             Self::Line(line) => write!(f, "line {line}"),

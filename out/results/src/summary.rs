@@ -1,6 +1,6 @@
 //! The reproducible figures of a run.
 
-use host::{Outcome, PendingOp, Place};
+use host::{BlockedCall, Outcome, PendingOp};
 use schedule::{Kind, Op};
 use serde::Serialize;
 use units::Time;
@@ -101,7 +101,7 @@ pub struct Pending {
 
 impl Pending {
     /// Describes an operation for which a live rank waits.
-    pub fn of_call(pending: &PendingOp, place: Option<&Place>) -> Self {
+    pub fn of_call(pending: &PendingOp, place: Option<&BlockedCall>) -> Self {
         let calc = Op { kind: Kind::Calc, peer: 0, tag: 0, size: 0, cpu: 0, nic: 0 };
         let message = place.iter().flat_map(|place| &place.messages);
         let message = message.copied().find(|message| message.index == pending.index);

@@ -1,7 +1,7 @@
 //! Why a rank does not go on.
 
 use super::Operations;
-use crate::Message;
+use crate::PendingMessage;
 
 /// Explanations for ranks that do not finish.
 ///
@@ -22,7 +22,7 @@ pub trait Explains: Operations {
     }
 
     /// Returns the message of a live program that an operation is, if it is one.
-    fn message(&self, state: &Self::State, index: u32) -> Option<Message> {
+    fn message(&self, state: &Self::State, index: u32) -> Option<PendingMessage> {
         let _ = (state, index);
         None
     }

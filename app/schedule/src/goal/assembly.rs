@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 
 use super::bytes::Bytes;
-use super::draft::{Part, retag};
+use super::draft::{RankSchedule, retag};
 use super::format::{BASE, BLOB_HEADER, HEADER, MAGIC, SPAN, Waits};
 use super::image::{Blob, Image};
 use super::spill::{Piece, Spill};
@@ -67,12 +67,12 @@ struct Move {
 /// together never need more room than the image. Fails if a temporary file cannot be read or
 /// written.
 pub fn assemble(
-    parts: Vec<Part>,
+    parts: Vec<RankSchedule>,
     mut spill: Spill,
     tag: Option<&dyn Fn(u32) -> u32>,
 ) -> io::Result<Image> {
     let front = HEADER + SPAN * parts.len();
-    let mut store = Store::new(front as u64 + parts.iter().map(Part::bytes).sum::<u64>())?;
+    let mut store = Store::new(front as u64 + parts.iter().map(RankSchedule::bytes).sum::<u64>())?;
     let (mut head, mut blobs) = (Vec::with_capacity(front), Vec::with_capacity(parts.len()));
     let (mut highest, mut waits) = ([0, 0], Waits::default());
     for part in &parts {

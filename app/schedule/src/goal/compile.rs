@@ -1,6 +1,6 @@
 //! Text to binary.
 
-use super::diagnostic::{Diagnostic, Fault, Faults, Mark, nearest, shown};
+use super::diagnostic::{Diagnostic, Mark, Mistake, Mistakes, nearest, shown};
 use super::format::{BASE, BLOB_HEADER, HEADER, MAGIC, SPAN};
 use super::image::Image;
 use super::labels::Labels;
@@ -38,10 +38,10 @@ pub struct Unused {
 pub fn compile(text: &[u8], lint: bool) -> Result<Compiled, Vec<Diagnostic>> {
     let mut compiler =
         Compiler { limit: MISSING + text.len() / BLOCK, lint, ..Compiler::default() };
-    let mut faults = parse(text, &mut compiler);
-    compiler.find_missing(&mut faults);
-    let failed = faults.failed();
-    let warnings = faults.finish();
+    let mut mistakes = parse(text, &mut compiler);
+    compiler.find_missing(&mut mistakes);
+    let failed = mistakes.failed();
+    let warnings = mistakes.finish();
     if failed {
         return Err(warnings);
     }
@@ -60,7 +60,7 @@ struct Forward<'a> {
 
 /// The location of a rank's part of the binary form, and the line on which its block starts.
 #[derive(Clone, Copy, Default)]
-struct Part {
+struct RankBlock {
     start: usize,
     end: usize,
     line: u64,
@@ -76,7 +76,7 @@ struct Compiler<'a> {
     /// The parts of the ranks, in the order of the text; before them room for header and table if
     /// the number of ranks was known in time.
     out: Vec<u8>,
-    parts: Vec<Part>,
+    parts: Vec<RankBlock>,
     highest_cpu: u8,
     highest_nic: u8,
     unused: Unused,
@@ -98,7 +98,7 @@ impl<'a> Sink<'a> for Compiler<'a> {
         }
     }
 
-    fn begin(&mut self, rank: Option<u32>, mark: Mark, faults: &mut Faults<'a>) {
+    fn begin(&mut self, rank: Option<u32>, mark: Mark, mistakes: &mut Mistakes<'a>) {
         self.graph.clear();
         self.lines.clear();
         self.forward.clear();
@@ -106,7 +106,7 @@ impl<'a> Sink<'a> for Compiler<'a> {
         self.rank = rank.filter(|rank| (*rank as usize) < self.limit);
         let Some(rank) = self.rank else { return };
         let count = self.parts.len().max(rank as usize + 1);
-        self.parts.resize(count, Part::default());
+        self.parts.resize(count, RankBlock::default());
         let Some(part) = self.parts.get_mut(rank as usize) else {
             return;
         };
@@ -114,18 +114,18 @@ impl<'a> Sink<'a> for Compiler<'a> {
             part.line = mark.line;
         } else {
             let message = format!("rank {rank} has a block already, on line {}", part.line);
-            faults.error(&Fault::new(mark, 4, message));
+            mistakes.error(&Mistake::new(mark, 4, message));
         }
     }
 
     #[inline]
-    fn op(&mut self, label: Option<Label<'a>>, op: Op, _: Mark, faults: &mut Faults<'a>) {
+    fn op(&mut self, label: Option<Label<'a>>, op: Op, _: Mark, mistakes: &mut Mistakes<'a>) {
         let name = label.map(|label| label.name);
         if let (Err(first), Some(label)) = (self.labels.push(name), label) {
             let name = shown(label.name);
             let message =
                 format!("label {name} is defined already, by operation {first} of the rank");
-            faults.error(&label.fault(message));
+            mistakes.error(&label.mistake(message));
         }
         self.highest_cpu = self.highest_cpu.max(op.cpu);
         self.highest_nic = self.highest_nic.max(op.nic);
@@ -133,20 +133,20 @@ impl<'a> Sink<'a> for Compiler<'a> {
     }
 
     #[inline]
-    fn depend(&mut self, after: Label<'a>, before: Label<'a>, edge: Edge, _: &mut Faults<'a>) {
+    fn depend(&mut self, after: Label<'a>, before: Label<'a>, edge: Edge, _: &mut Mistakes<'a>) {
         let line = Line { after: self.resolve(after), before: self.resolve(before), edge };
         self.lines.push(line);
     }
 
-    fn end(&mut self, faults: &mut Faults<'a>) {
-        self.resolve_forward(faults);
+    fn end(&mut self, mistakes: &mut Mistakes<'a>) {
+        self.resolve_forward(mistakes);
         if self.graph.ops.len().max(self.lines.len()) >= UNKNOWN as usize
             && let Some(mark) = self.header
         {
             let message = format!("a rank has more than {UNKNOWN} operations or dependencies");
-            faults.error(&Fault::new(mark, 0, message));
+            mistakes.error(&Mistake::new(mark, 0, message));
         }
-        let Some(rank) = self.rank.filter(|_| !faults.failed()) else {
+        let Some(rank) = self.rank.filter(|_| !mistakes.failed()) else {
             return;
         };
         self.graph.link(&self.lines, &mut self.slots);
@@ -173,18 +173,18 @@ impl<'a> Compiler<'a> {
     }
 
     /// Resolves labels that are defined behind their use.
-    fn resolve_forward(&mut self, faults: &mut Faults<'a>) {
+    fn resolve_forward(&mut self, mistakes: &mut Mistakes<'a>) {
         for Forward { label, line } in self.forward.drain(..) {
             let Some(op) = self.labels.find(label.name) else {
                 let message = format!("label {} is not defined in this rank", shown(label.name));
-                let room = faults.has_room();
+                let room = mistakes.has_room();
                 let known = || {
                     self.labels.all().take(CANDIDATES).map(|(label, _)| label).collect::<Vec<_>>()
                 };
                 let help = room
                     .then(known)
                     .and_then(|known| nearest(label.name, known.iter().map(Vec::as_slice)));
-                faults.error(&label.fault(message).help(help));
+                mistakes.error(&label.mistake(message).help(help));
                 continue;
             };
             self.labels.touch(op);
@@ -206,7 +206,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// Complains about ranks without a block.
-    fn find_missing(&mut self, faults: &mut Faults<'a>) {
+    fn find_missing(&mut self, mistakes: &mut Mistakes<'a>) {
         let Some(mark) = self.header else { return };
         let ranks = self.ranks as usize;
         let present = self.parts.iter().filter(|part| part.line != 0).count();
@@ -214,19 +214,19 @@ impl<'a> Compiler<'a> {
         let first = self.parts.iter().position(|part| part.line == 0).unwrap_or(self.parts.len());
         if missing > MISSING {
             let message = format!("num_ranks is {ranks}, but {missing} ranks have no block");
-            faults.error(&Fault::new(mark, 9, message));
-        } else if missing > 0 && !faults.failed() {
+            mistakes.error(&Mistake::new(mark, 9, message));
+        } else if missing > 0 && !mistakes.failed() {
             let message = match missing {
                 1 => format!("rank {first} has no block and does nothing"),
                 _ => format!("{missing} ranks have no block and do nothing, rank {first} first"),
             };
-            faults.warning(&Fault::new(mark, 9, message));
+            mistakes.warning(&Mistake::new(mark, 9, message));
         }
     }
 
     /// The whole binary form.
     fn assemble(mut self) -> Vec<u8> {
-        self.parts.resize(self.ranks as usize, Part::default());
+        self.parts.resize(self.ranks as usize, RankBlock::default());
         let table = HEADER + SPAN * self.parts.len();
         let mut end = table;
         let in_place = self.parts.iter().all(|part| {

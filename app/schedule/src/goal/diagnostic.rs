@@ -86,7 +86,7 @@ pub struct Mark {
 
 /// A mistake before it is given an excerpt.
 #[derive(Debug)]
-pub struct Fault {
+pub struct Mistake {
     pub mark: Mark,
     /// Bytes that are wrong.
     pub width: usize,
@@ -94,7 +94,7 @@ pub struct Fault {
     pub help: Option<String>,
 }
 
-impl Fault {
+impl Mistake {
     pub fn new(mark: Mark, width: usize, message: String) -> Self {
         Self { mark, width, message, help: None }
     }
@@ -106,7 +106,7 @@ impl Fault {
 }
 
 /// Collects the diagnostics of a text.
-pub struct Faults<'a> {
+pub struct Mistakes<'a> {
     text: &'a [u8],
     kept: Vec<Diagnostic>,
     /// The first that was not kept, and how many were not.
@@ -114,7 +114,7 @@ pub struct Faults<'a> {
     errors: u64,
 }
 
-impl<'a> Faults<'a> {
+impl<'a> Mistakes<'a> {
     pub const fn new(text: &'a [u8]) -> Self {
         Self { text, kept: Vec::new(), dropped: None, errors: 0 }
     }
@@ -130,23 +130,23 @@ impl<'a> Faults<'a> {
     }
 
     #[cold]
-    pub fn error(&mut self, fault: &Fault) {
+    pub fn error(&mut self, mistake: &Mistake) {
         self.errors += 1;
-        self.push(Severity::Error, fault);
+        self.push(Severity::Error, mistake);
     }
 
     #[cold]
-    pub fn warning(&mut self, fault: &Fault) {
-        self.push(Severity::Warning, fault);
+    pub fn warning(&mut self, mistake: &Mistake) {
+        self.push(Severity::Warning, mistake);
     }
 
-    fn push(&mut self, severity: Severity, fault: &Fault) {
+    fn push(&mut self, severity: Severity, mistake: &Mistake) {
         if let Some((first, count)) = &mut self.dropped {
             *count += 1;
             first.severity = first.severity.max(severity);
             return;
         }
-        let diagnostic = self.locate(severity, fault);
+        let diagnostic = self.locate(severity, mistake);
         if self.has_room() {
             self.kept.push(diagnostic);
         } else {
@@ -169,10 +169,11 @@ impl<'a> Faults<'a> {
         all
     }
 
-    fn locate(&self, severity: Severity, fault: &Fault) -> Diagnostic {
-        let line = line_at(self.text, fault.mark.line_start);
-        let (before, rest) = line.split_at((fault.mark.at - fault.mark.line_start).min(line.len()));
-        let (place, after) = rest.split_at(fault.width.min(rest.len()));
+    fn locate(&self, severity: Severity, mistake: &Mistake) -> Diagnostic {
+        let line = line_at(self.text, mistake.mark.line_start);
+        let (before, rest) =
+            line.split_at((mistake.mark.at - mistake.mark.line_start).min(line.len()));
+        let (place, after) = rest.split_at(mistake.width.min(rest.len()));
         let after = after.get(..4 * WIDTH).unwrap_or(after);
         let (before, place, after) = (printable(before), printable(place), printable(after));
         let column = before.len() as u64 + 1;
@@ -182,10 +183,10 @@ impl<'a> Faults<'a> {
         let excerpt = before.iter().chain(&place).chain(&after).take(WIDTH).collect();
         Diagnostic {
             severity,
-            line: fault.mark.line,
+            line: mistake.mark.line,
             column,
-            message: fault.message.clone(),
-            help: fault.help.clone(),
+            message: mistake.message.clone(),
+            help: mistake.help.clone(),
             excerpt,
             caret: (before.len(), place.len().clamp(1, WIDTH - before.len().min(WIDTH - 1))),
         }

@@ -21,12 +21,12 @@ pub struct Draft {
     lines: Vec<Line>,
     /// Scratch space: per operation that is closed and sort of edge, how many wait for it.
     slots: Vec<[u32; 2]>,
-    part: Part,
+    part: RankSchedule,
 }
 
 /// A rank's part of the binary form.
 #[derive(Debug, Default)]
-pub struct Part {
+pub struct RankSchedule {
     pub(super) roots: Vec<u8>,
     pub(super) nodes: Pile,
     pub(super) appendix: Pile,
@@ -129,7 +129,7 @@ impl Draft {
     /// Gives the first open operations their final form, and turns the numbers in the slots to
     /// places in the part of the appendix that is in memory.
     fn encode(&mut self, count: usize) {
-        let Part { roots, nodes, appendix, ops, highest, waits } = &mut self.part;
+        let RankSchedule { roots, nodes, appendix, ops, highest, waits } = &mut self.part;
         nodes.kept.reserve(NODE * count);
         let before = ((appendix.len() - appendix.kept.len()) / WORD) as u32;
         let mut first = (appendix.len() / WORD) as u32;
@@ -165,13 +165,13 @@ impl Draft {
     }
 
     /// Closes the rank. Fails if the file cannot be written.
-    pub fn finish(mut self, spill: &Spill) -> io::Result<Part> {
+    pub fn finish(mut self, spill: &Spill) -> io::Result<RankSchedule> {
         self.close(u32::MAX, spill)?;
         Ok(self.part)
     }
 }
 
-impl Part {
+impl RankSchedule {
     /// Bytes of the rank's part of the image.
     pub(super) const fn bytes(&self) -> u64 {
         (BLOB_HEADER + self.roots.len() + self.nodes.len() + self.appendix.len()) as u64

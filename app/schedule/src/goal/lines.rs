@@ -1,6 +1,6 @@
 //! Where operations stand in a text: an image does not keep it.
 
-use super::diagnostic::{Faults, Mark, line_at};
+use super::diagnostic::{Mark, Mistakes, line_at};
 use super::parse::{Label, Sink, parse};
 use crate::{Edge, Op};
 
@@ -34,7 +34,7 @@ struct Finder<'o> {
 impl<'a> Sink<'a> for Finder<'_> {
     fn ranks(&mut self, _: u32, _: Mark) {}
 
-    fn begin(&mut self, rank: Option<u32>, _: Mark, _: &mut Faults<'a>) {
+    fn begin(&mut self, rank: Option<u32>, _: Mark, _: &mut Mistakes<'a>) {
         self.next = 0;
         self.rest = rank.map_or(&[], |rank| {
             let first = self.wanted.partition_point(|which| self.ops[*which].0 < rank);
@@ -44,7 +44,7 @@ impl<'a> Sink<'a> for Finder<'_> {
     }
 
     #[inline]
-    fn op(&mut self, _: Option<Label<'a>>, _: Op, mark: Mark, _: &mut Faults<'a>) {
+    fn op(&mut self, _: Option<Label<'a>>, _: Op, mark: Mark, _: &mut Mistakes<'a>) {
         while let Some((which, rest)) = self.rest.split_first()
             && self.ops[*which].1 == self.next
         {
@@ -54,7 +54,7 @@ impl<'a> Sink<'a> for Finder<'_> {
         self.next = self.next.saturating_add(1);
     }
 
-    fn depend(&mut self, _: Label<'a>, _: Label<'a>, _: Edge, _: &mut Faults<'a>) {}
+    fn depend(&mut self, _: Label<'a>, _: Label<'a>, _: Edge, _: &mut Mistakes<'a>) {}
 
-    fn end(&mut self, _: &mut Faults<'a>) {}
+    fn end(&mut self, _: &mut Mistakes<'a>) {}
 }

@@ -36,7 +36,7 @@ pub use assembly::assemble;
 pub use bytes::Bytes;
 pub use check::{Finding, Report, Rule, check, check_text};
 pub use diagnostic::{Diagnostic, Severity};
-pub use draft::{Draft, Part};
+pub use draft::{Draft, RankSchedule};
 pub use image::Image;
 pub use lines::source_line;
 pub use read::{Form, ReadError, Reading, read, read_bytes};

@@ -12,7 +12,7 @@
 //! A statement stands on one line, which may hold several. Comments, `// …` to the end of the line
 //! and `/* … */`, stand before and behind statements.
 
-use super::diagnostic::{Fault, Faults, Mark, nearest, shown};
+use super::diagnostic::{Mark, Mistake, Mistakes, nearest, shown};
 use super::scan::{Result, Scanner};
 use crate::{ANY, Edge, Kind, Op};
 
@@ -25,8 +25,8 @@ pub struct Label<'a> {
 
 impl Label<'_> {
     /// An error at this label.
-    pub fn fault(&self, message: String) -> Fault {
-        Fault::new(self.mark, self.name.len(), message)
+    pub fn mistake(&self, message: String) -> Mistake {
+        Mistake::new(self.mark, self.name.len(), message)
     }
 }
 
@@ -36,31 +36,37 @@ pub trait Sink<'a> {
     fn ranks(&mut self, ranks: u32, mark: Mark);
 
     /// The start of a rank's block; `None` if the number of the rank is no good.
-    fn begin(&mut self, rank: Option<u32>, mark: Mark, faults: &mut Faults<'a>);
+    fn begin(&mut self, rank: Option<u32>, mark: Mark, mistakes: &mut Mistakes<'a>);
 
     /// An operation, and where its statement starts. After an error it is a substitute.
-    fn op(&mut self, label: Option<Label<'a>>, op: Op, mark: Mark, faults: &mut Faults<'a>);
+    fn op(&mut self, label: Option<Label<'a>>, op: Op, mark: Mark, mistakes: &mut Mistakes<'a>);
 
     /// `after` waits for `before`.
-    fn depend(&mut self, after: Label<'a>, before: Label<'a>, edge: Edge, faults: &mut Faults<'a>);
+    fn depend(
+        &mut self,
+        after: Label<'a>,
+        before: Label<'a>,
+        edge: Edge,
+        mistakes: &mut Mistakes<'a>,
+    );
 
     /// The end of a block.
-    fn end(&mut self, faults: &mut Faults<'a>);
+    fn end(&mut self, mistakes: &mut Mistakes<'a>);
 }
 
 /// Reads a text to its end.
-pub fn parse<'a, S: Sink<'a>>(text: &'a [u8], sink: &mut S) -> Faults<'a> {
+pub fn parse<'a, S: Sink<'a>>(text: &'a [u8], sink: &mut S) -> Mistakes<'a> {
     let scan = Scanner::new(text);
     let start = scan.mark();
     let mut parser =
-        Parser { scan, faults: Faults::new(text), sink, ranks: None, early: Vec::new() };
+        Parser { scan, mistakes: Mistakes::new(text), sink, ranks: None, early: Vec::new() };
     parser.file();
     if parser.ranks.is_none() {
         let help = "begin the file with `num_ranks` and the number of ranks".to_owned();
-        let fault = Fault::new(start, 0, "`num_ranks` is missing".into());
-        parser.faults.error(&fault.help(Some(help)));
+        let mistake = Mistake::new(start, 0, "`num_ranks` is missing".into());
+        parser.mistakes.error(&mistake.help(Some(help)));
     }
-    parser.faults
+    parser.mistakes
 }
 
 const NUM_RANKS: &[u8] = b"num_ranks";
@@ -71,7 +77,7 @@ const ATTRIBUTES: [&[u8]; 3] = [b"tag", b"cpu", b"nic"];
 
 struct Parser<'a, 's, S> {
     scan: Scanner<'a>,
-    faults: Faults<'a>,
+    mistakes: Mistakes<'a>,
     sink: &'s mut S,
     ranks: Option<u32>,
     /// Ranks named before their number is known.
@@ -92,8 +98,8 @@ impl<'a, S: Sink<'a>> Parser<'a, '_, S> {
             if self.scan.at_end() {
                 return;
             }
-            if let Err(fault) = self.section() {
-                self.faults.error(&fault);
+            if let Err(mistake) = self.section() {
+                self.mistakes.error(&mistake);
                 self.scan.skip_statement();
                 if self.scan.peek() == b'}' {
                     self.scan.bump();
@@ -103,8 +109,8 @@ impl<'a, S: Sink<'a>> Parser<'a, '_, S> {
     }
 
     fn blank(&mut self) {
-        if let Err(fault) = self.scan.blank() {
-            self.faults.error(&fault);
+        if let Err(mistake) = self.scan.blank() {
+            self.mistakes.error(&mistake);
         }
     }
 
@@ -123,36 +129,36 @@ impl<'a, S: Sink<'a>> Parser<'a, '_, S> {
         let typo = nearest(word, [RANK]).is_some();
         let place = self.scan.mark();
         self.scan.rewind(mark);
-        let fault = self.scan.expected("`num_ranks` or `rank`");
+        let mistake = self.scan.expected("`num_ranks` or `rank`");
         let inside = OPERATIONS.contains(&word) || self.starts_statement();
         let outside = || inside.then(|| "operations stand inside `rank N { … }`".to_owned());
-        let fault = fault.help(help.or_else(outside));
+        let mistake = mistake.help(help.or_else(outside));
         if typo {
-            self.faults.error(&fault);
+            self.mistakes.error(&mistake);
             self.scan.rewind(place);
             self.block(mark);
             return Ok(());
         }
-        Err(fault)
+        Err(mistake)
     }
 
     fn num_ranks(&mut self, mark: Mark) -> Result<()> {
         let ranks = self.scan.number("the number of ranks", u64::from(ANY));
-        let fault = |message: &str| Err(Fault::new(mark, NUM_RANKS.len(), message.into()));
+        let mistake = |message: &str| Err(Mistake::new(mark, NUM_RANKS.len(), message.into()));
         if self.ranks.is_some() {
-            return fault("`num_ranks` is given a second time");
+            return mistake("`num_ranks` is given a second time");
         }
         // With a bad number, complaints about every rank that is named would only hide the mistake.
         let known = ranks.as_ref().map_or(ANY, |ranks| *ranks as u32);
         self.ranks = Some(if known == 0 { ANY } else { known });
         let ranks = ranks? as u32;
         for (mark, width, rank) in std::mem::take(&mut self.early) {
-            if let Err(fault) = self.existing(mark, width, rank) {
-                self.faults.error(&fault);
+            if let Err(mistake) = self.existing(mark, width, rank) {
+                self.mistakes.error(&mistake);
             }
         }
         if ranks == 0 {
-            return fault("the number of ranks is 0, expected at least 1");
+            return mistake("the number of ranks is 0, expected at least 1");
         }
         self.sink.ranks(ranks, mark);
         self.end_of_statement("the end of the line", &[])
@@ -165,7 +171,7 @@ impl<'a, S: Sink<'a>> Parser<'a, '_, S> {
             Some(ranks) if rank < ranks => Ok(()),
             Some(ranks) => {
                 let message = format!("rank {rank} does not exist: num_ranks is {ranks}");
-                Err(Fault::new(mark, width, message))
+                Err(Mistake::new(mark, width, message))
             }
             None => {
                 self.early.push((mark, width, rank));
@@ -176,16 +182,16 @@ impl<'a, S: Sink<'a>> Parser<'a, '_, S> {
 
     /// A block, from behind the word `rank`, which starts at `mark`.
     fn block(&mut self, mark: Mark) {
-        let rank = self.block_rank().map_err(|fault| self.faults.error(&fault)).ok();
+        let rank = self.block_rank().map_err(|mistake| self.mistakes.error(&mistake)).ok();
         self.blank();
         if self.scan.peek() == b'{' {
             self.scan.bump();
         } else {
-            self.faults.error(&self.scan.expected("`{`"));
+            self.mistakes.error(&self.scan.expected("`{`"));
         }
-        self.sink.begin(rank, mark, &mut self.faults);
+        self.sink.begin(rank, mark, &mut self.mistakes);
         while self.statement_or_end(mark) == Next::Statement {}
-        self.sink.end(&mut self.faults);
+        self.sink.end(&mut self.mistakes);
     }
 
     fn block_rank(&mut self) -> Result<u32> {
@@ -205,14 +211,14 @@ impl<'a, S: Sink<'a>> Parser<'a, '_, S> {
     fn statement_or_end(&mut self, opened: Mark) -> Next {
         self.blank();
         let unclosed = |before: &str| {
-            Fault::new(
+            Mistake::new(
                 opened,
                 RANK.len(),
                 format!("the block is not closed; expected `}}` before {before}"),
             )
         };
         if self.scan.at_end() {
-            self.faults.error(&unclosed("the end of the file"));
+            self.mistakes.error(&unclosed("the end of the file"));
             return Next::Close;
         }
         if self.scan.peek() == b'}' {
@@ -223,11 +229,11 @@ impl<'a, S: Sink<'a>> Parser<'a, '_, S> {
             Ok(Next::Statement) => {}
             Ok(Next::Close) => {
                 let line = self.scan.mark().line;
-                self.faults.error(&unclosed(&format!("the next block, on line {line}")));
+                self.mistakes.error(&unclosed(&format!("the next block, on line {line}")));
                 return Next::Close;
             }
-            Err(fault) => {
-                self.faults.error(&fault);
+            Err(mistake) => {
+                self.mistakes.error(&mistake);
                 self.scan.skip_statement();
             }
         }
@@ -252,7 +258,7 @@ impl<'a, S: Sink<'a>> Parser<'a, '_, S> {
         if self.scan.peek() == b':' {
             let message = format!("{} cannot be a label", shown(name));
             let help = "`send`, `recv`, `calc`, `rank` and `num_ranks` are reserved".to_owned();
-            return Err(Label { name, mark }.fault(message).help(Some(help)));
+            return Err(Label { name, mark }.mistake(message).help(Some(help)));
         }
         if let Some(kind) = operation(name) {
             self.operation(None, kind, mark)?;
@@ -276,7 +282,7 @@ impl<'a, S: Sink<'a>> Parser<'a, '_, S> {
                 return self.operation(Some(label), kind, label.mark);
             }
             self.scan.rewind(mark);
-            self.sink.op(Some(label), SUBSTITUTE, label.mark, &mut self.faults);
+            self.sink.op(Some(label), SUBSTITUTE, label.mark, &mut self.mistakes);
             return Err(self.scan.expected_word("`send`, `recv` or `calc`", &OPERATIONS));
         }
         let mark = self.scan.mark();
@@ -293,13 +299,13 @@ impl<'a, S: Sink<'a>> Parser<'a, '_, S> {
 
     /// The error that a label is followed by neither `:` nor `requires`.
     #[cold]
-    fn no_statement(&mut self, label: Label) -> Fault {
+    fn no_statement(&mut self, label: Label) -> Mistake {
         if self.scan.peek().is_ascii_digit() {
             let help = nearest(label.name, OPERATIONS);
             let name = shown(label.name);
             let message =
                 format!("expected `send`, `recv`, `calc` or a label and `:`, found {name}");
-            return label.fault(message).help(help);
+            return label.mistake(message).help(help);
         }
         let what = format!("`:`, `requires` or `irequires` behind label {}", shown(label.name));
         self.scan.expected_word(&what, &REQUIRES)
@@ -315,7 +321,7 @@ impl<'a, S: Sink<'a>> Parser<'a, '_, S> {
                 self.scan.rewind(mark);
                 return Err(self.scan.expected("a label"));
             }
-            self.sink.depend(after, Label { name, mark }, edge, &mut self.faults);
+            self.sink.depend(after, Label { name, mark }, edge, &mut self.mistakes);
             self.scan.space();
             match self.scan.peek() {
                 b',' => self.scan.bump(),
@@ -352,7 +358,7 @@ impl<'a, S: Sink<'a>> Parser<'a, '_, S> {
     fn operation(&mut self, label: Option<Label<'a>>, kind: Kind, mark: Mark) -> Result<()> {
         let op = self.operands(kind);
         let stands = *op.as_ref().unwrap_or(&SUBSTITUTE);
-        self.sink.op(label, stands, mark, &mut self.faults);
+        self.sink.op(label, stands, mark, &mut self.mistakes);
         op?;
         let (what, words) = match kind {
             Kind::Calc => ("`cpu` or the end of the statement", &ATTRIBUTES[1..2]),
@@ -412,7 +418,7 @@ impl<'a, S: Sink<'a>> Parser<'a, '_, S> {
             let value = self.scan.number(what, u64::from(ANY))? as u32;
             if value == ANY {
                 let message = format!("{ANY} means any, like -1");
-                self.faults.warning(&Fault::new(mark, self.scan.since(mark).len(), message));
+                self.mistakes.warning(&Mistake::new(mark, self.scan.since(mark).len(), message));
             }
             return Ok(value);
         }
@@ -453,14 +459,14 @@ impl<'a, S: Sink<'a>> Parser<'a, '_, S> {
     fn attribute(&mut self, op: &mut Op, which: usize, given: usize, word: Label) -> Result<()> {
         let name = || shown(word.name);
         if op.kind == Kind::Calc && which != 1 {
-            return Err(word.fault(format!("a computation has no {}", name())));
+            return Err(word.mistake(format!("a computation has no {}", name())));
         }
         if which + 1 == given {
-            return Err(word.fault(format!("{} is given a second time", name())));
+            return Err(word.mistake(format!("{} is given a second time", name())));
         }
         if which < given {
             let help = Some("the order is `tag`, `cpu`, `nic`".to_owned());
-            return Err(word.fault(format!("{} stands too late", name())).help(help));
+            return Err(word.mistake(format!("{} stands too late", name())).help(help));
         }
         match which {
             0 => op.tag = self.number_or_any("a tag")?,

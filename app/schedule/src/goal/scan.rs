@@ -1,8 +1,8 @@
 //! Words, numbers and places in the bytes of a text.
 
-use super::diagnostic::{Fault, Mark, shown};
+use super::diagnostic::{Mark, Mistake, shown};
 
-pub type Result<T> = std::result::Result<T, Fault>;
+pub type Result<T> = std::result::Result<T, Mistake>;
 
 /// Reads a text from front to back and knows the line it is in.
 pub struct Scanner<'a> {
@@ -93,7 +93,7 @@ impl<'a> Scanner<'a> {
                 _ => self.at += 1,
             }
         }
-        Err(Fault::new(start, 2, "the comment does not end; expected `*/`".into()))
+        Err(Mistake::new(start, 2, "the comment does not end; expected `*/`".into()))
     }
 
     /// Passes bytes of one line.
@@ -152,16 +152,16 @@ impl<'a> Scanner<'a> {
     }
 
     #[cold]
-    fn bad_number(&mut self, start: Mark, what: &str, highest: u64) -> Fault {
+    fn bad_number(&mut self, start: Mark, what: &str, highest: u64) -> Mistake {
         if self.peek() == b'.' {
             self.skip_while(|byte| byte == b'.' || byte.is_ascii_digit());
             let found = shown(self.since(start));
             let message = format!("expected {what}, a whole number, found {found}");
-            return Fault::new(start, self.at - start.at, message);
+            return Mistake::new(start, self.at - start.at, message);
         }
         let found = shown(self.since(start));
         let message = format!("{found} is out of range for {what}: at most {highest}");
-        Fault::new(start, self.at - start.at, message)
+        Mistake::new(start, self.at - start.at, message)
     }
 
     /// The text from a place up to here.
@@ -171,14 +171,14 @@ impl<'a> Scanner<'a> {
 
     /// The error that something else stands here.
     #[cold]
-    pub fn expected(&self, what: &str) -> Fault {
+    pub fn expected(&self, what: &str) -> Mistake {
         let (found, width) = self.found();
-        Fault::new(self.mark(), width, format!("expected {what}, found {found}"))
+        Mistake::new(self.mark(), width, format!("expected {what}, found {found}"))
     }
 
     /// The error that another word than these stands here.
     #[cold]
-    pub fn expected_word(&self, what: &str, known: &[&'static [u8]]) -> Fault {
+    pub fn expected_word(&self, what: &str, known: &[&'static [u8]]) -> Mistake {
         let (_, width) = self.found();
         let word = self.text.get(self.at..self.at + width).unwrap_or_default();
         let help = super::diagnostic::nearest(word, known.iter().copied());

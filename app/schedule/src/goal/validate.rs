@@ -191,7 +191,7 @@ impl Validator<'_> {
         }
         let nodes = BLOB_HEADER + WORD * roots as usize;
         let appendix = appendix as usize;
-        self.part(&Part {
+        self.part(&RankSection {
             start,
             roots: bytes.get(BLOB_HEADER..nodes).unwrap_or_default(),
             nodes_start: start + nodes,
@@ -232,7 +232,7 @@ impl Validator<'_> {
     }
 
     /// Checks roots, nodes and appendix of a part.
-    fn part(&mut self, part: &Part) -> Result<(), BinaryError> {
+    fn part(&mut self, part: &RankSection) -> Result<(), BinaryError> {
         let mut pending = std::mem::take(&mut self.pending);
         if pending.len() < part.nodes.len() {
             pending.resize(part.nodes.len(), 0);
@@ -256,7 +256,7 @@ impl Validator<'_> {
     }
 
     /// Checks roots and nodes, and counts the dependencies.
-    fn nodes(&self, part: &Part, counts: &mut [u32]) -> Result<Waits, BinaryError> {
+    fn nodes(&self, part: &RankSection, counts: &mut [u32]) -> Result<Waits, BinaryError> {
         let mut roots = words(part.roots);
         let total = (part.appendix.len() / WORD) as u64;
         let (mut listed, mut waits) = (0, Waits::default());
@@ -283,7 +283,7 @@ impl Validator<'_> {
     }
 
     #[cold]
-    fn miscounted(&self, part: &Part, op: usize, counts: &[u32]) -> BinaryError {
+    fn miscounted(&self, part: &RankSection, op: usize, counts: &[u32]) -> BinaryError {
         let declared = part.nodes.get(op).map_or(0, |node| Node::decode(node).dependencies);
         let arriving = declared.wrapping_sub(counts.get(op).copied().unwrap_or(0));
         let op = op as u32;
@@ -367,7 +367,7 @@ fn explain_list(at: usize, list: List, before: u64, total: u64) -> Option<(usize
 }
 
 /// A rank's part of the file.
-struct Part<'a> {
+struct RankSection<'a> {
     /// The position of its first byte.
     start: usize,
     roots: &'a [u8],
@@ -377,7 +377,7 @@ struct Part<'a> {
     appendix: &'a [u8],
 }
 
-impl Part<'_> {
+impl RankSection<'_> {
     const fn node_at(&self, op: u32) -> usize {
         self.nodes_start + NODE * op as usize
     }

@@ -37,7 +37,7 @@ pub struct Exchange {
 }
 
 /// A role's part in the exchange.
-enum Part {
+enum AllreduceRole {
     /// Stays out.
     Extra,
     /// Takes part under this number, and stands in for the role before it.
@@ -54,13 +54,13 @@ impl Exchange {
     }
 
     #[inline]
-    fn part(&self, role: u32) -> Part {
+    fn part(&self, role: u32) -> AllreduceRole {
         if role >= 2 * self.extra {
-            Part::Plain(role - self.extra)
+            AllreduceRole::Plain(role - self.extra)
         } else if role.is_multiple_of(2) {
-            Part::Extra
+            AllreduceRole::Extra
         } else {
-            Part::Proxy(role / 2)
+            AllreduceRole::Proxy(role / 2)
         }
     }
 
@@ -97,9 +97,9 @@ impl Chained for Exchange {
     fn chain(&self, role: u32) -> Chain {
         let rounds = self.rounds();
         let (ops, receives_first) = match self.part(role) {
-            Part::Extra => (2, false),
-            Part::Proxy(_) => (2 * rounds + 2, true),
-            Part::Plain(_) => (2 * rounds, false),
+            AllreduceRole::Extra => (2, false),
+            AllreduceRole::Proxy(_) => (2 * rounds + 2, true),
+            AllreduceRole::Plain(_) => (2 * rounds, false),
         };
         Chain { ops, receives_first }
     }
@@ -111,12 +111,14 @@ impl Chained for Exchange {
     #[inline]
     fn op(&self, role: u32, index: u32) -> Op {
         let (number, index) = match (self.part(role), index) {
-            (Part::Extra, 0) => return send(role + 1, self.size),
-            (Part::Extra, _) => return recv(role + 1, self.size),
-            (Part::Proxy(_), 0) => return recv(role - 1, self.size),
-            (Part::Proxy(_), i) if i > 2 * self.rounds() => return send(role - 1, self.size),
-            (Part::Proxy(number), i) => (number, i - 1),
-            (Part::Plain(number), i) => (number, i),
+            (AllreduceRole::Extra, 0) => return send(role + 1, self.size),
+            (AllreduceRole::Extra, _) => return recv(role + 1, self.size),
+            (AllreduceRole::Proxy(_), 0) => return recv(role - 1, self.size),
+            (AllreduceRole::Proxy(_), i) if i > 2 * self.rounds() => {
+                return send(role - 1, self.size);
+            }
+            (AllreduceRole::Proxy(number), i) => (number, i - 1),
+            (AllreduceRole::Plain(number), i) => (number, i),
         };
         let (bit, size) = self.round(index / 2);
         let peer = self.role(number ^ (1 << bit));
@@ -128,12 +130,12 @@ impl Chained for Exchange {
     #[inline]
     fn claim(&self, role: u32, memory: &mut u64, source: u32) -> Option<u32> {
         let (number, first) = match self.part(role) {
-            Part::Extra => return (source == role + 1).then_some(1),
-            Part::Proxy(_) if source + 1 == role => return Some(0),
-            Part::Proxy(number) => (number, 1),
-            Part::Plain(number) => (number, 0),
+            AllreduceRole::Extra => return (source == role + 1).then_some(1),
+            AllreduceRole::Proxy(_) if source + 1 == role => return Some(0),
+            AllreduceRole::Proxy(number) => (number, 1),
+            AllreduceRole::Plain(number) => (number, 0),
         };
-        let (Part::Proxy(other) | Part::Plain(other)) = self.part(source) else {
+        let (AllreduceRole::Proxy(other) | AllreduceRole::Plain(other)) = self.part(source) else {
             return None;
         };
         let difference = number ^ other;

@@ -57,7 +57,7 @@ pub struct Nway {
 }
 
 /// The part of a round that an operation belongs to, and its number there.
-enum Part {
+enum RoundStep {
     Send(u32),
     Calc(u32),
     Recv(u32),
@@ -78,14 +78,14 @@ impl Nway {
     /// Round and part. The first round lacks the computations; counted as if the w places before it
     /// belonged to it, all rounds have 3w places and the first begins with w empty ones.
     #[inline]
-    fn locate(&self, index: u32) -> (u32, Part) {
+    fn locate(&self, index: u32) -> (u32, RoundStep) {
         let w = self.ways;
         let (round, place) = ((index + w) / (3 * w), (index + w) % (3 * w));
         let part = match place / w {
-            2 => Part::Recv(place - 2 * w),
-            1 if round > 0 => Part::Calc(place - w),
-            1 => Part::Send(place - w),
-            _ => Part::Send(place),
+            2 => RoundStep::Recv(place - 2 * w),
+            1 if round > 0 => RoundStep::Calc(place - w),
+            1 => RoundStep::Send(place - w),
+            _ => RoundStep::Send(place),
         };
         (round, part)
     }
@@ -133,9 +133,9 @@ impl Shape for Nway {
     fn op(&self, role: u32, index: u32) -> Op {
         let (n, d) = (self.ranks, self.size);
         match self.locate(index) {
-            (round, Part::Send(way)) => send(ahead(role, self.distance(round, way), n), d),
-            (_, Part::Calc(_)) => calc(d),
-            (round, Part::Recv(way)) => recv(behind(role, self.distance(round, way), n), d),
+            (round, RoundStep::Send(way)) => send(ahead(role, self.distance(round, way), n), d),
+            (_, RoundStep::Calc(_)) => calc(d),
+            (round, RoundStep::Recv(way)) => recv(behind(role, self.distance(round, way), n), d),
         }
     }
 
@@ -143,9 +143,9 @@ impl Shape for Nway {
     fn dependencies(&self, _: u32, index: u32) -> u32 {
         let last = self.ways - 1;
         match self.locate(index) {
-            (0, _) | (_, Part::Recv(_)) => 0,
-            (_, Part::Send(way)) => 1 + u32::from(way == last),
-            (_, Part::Calc(number)) => 2 - u32::from(number == last),
+            (0, _) | (_, RoundStep::Recv(_)) => 0,
+            (_, RoundStep::Send(way)) => 1 + u32::from(way == last),
+            (_, RoundStep::Calc(number)) => 2 - u32::from(number == last),
         }
     }
 
@@ -156,7 +156,7 @@ impl Shape for Nway {
     fn dependents(&self, _: u32, index: u32, each: &mut impl FnMut(u32)) {
         let last = self.ways - 1;
         match self.locate(index) {
-            (round, Part::Recv(way)) if round + 1 < self.rounds => {
+            (round, RoundStep::Recv(way)) if round + 1 < self.rounds => {
                 let calcs = self.calcs(round + 1);
                 each(calcs + way.saturating_sub(1));
                 if way == 0 && last == 0 {
@@ -165,11 +165,13 @@ impl Shape for Nway {
                     each(calcs + last);
                 }
             }
-            (round, Part::Calc(number)) if number == last => {
+            (round, RoundStep::Calc(number)) if number == last => {
                 (0..self.ways).for_each(|way| each(self.sends(round) + way));
             }
-            (round, Part::Calc(number)) if number + 1 == last => each(self.sends(round) + last),
-            (_, Part::Calc(_)) => each(index + 1),
+            (round, RoundStep::Calc(number)) if number + 1 == last => {
+                each(self.sends(round) + last)
+            }
+            (_, RoundStep::Calc(_)) => each(index + 1),
             _ => {}
         }
     }

@@ -23,7 +23,7 @@ pub struct Halo {
 
 /// An operation's place in its step.
 #[derive(Clone, Copy)]
-enum Part {
+enum HaloStep {
     /// The computation.
     Compute,
     /// Receive from a neighbour.
@@ -92,15 +92,15 @@ impl Halo {
 
     /// Step and part.
     #[inline]
-    fn locate(&self, role: u32, index: u32) -> (u32, Part) {
+    fn locate(&self, role: u32, index: u32) -> (u32, HaloStep) {
         let (length, m) = (self.length(role), self.neighbours());
         let (step, place) = ((index + self.missing()) / length, (index + self.missing()) % length);
         let part = match place {
-            0 => Part::Compute,
-            p if p <= m => Part::Recv(p - 1),
-            p if p <= 2 * m => Part::Send(p - 1 - m),
-            p if p == 2 * m + 1 => Part::Exchanged,
-            p => Part::Reduce(p - 2 * m - 2),
+            0 => HaloStep::Compute,
+            p if p <= m => HaloStep::Recv(p - 1),
+            p if p <= 2 * m => HaloStep::Send(p - 1 - m),
+            p if p == 2 * m + 1 => HaloStep::Exchanged,
+            p => HaloStep::Reduce(p - 2 * m - 2),
         };
         (step, part)
     }
@@ -126,24 +126,24 @@ impl Shape for Halo {
     #[inline]
     fn op(&self, role: u32, index: u32) -> Op {
         match (self.locate(role, index).1, &self.allreduce) {
-            (Part::Compute, _) => calc(self.compute),
-            (Part::Recv(number), _) => recv(self.neighbour(role, number), self.size),
-            (Part::Send(number), _) => send(self.neighbour(role, number), self.size),
-            (Part::Reduce(i), Some(all)) => Chained::op(all, role, i),
-            (Part::Reduce(_) | Part::Exchanged, _) => calc(0),
+            (HaloStep::Compute, _) => calc(self.compute),
+            (HaloStep::Recv(number), _) => recv(self.neighbour(role, number), self.size),
+            (HaloStep::Send(number), _) => send(self.neighbour(role, number), self.size),
+            (HaloStep::Reduce(i), Some(all)) => Chained::op(all, role, i),
+            (HaloStep::Reduce(_) | HaloStep::Exchanged, _) => calc(0),
         }
     }
 
     #[inline]
     fn dependencies(&self, role: u32, index: u32) -> u32 {
         match (self.locate(role, index), &self.allreduce) {
-            ((0, Part::Compute), _) => 0,
-            ((_, Part::Compute), Some(all)) => all.chain(role).ops,
+            ((0, HaloStep::Compute), _) => 0,
+            ((_, HaloStep::Compute), Some(all)) => all.chain(role).ops,
             // A role alone has nothing but computations, and each waits for the last.
-            ((_, Part::Compute), None) => (2 * self.neighbours()).max(1),
-            ((0, Part::Recv(_) | Part::Send(_)), _) => 1 - self.missing(),
-            ((_, Part::Recv(_) | Part::Send(_) | Part::Reduce(_)), _) => 1,
-            ((_, Part::Exchanged), _) => 2 * self.neighbours(),
+            ((_, HaloStep::Compute), None) => (2 * self.neighbours()).max(1),
+            ((0, HaloStep::Recv(_) | HaloStep::Send(_)), _) => 1 - self.missing(),
+            ((_, HaloStep::Recv(_) | HaloStep::Send(_) | HaloStep::Reduce(_)), _) => 1,
+            ((_, HaloStep::Exchanged), _) => 2 * self.neighbours(),
         }
     }
 
@@ -152,22 +152,22 @@ impl Shape for Halo {
         let (step, part) = self.locate(role, index);
         let m = self.neighbours();
         match (part, &self.allreduce) {
-            (Part::Compute, _) if m > 0 => {
+            (HaloStep::Compute, _) if m > 0 => {
                 (1..=2 * m).for_each(|place| each(self.index(role, step, place)));
                 return;
             }
-            (Part::Recv(_) | Part::Send(_), Some(_)) => {
+            (HaloStep::Recv(_) | HaloStep::Send(_), Some(_)) => {
                 each(self.index(role, step, 2 * m + 1));
                 return;
             }
-            (Part::Exchanged, Some(all)) => {
+            (HaloStep::Exchanged, Some(all)) => {
                 let chain = all.chain(role);
                 (0..chain.ops)
                     .filter(|&i| i == 0 || chain.is_receive(i))
                     .for_each(|i| each(index + 1 + i));
                 return;
             }
-            (Part::Reduce(i), Some(all)) => {
+            (HaloStep::Reduce(i), Some(all)) => {
                 Shape::dependents(all, role, i, &mut |_| each(index + 1));
             }
             _ => {}
