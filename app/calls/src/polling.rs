@@ -1,8 +1,8 @@
 //! The cost of calls that a program repeats while it waits: tests, probes, looks at the clock.
 //!
-//! The n-th test or probe in a row costs n times the first, as in SMPI, so that a program that polls
-//! does not keep the simulator busy for each look. Looks at the clock cost more only after a hundred
-//! in a row. Looks are in a row as long as the program does little between them.
+//! The n-th test or probe in a row costs n times the first, as in SMPI, so that a program that
+//! polls does not keep the simulator busy for each look. Looks at the clock cost more only after a
+//! hundred in a row. Looks are in a row as long as the program does little between them.
 
 /// Two looks are in a row unless the rank computes this many times the cost of a look in between.
 pub const APART: u64 = 10;

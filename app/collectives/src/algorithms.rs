@@ -165,7 +165,8 @@ fn blocks(amount: &Amount, element: u64) -> Blocks {
     }
 }
 
-/// Returns the collective whose algorithms carry out another one, if libraries choose among several.
+/// Returns the collective whose algorithms carry out another one, if libraries choose among
+/// several.
 const fn algorithms_of(collective: Collective) -> Option<Collective> {
     match collective {
         _ if collective.only_synchronises() => Some(Collective::Barrier),

@@ -212,8 +212,8 @@ pub fn find(collective: Collective, name: &str) -> Result<&'static Entry, Error>
     })
 }
 
-/// The algorithm that a name leads to for a call: through other names, selection tables, and what is
-/// taken where a demand is not met.
+/// The algorithm that a name leads to for a call: through other names, selection tables, and what
+/// is taken where a demand is not met.
 pub fn resolve(collective: Collective, name: &str, call: &Call) -> Result<&'static Entry, Error> {
     follow(collective, name, call).map(|(entry, _)| entry)
 }
@@ -242,7 +242,8 @@ fn follow(
     }
 }
 
-/// The algorithms among which `automatic` chooses: all that do something of their own for this call.
+/// The algorithms among which `automatic` chooses: all that do something of their own for this
+/// call.
 pub fn candidates(collective: Collective, call: &Call) -> Vec<&'static Entry> {
     let own = |entry: &&Entry| {
         matches!(entry.way, Way::Run(_)) && entry.needs.iter().all(|(need, _)| need.is_met(call))

@@ -145,12 +145,13 @@ fn an_unknown_name_is_answered_with_the_nearest() {
     assert!(matches!(error, Error::UnknownCollective { .. }));
 }
 
-/// Single decisions: Open MPI's read by hand in its source; the others guard the tables as they are.
+/// Single decisions: Open MPI's read by hand in its source; the others guard the tables as they
+/// are.
 #[test]
 fn selections_are_those_of_the_libraries() {
     let cases = [
-        // Open MPI 4.1.4, coll_tuned_decision_fixed.c: from 64 to 127 ranks recursive doubling below
-        // 256 KiB, then Rabenseifner; barriers of 64 to 255 ranks are `bruck`.
+        // Open MPI 4.1.4, coll_tuned_decision_fixed.c: from 64 to 127 ranks recursive doubling
+        // below 256 KiB, then Rabenseifner; barriers of 64 to 255 ranks are `bruck`.
         (Collective::Allreduce, "openmpi", 64, 262_143, "rdb"),
         (Collective::Allreduce, "openmpi", 64, 262_144, "rabenseifner"),
         (Collective::Barrier, "openmpi", 64, 0, "ompi_bruck"),
@@ -160,7 +161,8 @@ fn selections_are_those_of_the_libraries() {
         (Collective::Bcast, "mpich", 63, 12288, "scatter_LR_allgather"),
         (Collective::Alltoall, "mpich", 64, 256, "bruck"),
         (Collective::Alltoall, "mpich", 63, 32769, "ring"),
-        // SMPI: its own algorithms at Open MPI's borders; elements instead of bytes, here of one byte each.
+        // SMPI: its own algorithms at Open MPI's borders; elements instead of bytes, here of one
+        // byte each.
         (Collective::Allreduce, "smpi_ompi", 64, 262_144, "rab_rdb"),
         (Collective::Bcast, "smpi_ompi", 8, 65_536, "NTSL"),
         (Collective::ReduceScatter, "smpi_mpich", 64, 8192, "mpich_rdb"),
@@ -206,8 +208,8 @@ fn nothing_to_do_is_nothing_done() {
     assert_eq!(steps(Collective::Barrier), 14);
 }
 
-/// A line of two ranks, periodic: what goes left arrives from the right. Nothing waits for anything, and
-/// the two messages of a pair have tags 0 and 1.
+/// A line of two ranks, periodic: what goes left arrives from the right. Nothing waits for
+/// anything, and the two messages of a pair have tags 0 and 1.
 #[test]
 fn neighbours_exchange_all_at_once() {
     let region = |buffer, start| Region { buffer, start, len: 1 };

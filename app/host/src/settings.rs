@@ -43,8 +43,8 @@ impl Meter {
 /// The settings of a simulation over LogGOPS.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The parameter set of LogGOPS. The costs of hosts come from it ([`crate::Costs`]), and so does
-    /// the wire, where no other network takes its place.
+    /// The parameter set of LogGOPS. The costs of hosts come from it ([`crate::Costs`]), and so
+    /// does the wire, where no other network takes its place.
     pub parameters: Parameters,
     /// Protocol of large messages.
     pub rendezvous: Rendezvous,

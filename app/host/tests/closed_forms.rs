@@ -117,9 +117,10 @@ fn allreduce_ring() {
     }
 }
 
-/// Sends of one rank are x = max(o + qO, γ) apart, and a rank sends as soon as it has received. A rank
-/// whose number has m ones among K bits gets the message after m hops H and K - m earlier sends on
-/// the way: m H + (K - m) x. The last rank has one 1 or all, so the makespan is max(K H, H + (K - 1) x).
+/// Sends of one rank are x = max(o + qO, γ) apart, and a rank sends as soon as it has received. A
+/// rank whose number has m ones among K bits gets the message after m hops H and K - m earlier
+/// sends on the way: m H + (K - m) x. The last rank has one 1 or all, so the makespan is max(K H, H
+/// + (K - 1) x).
 #[test]
 fn binomial_broadcast() {
     for k in [1, 4, 10, 14] {

@@ -11,8 +11,8 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rustix::process::{Pid, Signal, WaitOptions};
 
-/// Children of this process that are older than the ranks: a shell that became this process may have
-/// started some.
+/// Children of this process that are older than the ranks: a shell that became this process may
+/// have started some.
 static OTHERS: OnceLock<BTreeSet<i32>> = OnceLock::new();
 /// A process may be started only while this is locked.
 static STARTING: Mutex<()> = Mutex::new(());

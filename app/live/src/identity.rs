@@ -1,6 +1,6 @@
-//! Variables of the environment by which launchers of other MPIs tell a process its rank. Scripts and
-//! programs look at them before `MPI_Init`: to choose a device, to name a file, to find out whether
-//! there are several of them.
+//! Variables of the environment by which launchers of other MPIs tell a process its rank. Scripts
+//! and programs look at them before `MPI_Init`: to choose a device, to name a file, to find out
+//! whether there are several of them.
 
 use rustc_hash::FxHashMap;
 
@@ -15,8 +15,8 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Returns the identities of ranks that are started together. `hosts` are the hosts of all ranks
-    /// of the run; it is empty if each rank is alone on a host.
+    /// Returns the identities of ranks that are started together. `hosts` are the hosts of all
+    /// ranks of the run; it is empty if each rank is alone on a host.
     pub fn of(ranks: &[u32], hosts: &[u32]) -> Vec<Self> {
         let size = ranks.len() as u32;
         let host = |rank: &u32| hosts.get(*rank as usize).copied();

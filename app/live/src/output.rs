@@ -24,7 +24,8 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// Makes the stream of a rank. The prefix is that of Open MPI's `--tag-output`: `[job,rank]<stdout>:`.
+    /// Makes the stream of a rank. The prefix is that of Open MPI's `--tag-output`:
+    /// `[job,rank]<stdout>:`.
     pub fn new(pipe: OwnedFd, rank: u32, is_error: bool) -> Self {
         let name = if is_error { "stderr" } else { "stdout" };
         Self {

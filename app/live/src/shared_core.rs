@@ -47,8 +47,8 @@ struct PinnedThread {
 }
 
 impl SharedCore {
-    /// Returns the core that the calling thread, which is about to resume a rank, shares with ranks,
-    /// and pins the thread there; `None` if they share none.
+    /// Returns the core that the calling thread, which is about to resume a rank, shares with
+    /// ranks, and pins the thread there; `None` if they share none.
     pub fn core(&self) -> Option<usize> {
         if self.apart.load(Ordering::Relaxed) {
             return None;

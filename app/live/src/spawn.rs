@@ -1,8 +1,8 @@
 //! Ranks that ranks start.
 //!
 //! They exist from the beginning, with numbers behind those of the others, and cost nothing until a
-//! rank asks for a process. The process gets its first turn with the message that tells it who it is
-//! ([`rank_ipc::BIRTH`]), so that it begins at a simulated time.
+//! rank asks for a process. The process gets its first turn with the message that tells it who it
+//! is ([`rank_ipc::BIRTH`]), so that it begins at a simulated time.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;

@@ -7,8 +7,8 @@
 //! | trait | question | asked by |
 //! |---|---|---|
 //! | [`Operations`] | what is there to do? | every engine |
-//! | [`Claims`] | which receive meets a message, if a formula says so? | the fast path for static programs |
-//! | [`Probing`] | what does a rank decide while it is simulated? | engines, answered by live ranks |
+//! | [`Claims`] | which receive meets a message, by formula? | the fast path of static programs |
+//! | [`Probing`] | what does a rank decide while it is simulated? | engines, of live ranks |
 //! | [`Waits`] | how does the program wait for an operation? | the engine over flows |
 //! | [`Explains`] | why does a rank not go on? | the report of a deadlock |
 //!

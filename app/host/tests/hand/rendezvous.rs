@@ -29,7 +29,8 @@ fn check_blocked(text: &str, settings: &Settings, expected: u64) {
     assert_eq!(run(text, settings).expect("it runs").ranks[0].blocked, ns(expected));
 }
 
-/// S bytes are eager: the sender goes on at 1500. The receiver's CPU is free at 20000 for 1500 + 99 * 6.
+/// S bytes are eager: the sender goes on at 1500. The receiver's CPU is free at 20000 for 1500 + 99
+/// * 6.
 #[test]
 fn as_many_bytes_as_the_limit() {
     check_both(&late_receiver(100), &LIMITED.settings(), &[1510, 22_094]);

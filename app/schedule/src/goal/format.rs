@@ -7,7 +7,8 @@
 //! per rank:  u32 operations, u32 roots
 //!            u32 root[roots]                   operations without dependencies, ascending
 //!            node[operations]                  39 bytes each, see `Node`
-//!            u32 appendix[edges]               per node: those that wait for its end, for its start
+//!            u32 appendix[edges]               per node: those that wait for its end, for its
+//! start
 //! ```
 
 use crate::{Kind, Op};
