@@ -6,7 +6,7 @@ use crate::pinning::Pinning;
 use calls::Expand;
 use collectives::Schedgen;
 
-/// How recorded time becomes time in the schedule.
+/// The way in which recorded time becomes time in the schedule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
     /// Computation is the time between calls; what MPI takes is up to the model.
@@ -20,26 +20,25 @@ pub enum Mode {
     Aligned,
 }
 
-/// Which clocks are compared.
+/// The clocks that are compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Clocks {
-    /// Those of a trace of ours as they were measured; text traces as `Init`.
+    /// The clocks of our own traces as they were measured; text traces as `Init`.
     #[default]
     Default,
     /// All ranks leave `MPI_Init` at the same time.
     Init,
-    /// As they were measured against rank 0's.
+    /// The clocks as they were measured against rank 0's.
     Recorded,
 }
 
-/// What a message took on the network of the recording machine, in picoseconds, when nothing else
-/// was going on.
+/// The time of a message on the idle network of the recording machine, in picoseconds.
 pub trait Recorded: Sync {
-    /// How long it takes to leave the sender.
+    /// Returns the time until it has left the sender.
     fn leaving(&self, bytes: u64) -> u64;
-    /// How long the receiver takes to take it in.
+    /// Returns the time that the receiver takes to take it in.
     fn draining(&self, bytes: u64) -> u64;
-    /// From the start of the send until it is received.
+    /// Returns the time from the start of the send until it is received.
     fn transit(&self, bytes: u64) -> u64 {
         self.leaving(bytes) + self.draining(bytes)
     }
@@ -85,14 +84,14 @@ impl Recorded for Flits {
     }
 }
 
-/// By how much computation takes longer than recorded.
+/// The factors by which computation takes longer than recorded.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scale {
     /// Unless said otherwise.
     pub all: f64,
     /// On single ranks, in place of `all`.
     pub ranks: BTreeMap<u32, f64>,
-    /// In regions, by the level of `MPI_Pcontrol`, besides the factor of the rank.
+    /// The factors of regions, by the level of `MPI_Pcontrol`, besides the factor of the rank.
     pub regions: BTreeMap<i64, f64>,
 }
 
@@ -110,21 +109,20 @@ impl Scale {
     }
 }
 
-/// Which part of a trace is compiled.
+/// The part of a trace that is compiled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Window {
-    /// All of it.
+    /// The whole trace.
     #[default]
     All,
-    /// From the end of one collective of the world to the end of another, counted from 1; 0 is
-    /// `MPI_Init`.
+    /// The calls from the end of one collective of the world to the end of another, counted from 1;
+    /// 0 is `MPI_Init`.
     Collectives(u64, u64),
-    /// From one time to another, in picoseconds since `MPI_Init` returned: calls that start in
-    /// between.
+    /// The calls that start between two times, in picoseconds since `MPI_Init` returned.
     Times(u64, u64),
 }
 
-/// What calls that move no data cost their caller, in picoseconds, in mode `Gaps`.
+/// The cost of calls that move no data, for their caller, in picoseconds, in mode `Gaps`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CallCosts {
     /// `MPI_Test` and its kin.
@@ -139,9 +137,9 @@ pub struct CallCosts {
 
 /// Everything that can be chosen.
 pub struct Options<'a> {
-    /// How recorded time becomes time in the schedule.
+    /// The way in which recorded time becomes time in the schedule.
     pub mode: Mode,
-    /// Which clocks are compared.
+    /// The clocks that are compared.
     pub clocks: Clocks,
     /// The network of the recording machine.
     pub recorded_on: &'a dyn Recorded,
@@ -153,20 +151,20 @@ pub struct Options<'a> {
     pub pinning: Option<Pinning>,
     /// Costs of single calls.
     pub calls: CallCosts,
-    /// The same of runs that were simulated, where of looks in a row (tests and probes that find
+    /// The costs in runs that were simulated, where of looks in a row (tests and probes that find
     /// nothing) the n-th costs n times as much.
     pub simulated_calls: CallCosts,
     /// Cost of the first message from a rank to another, in picoseconds, in mode `Gaps`.
     pub connect: u64,
     /// The rank of the schedule that each rank of the trace becomes; empty for the same.
     pub map: Vec<u32>,
-    /// How many copies of all ranks there are.
+    /// The number of copies of all ranks.
     pub copies: u32,
-    /// Which part is compiled.
+    /// The part that is compiled.
     pub window: Window,
-    /// Whether it is noted where each call begins.
+    /// True if the beginning of each call is noted.
     pub marks: bool,
-    /// Whether it is noted which sends are blocking calls, and which computations are sleep.
+    /// True if blocking sends and computations that are sleep are noted.
     pub blocking: bool,
     /// Threads that compile; 0 for as many as there are processors.
     pub threads: usize,

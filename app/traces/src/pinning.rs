@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-/// What registration costs.
+/// The cost of registration.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Pinning {
     /// Picoseconds per new byte.

@@ -24,7 +24,7 @@ pub enum Form {
 /// The traces of a run: a file per rank, or one for all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Traces {
-    /// Their format.
+    /// The format of the traces.
     pub form: Form,
     /// The file of each rank.
     pub files: Vec<PathBuf>,
@@ -43,7 +43,7 @@ pub enum OpenError {
         /// Why.
         error: io::Error,
     },
-    /// There is nothing of this name, nor rank files that start with it.
+    /// No file or folder has this name, and no rank files start with it.
     #[error("{}: no traces: neither a folder, nor an index, nor the beginning of the names of one file per rank", .0.display())]
     Missing(PathBuf),
     /// A folder holds no traces.
@@ -56,15 +56,15 @@ pub enum OpenError {
         folder: PathBuf,
         /// The first that is missing.
         rank: usize,
-        /// One that is there.
+        /// A rank whose file is there.
         next: usize,
     },
     /// Two files are of one rank.
     #[error("{} and {} are both of rank {rank}", first.display(), second.display())]
     Twice {
-        /// Which rank.
+        /// The rank of both.
         rank: usize,
-        /// One of its files.
+        /// A file of that rank.
         first: PathBuf,
         /// Another.
         second: PathBuf,
@@ -350,12 +350,12 @@ impl Stream {
     }
 }
 
-/// Where a call stands in its file.
+/// The position of a call in its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Position {
     /// On this line.
     Line(u64),
-    /// It is this call.
+    /// The number of the call.
     Call(u64),
 }
 

@@ -11,7 +11,7 @@ use super::run::Run;
 use super::{Error, parallel};
 use crate::options::Recorded;
 
-/// So many calls of a rank are compiled before its recorded run is followed as far.
+/// The number of calls of a rank that are compiled before its recorded run is followed as far.
 const SLICE: u64 = 1 << 10;
 /// A rank that has sent so many messages which nobody has received yet lets others go first.
 const AHEAD: u64 = 1 << 14;
@@ -25,7 +25,7 @@ pub struct Step {
     pub calc: u32,
     /// The operations that it posted: first, and behind the last.
     pub ops: (u32, u32),
-    /// How many earlier operations it waited for.
+    /// The number of earlier operations that it waited for.
     pub waits: u32,
 }
 
@@ -33,7 +33,7 @@ pub struct Step {
 #[derive(Debug, Default)]
 pub struct Steps {
     list: VecDeque<Step>,
-    /// What they wait for, one call after the other.
+    /// The operations that they wait for, one call after the other.
     waits: VecDeque<u32>,
     /// Dependencies among the operations of each: later, earlier; in the order of the later.
     inner: VecDeque<(u32, u32)>,
@@ -62,7 +62,7 @@ struct Channel {
     /// received.
     sent: VecDeque<u64>,
     first: u32,
-    /// How many receives were posted.
+    /// The number of receives that were posted.
     posted: u32,
     /// The rank that waits for the next message.
     waiting: Option<usize>,
@@ -89,8 +89,8 @@ impl Channel {
     }
 }
 
-/// When an operation was done in the recorded run, as far as its own rank knows; a receive also
-/// waits for a message.
+/// The time at which an operation was done in the recorded run, as far as its own rank knows; a
+/// receive also waits for a message.
 #[derive(Clone, Copy)]
 struct Done {
     time: u64,
@@ -102,22 +102,22 @@ impl Done {
     const NOTHING: Self = Self { time: 0, channel: NONE, index: 0 };
 }
 
-/// How far a rank's recorded run has been followed.
+/// The point up to which a rank's recorded run has been followed.
 #[derive(Default)]
 struct Progress {
     /// The next operation of the step, and the earliest time at which it can have started.
     op: u32,
     start: u64,
-    /// All operations of the step before this one are done; and when those that were waited for
-    /// were.
+    /// True if all operations of the step before this one are done; and the time when those that
+    /// were waited for were.
     own: u32,
     end: u64,
-    /// By operation, from `first` on.
+    /// The states of operations, from `first` on.
     done: VecDeque<Done>,
     first: u32,
-    /// One-sided operations that are known.
+    /// The number of one-sided operations that are known.
     remotes: usize,
-    /// All that was compiled was followed.
+    /// True if all that was compiled was followed.
     dry: bool,
     /// The operation whose message is missing.
     blocked: Option<u32>,
@@ -143,13 +143,13 @@ impl Progress {
 /// matter: times come from maxima and sums of times that are known.
 struct Timeline<'a> {
     recorded_on: &'a dyn Recorded,
-    /// Those on which nothing is under way are used again: collectives have a tag each.
+    /// Tags on which nothing is under way are used again: collectives have a tag each.
     channels: Vec<Channel>,
     idle: Vec<u32>,
     numbers: FxHashMap<(u32, u32, u32), u32>,
-    /// By the tag of a one-sided operation that of its answer.
+    /// The tags of answers, by the tag of the one-sided operation.
     answers: FxHashMap<u32, u32>,
-    /// By rank of the schedule, how many of its messages nobody has received.
+    /// The number of messages of each rank of the schedule that nobody has received.
     ahead: Vec<u64>,
     ready: VecDeque<usize>,
 }
@@ -440,7 +440,7 @@ pub fn balance(runs: &mut [Run]) -> Vec<String> {
     (cut > 0).then_some(warning).into_iter().collect()
 }
 
-/// Nothing, in place of an operation.
+/// This number stands for no operation.
 pub const fn void(op: Op) -> Op {
     Op { kind: Kind::Calc, peer: 0, tag: 0, size: 0, cpu: op.cpu, nic: 0 }
 }

@@ -7,7 +7,7 @@ use crate::options::{Mode, Window};
 use crate::record::{Between, Record};
 use crate::source::Stream;
 
-/// What is wrong with a call whose time cannot be told.
+/// The error of a call whose time lies beyond the range.
 pub const BEYOND: &str = "it begins after more than 213 days, where time ends";
 
 /// Whole picoseconds, if they lie in the range of time.

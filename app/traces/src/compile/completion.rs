@@ -68,13 +68,13 @@ fn requests(class: Class, record: &Record) -> &[i64] {
     if one { record.values.get(..1).unwrap_or_default() } else { record.arguments().list() }
 }
 
-/// What a call says of its requests.
+/// The statement of a call about its requests.
 enum Told {
-    /// Which of them are done.
+    /// These of them are done.
     Some,
-    /// None is.
+    /// None of them is done.
     Nothing,
-    /// It does not say which.
+    /// Some are done, and the call does not say which.
     Unknown,
 }
 

@@ -11,16 +11,16 @@ use super::rank::{Compiler, Logged, NONE};
 use crate::options::{Mode, Window};
 use calls::Sink;
 
-/// When a call returns.
+/// The time at which a call returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// When its messages are done.
+    /// It returns when its messages are done.
     Blocking,
     /// At once; a request waits for its messages.
     Posted,
-    /// When all its messages are done, joined by a computation.
+    /// It returns when all its messages are done, joined by a computation.
     Collective,
-    /// When earlier operations are done.
+    /// It returns when earlier operations are done.
     Completion,
 }
 
@@ -265,8 +265,9 @@ impl Compiler<'_> {
         self.now.behind
     }
 
-    /// What takes so long, and begins when the computation before the call has passed: by itself,
-    /// so that what comes meanwhile comes before it. The rest of the call comes behind it.
+    /// Adds an operation of this length that begins when the computation before the call has
+    /// passed: by itself, so that what comes meanwhile comes before it. The rest of the call comes
+    /// behind it.
     pub fn moment(&mut self, gap: u64, cost: u64) {
         if !self.inside {
             return;
@@ -279,7 +280,7 @@ impl Compiler<'_> {
         self.by_itself(cost);
     }
 
-    /// The same for what takes no time.
+    /// Does the same for an operation that takes no time.
     pub fn turn(&mut self) {
         let gap = self.computed();
         self.moment(gap, 0);
@@ -294,7 +295,7 @@ impl Compiler<'_> {
         gap
     }
 
-    /// So much time, behind the last call.
+    /// Adds this much time behind the last call.
     fn by_itself(&mut self, time: u64) {
         self.now.behind = self.calc(time);
         self.chain();
@@ -346,11 +347,11 @@ impl Compiler<'_> {
 pub struct Posting<'a, 'o> {
     pub compiler: &'a mut Compiler<'o>,
     pub communicator: i64,
-    /// Which collective of the communicator it is.
+    /// The number of the collective in its communicator.
     pub collective: i64,
-    /// Which message between two ranks the next one is.
+    /// The number of the next message among those between two ranks.
     pub number: u32,
-    /// What comes before all of it.
+    /// The operations that come before all of it.
     pub before: &'a [u32],
     /// The schedule's ranks of the members, and behind them of the remote group.
     pub members: &'a dyn Fn(&Compiler, u32) -> u32,

@@ -15,22 +15,23 @@ use crate::record::{ANY, WORLD};
 const PLAIN: i64 = 1_000_000;
 /// Collectives of the world count modulo this; no more are under way between two ranks.
 const COLLECTIVES: i64 = 1 << 22;
-/// One-sided operations of a rank count modulo this; no more of those between two ranks are under
-/// way.
+/// One-sided operations of a rank count modulo this number; no more of those between two ranks are
+/// under way.
 const ACCESSES: u32 = 1 << 16;
 /// Numbers that were given as they came have this bit.
 const EARLY: u32 = 1 << 31;
-/// From here on tags are numbered in the end.
+/// Tags from here on are numbered at the end.
 const NUMBERED: u32 = 1 << 24;
 
-/// What a message is for.
+/// The purpose of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Purpose {
     /// The program's own, with a tag.
     Tag(i64),
     /// A collective: the how manieth of its communicator.
     Collective(i64),
-    /// One of several messages between two ranks in a collective: that, and which.
+    /// One of several messages between two ranks in a collective: numbers of the collective and of
+    /// the message.
     Step(i64, u32),
     /// A one-sided operation, on its way to the target: the how manieth of the rank.
     Remote(u32),
@@ -40,15 +41,15 @@ pub enum Purpose {
     Met(u32),
     /// The beginning of an epoch of a window: from `MPI_Win_post` to `MPI_Win_start`.
     Posted(i64),
-    /// Its end: from `MPI_Win_complete` to `MPI_Win_wait`.
+    /// The end of an exposure: from `MPI_Win_complete` to `MPI_Win_wait`.
     Completed(i64),
     /// The lock of a window's target is there: from who gives it back to who waited.
     Granted(i64, i64),
-    /// What the leaders of two groups tell each other in `MPI_Intercomm_create`, with a tag.
+    /// The messages of the leaders of two groups in `MPI_Intercomm_create`, with a tag.
     Leaders(i64),
 }
 
-/// What has a number: a communicator, and what the message is for.
+/// The things that have numbers: a communicator, and the purpose of a message in it.
 type Key = (i64, Purpose);
 
 /// The numbers of all ranks.

@@ -29,8 +29,8 @@ pub struct Held {
     pub leave: u64,
 }
 
-/// Who tells whom that a lock is there: by rank of the trace and number of the lock among those
-/// that it held.
+/// For each grant of a lock, the rank that tells of it: by rank of the trace and number of the lock
+/// among those that it held.
 #[derive(Debug, Default)]
 pub struct Grants {
     from: FxHashMap<(u32, usize), i64>,
@@ -40,8 +40,8 @@ pub struct Grants {
 /// A holder of a lock: until when, rank and number.
 type Holder = (At, u32, usize);
 
-/// Who holds a lock together, and who gave it back last before that: the last, and the last other
-/// rank.
+/// The ranks that hold a lock together, and those that gave it back last before that: the last, and
+/// the last other rank.
 #[derive(Debug, Default)]
 struct Holders {
     alone: bool,
@@ -61,14 +61,14 @@ impl Holders {
         self.now.push((held.until, rank, number));
     }
 
-    /// Who gave it back last, of other ranks: nobody waits for itself.
+    /// Returns the other rank that gave it back last: nobody waits for itself.
     fn before(&self, rank: u32) -> Option<Holder> {
         self.before.iter().flatten().find(|(_, other, _)| *other != rank).copied()
     }
 }
 
 impl Grants {
-    /// Who tells a rank that a lock is there, if it waited.
+    /// Returns the rank that tells another one that a lock is there, if that one waited.
     pub fn from(&self, rank: u32, number: usize) -> Option<i64> {
         self.from.get(&(rank, number)).copied()
     }

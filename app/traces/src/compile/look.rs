@@ -34,7 +34,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Returns what a call costs besides what it waits for.
+    /// Returns the cost of a call besides what it waits for.
     pub fn cost(&self, class: Class, simulated: bool) -> u64 {
         let options = self.options;
         let costs = if simulated { &options.simulated_calls } else { &options.calls };
@@ -47,9 +47,8 @@ impl Compiler<'_> {
         }
     }
 
-    /// What a call costs besides what it waits for passes, if it is a look of a simulated run, and
-    /// more the more often that is done in a row; otherwise that is part of the computation before
-    /// it.
+    /// Lets the cost of a call pass. For a look of a simulated run it grows with the number of
+    /// looks in a row; for other calls it is part of the computation before them.
     pub fn look(&mut self, class: Class, stream: &Stream) {
         let is_flush = matches!(
             class,

@@ -47,11 +47,11 @@ use synchronous::Answers;
 pub struct Compiled {
     /// The schedule. Its unit of time is the picosecond.
     pub image: Image,
-    /// What is odd about the traces.
+    /// Warnings about the traces.
     pub warnings: Vec<String>,
-    /// How many calls were read.
+    /// The number of calls that were read.
     pub calls: u64,
-    /// By rank of the schedule, its calls in order, if that was asked for.
+    /// The calls of each rank of the schedule in order, if they were asked for.
     pub marks: Vec<Vec<Mark>>,
 }
 
@@ -59,12 +59,12 @@ pub struct Compiled {
 /// comes before the thread's next call. Those that post nothing and wait for nothing have no mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
-    /// Its number in the table of calls.
+    /// The number of the call in the table of calls.
     pub call: u32,
     /// The thread that makes it.
     pub thread: u32,
-    /// What begins when the call before it ends, an operation of the rank: the computation before
-    /// this call, or the sleep before that.
+    /// The operation that begins when the call before it ends: the computation before this call, or
+    /// the sleep before that.
     pub first: u32,
     /// The computation before it.
     pub before: u32,
@@ -88,7 +88,7 @@ pub enum Error {
     /// A file that is made of the traces cannot be written.
     #[error("error: {}: {error}", path.display())]
     Write {
-        /// Which.
+        /// The file.
         path: PathBuf,
         /// Why.
         error: io::Error,
@@ -277,7 +277,7 @@ fn check(options: &Options, total: u64) -> Result<(), Error> {
     Err(Error::Options(format!("the map must name each of the {total} ranks once")))
 }
 
-/// All that is wrong with the traces, or that the window leaves nothing of them.
+/// Fails with all errors of the traces, or if the window leaves nothing of them.
 fn judge(ranked: &mut [Ranked], window: Window) -> Result<(), Error> {
     let errors: Vec<_> =
         ranked.iter_mut().flat_map(|rank| std::mem::take(&mut rank.errors)).collect();
@@ -301,7 +301,7 @@ fn judge(ranked: &mut [Ranked], window: Window) -> Result<(), Error> {
     Err(Error::Options(format!("there is nothing of the traces in the window: {there_is}")))
 }
 
-/// How a rank's time is brought to that of all: points (its own, the common one) in picoseconds,
+/// The map from a rank's time to the common time: points (its own, the common one) in picoseconds,
 /// between which time runs evenly.
 type Clock = Option<Vec<(u64, i128)>>;
 

@@ -27,20 +27,20 @@ use calls::{Class, Collective};
 /// binary interface.
 const EXCLUSIVE: [i64; 3] = [1, 234, 301];
 
-/// Of so many flushes of a simulated run with nothing to wait for, one is a look.
+/// Of this many flushes of a simulated run with nothing to wait for, one is a look.
 const FLUSHES: u32 = 16;
 
 /// A window, as its rank uses it.
 #[derive(Clone, Debug, Default)]
 pub struct Exposure {
     communicator: i64,
-    /// How many collectives that had when it was made.
+    /// The number of collectives that the communicator had seen when the window was made.
     number: i64,
     /// Answers that are still to come: their targets, and whether they bring data.
     open: Vec<(u32, u32, bool)>,
-    /// How often a call completed accesses with nothing to wait for.
+    /// The number of calls that completed accesses with nothing to wait for.
     idle: u32,
-    /// Those to which it was opened by `MPI_Win_post`, and those that it accesses since
+    /// The ranks to which it was opened by `MPI_Win_post`, and those that it accesses since
     /// `MPI_Win_start`.
     posted: Vec<i64>,
     started: Vec<i64>,
@@ -309,7 +309,7 @@ fn answers(
     Ok(())
 }
 
-/// What the call does next, it does when it has waited for the answers.
+/// Makes the rest of the call wait for the answers.
 fn waited(compiler: &mut Compiler) {
     if compiler.options.mode == Mode::Gaps && !compiler.now.waits.is_empty() {
         compiler.frame_part(Shape::Completion);
@@ -345,7 +345,7 @@ pub fn ended(compiler: &mut Compiler, id: i64, ops: &[u32]) {
     }
 }
 
-/// There was nothing to wait for: in a simulated run that is at times a look.
+/// Notes that there was nothing to wait for: in a simulated run that is at times a look.
 pub fn idle(compiler: &mut Compiler, id: i64, stream: &Stream) -> Result<(), String> {
     let window = exposure(compiler, id)?;
     window.idle = window.idle.wrapping_add(1);

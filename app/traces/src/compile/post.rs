@@ -1,4 +1,4 @@
-//! What each call posts.
+//! The operations that each call posts.
 
 use calls::{Amount, Call, Class, Collective, CollectiveCall, How};
 use smallvec::{SmallVec, smallvec};
@@ -273,7 +273,7 @@ fn sendrecv(
 /// The number of reductions that a program made and that do not commute.
 const NOT_COMMUTATIVE: i64 = 33;
 
-/// What the arguments of a collective say: what is sent, what is received, root, communicator.
+/// The arguments of a collective: bytes sent and received, root, communicator.
 struct Shared {
     sends: Amount,
     receives: Amount,

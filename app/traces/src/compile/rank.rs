@@ -23,7 +23,7 @@ use crate::record::{PROC_NULL, Record};
 use crate::source::Stream;
 use calls::{Class, How};
 
-/// How many errors of a rank are shown.
+/// The most errors of a rank that are shown.
 const SHOWN: usize = 20;
 /// The number of `MPI_Finalize`.
 const FINALIZE: u32 = 18;
@@ -35,12 +35,12 @@ pub const NONE: u32 = u32::MAX;
 /// A rank that was compiled.
 #[derive(Debug)]
 pub struct Ranked {
-    /// In the trace.
+    /// The rank in the trace.
     pub rank: u32,
     /// In the schedule.
     pub place: u32,
     pub draft: Draft,
-    /// What it did in the recorded run, as far as nobody has followed it, in mode `Aligned`.
+    /// The steps of the recorded run that nobody has followed yet, in mode `Aligned`.
     pub steps: Steps,
     /// The operations before this one are not changed by later calls.
     pub decided: u32,
@@ -54,7 +54,7 @@ pub struct Ranked {
     pub held: Vec<Held>,
     /// Messages that were probed and then received.
     pub probed: u32,
-    /// By receive of a probe, what comes before the place of an answer to its sender, and its
+    /// By receive of a probe, the operation before the place of an answer to its sender, and its
     /// number among those.
     pub answered: FxHashMap<u32, (u32, u32)>,
     pub marks: Vec<Mark>,
@@ -66,7 +66,7 @@ pub struct Ranked {
     pub looks: Vec<u32>,
     pub errors: Vec<String>,
     pub warnings: Vec<String>,
-    /// What happened how often that is worth a warning.
+    /// Counts of what is worth a warning.
     pub counts: BTreeMap<&'static str, u64>,
     pub calls: u64,
     /// Collectives of the world, and when the last call began, in picoseconds.
@@ -97,21 +97,21 @@ pub struct Remote {
 /// A request of the program.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
-    /// What it waits for.
+    /// The operations that it waits for.
     pub ops: SmallVec<[u32; 2]>,
     /// Started and not yet completed.
     pub active: bool,
     /// A receive whose source or tag is open: its communicator.
     pub open: Option<i64>,
-    /// What starts again at `MPI_Start`.
+    /// The call that starts again at `MPI_Start`.
     pub persistent: Option<(Class, Box<[i64]>)>,
-    /// It is a receive that the program asked to be cancelled.
+    /// True if it is a receive that the program asked to be cancelled.
     pub cancelled: bool,
-    /// It is an access, in this window; without operations, to the rank's own memory.
+    /// The window of an access; without operations, it is to the rank's own memory.
     pub window: Option<i64>,
 }
 
-/// What a thread did last.
+/// The last call of a thread.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Chain {
     pub last: Option<(u32, Edge)>,
@@ -161,30 +161,30 @@ pub struct Compiler<'a> {
     pub looks: u64,
     /// Looks at the clock in a row, likewise.
     pub times: u64,
-    /// One-sided operations so far.
+    /// The number of one-sided operations so far.
     pub accesses: u32,
     /// Operations of requests whose completion the trace does not tell: the next call waits for
     /// them.
     pub late: Vec<u32>,
     /// Arrays of requests, and how many of each calls have completed without saying which.
     pub blind: Vec<(Vec<i64>, usize)>,
-    /// Those of requests that were freed: the end of the rank waits for them.
+    /// Operations of requests that were freed: the end of the rank waits for them.
     pub freed: Vec<u32>,
-    /// Those of messages in the program's buffer.
+    /// Operations of messages in the program's buffer.
     pub buffered: Vec<u32>,
-    /// So many open operations are a reason to close some; none, if the messages of other ranks can
-    /// still change all of them.
+    /// The number of open operations that is a reason to close some; no number is, if the messages
+    /// of other ranks can still change all of them.
     full: usize,
     /// True if synchronous sends are answered.
     pub answers: Option<&'a Answers>,
-    /// Who tells whom that a lock is there, when that is known.
+    /// The ranks that tell others that a lock is there, when they are known.
     pub grants: Option<&'a Grants>,
-    /// What was found of functions outside the table.
+    /// The verdicts on functions outside the table.
     pub unlisted: FxHashMap<u32, Verdict>,
     pub now: Current,
 }
 
-/// What the call that is being compiled has posted.
+/// The operations that the current call has posted.
 #[derive(Debug, Default)]
 pub struct Current {
     pub call: u32,
@@ -203,15 +203,15 @@ pub struct Current {
     pub first: u32,
     /// The sleep or computation before it.
     pub behind: u32,
-    /// What the recorded network took of its time.
+    /// The time that the recorded network took of it.
     pub network: u64,
     /// Registration of buffers and set-up of connections.
     pub extra: u64,
     /// The request that it starts.
     pub request: i64,
-    /// It finds a message, which gets the rank on when it is received.
+    /// True if it finds a message, which gets the rank on when it is received.
     pub finds: bool,
-    /// It is an access in this window, or ends one to the rank's own memory.
+    /// The window of an access, or of the end of one to the rank's own memory.
     pub window: Option<i64>,
 }
 
@@ -228,7 +228,7 @@ pub fn common(points: &[(u64, i128)], at: u64) -> i128 {
     }
 }
 
-/// What the compilers of all ranks share.
+/// The things that the compilers of all ranks share.
 #[derive(Clone, Copy)]
 pub struct Shared<'a> {
     pub options: &'a Options<'a>,
@@ -239,12 +239,12 @@ pub struct Shared<'a> {
     pub known: Known<'a>,
 }
 
-/// What compiling the traces before has shown.
+/// The results of compiling the traces before.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Known<'a> {
-    /// If synchronous sends are answered: where.
+    /// The places of answers, if synchronous sends are answered.
     pub answers: Option<&'a Answers>,
-    /// If ranks waited for locks: for whom.
+    /// The ranks that others waited for at locks, if any did.
     pub grants: Option<&'a Grants>,
 }
 
@@ -334,7 +334,7 @@ impl<'a> Compiler<'a> {
         Ok(())
     }
 
-    /// There are no more calls.
+    /// Ends the rank: there are no more calls.
     pub fn end(&mut self, stream: &Stream) {
         if !self.finalized {
             self.finish();

@@ -8,7 +8,7 @@ use crate::source::{Stream, Traces};
 /// A rank, compiled as far as it was read.
 pub struct Run<'a> {
     compiler: Compiler<'a>,
-    /// What is still to be read.
+    /// The rest of the trace.
     stream: Option<Stream>,
     record: Record,
 }

@@ -22,11 +22,10 @@ pub struct Synchronous {
     tag: u32,
 }
 
-/// For which receives places of answers are left.
+/// The receives for which places of answers are left.
 #[derive(Debug, Default)]
 pub struct Answers {
-    /// Of messages that were probed: for those with these numbers, by rank of all copies; otherwise
-    /// for all.
+    /// Messages that were probed: those with these numbers, by rank of all copies, or all.
     probed: Option<Vec<FxHashSet<u32>>>,
 }
 
@@ -38,7 +37,7 @@ impl Answers {
     }
 }
 
-/// What is said where synchronous sends are not answered.
+/// The warning where synchronous sends are not answered.
 pub const STANDARD: &str = "MPI_Ssend and MPI_Issend are replayed as standard sends: short ones do not wait for the receiver";
 
 /// Returns whether there are some that can be answered: not where the recorded run is followed, nor

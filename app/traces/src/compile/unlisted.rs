@@ -5,10 +5,10 @@ use crate::record::Record;
 use crate::source::Stream;
 use calls::{Class, Table};
 
-/// What is to be done about such a function.
+/// The treatment of a function outside the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It sends nothing and waits for no one: computation.
+    /// It sends nothing and waits for no one, so it is computation.
     Local,
     /// It is a look at the clock.
     Clock,
@@ -17,7 +17,7 @@ pub enum Verdict {
     Turn,
     /// MPI-IO: how its ranks agree, only simulated runs tell.
     Io,
-    /// As if it were; the text says what is lost.
+    /// It is taken for computation; the text says what is lost.
     Lossy(&'static str),
     /// It communicates, and the trace does not say how.
     Refused(&'static str),
