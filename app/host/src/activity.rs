@@ -1,4 +1,4 @@
-//! What a rank does when something starts: computation, sends, receives, and matching.
+//! The activities of a rank: computation, sends, receives, and matching.
 
 use kernel::{Event, Probe};
 use network::{Mail, Network, Nowhere, Transfer};
@@ -7,19 +7,19 @@ use units::{HostId, MessageId, Time};
 
 use crate::clocks::{Class, Side};
 use crate::costs::HostCosts;
-use crate::engine::Turn;
+use crate::engine::RankStep;
 use crate::message::{Kind, Message};
 use crate::path::{Clock, Path, Stamp};
-use crate::queues::{Arrived, Entry, Rank as Place, Task, Work};
+use crate::queues::{Arrived, Entry, Priority, Task, Work};
 use crate::rank::{Cleared, Unexpected, Unreleased};
 use crate::source::{Source, Starts};
 use crate::{Activity, Error, Record, Rendezvous};
 
-/// What an activity has done to its CPU.
+/// The effect of an activity on its CPU.
 struct Charge {
-    /// How its start came about.
+    /// The chain of causes that led to its start.
     start: Path,
-    /// From when the CPU is free again, and how that comes about.
+    /// The time from which the CPU is free again, and the chain of causes that leads there.
     end: Stamp,
 }
 
@@ -45,8 +45,8 @@ impl Sent {
     }
 }
 
-impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> Turn<'t, S, N, B> {
-    /// Whether messages to and from a rank do not enter the network.
+impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> RankStep<'t, S, N, B> {
+    /// Returns whether messages to and from a rank stay on this host and do not enter the network.
     #[inline(always)]
     pub fn is_neighbour(&self, peer: u32) -> bool {
         !N::DIRECT && self.engine.place(peer).host == self.engine.place(self.id).host
@@ -72,9 +72,9 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> Turn<'t, S, N, B> {
         self.occupied(cpu, Activity::Compute, at, end, None);
         if B::LISTENS {
             let rank = self.id;
-            self.crew.probe.record(Record::Computed { rank, index, start: at, end });
+            self.worker.probe.record(Record::Computed { rank, index, start: at, end });
         }
-        self.crew.events += 1;
+        self.worker.events += 1;
         if self.engine.source.starts() == Starts::All {
             self.started(index, at, start);
         }
@@ -199,7 +199,7 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> Turn<'t, S, N, B> {
         let known = (!request).then_some((self.id, sequence));
         self.occupied(cpu, Activity::Send, at, charge.end.time, known);
         self.inject(op.peer, bytes, at, &charge, message);
-        self.crew.events += 1;
+        self.worker.events += 1;
         self.rank.sent_bytes = self.rank.sent_bytes.saturating_add(op.size);
         self.started(index, at, charge.start);
         if eager {
@@ -219,7 +219,7 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> Turn<'t, S, N, B> {
     /// A receive is posted: it costs nothing.
     pub fn post_receive(&mut self, (index, op): (u32, &Op), task: &Task) {
         let at = task.at.time;
-        self.crew.events += 1;
+        self.worker.events += 1;
         let source = &self.engine.source;
         if source.asks(&self.rank.source, index) {
             let message = self.rank.matching().peek_unexpected(op.peer, op.tag);
@@ -291,7 +291,8 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> Turn<'t, S, N, B> {
         self.queues().push(Class::Messages { cpu, nic }, || Entry::Message(Arrived(event)));
     }
 
-    /// The same as [`Turn::receive`], for all but the place where most messages are received.
+    /// Does the same as [`RankStep::receive`], for all but the place where most messages are
+    /// received.
     #[inline(never)]
     pub fn receive_queued(&mut self, event: &Event<Message>, at: Time, unit: (u8, u8)) {
         self.receive(event, at, unit);
@@ -310,7 +311,7 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> Turn<'t, S, N, B> {
         let charge = self.charge_receive((costs, size), arrival, at, (cpu, nic));
         let known = self.identity(event);
         self.occupied(cpu, Activity::Receive, at, charge.end.time, known);
-        self.crew.events += 1;
+        self.worker.events += 1;
         match message.kind {
             Kind::Clear => {
                 let work = Work::Data { send: message.send, receive: message.tag };
@@ -365,7 +366,7 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> Turn<'t, S, N, B> {
         }
         let claimed = self.engine.source.claim(&mut self.rank.source, self.id, source, tag);
         // It counts as started only now that it is known.
-        self.crew.events += u64::from(claimed.is_some());
+        self.worker.events += u64::from(claimed.is_some());
         claimed
     }
 
@@ -387,7 +388,7 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> Turn<'t, S, N, B> {
         self.rank.received_messages = self.rank.received_messages.wrapping_add(1);
         self.rank.received_bytes = self.rank.received_bytes.saturating_add(size);
         if B::LISTENS {
-            self.crew.probe.record(Record::Matched { source, sequence, at });
+            self.worker.probe.record(Record::Matched { source, sequence, at });
         }
         self.reached(receive, Edge::Done, done);
     }
@@ -453,7 +454,7 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> Turn<'t, S, N, B> {
     /// Queues a step of the rendezvous protocol.
     fn protocol(&mut self, work: Work, (cpu, nic): (u8, u8), at: Stamp) {
         self.rank.batches = self.rank.batches.wrapping_add(1).max(1);
-        let task = Task { at, batch: self.rank.batches, kind: Place::Send, work };
+        let task = Task { at, batch: self.rank.batches, kind: Priority::Send, work };
         self.queues().push(Class::Sends { cpu, nic }, || Entry::Task(task));
     }
 
@@ -537,7 +538,7 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> Turn<'t, S, N, B> {
         self.rank.busy = self.rank.busy.saturating_add(end.saturating_sub(start));
         if B::LISTENS {
             let rank = self.id;
-            self.crew.probe.record(Record::Busy { rank, cpu, activity, start, end, message });
+            self.worker.probe.record(Record::Busy { rank, cpu, activity, start, end, message });
         }
     }
 
@@ -548,13 +549,13 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> Turn<'t, S, N, B> {
             let (destination, tag, size, posted) = (op.peer, op.tag, op.size, task.at.time);
             let record =
                 Record::Sent { source, sequence, destination, tag, size, posted, injected };
-            self.crew.probe.record(record);
+            self.worker.probe.record(record);
         }
     }
 
     fn record_delivered(&mut self, source: u32, sequence: u32, at: Time) {
         if B::LISTENS {
-            self.crew.probe.record(Record::Delivered { source, sequence, at });
+            self.worker.probe.record(Record::Delivered { source, sequence, at });
         }
     }
 }

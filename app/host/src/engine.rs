@@ -16,19 +16,18 @@ use units::{DeviceId, HostId, MessageId, Time};
 
 use crate::clocks::{Class, Clocks, Shape};
 use crate::costs::Costs;
+use crate::fast_path::Charges;
 use crate::message::{Kind, Message};
 use crate::nic::{Alone, Common, announced, arrival};
 use crate::path::Stamp;
-use crate::places::{Place as Berth, Places};
-use crate::queues::Rank as Place;
-use crate::queues::{Arrived, Entry, Only, Queues, Task, Work};
+use crate::places::{Location, Places};
+use crate::queues::{Arrived, Entry, Only, Priority, Queues, Task, Work};
 use crate::rank::{Rank, Waiting};
-use crate::relay::Charges;
-use crate::shared::{Host, HostTurn};
+use crate::shared::{Host, HostStep};
 use crate::source::{START, Source, Starts};
 use crate::{Error, Record, Rendezvous, Settings};
 
-/// The model.
+/// The ranks of a program at the hosts of a network: what all of them share.
 pub struct Engine<'a, S, N> {
     pub source: S,
     pub network: &'a N,
@@ -36,49 +35,49 @@ pub struct Engine<'a, S, N> {
     /// What messages over the network cost at the hosts.
     pub costs: Costs,
     pub ranks: u32,
-    /// Processes that are hosts; devices follow.
+    /// Number of hosts.
     pub hosts: u32,
-    /// Where ranks are; `None` if rank r is alone on host r, as always on a direct network.
+    /// The locations of ranks; `None` if rank r is alone on host r, as always on a direct network.
     pub places: Option<Places>,
     pub shape: Shape,
-    /// Whether messages are received the short way ([`crate::relay`]): each rank has one CPU and
-    /// one interface, without noise, and nobody watches.
+    /// True if messages may be received on the fast path ([`crate::fast_path`]): each rank has one
+    /// CPU and one interface, without noise, and nobody watches.
     pub straight: bool,
-    /// Whether they are sent so, too: starts, and ends of sends, need not be told.
+    /// True if they may be sent on it, too: starts, and ends of sends, need not be told.
     pub plain: bool,
 }
 
-/// What a worker keeps.
-pub struct Crew<B> {
+/// The state of a worker.
+pub struct WorkerState<B> {
     pub probe: B,
-    /// Queues for ranks that have none of their own.
+    /// Spare queues, for ranks that have none of their own.
     #[expect(clippy::vec_box, reason = "ranks keep them in boxes")]
-    desks: Vec<Box<Queues>>,
-    /// Boxes for the only thing that waits at a rank.
+    spare_queues: Vec<Box<Queues>>,
+    /// Spare boxes for the only thing that waits at a rank.
     #[expect(clippy::vec_box, reason = "ranks keep them in boxes")]
-    boxes: Vec<Box<Only>>,
-    /// Buffers.
+    spare_boxes: Vec<Box<Only>>,
+    /// A buffer for receives that are posted at the start.
     receives: Vec<u32>,
     /// Messages on their way to the ranks of a host.
     pub arrived: Vec<Event<Message>>,
-    /// Of the size seen last.
+    /// The charges of the message size that was seen last.
     pub charges: Option<Charges>,
-    /// Operations and messages.
+    /// Number of operations and messages.
     pub events: u64,
-    /// Whether a rank has waited for its turn ([`Source::is_turn`]).
+    /// True if a rank has waited for its turn ([`crate::Probing::is_turn`]).
     pub turns: bool,
-    /// How many of these, and of the network's signals, the meter knows.
+    /// The numbers of these and of the network's signals that the meter knows.
     reported: (u64, u64),
     /// The first error, by time and rank.
     pub error: Option<(Time, u32, Error)>,
 }
 
-impl<B> Crew<B> {
+impl<B> WorkerState<B> {
     pub const fn new(probe: B) -> Self {
         Self {
             probe,
-            desks: Vec::new(),
-            boxes: Vec::new(),
+            spare_queues: Vec::new(),
+            spare_boxes: Vec::new(),
             receives: Vec::new(),
             arrived: Vec::new(),
             charges: None,
@@ -90,49 +89,50 @@ impl<B> Crew<B> {
     }
 }
 
-/// Most desks and boxes that are kept: of these, a rank may need one from each window to the next.
-const DESKS: usize = 1024;
-const BOXES: usize = 1 << 16;
+/// The most spare queues and boxes that are kept: a rank may need one from each window to the next.
+const SPARE_QUEUES: usize = 1024;
+const SPARE_BOXES: usize = 1 << 16;
 
-/// One rank at work in one window.
-pub struct Turn<'t, S: Source, N: Network, B> {
+/// A step of a rank: the rank at work in one window.
+pub struct RankStep<'t, S: Source, N: Network, B> {
     pub engine: &'t Engine<'t, S, N>,
     pub id: u32,
     pub rank: &'t mut Rank<S::State>,
     pub nic: &'t mut Nic<N, Message>,
-    /// What it has in common with other ranks of its host, on a network that is not direct.
+    /// The state that it shares with other ranks of its host, on a network that is not direct.
     pub common: Option<&'t mut Common>,
-    /// What waits; `None` if nothing does.
+    /// The queues of what waits; `None` if nothing does.
     pub queues: Option<Box<Queues>>,
-    pub crew: &'t mut Crew<B>,
+    pub worker: &'t mut WorkerState<B>,
     pub out: &'t mut Outbox<Mail<Message, N::Signal>>,
 }
 
 /// The ranks of a host.
 pub enum Ranks<S: Source> {
-    /// The only one, over a direct network.
+    /// The only rank, over a direct network.
     Direct(Rank<S::State>),
-    /// The only one, over another network.
+    /// The only rank, over another network.
     Alone(Box<Alone<S>>),
-    /// Several.
+    /// Several ranks.
     Several(Box<Host<S>>),
 }
 
 impl<S: Source, N: Network> Engine<'_, S, N> {
-    /// Where a rank is.
+    /// Returns the location of a rank.
     #[inline]
-    pub fn place(&self, rank: u32) -> Berth {
-        self.places.as_ref().map_or(Berth::alone(rank), |places| places.place(rank))
+    pub fn place(&self, rank: u32) -> Location {
+        self.places.as_ref().map_or(Location::alone(rank), |places| places.place(rank))
     }
 
-    /// The rank in a slot of a host.
+    /// Returns the rank in a slot of a host.
     #[inline]
     pub fn rank(&self, host: u32, slot: u8) -> u32 {
         let Some(places) = &self.places else { return host };
         places.ranks(host).get(usize::from(slot)).copied().unwrap_or(host)
     }
 
-    /// The ranks of a host, if they are placed; `None` if the rank of its own number is there.
+    /// Returns the ranks of a host, if they are placed; `None` if the rank of its own number is
+    /// there.
     #[inline]
     fn ranks_of(&self, host: HostId) -> Option<&[u32]> {
         let places = if N::DIRECT { None } else { self.places.as_ref() };
@@ -154,7 +154,7 @@ pub struct Watched<'a, S, N, B> {
 impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> Endpoint<N> for Watched<'_, S, N, B> {
     type Host = Ranks<S>;
     type Payload = Message;
-    type Worker = Crew<B>;
+    type Worker = WorkerState<B>;
 
     const LISTENS: bool = B::LISTENS;
 
@@ -207,9 +207,10 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> Endpoint<N> for Watched
     ) -> Next {
         let Ranks::Direct(rank) = state else { return Next::NEVER };
         let engine = &harness.endpoint.engine;
-        let Site { worker: crew, out, host, nic, .. } = site;
-        let turn = Turn { engine, id: host.0, rank, nic, common: None, queues: None, crew, out };
-        turn.run(window.until, window.inbox)
+        let Site { worker, out, host, nic, .. } = site;
+        let (id, common, queues) = (host.0, None, None);
+        let step = RankStep { engine, id, rank, nic, common, queues, worker, out };
+        step.run(window.until, window.inbox)
     }
 
     fn work(&self, state: &mut Ranks<S>, site: &mut Site<'_, N, Self>, until: Time) -> Worked {
@@ -219,8 +220,8 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> Endpoint<N> for Watched
             Ranks::Direct(_) => return Worked { next: Time::MAX, held: false },
             Ranks::Alone(alone) => (alone.work(engine, site, until), &mut alone.common),
             Ranks::Several(host) => {
-                let Site { worker: crew, nic, out, .. } = site;
-                let next = HostTurn { engine, host, crew, nic, out }.work(until);
+                let Site { worker, nic, out, .. } = site;
+                let next = HostStep { engine, host, worker, nic, out }.work(until);
                 (next, &mut host.common)
             }
         };
@@ -233,8 +234,8 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> Endpoint<N> for Watched
             Ranks::Direct(_) => {}
             Ranks::Alone(alone) => alone.arrives(*event),
             Ranks::Several(host) => {
-                let Site { worker: crew, nic, out, .. } = site;
-                HostTurn { engine: &self.engine, host, crew, nic, out }.arrives(event);
+                let Site { worker, nic, out, .. } = site;
+                HostStep { engine: &self.engine, host, worker, nic, out }.arrives(event);
             }
         }
     }
@@ -268,12 +269,16 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> Endpoint<N> for Watched
         }
     }
 
-    fn record(crew: &mut Crew<B>, device: DeviceId, at: Time, record: network::Record<N::Detail>) {
-        crew.probe.record(Record::Network { device: device.0, at, record });
+    fn record(
+        worker: &mut WorkerState<B>,
+        device: DeviceId,
+        at: Time,
+        record: network::Record<N::Detail>,
+    ) {
+        worker.probe.record(Record::Network { device: device.0, at, record });
     }
 
-    /// With devices between the hosts, most windows are the network's: there it costs more than it
-    /// brings.
+    /// With devices, most windows are the network's: there it costs more than it brings.
     #[inline]
     fn prefetch(&self, host: HostId, state: &Ranks<S>, stage: usize) {
         let Ranks::Direct(rank) = state else { return };
@@ -297,37 +302,37 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> Endpoint<N> for Watched
     }
 
     /// An error ends the run at once.
-    fn end(&self, crew: &Crew<B>) -> Time {
-        if crew.error.is_some() { Time::ZERO } else { Time::MAX }
+    fn end(&self, worker: &WorkerState<B>) -> Time {
+        if worker.error.is_some() { Time::ZERO } else { Time::MAX }
     }
 
-    fn window_done(&self, crew: &mut Crew<B>, signals: u64, until: Time) {
+    fn window_done(&self, worker: &mut WorkerState<B>, signals: u64, until: Time) {
         if let Some(progress) = &self.engine.settings.progress {
-            let (events, known) = crew.reported;
-            progress.advance(crew.events - events, signals - known, until);
-            crew.reported = (crew.events, signals);
+            let (events, known) = worker.reported;
+            progress.advance(worker.events - events, signals - known, until);
+            worker.reported = (worker.events, signals);
         }
     }
 }
 
-impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> Turn<'_, S, N, B> {
+impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> RankStep<'_, S, N, B> {
     /// Handles everything that happens in a window over a direct network.
     #[inline(always)]
     fn run(mut self, until: Time, inbox: &[Letter<N, Watched<'_, S, N, B>>]) -> Next {
-        let relayed = match (&self.rank.waiting, inbox) {
+        let handled = match (&self.rank.waiting, inbox) {
             // One message, and nothing else that could come before it.
             (Waiting::Nothing, [event]) if self.rank.batches > 0 => {
-                opened(event).is_some_and(|event| self.relay(&event, until))
+                opened(event).is_some_and(|event| self.fast_path(&event, until))
             }
             _ => {
                 self.resume();
                 false
             }
         };
-        if relayed && self.queues.is_none() {
+        if handled && self.queues.is_none() {
             return Next { time: Time::MAX, urgent: self.rank.urgent() };
         }
-        if !relayed {
+        if !handled {
             for event in inbox {
                 if let Some(event) = opened(event) {
                     self.engine.source.coming(event.source, event.message.tag);
@@ -341,9 +346,9 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> Turn<'_, S, N, B> {
         next
     }
 
-    /// The rank's queues: those of the desk if it has none of its own.
+    /// Returns the rank's queues: spare ones of the worker if it has none of its own.
     pub fn queues(&mut self) -> &mut Queues {
-        desk(&mut self.queues, self.crew, self.engine.shape)
+        queues_or_spare(&mut self.queues, self.worker, self.engine.shape)
     }
 
     /// Takes up what the last turn has left.
@@ -353,8 +358,8 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> Turn<'_, S, N, B> {
             Waiting::Nothing => {}
             Waiting::One(only) => {
                 self.queues().put_only(*only);
-                if self.crew.boxes.len() < BOXES {
-                    self.crew.boxes.push(only);
+                if self.worker.spare_boxes.len() < SPARE_BOXES {
+                    self.worker.spare_boxes.push(only);
                 }
             }
             Waiting::Many(queues) => self.queues = Some(queues),
@@ -368,28 +373,28 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> Turn<'_, S, N, B> {
     pub fn leave(self) {
         let Some(mut queues) = self.queues else { return };
         if let Some(only) = queues.take_only() {
-            let mut place = self.crew.boxes.pop().unwrap_or_else(|| Box::new(only));
+            let mut place = self.worker.spare_boxes.pop().unwrap_or_else(|| Box::new(only));
             *place = only;
             self.rank.waiting = Waiting::One(place);
         } else if !queues.is_empty() {
             self.rank.waiting = Waiting::Many(queues);
             return;
         }
-        if self.crew.desks.len() < DESKS {
-            self.crew.desks.push(queues);
+        if self.worker.spare_queues.len() < SPARE_QUEUES {
+            self.worker.spare_queues.push(queues);
         }
     }
 
     /// Queues what waits for nothing.
     pub fn start(&mut self) {
-        let Self { engine, id, rank, queues, crew, .. } = self;
+        let Self { engine, id, rank, queues, worker, .. } = self;
         rank.batches = 1;
         // With several CPUs or interfaces, runs are by these; receives are posted in the order of
         // the program.
-        let mut receives = std::mem::take(&mut crew.receives);
+        let mut receives = std::mem::take(&mut worker.receives);
         engine.source.start(&mut rank.source, *id, |run, op| {
             if op.kind != Operation::Recv {
-                queue(engine, desk(queues, crew, engine.shape), 1, op, run, &START);
+                queue(engine, queues_or_spare(queues, worker, engine.shape), 1, op, run, &START);
             } else if !engine.source.claims() {
                 receives.extend((0..run.count).map(|k| run.first + k * run.stride));
             }
@@ -399,7 +404,7 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> Turn<'_, S, N, B> {
         }
         self.post_first(&receives);
         receives.clear();
-        self.crew.receives = receives;
+        self.worker.receives = receives;
     }
 
     /// Posts the receives that wait for nothing.
@@ -411,7 +416,7 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> Turn<'_, S, N, B> {
         for &index in receives {
             let op = self.op(index);
             let work = Work::One(index, op);
-            let task = Task { at: START, batch: 1, kind: Place::Receive, work };
+            let task = Task { at: START, batch: 1, kind: Priority::Receive, work };
             if self.engine.source.starts() == Starts::Nothing {
                 // What could come before it at time zero does not change what it meets.
                 self.post_receive((index, &op), &task);
@@ -496,7 +501,7 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> Turn<'_, S, N, B> {
         if let Some(common) = &mut self.common {
             common.turn(self.rank.turn);
         }
-        self.crew.turns = true;
+        self.worker.turns = true;
         if self.rank.turn {
             self.queues().push(class, || Entry::Task(*task));
         }
@@ -529,7 +534,8 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> Turn<'_, S, N, B> {
         }
     }
 
-    /// The same as [`Turn::reached`], for all but the place where most operations are set free.
+    /// Does the same as [`RankStep::reached`], for all but the place where most operations are set
+    /// free.
     #[inline(never)]
     pub fn reached_rarely(&mut self, index: u32, edge: Edge, at: &Stamp) {
         self.reached(index, edge, at);
@@ -541,11 +547,11 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> Turn<'_, S, N, B> {
         if edge == Edge::Done && at.time == Time::MAX {
             self.out.overflow();
         }
-        let Self { engine, id, rank, queues, crew, .. } = self;
+        let Self { engine, id, rank, queues, worker, .. } = self;
         rank.batches = rank.batches.wrapping_add(1).max(1);
         let batch = rank.batches;
         engine.source.reached(&mut rank.source, *id, (index, edge), at, |next, op, at| {
-            let queues = desk(queues, crew, engine.shape);
+            let queues = queues_or_spare(queues, worker, engine.shape);
             queue(engine, queues, batch, op, Run::one(next), at);
         });
     }
@@ -563,22 +569,22 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> Turn<'_, S, N, B> {
     /// Notes an error; the earliest of the run is reported.
     pub fn fail(&mut self, at: Time, error: Error) {
         let earlier =
-            self.crew.error.as_ref().is_some_and(|(t, rank, _)| (*t, *rank) <= (at, self.id));
+            self.worker.error.as_ref().is_some_and(|(t, rank, _)| (*t, *rank) <= (at, self.id));
         if !earlier {
-            self.crew.error = Some((at, self.id, error));
+            self.worker.error = Some((at, self.id, error));
         }
     }
 }
 
-/// The queues of the rank at work: those of the desk if it has none of its own.
+/// Returns the queues of the rank at work: spare ones of the worker if it has none of its own.
 #[inline]
-fn desk<'q, B>(
+fn queues_or_spare<'q, B>(
     queues: &'q mut Option<Box<Queues>>,
-    crew: &mut Crew<B>,
+    worker: &mut WorkerState<B>,
     shape: Shape,
 ) -> &'q mut Queues {
-    let desk = || crew.desks.pop().unwrap_or_else(|| Box::new(Queues::new(shape)));
-    queues.get_or_insert_with(desk)
+    let spare = || worker.spare_queues.pop().unwrap_or_else(|| Box::new(Queues::new(shape)));
+    queues.get_or_insert_with(spare)
 }
 
 /// Puts operations that may start at a moment into the queue of their class.
@@ -592,11 +598,11 @@ fn queue<S: Source, N>(
     at: &Stamp,
 ) {
     let (class, kind) = match op.kind {
-        Operation::Send => (Class::Sends { cpu: op.cpu, nic: op.nic }, Place::Send),
+        Operation::Send => (Class::Sends { cpu: op.cpu, nic: op.nic }, Priority::Send),
         // A receive that will be claimed is not posted.
         Operation::Recv if engine.source.claims() => return,
-        Operation::Recv => (Class::Receives, Place::Receive),
-        Operation::Calc => (Class::Compute { cpu: op.cpu }, Place::Compute),
+        Operation::Recv => (Class::Receives, Priority::Receive),
+        Operation::Calc => (Class::Compute { cpu: op.cpu }, Priority::Compute),
     };
     let work = if run.count == 1 { Work::One(run.first, op) } else { Work::Ops(run) };
     queues.push(class, || Entry::Task(Task { at: *at, batch, kind, work }));

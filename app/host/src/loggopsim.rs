@@ -33,7 +33,7 @@ use crate::clocks::{Class, Clocks, Shape, Side};
 use crate::deadlock::Stuck;
 use crate::message::{Kind, Message};
 use crate::path::{Clock, Path, Stamp};
-use crate::queues::{Arrived, Entry, Order, Queues, Rank as Place};
+use crate::queues::{Arrived, Entry, Order, Priority, Queues};
 use crate::queues::{Task, Work};
 use crate::rank::{Matching, Unexpected, Unreleased};
 use crate::simulate::critical_path;
@@ -212,10 +212,10 @@ impl<P: Program, B: Probe<Record>> Simulation<'_, P, B> {
         let cause = Time::from_ps(self.number);
         self.number += u64::from(run.count);
         let (class, kind) = match op.kind {
-            Operation::Send => (Class::Sends { cpu: op.cpu, nic: op.nic }, Place::Send),
+            Operation::Send => (Class::Sends { cpu: op.cpu, nic: op.nic }, Priority::Send),
             Operation::Recv if self.source.claims() => return,
-            Operation::Recv => (Class::Receives, Place::Receive),
-            Operation::Calc => (Class::Compute { cpu: op.cpu }, Place::Compute),
+            Operation::Recv => (Class::Receives, Priority::Receive),
+            Operation::Calc => (Class::Compute { cpu: op.cpu }, Priority::Compute),
         };
         let work = if run.count == 1 { Work::One(run.first, *op) } else { Work::Ops(run) };
         let task = Task { at: Stamp { cause, ..at }, batch: 0, kind, work };

@@ -12,9 +12,9 @@ use network::{Delivery, Mail, Network, Site, Transfer, insert_by_time};
 use units::{HostId, MessageId, Time};
 
 use crate::Record;
-use crate::engine::{Engine, Turn, Watched};
+use crate::engine::{Engine, RankStep, Watched};
 use crate::message::Message;
-use crate::places::Place;
+use crate::places::Location;
 use crate::rank::{Rank, Waiting};
 use crate::source::Source;
 
@@ -71,7 +71,7 @@ pub fn arrival<S: Source, N: Network>(
     Some(Event { time, source, sequence: id.0 as u32, destination: host.0, message })
 }
 
-impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> Turn<'_, S, N, B> {
+impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> RankStep<'_, S, N, B> {
     /// Sends a message that leaves the rank at a time that may lie ahead.
     pub fn post(
         &mut self,
@@ -106,7 +106,7 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> Turn<'_, S, N, B> {
         }
         if let Some(common) = &mut self.common {
             if common.several {
-                return self.crew.arrived.push(event);
+                return self.worker.arrived.push(event);
             }
             common.urgent += u32::from(event.message.urgent());
         }
@@ -122,7 +122,7 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> Turn<'_, S, N, B> {
         if let Some(common) = &mut self.common {
             if common.several && is_here {
                 let event = Event { time, source, sequence, destination, message };
-                return self.crew.arrived.push(event);
+                return self.worker.arrived.push(event);
             }
             common.urgent = common.urgent.saturating_sub(1);
         }
@@ -138,7 +138,7 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> Turn<'_, S, N, B> {
     fn work_alone(&mut self, until: Time) -> Time {
         let mut first = self.take_arrival(until);
         let alone = self.next_arrival() >= until && self.is_idle();
-        if !first.is_some_and(|event| alone && self.relay(&event, until)) {
+        if !first.is_some_and(|event| alone && self.fast_path(&event, until)) {
             self.resume();
             while let Some(event) = first {
                 let next = self.next_arrival();
@@ -186,9 +186,9 @@ impl<S: Source> Alone<S> {
         until: Time,
     ) -> Time {
         let Self { id, rank, common } = self;
-        let Site { worker: crew, out, nic, .. } = site;
+        let Site { worker, out, nic, .. } = site;
         let common = Some(common);
-        let mut turn = Turn { engine, id: *id, rank, nic, common, queues: None, crew, out };
+        let mut turn = RankStep { engine, id: *id, rank, nic, common, queues: None, worker, out };
         let next = turn.work_alone(until);
         turn.leave();
         next
@@ -207,6 +207,6 @@ pub fn announced<S: Source, N: Network>(
     event: &Event<Message>,
 ) -> (HostId, MessageId) {
     common.urgent += u32::from(event.message.urgent());
-    let Place { host, slot } = engine.place(event.source);
+    let Location { host, slot } = engine.place(event.source);
     (HostId(host), number(slot, event.sequence))
 }

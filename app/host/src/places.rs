@@ -7,7 +7,7 @@ const SLOTS: usize = 256;
 
 /// The hosts of ranks, by the numbers that the network gives them.
 pub struct Places {
-    of: Vec<Place>,
+    of: Vec<Location>,
     /// The ranks of host h are those of `ranks` from `first[h]` on, before `first[h + 1]`, in
     /// ascending order.
     first: Vec<u32>,
@@ -16,12 +16,12 @@ pub struct Places {
 
 /// The location of a rank: its host, and its slot among that host's ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct Location {
     pub host: u32,
     pub slot: u8,
 }
 
-impl Place {
+impl Location {
     /// A rank alone on the host of its own number.
     pub const fn alone(rank: u32) -> Self {
         Self { host: rank, slot: 0 }
@@ -37,7 +37,7 @@ impl Places {
             let Some(ranks) = ranks_of.get_mut(host as usize) else {
                 return Err(Error::NoHost { rank, host, hosts: count });
             };
-            of.push(Place { host, slot: ranks.len() as u8 });
+            of.push(Location { host, slot: ranks.len() as u8 });
             ranks.push(rank);
         }
         if let Some((host, ranks)) = (0..).zip(&ranks_of).find(|(_, ranks)| ranks.len() > SLOTS) {
@@ -54,8 +54,8 @@ impl Places {
 
     /// Returns the location of a rank.
     #[inline]
-    pub fn place(&self, rank: u32) -> Place {
-        self.of.get(rank as usize).copied().unwrap_or(Place::alone(rank))
+    pub fn place(&self, rank: u32) -> Location {
+        self.of.get(rank as usize).copied().unwrap_or(Location::alone(rank))
     }
 
     /// The ranks of a host.

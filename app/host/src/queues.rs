@@ -18,14 +18,14 @@ use crate::path::Stamp;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Order {
     pub cause: Time,
-    pub kind: Rank,
+    pub kind: Priority,
     pub major: u32,
     pub minor: u32,
 }
 
 /// The priority of a kind of activity in the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Rank {
+pub enum Priority {
     Send,
     Receive,
     Compute,
@@ -38,7 +38,7 @@ pub struct Task {
     pub at: Stamp,
     /// Number of the posting that brought it.
     pub batch: u32,
-    pub kind: Rank,
+    pub kind: Priority,
     pub work: Work,
 }
 
@@ -110,7 +110,7 @@ impl Ready for Arrived {
     fn order(&self) -> Order {
         Order {
             cause: self.0.message.cause,
-            kind: Rank::Message,
+            kind: Priority::Message,
             major: self.0.source,
             minor: self.0.sequence,
         }

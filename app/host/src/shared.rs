@@ -11,7 +11,7 @@ use network::{Mail, Network, Nic};
 use units::Time;
 
 use crate::Record;
-use crate::engine::{Crew, Engine, Turn};
+use crate::engine::{Engine, RankStep, WorkerState};
 use crate::message::Message;
 use crate::nic::Common;
 use crate::queues::Queues;
@@ -50,15 +50,15 @@ impl<S: Source> Host<S> {
 }
 
 /// A host whose ranks do something.
-pub struct HostTurn<'t, S: Source, N: Network, B> {
+pub struct HostStep<'t, S: Source, N: Network, B> {
     pub engine: &'t Engine<'t, S, N>,
     pub host: &'t mut Host<S>,
-    pub crew: &'t mut Crew<B>,
+    pub worker: &'t mut WorkerState<B>,
     pub nic: &'t mut Nic<N, Message>,
     pub out: &'t mut Outbox<Mail<Message, N::Signal>>,
 }
 
-impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> HostTurn<'_, S, N, B> {
+impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> HostStep<'_, S, N, B> {
     /// Handles everything before `until`, or before a rank has to wait for its turn; returns when
     /// the next thing happens.
     pub fn work(&mut self, until: Time) -> Time {
@@ -98,12 +98,13 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> HostTurn<'_, S, N, B> {
     }
 
     /// Lets one rank do something.
-    fn at(&mut self, slot: usize, act: impl FnOnce(&mut Turn<'_, S, N, B>)) {
-        let Self { engine, host, crew, nic, out } = self;
+    fn at(&mut self, slot: usize, act: impl FnOnce(&mut RankStep<'_, S, N, B>)) {
+        let Self { engine, host, worker, nic, out } = self;
         let Host { common, seats, .. } = &mut **host;
         let Some(seat) = seats.get_mut(slot) else { return };
         let (id, rank, queues) = (seat.id, &mut seat.rank, seat.queues.take());
-        let mut turn = Turn { engine, id, rank, nic, common: Some(common), queues, crew, out };
+        let mut turn =
+            RankStep { engine, id, rank, nic, common: Some(common), queues, worker, out };
         act(&mut turn);
         seat.queues = turn.queues;
         let next = seat.queues.as_mut().and_then(|queues| queues.next(&seat.rank.clocks));
@@ -112,10 +113,10 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> HostTurn<'_, S, N, B> {
 
     /// Hands over what ranks have sent each other.
     fn land(&mut self) {
-        let mut arrived = std::mem::take(&mut self.crew.arrived);
+        let mut arrived = std::mem::take(&mut self.worker.arrived);
         for event in arrived.drain(..) {
             self.arrives(&event);
         }
-        self.crew.arrived = arrived;
+        self.worker.arrived = arrived;
     }
 }

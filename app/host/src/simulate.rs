@@ -9,7 +9,7 @@ use units::Time;
 use crate::clocks::Shape;
 use crate::costs::Costs;
 use crate::deadlock::Stuck;
-use crate::engine::{Crew, Engine, Ranks, Watched};
+use crate::engine::{Engine, Ranks, Watched, WorkerState};
 use crate::path::Clock;
 use crate::places::Places;
 use crate::rank::Rank;
@@ -164,7 +164,7 @@ fn run<N: Network, S: Source, B: Probe<Record<N::Detail>>>(
     let model = Harness { network, endpoint, hosts };
     let config = Config { workers: settings.threads, transport: settings.transport };
     let count = hosts.saturating_add(network.devices());
-    let mut finished = execute(&model, count, config, || Worker::new(Crew::new(probe())))?;
+    let mut finished = execute(&model, count, config, || Worker::new(WorkerState::new(probe())))?;
     let errors = finished.workers.iter_mut().filter_map(|worker| worker.own.error.take());
     if let Some((.., error)) = errors.min_by_key(|(at, rank, _)| (*at, *rank)) {
         return Err(error);

@@ -1,8 +1,8 @@
-//! The commonest turn of all, written in a straight line: an eager message reaches a rank that
-//! waits for nothing else, meets its receive, and sets at most one operation free, an eager send
-//! that starts in the same window. The rules are those of [`crate::activity`]; a rank that needs
-//! more than that takes the long way. A run that is recorded takes it always, and the tests compare
-//! the two.
+//! The fast path: the commonest step of all, written in a straight line. An eager message reaches a
+//! rank that waits for nothing else, meets its receive, and sets at most one operation free, an
+//! eager send that starts in the same window. The rules are those of [`crate::activity`]; a rank
+//! that needs more than that takes the long way. A run that is recorded takes it always, and the
+//! tests compare the two.
 
 use kernel::{Event, Probe};
 use network::{Mail, Network, Nowhere, Transfer};
@@ -12,7 +12,7 @@ use units::{HostId, MessageId, Time};
 use crate::Record;
 use crate::clocks::{Class, Side};
 use crate::costs::Costs;
-use crate::engine::Turn;
+use crate::engine::RankStep;
 use crate::message::{Kind, Message};
 use crate::path::{Clock, Stamp};
 use crate::queues::{Burst, Task, Work};
@@ -22,7 +22,7 @@ use crate::source::Source;
 const RECEIVING: Class = Class::Messages { cpu: 0, nic: 0 };
 const SENDING: Class = Class::Sends { cpu: 0, nic: 0 };
 
-/// What a message of one size costs at the hosts, added up.
+/// The costs of a message of one size at the hosts, added up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Charges {
     size: u64,
@@ -40,7 +40,7 @@ pub struct Charges {
 }
 
 impl Charges {
-    /// Of messages of `size` bytes.
+    /// Adds up the costs of messages of `size` bytes.
     pub fn new(all: &Costs, size: u64) -> Self {
         let costs = all.of(size);
         let (overhead, bandwidth) = (costs.receiving_rest(size), costs.bandwidth(size));
@@ -59,11 +59,11 @@ impl Charges {
     }
 }
 
-impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> Turn<'_, S, N, B> {
-    /// Handles the only thing that can happen next, a message; `false` if it is not as simple as
-    /// the module says, and then nothing has changed.
+impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> RankStep<'_, S, N, B> {
+    /// Handles the only thing that can happen next, a message. Returns false if it is not as simple
+    /// as the module says; then nothing has changed.
     #[inline(always)]
-    pub fn relay(&mut self, event: &Event<Message>, until: Time) -> bool {
+    pub fn fast_path(&mut self, event: &Event<Message>, until: Time) -> bool {
         let at = event.time.max(self.rank.clocks.free(RECEIVING));
         if !self.engine.straight || at >= until {
             return false;
@@ -167,7 +167,7 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> Turn<'_, S, N, B> {
         let (index, follow) = self.meet(event, at)?;
         let sent = (event.source, message.send);
         self.engine.source.matched(&mut self.rank.source, index, sent, message.size);
-        self.crew.events += 1;
+        self.worker.events += 1;
         let charges = self.charges(message.size);
         let arrival = (event.time, message.path);
         let start = self.rank.clocks.start(arrival, at, (0, 0), Side::Receiving);
@@ -211,7 +211,7 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> Turn<'_, S, N, B> {
         if self.engine.source.claims() {
             let answer = self.engine.source.answer(state, source, tag)?;
             // It counts as started only now that it is known.
-            self.crew.events += 1;
+            self.worker.events += 1;
             return Some(answer);
         }
         let matching = self.rank.matching.as_mut()?;
@@ -224,7 +224,7 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> Turn<'_, S, N, B> {
     #[inline(always)]
     fn dispatch(&mut self, (index, op): (u32, &Op), since: &Stamp, at: Time) {
         self.engine.source.ended(&mut self.rank.source);
-        self.crew.events += 1;
+        self.worker.events += 1;
         let charges = self.charges(op.size);
         let own = (since.time, since.path);
         let start = self.rank.clocks.start(own, at, (0, 0), Side::Sending);
@@ -260,7 +260,7 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> Turn<'_, S, N, B> {
 
     #[inline(always)]
     fn charges(&mut self, size: u64) -> Charges {
-        match &self.crew.charges {
+        match &self.worker.charges {
             Some(charges) if charges.size == size => *charges,
             _ => self.new_charges(size),
         }
@@ -269,6 +269,6 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> Turn<'_, S, N, B> {
     #[cold]
     fn new_charges(&mut self, size: u64) -> Charges {
         let charges = Charges::new(&self.engine.costs, size);
-        *self.crew.charges.insert(charges)
+        *self.worker.charges.insert(charges)
     }
 }
