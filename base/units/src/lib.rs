@@ -24,6 +24,7 @@ mod id;
 pub mod nearest;
 mod quantity;
 mod rate;
+pub mod text;
 mod time;
 
 pub use bandwidth::Bandwidth;

@@ -2,7 +2,6 @@
 
 use std::{
     fmt::Write as _,
-    fs,
     io::Write as _,
     path::{Path, PathBuf},
 };
@@ -85,11 +84,10 @@ fn read(spec: &str) -> Result<Described, Ending> {
 }
 
 fn contents(path: &Path) -> Result<String, Ending> {
-    let bytes = fs::read(path).map_err(|error| {
+    units::text::read_lossy(path).map_err(|error| {
         let reason = experiment::reason(&error);
         Ending::new(Exit::Input, format!("error: {}: {reason}", path.display()))
-    })?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    })
 }
 
 fn fail(arguments: &Topology, imported: &mut Imported) -> Result<(), Ending> {

@@ -15,7 +15,7 @@ pub struct Scanner<'a> {
 impl<'a> Scanner<'a> {
     pub fn new(text: &'a [u8]) -> Self {
         // A byte order mark, which some editors put first.
-        let at = if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+        let at = if text.starts_with(units::text::MARK) { units::text::MARK.len() } else { 0 };
         Self { text, at, line: 1, line_start: at }
     }
 

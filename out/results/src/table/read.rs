@@ -85,9 +85,12 @@ impl<R: Row> Reader<R> {
 }
 
 impl<R: Row, B: BufRead> Reader<R, B> {
-    /// Begins to read, and checks that the input is this table. `path` names it in messages.
-    pub fn new(input: B, path: &Path) -> Result<Self, ReadError> {
+    /// Begins to read, behind a byte order mark if there is one, and checks that the input is this
+    /// table. `path` names it in messages.
+    pub fn new(mut input: B, path: &Path) -> Result<Self, ReadError> {
         let path = path.to_owned();
+        units::text::skip_mark(&mut input)
+            .map_err(|source| ReadError::Io { path: path.clone(), source })?;
         let mut reader =
             Self { input, path, line: Vec::new(), number: 0, ended: false, row: PhantomData };
         let read = reader.read_line()?;

@@ -1,6 +1,6 @@
 //! Which hosts ranks are on, as `mpirun`s are told it: as keys of the table `[placement]`.
 
-use std::{fs, path::Path};
+use std::path::Path;
 
 use units::nearest;
 
@@ -72,7 +72,7 @@ fn mapped(how: &str) -> Result<Keys, String> {
 fn listed(path: &Path) -> Result<String, Ending> {
     let wrong =
         |message: String| Ending::new(Exit::Input, format!("error: {}{message}", path.display()));
-    let text = fs::read_to_string(path)
+    let text = units::text::read(path)
         .map_err(|error| wrong(format!(": {}", experiment::reason(&error))))?;
     let mut hosts = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {

@@ -1,6 +1,6 @@
 //! The noise that an experiment asks for.
 
-use std::{fs, ops::Range, path::Path, sync::Arc};
+use std::{ops::Range, path::Path, sync::Arc};
 
 use host::{Duration, Noise};
 use units::Time;
@@ -103,7 +103,7 @@ fn random_noise(
 /// duration in nanoseconds; `#` begins a comment.
 fn trace(path: &Path) -> Result<Vec<(Time, Time)>, Vec<Diagnostic>> {
     let whole = |message: String| Diagnostic::new(Place::File(path.to_owned()), message);
-    let text = fs::read_to_string(path).map_err(|error| vec![whole(reason(&error))])?;
+    let text = units::text::read(path).map_err(|error| vec![whole(reason(&error))])?;
     let name = path.display().to_string();
     let source = Arc::new(Source { name, text });
     let mut events: Vec<(Time, Time)> = Vec::new();

@@ -1,6 +1,6 @@
 //! The host of each rank, from the table `[placement]`.
 
-use std::{collections::BTreeSet, fs};
+use std::collections::BTreeSet;
 
 use ::topology::{Fault, Faults, Placement, place};
 
@@ -168,7 +168,7 @@ fn way(configuration: &Configuration) -> Result<Way, Diagnostic> {
             if configuration.is_said_of_run(keys::placement::SEED) {
                 return Err(unused_seed(configuration));
             }
-            let text = fs::read_to_string(&path)
+            let text = units::text::read(&path)
                 .map_err(|error| Diagnostic::new(Place::File(path.clone()), reason(&error)))?;
             return Ok(Way::File(path.display().to_string(), text));
         }

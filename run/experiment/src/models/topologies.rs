@@ -51,9 +51,8 @@ impl Described {
 }
 
 pub(super) fn contents(path: &Path) -> Result<String, Mistakes> {
-    let bytes = fs::read(path)
-        .map_err(|error| vec![Diagnostic::new(Place::File(path.to_owned()), reason(&error))])?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    units::text::read_lossy(path)
+        .map_err(|error| vec![Diagnostic::new(Place::File(path.to_owned()), reason(&error))])
 }
 
 pub(super) fn topology(configuration: &Configuration) -> Result<Imported, Mistakes> {

@@ -272,7 +272,7 @@ impl Configuration {
         let Some(Topology::File(path)) = self.topology() else { return None };
         let has_table = || {
             path.extension() == Some("toml".as_ref())
-                && fs::read_to_string(&path).is_ok_and(|text| toml_file::has(&text, PLATFORM))
+                && units::text::read(&path).is_ok_and(|text| toml_file::has(&text, PLATFORM))
         };
         (is_xml(&path) || has_table()).then_some(path)
     }

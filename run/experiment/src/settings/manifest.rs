@@ -68,7 +68,7 @@ impl Manifest {
     /// Reads a manifest and the settings in it.
     pub fn read(path: &Path) -> Result<(Self, Vec<Assignment>), Mistakes> {
         let whole = |message: String| Diagnostic::new(Place::File(path.to_owned()), message);
-        let text = fs::read_to_string(path).map_err(|error| whole(reason(&error)))?;
+        let text = units::text::read(path).map_err(|error| whole(reason(&error)))?;
         let contents: Contents = serde_json::from_str(&text).map_err(|error| {
             let source = Source { name: path.display().to_string(), text: text.clone() };
             let span = position(&text, error.line(), error.column());

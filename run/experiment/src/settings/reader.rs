@@ -118,8 +118,9 @@ impl Reader {
     }
 
     fn experiment(&mut self, name: &str) {
-        let text = fs::read(name).map_err(|error| reason(&error)).and_then(|bytes| {
-            String::from_utf8(bytes).map_err(|_| "not a text in UTF-8".to_owned())
+        let text = units::text::read(Path::new(name)).map_err(|error| match error.kind() {
+            io::ErrorKind::InvalidData => "not a text in UTF-8".to_owned(),
+            _ => reason(&error),
         });
         match text {
             Ok(text) => self.text(name, text),

@@ -536,6 +536,6 @@ pub(crate) fn is_xml(path: &Path) -> bool {
 fn begins_as_xml(path: &Path) -> io::Result<bool> {
     let mut start = Vec::new();
     File::open(path)?.take(1 << 10).read_to_end(&mut start)?;
-    let text = start.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&start);
+    let text = start.strip_prefix(units::text::MARK).unwrap_or(&start);
     Ok(text.trim_ascii_start().starts_with(b"<"))
 }

@@ -1,6 +1,6 @@
 //! Synthetic traffic as a workload: load-latency curves, saturation, what the network tells.
 
-use std::{fs, io::Write, sync::Arc, time::Instant};
+use std::{io::Write, path::Path, sync::Arc, time::Instant};
 
 use ::infiniband::Infiniband as Network;
 use results::{Artifact, Performance, RunDirectory};
@@ -272,7 +272,7 @@ fn lengths(configuration: &Configuration) -> Result<Lengths, Vec<Diagnostic>> {
         let wrong = |why| vec![configuration.mistake(KEY, format!("`{text}`: {why}"))];
         return lengths.map_err(wrong);
     }
-    let read = fs::read_to_string(&text).map_err(|error| {
+    let read = units::text::read(Path::new(&text)).map_err(|error| {
         let message = format!(
             "expected a length, uniform:LEAST:MOST, normal:MEAN:DEVIATION, bimodal:SHORT:LONG:SHARE or \
              a file, found `{text}` ({})",
