@@ -198,3 +198,30 @@ fn a_missing_route_names_hosts_and_zone() {
     assert!(links.is_empty());
     assert!(platform.route(0, 3, &mut links).unwrap_err().to_string().contains("no such host"));
 }
+
+/// Entities that nobody defined, a second outermost element, and text, which no element holds.
+#[test]
+fn what_is_not_used_is_an_error() {
+    let entity = in_zone(r#"<host id="b&x;" speed="1Gf"/>"#);
+    assert_eq!(entity.len(), 1);
+    assert!(entity[0].starts_with("2:7: `id`: ") && entity[0].contains("`x`"), "{entity:?}");
+    assert_eq!(in_zone(r#"<host id="b&lt;&#66;" speed="1Gf"/>"#), [""; 0]);
+    let zone =
+        format!(r#"<platform version="4.1"><zone id="z" routing="None">{TWO}</zone></platform>"#);
+    assert_eq!(
+        faults(&format!("<?xml version=\"1.0\"?>\n<!-- x -->{zone}\n<!-- y -->\n")),
+        [""; 0]
+    );
+    assert_eq!(
+        faults(&format!("{zone}\n{zone}")),
+        ["2:1: a second outermost element; the file ends with </platform>"]
+    );
+    assert_eq!(
+        faults(&format!("{zone}\ngarbage")),
+        ["2:1: expected an element, found the text `garbage`"]
+    );
+    assert_eq!(faults(&format!("x\n{zone}")), ["1:1: expected an element, found the text `x`"]);
+    let inside = in_zone(&format!("{TWO} garbage\n&lt;<![CDATA[more]]>"));
+    assert_eq!(inside.len(), 3, "{inside:?}");
+    assert!(inside[0].ends_with("found the text `garbage`"), "{inside:?}");
+}

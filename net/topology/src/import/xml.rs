@@ -1,5 +1,7 @@
-//! XML as SimGrid's files use it: elements and their attributes with their places; text, comments
-//! and declarations are skipped. There are no entities but XML's own five.
+//! XML as SimGrid's files use it: one outermost element, and elements and their attributes with
+//! their places. Comments, declarations and processing instructions are skipped. Text is an error,
+//! because no element of these files holds any. The only entities are XML's own five and references
+//! to characters by number.
 
 use quick_xml::{
     Reader, XmlVersion,
@@ -58,18 +60,36 @@ pub enum Part {
 }
 
 /// Reads a text and passes on its parts in order. Every `Open` has its `Close`, unless there is an
-/// error. Attributes that cannot be read are errors that do not end the reading; a tag that does
-/// not close is.
+/// error. Attributes that cannot be read, text and a second outermost element are errors that do
+/// not end the reading; a tag that does not close is.
+// Long because it lists the events of the parser.
 pub fn read(text: &str, mut each: impl FnMut(Part)) -> Result<(), Faults> {
     let lines = Lines::new(text);
     let mut faults = Faults::default();
     let mut reader = Reader::from_str(text);
     let mut open: Vec<(String, Place)> = Vec::new();
+    let mut root: Option<String> = None;
     loop {
         let start = usize::try_from(reader.buffer_position()).unwrap_or(usize::MAX);
-        match reader.read_event() {
+        let event = reader.read_event();
+        let end = usize::try_from(reader.buffer_position()).unwrap_or(usize::MAX);
+        let content = text.get(start..end).unwrap_or_default();
+        let misplaced = match (&event, &root) {
+            (Ok(Event::Start(_) | Event::Empty(_)), Some(root)) if open.is_empty() => {
+                Some(format!("a second outermost element; the file ends with </{root}>"))
+            }
+            (Ok(Event::Text(_) | Event::CData(_) | Event::GeneralRef(_)), _) => stray(content),
+            _ => None,
+        };
+        if let Some(message) = misplaced {
+            let blank = content.len() - content.trim_start().len();
+            let (line, column) = lines.place(start.saturating_add(blank));
+            faults.push(Fault::at(line, column, message));
+        }
+        match event {
             Ok(Event::Start(tag)) => {
                 let element = element(&tag, start, &lines, &mut faults);
+                root.get_or_insert_with(|| element.name.clone());
                 if open.len() == DEPTH {
                     let message =
                         format!("elements stand within each other more than {DEPTH} deep");
@@ -81,6 +101,7 @@ pub fn read(text: &str, mut each: impl FnMut(Part)) -> Result<(), Faults> {
             }
             Ok(Event::Empty(tag)) => {
                 let element = element(&tag, start, &lines, &mut faults);
+                root.get_or_insert_with(|| element.name.clone());
                 let name = element.name.clone();
                 each(Part::Open(element));
                 each(Part::Close(name));
@@ -105,6 +126,13 @@ pub fn read(text: &str, mut each: impl FnMut(Part)) -> Result<(), Faults> {
     faults.or(())
 }
 
+/// Says that there is text where only elements stand, unless it is nothing but blanks.
+fn stray(content: &str) -> Option<String> {
+    let word = content.split_whitespace().next()?;
+    let shown: String = word.chars().take(20).collect();
+    Some(format!("expected an element, found the text `{shown}`"))
+}
+
 fn element(tag: &BytesStart, start: usize, lines: &Lines, faults: &mut Faults) -> Element {
     let name = tag.name().0.to_owned();
     let mut attributes: Vec<Attribute> = Vec::new();
@@ -114,14 +142,17 @@ fn element(tag: &BytesStart, start: usize, lines: &Lines, faults: &mut Faults) -
                 // Names are slices of the tag, which begins behind its `<`.
                 let offset =
                     (attribute.key.0.as_ptr() as usize).wrapping_sub(tag.as_ptr() as usize);
-                attributes.push(Attribute {
-                    name: attribute.key.0.to_owned(),
-                    value: attribute
-                        .normalized_value(XmlVersion::Implicit1_0)
-                        .unwrap_or_default()
-                        .into_owned(),
-                    place: lines.place(start.saturating_add(offset).saturating_add(1)),
-                });
+                let place = lines.place(start.saturating_add(offset).saturating_add(1));
+                let name = attribute.key.0.to_owned();
+                let value = attribute.normalized_value(XmlVersion::Implicit1_0);
+                let value = value.map_or_else(
+                    |error| {
+                        faults.push(Fault::at(place.0, place.1, format!("`{name}`: {error}")));
+                        attribute.value.to_string()
+                    },
+                    std::borrow::Cow::into_owned,
+                );
+                attributes.push(Attribute { name, value, place });
             }
             Err(error) => {
                 let (line, column) = lines.place(start);
