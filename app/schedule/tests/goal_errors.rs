@@ -52,7 +52,33 @@ fn header() {
     check("num_ranks 1 foo rank 0 {}", &["1:13: error: expected the end of the line, found `foo`"]);
     check(
         "num_ranks 4000000000 rank 3999999999 { }",
-        &["1:1: error: num_ranks is 4000000000, but 4000000000 ranks have no block"],
+        &[
+            "1:1: error: num_ranks is 4000000000, but 3999999999 ranks have no block (at most 65536 ranks may have no block)",
+        ],
+    );
+    // Rank 69999 lies beyond what the text can hold, and has a block all the same.
+    check(
+        "num_ranks 70000\nrank 69999 {\ncalc 5\n}\n",
+        &[
+            "1:1: error: num_ranks is 70000, but 69999 ranks have no block (at most 65536 ranks may have no block)",
+        ],
+    );
+}
+
+#[test]
+fn a_text_that_is_no_goal_is_one_error() {
+    let help = "begin the file with `num_ranks` and the number of ranks";
+    let missing = format!("1:1: error: `num_ranks` is missing ({help})");
+    check("Dear reader,\nthis is a letter.\nIt has {three} lines.\n", &[&missing]);
+    check("", &[&missing]);
+    // What looks like a part of a schedule is told line by line.
+    check(
+        "x\nl1: calc 5\n",
+        &[
+            "1:1: error: expected `num_ranks` or `rank`, found `x`",
+            &missing,
+            "2:1: error: expected `num_ranks` or `rank`, found `l1` (operations stand inside `rank N { … }`)",
+        ],
     );
 }
 

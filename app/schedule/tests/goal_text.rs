@@ -191,7 +191,7 @@ fn not_too_many_ranks_are_missing() {
     let (image, _) = read(&text(65_537));
     assert_eq!((image.ranks(), image.op(65_536, 0).size), (65_537, 3));
     let errors = Image::from_text(text(65_538).as_bytes()).unwrap_err();
-    let expect = "1:1: error: num_ranks is 65538, but 65537 ranks have no block";
+    let expect = "1:1: error: num_ranks is 65538, but 65537 ranks have no block (at most 65536 ranks may have no block)";
     assert_eq!(errors[0].to_string(), expect);
 }
 

@@ -1,5 +1,7 @@
 //! Text to binary.
 
+use std::collections::BTreeSet;
+
 use super::diagnostic::{Diagnostic, Mark, Mistake, Mistakes, nearest, shown};
 use super::format::{BASE, BLOB_HEADER, HEADER, MAGIC, SPAN};
 use super::image::Image;
@@ -77,6 +79,8 @@ struct Compiler<'a> {
     /// the number of ranks was known in time.
     out: Vec<u8>,
     parts: Vec<RankBlock>,
+    /// Ranks with a block whose numbers are too high to be kept.
+    beyond: BTreeSet<u32>,
     highest_cpu: u8,
     highest_nic: u8,
     unused: Unused,
@@ -104,6 +108,7 @@ impl<'a> Sink<'a> for Compiler<'a> {
         self.forward.clear();
         self.labels.clear();
         self.rank = rank.filter(|rank| (*rank as usize) < self.limit);
+        self.beyond.extend(rank.filter(|_| self.rank.is_none()));
         let Some(rank) = self.rank else { return };
         let count = self.parts.len().max(rank as usize + 1);
         self.parts.resize(count, RankBlock::default());
@@ -209,12 +214,13 @@ impl<'a> Compiler<'a> {
     fn find_missing(&mut self, mistakes: &mut Mistakes<'a>) {
         let Some(mark) = self.header else { return };
         let ranks = self.ranks as usize;
-        let present = self.parts.iter().filter(|part| part.line != 0).count();
+        let present = self.parts.iter().filter(|part| part.line != 0).count() + self.beyond.len();
         let missing = ranks.saturating_sub(present);
         let first = self.parts.iter().position(|part| part.line == 0).unwrap_or(self.parts.len());
         if missing > MISSING {
             let message = format!("num_ranks is {ranks}, but {missing} ranks have no block");
-            mistakes.error(&Mistake::new(mark, 9, message));
+            let help = format!("at most {MISSING} ranks may have no block");
+            mistakes.error(&Mistake::new(mark, 9, message).help(Some(help)));
         } else if missing > 0 && !mistakes.failed() {
             let message = match missing {
                 1 => format!("rank {first} has no block and does nothing"),

@@ -58,10 +58,20 @@ pub trait Sink<'a> {
 pub fn parse<'a, S: Sink<'a>>(text: &'a [u8], sink: &mut S) -> Mistakes<'a> {
     let scan = Scanner::new(text);
     let start = scan.mark();
-    let mut parser =
-        Parser { scan, mistakes: Mistakes::new(text), sink, ranks: None, early: Vec::new() };
+    let mut parser = Parser {
+        scan,
+        mistakes: Mistakes::new(text),
+        sink,
+        ranks: None,
+        has_block: false,
+        early: Vec::new(),
+    };
     parser.file();
     if parser.ranks.is_none() {
+        if !parser.has_block && parser.mistakes.failed() {
+            // Nothing in it is GOAL: what is wrong with each of its lines tells nobody anything.
+            parser.mistakes = Mistakes::new(text);
+        }
         let help = "begin the file with `num_ranks` and the number of ranks".to_owned();
         let mistake = Mistake::new(start, 0, "`num_ranks` is missing".into());
         parser.mistakes.error(&mistake.help(Some(help)));
@@ -80,6 +90,8 @@ struct Parser<'a, 's, S> {
     mistakes: Mistakes<'a>,
     sink: &'s mut S,
     ranks: Option<u32>,
+    /// Whether there is a block, or something that looks like one.
+    has_block: bool,
     /// Ranks named before their number is known.
     early: Vec<(Mark, usize, u32)>,
 }
@@ -122,6 +134,7 @@ impl<'a, S: Sink<'a>> Parser<'a, '_, S> {
             return self.num_ranks(mark);
         }
         if word == RANK {
+            self.has_block = true;
             self.block(mark);
             return Ok(());
         }
@@ -131,6 +144,7 @@ impl<'a, S: Sink<'a>> Parser<'a, '_, S> {
         self.scan.rewind(mark);
         let mistake = self.scan.expected("`num_ranks` or `rank`");
         let inside = OPERATIONS.contains(&word) || self.starts_statement();
+        self.has_block |= typo || inside;
         let outside = || inside.then(|| "operations stand inside `rank N { … }`".to_owned());
         let mistake = mistake.help(help.or_else(outside));
         if typo {
