@@ -138,9 +138,9 @@ pub fn listed(text: &str, names: &[&str]) -> Result<Vec<(u32, Slots)>, Faults> {
 }
 
 /// The placement of a file: a rank and the name of its host per line, or `rank N=HOST slot=…` as in
-/// Open MPI's rank files, of which the slot means nothing here; `#` begins a comment. A rank that
-/// is placed twice or not at all, and a host that does not exist, are errors. `names` are those of
-/// all hosts, by number.
+/// Open MPI's rank files, of which the slot means nothing here; `#` begins a comment. Names may
+/// hold blanks, but not in rank files. A rank that is placed twice or not at all, and a host that
+/// does not exist, are errors. `names` are those of all hosts, by number.
 pub fn from_file(text: &str, ranks: u32, names: &[&str]) -> Result<Vec<u32>, Faults> {
     let known: FxHashMap<&str, u32> = names.iter().copied().zip(0..).collect();
     let mut faults = Faults::default();
@@ -154,7 +154,12 @@ pub fn from_file(text: &str, ranks: u32, names: &[&str]) -> Result<Vec<u32>, Fau
         let column = |word: &str| column_of(line, word);
         let pair = match first {
             "rank" => words.next().and_then(|word| word.split_once('=')),
-            _ => words.next().filter(|_| words.next().is_none()).map(|name| (first, name)),
+            // The name of a host may hold blanks.
+            _ => {
+                let name = line.trim().strip_prefix(first).unwrap_or_default().trim_start();
+                let is_one = known.contains_key(name) || name.split_whitespace().count() == 1;
+                is_one.then_some((first, name))
+            }
         };
         let Some((first, name)) = pair else {
             faults.push(Fault::at(number, column(first), "expected a rank and a host"));

@@ -75,3 +75,14 @@ fn rank_files() {
     let text = "rank 0=b slot=1:0-2\nrank 1=a slot=0:0,1\nrank 2=a\n";
     assert_eq!(place::from_file(text, 3, &["a", "b"]).unwrap(), [1, 0, 0]);
 }
+
+#[test]
+fn names_of_hosts_may_hold_blanks() {
+    let names = ["node one", "two"];
+    assert_eq!(
+        topology::place::from_file("1 node one\n0 two # last\n", 2, &names).unwrap(),
+        [1, 0]
+    );
+    let faults = topology::place::from_file("0 two three\n1 two\n", 2, &names).unwrap_err();
+    assert_eq!(faults.0[0].message, "expected a rank and a host");
+}
