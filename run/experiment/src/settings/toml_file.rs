@@ -1,6 +1,6 @@
 //! Reading of experiment files: all mistakes at once, each with its place.
 
-use std::{ops::Range, path::Path, sync::Arc};
+use std::{collections::BTreeSet, ops::Range, path::Path, sync::Arc};
 
 use toml::de::{DeTable, DeValue};
 
@@ -45,14 +45,23 @@ pub(crate) fn read(source: &Arc<Source>) -> (Vec<Assignment>, Vec<Diagnostic>) {
     reader.table(table.get_ref(), "");
     if !syntax.is_empty() {
         // The parser recovers from a broken line; errors that follow from the recovery are dropped.
-        let broken: Vec<_> = syntax.iter().filter_map(|d| d.place.line()).collect();
-        let sound = |place: &Place| place.line().is_none_or(|line| !broken.contains(&line));
+        let broken: BTreeSet<_> = syntax.iter().map(|found| line_start(&found.place)).collect();
+        let sound = |place: &Place| !broken.contains(&line_start(place));
         reader.assignments.retain(|assignment| sound(&assignment.place));
         reader.diagnostics.retain(|diagnostic| sound(&diagnostic.place));
     }
     reader.diagnostics.extend(syntax);
     (reader.assignments, reader.diagnostics)
 }
+
+/// Where the line of a place in a text starts.
+fn line_start(place: &Place) -> usize {
+    let Place::Text(source, span) = place else { return 0 };
+    source.text.get(..span.start).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1)
+}
+
+/// So many mistakes of a file are compared with what is known; of more, at most a few are shown.
+const COMPARED: usize = 1000;
 
 struct Reader<'a> {
     source: &'a Arc<Source>,
@@ -158,7 +167,8 @@ impl Reader<'_> {
             "" => format!("unknown {what} `{name}`"),
             _ => format!("unknown {what} `{name}` in [{table}]"),
         };
-        let help = keys::suggestion(table, name);
+        let compared = self.diagnostics.len() < COMPARED;
+        let help = compared.then(|| keys::suggestion(table, name)).flatten();
         let place = self.place(span);
         self.diagnostics.push(Diagnostic::new(place, message).help(help));
     }
