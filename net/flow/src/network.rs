@@ -104,7 +104,8 @@ impl<R: Routes, P: Probe<Load>> Network<R, P> {
             penalty += parameters.weight / bandwidth;
             uses.push(Use { link: *link, weight: 1.0 });
         }
-        if latency > 0.0 && parameters.window > 0.0 {
+        // A Vivaldi zone adds a distance to no link at all; SimGrid has no window there.
+        if latency > 0.0 && parameters.window > 0.0 && !links.is_empty() {
             bound = bound.min(parameters.window / (2.0 * latency));
         }
         // So SimGrid has it: a route without latency does not count its links.

@@ -251,10 +251,11 @@ impl Solver {
             let state = &system.rising[variable as usize];
             let (limit, by) = (state.limit, state.limit_by);
             // At equal levels a full link outside has the say, for then it need not be opened; but
-            // a fat pipe stops its flows.
+            // a fat pipe stops its flows. Where a flow's bound is the fat pipe's bandwidth,
+            // rounding decides, as it does in SimGrid.
             let bar = match by {
-                _ if fat => level * (1.0 - TIE),
                 OWN => level,
+                _ if fat => level * (1.0 - TIE),
                 _ => level * (1.0 + SAME),
             };
             if limit < bar {
@@ -298,8 +299,11 @@ impl Solver {
                 let link = &mut links[slot.link as usize];
                 if slot.share * level < link.capacity * (1.0 - TIE) {
                 } else if hot.open {
-                    // Full, although something else stops this one.
-                    link.found = level;
+                    // Full, although something else stops this one. A flow at its bound leaves the
+                    // pipe to the others.
+                    if group != OWN {
+                        link.found = level;
+                    }
                 } else {
                     self.more.push(slot.link);
                 }
