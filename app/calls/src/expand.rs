@@ -26,6 +26,12 @@ pub trait Sink {
     /// Gives the next message its number among the messages between its two ranks in this
     /// collective. Without a number, messages match in the order in which they are posted.
     fn number(&mut self, number: u32);
+
+    /// Returns whether this is the first question of this kind about the communicator: a choice of
+    /// algorithms asks before what it does only once for each.
+    fn is_first(&mut self) -> bool {
+        false
+    }
 }
 
 /// A choice of algorithms for collectives.

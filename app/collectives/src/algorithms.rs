@@ -14,6 +14,7 @@ use crate::layout::{Blocks, Nodes};
 use crate::names::{find, plan, resolve};
 use crate::plan::{Action, Buffer, Plan, Region};
 use crate::schedgen::Schedgen;
+use crate::set_up::{NUMBER, needs_nodes, set_up};
 
 /// Algorithms by name, those that a library chooses, or Schedgen's.
 ///
@@ -33,7 +34,14 @@ pub struct Algorithms {
     chooser: Option<&'static str>,
     /// By collective and algorithm, the number of calls.
     taken: Arc<Mutex<BTreeMap<(usize, &'static str), u64>>>,
+    /// Whether SMPI's replay is imitated: vectors without elements are sent all the same, and the
+    /// first algorithm for nodes on a communicator sets these up.
+    pub imitates_smpi: bool,
 }
+
+/// The number of the first message between two ranks that sets nodes up; those of a collective lie
+/// below.
+const SET_UP: u32 = 1 << 20;
 
 impl Algorithms {
     /// Returns what a library of this name, such as `openmpi`, chooses, or Schedgen if there is
@@ -53,6 +61,7 @@ impl Algorithms {
             reduction: TimePerByte::ZERO,
             chooser: chooser.map(|entry| entry.name),
             taken: Arc::default(),
+            imitates_smpi: false,
         }
     }
 
@@ -93,6 +102,12 @@ impl Expand for Algorithms {
         };
         let fits = what.element > 0 && whole(shared) && whole(receives);
         let element = if fits { what.element } else { 1 };
+        let (shared, receives) = (blocks(shared, element), blocks(receives, element));
+        // A plan for one element stands for a vector without any.
+        let empty = self.imitates_smpi
+            && (collective.is_whole() || collective == Collective::ReduceScatter)
+            && shared.start(what.ranks) == 0;
+        let one = Blocks::Same(1);
         let call = Call {
             ranks: what.ranks,
             rank: what.me,
@@ -100,8 +115,8 @@ impl Expand for Algorithms {
             element,
             commutative: what.commutative,
             segment: None,
-            blocks: &blocks(shared, element),
-            received: &blocks(receives, element),
+            blocks: if empty { &one } else { &shared },
+            received: &receives,
             nodes: &self.nodes,
             inside: &self.names,
         };
@@ -110,14 +125,28 @@ impl Expand for Algorithms {
             let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
             *taken.entry((collective as usize, entry.name)).or_default() += 1;
         }
+        let before = if self.imitates_smpi && needs_nodes(collective, name) && sink.is_first() {
+            post(&set_up(&call), (NUMBER, SET_UP), TimePerByte::ZERO, &[], sink)
+        } else {
+            Vec::new()
+        };
+        let before: Vec<u32> = before.into_iter().flatten().collect();
         let plan = plan(collective, name, &call).map_err(|error| error.to_string())?;
-        post(&plan, element, self.reduction, sink);
+        let element = if empty { 0 } else { element };
+        post(&plan, (element, 0), self.reduction, &before, sink);
         Ok(())
     }
 }
 
-/// Posts the steps of a plan. Copies cost nothing and have no operation.
-fn post(plan: &Plan, element: u64, reduction: TimePerByte, sink: &mut dyn Sink) {
+/// Posts the steps of a plan, whose messages have numbers from `first` on, behind the operations
+/// `before`. Copies cost nothing and have no operation. Returns what stands for each step.
+fn post(
+    plan: &Plan,
+    (element, first): (u64, u32),
+    reduction: TimePerByte,
+    before: &[u32],
+    sink: &mut dyn Sink,
+) -> Vec<SmallVec<[u32; 2]>> {
     let bytes = |region: Region| match region.buffer {
         Buffer::Control => region.len,
         _ => region.len.saturating_mul(element),
@@ -127,11 +156,14 @@ fn post(plan: &Plan, element: u64, reduction: TimePerByte, sink: &mut dyn Sink) 
     for (step, (action, required)) in (0..).zip(plan.steps()) {
         let required = required.iter().filter_map(|step| done.get(*step as usize));
         let mut after: SmallVec<[u32; 2]> = required.flatten().copied().collect();
+        if after.is_empty() {
+            after.extend_from_slice(before);
+        }
         after.sort_unstable();
         after.dedup();
         let op = match action {
             Action::Send { to, tag, from } => {
-                sink.number(tag);
+                sink.number(first + tag);
                 let send = sink.send(to, bytes(from), &after);
                 if plan.is_blocking(step) {
                     sink.blocking(send);
@@ -139,7 +171,7 @@ fn post(plan: &Plan, element: u64, reduction: TimePerByte, sink: &mut dyn Sink) 
                 Some(send)
             }
             Action::Recv { from, tag, into } => {
-                sink.number(tag);
+                sink.number(first + tag);
                 let receive = sink.receive(from, bytes(into), &after);
                 if plan.is_blocking(step) {
                     sink.blocking(receive);
@@ -154,6 +186,7 @@ fn post(plan: &Plan, element: u64, reduction: TimePerByte, sink: &mut dyn Sink) 
         };
         done.push(op.map_or(after, |op| SmallVec::from_slice(&[op])));
     }
+    done
 }
 
 fn blocks(amount: &Amount, element: u64) -> Blocks {

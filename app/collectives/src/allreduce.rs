@@ -8,7 +8,7 @@ use calls::Collective;
 
 use crate::{
     allgather,
-    call::{Call, Team},
+    call::{Call, NO_CHOICES, Team},
     halving::{self, Order},
     layout::Blocks,
     plan::{Plan, Region},
@@ -17,14 +17,18 @@ use crate::{
     tree::{self, Reduction, Tree},
 };
 
-use Way::{Automatic, Run, Same, Select};
+use Way::{Automatic, Run, Select};
 
 const COMMUTES: &[(Need, &str)] = &[(Need::Commutative, "rdb")];
 const RABENSEIFNER: &[(Need, &str)] = &[(Need::Commutative, "rdb"), (Need::ElementPerPower, "rdb")];
 
 /// Algorithms of `allreduce`.
 pub const ALLREDUCE: &[Entry] = &[
-    Entry::new("default", Same("redbcast"), "reduce to rank 0, broadcast"),
+    Entry::new(
+        "default",
+        Run(|call, plan| reduce_bcast(&Call { inside: &NO_CHOICES, ..*call }, plan)),
+        "`default` reduce to rank 0, `default` broadcast, whatever is chosen for these",
+    ),
     Entry::new(
         "lr",
         Run(logical_ring),
@@ -95,7 +99,7 @@ pub const ALLREDUCE: &[Entry] = &[
         "binomial trees in nodes, Rabenseifner among leaders",
     )
     .needs(COMMUTES),
-    Entry::new("redbcast", Run(reduce_bcast), "`default` reduce to rank 0, binomial broadcast"),
+    Entry::new("redbcast", Run(reduce_bcast), "reduce to rank 0, broadcast, as chosen for these"),
     Entry::new("ompi", Select("openmpi"), "as Open MPI chooses"),
     Entry::new("smpi_ompi", Select("smpi_ompi"), "as SMPI chooses under the name `ompi`"),
     Entry::new(

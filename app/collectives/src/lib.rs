@@ -33,6 +33,7 @@ mod reduce_scatter;
 mod scan;
 mod schedgen;
 mod selection;
+mod set_up;
 mod table;
 mod tree;
 
@@ -46,4 +47,5 @@ pub use names::{
 pub use plan::{Action, Buffer, Handle, Plan, Region};
 pub use schedgen::Schedgen;
 pub use selection::{LIBRARIES, Library};
+pub use set_up::{NUMBER, needs_nodes, set_up};
 pub use table::{Entry, Need, Way};

@@ -1,14 +1,16 @@
-//! A run's traces: which files they are, and what reads each.
+//! The traces of a run: finds their files and opens the reader of each.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::definitions::Definitions;
 use crate::format::{self, Reader};
 use crate::record::{Between, Record};
 use crate::text::allprof::{self, AllprofReader};
-use crate::text::independent::{self, IndependentReader, SPEED};
+use crate::text::independent::{self, IndependentReader, SPEED, Spans};
+use crate::text::lines::Span;
 
 /// The format of a run's traces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,17 +32,19 @@ pub struct Traces {
     pub files: Vec<PathBuf>,
     /// Operations per second of a host, for time-independent traces.
     pub speed: u64,
+    /// The lines of each rank, if all ranks share one file.
+    pub spans: Option<Spans>,
 }
 
-/// Why there are no traces.
+/// The reason why there are no traces.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// A file cannot be read.
     #[error("{}: {error}", path.display())]
     Io {
-        /// Which.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// The system's reason.
         error: io::Error,
     },
     /// No file or folder has this name, and no rank files start with it.
@@ -52,7 +56,7 @@ pub enum OpenError {
     /// Ranks are missing.
     #[error("{}: no trace of rank {rank}, but one of rank {next}", folder.display())]
     Gap {
-        /// Where.
+        /// The folder or file.
         folder: PathBuf,
         /// The first that is missing.
         rank: usize,
@@ -69,15 +73,21 @@ pub enum OpenError {
         /// Another.
         second: PathBuf,
     },
+    /// An index is empty.
+    #[error("{}: this index lists no files", .0.display())]
+    NoFiles(PathBuf),
+    /// A file of all ranks is empty.
+    #[error("{}: there are no actions in it", .0.display())]
+    NoActions(PathBuf),
     /// A file is of an unknown format.
     #[error("{}: neither one of Heddle's traces nor liballprof's text", .0.display())]
     Unknown(PathBuf),
     /// A file of ours cannot be read.
     #[error("{}: {error}", path.display())]
     Heddle {
-        /// Which.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         error: format::Error,
     },
 }
@@ -87,11 +97,11 @@ const EXTENSIONS: [&str; 4] = ["hdl", "txt", "dat", "trace"];
 
 /// The text before a file's rank, and the rank.
 fn rank_of(path: &Path) -> Option<(String, usize)> {
-    let extension = path.extension()?.to_str()?;
+    let extension = path.extension().map(|extension| extension.to_str().unwrap_or("?"));
     let stem = path.file_stem()?.to_str()?;
     let prefix = stem.trim_end_matches(|c: char| c.is_ascii_digit());
     let rank = stem.get(prefix.len()..)?.parse().ok()?;
-    EXTENSIONS.contains(&extension).then(|| (prefix.to_owned(), rank))
+    extension.is_none_or(|known| EXTENSIONS.contains(&known)).then(|| (prefix.to_owned(), rank))
 }
 
 impl Traces {
@@ -107,8 +117,8 @@ impl Traces {
     /// names of such files, one of them, or an index of time-independent traces.
     pub fn find(path: &Path) -> Result<Self, OpenError> {
         if path.extension().is_some_and(|extension| extension == "index") {
-            let files = independent::index(path)?;
-            return Ok(Self { form: Form::Independent, files, speed: SPEED });
+            let (files, spans) = independent::index(path)?;
+            return Ok(Self { form: Form::Independent, files, speed: SPEED, spans });
         }
         let ranked = if path.is_dir() {
             let indices = Self::listed(path, |name| {
@@ -134,7 +144,7 @@ impl Traces {
             }
         })?;
         let form = Self::form(first)?;
-        Ok(Self { form, files, speed: SPEED })
+        Ok(Self { form, files, speed: SPEED, spans: None })
     }
 
     fn with_prefix(path: &Path) -> Result<Vec<PathBuf>, OpenError> {
@@ -163,6 +173,11 @@ impl Traces {
     fn ranked(files: Vec<PathBuf>) -> Vec<(usize, PathBuf)> {
         let rank = |path: PathBuf| rank_of(&path).map(|(_, rank)| (rank, path));
         let mut ranked: Vec<_> = files.into_iter().filter_map(rank).collect();
+        // Files without an extension are traces where no others are.
+        let has_extension = |(_, path): &(usize, PathBuf)| path.extension().is_some();
+        if ranked.iter().any(has_extension) {
+            ranked.retain(has_extension);
+        }
         ranked.sort();
         ranked
     }
@@ -191,6 +206,7 @@ impl Traces {
         let mut file = File::open(path).map_err(fail)?;
         let got = format::fill(&mut file, &mut start).map_err(fail)?;
         let start = start.get(..got).unwrap_or_default();
+        let start = start.strip_prefix(units::text::MARK).unwrap_or(start);
         if start.starts_with(&format::MAGIC) {
             Ok(Form::Heddle)
         } else if start.starts_with(b"#") || start.starts_with(b"MPI_") {
@@ -208,7 +224,8 @@ impl Traces {
     /// Opens the trace of a rank.
     pub fn open(&self, rank: u32) -> Result<Stream, OpenError> {
         let path = self.files.get(rank as usize).cloned().unwrap_or_default();
-        let file = Closed { path: path.clone(), at: 0 };
+        let spans = self.spans.as_ref().and_then(|spans| spans.get(rank as usize)).cloned();
+        let file = Closed { path: path.clone(), at: 0, spans: spans.clone(), span: 0 };
         Ok(match self.form {
             Form::Heddle => {
                 let reader = Reader::new(file);
@@ -228,6 +245,9 @@ impl Traces {
             Form::Independent => {
                 let mut input = IndependentReader::new(file, rank, self.ranks());
                 input.set_speed(self.speed as f64);
+                if let Some(spans) = spans {
+                    input.set_spans(spans);
+                }
                 Stream { path, input: Input::Independent(Box::new(input)) }
             }
         })
@@ -239,15 +259,39 @@ impl Traces {
 struct Closed {
     path: PathBuf,
     at: u64,
+    /// The parts of the file that are read; all of it, if there are none.
+    spans: Option<Arc<[Span]>>,
+    /// The part that is read next.
+    span: usize,
 }
 
 impl Read for Closed {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let mut file = File::open(&self.path)?;
-        file.seek(SeekFrom::Start(self.at))?;
-        let got = file.read(into)?;
-        self.at += got as u64;
-        Ok(got)
+        let Some(spans) = &self.spans else {
+            file.seek(SeekFrom::Start(self.at))?;
+            let got = file.read(into)?;
+            self.at += got as u64;
+            return Ok(got);
+        };
+        let mut filled = 0;
+        while let (Some(span), Some(rest)) =
+            (spans.get(self.span), into.get_mut(filled..).filter(|rest| !rest.is_empty()))
+        {
+            self.at = self.at.max(span.start);
+            file.seek(SeekFrom::Start(self.at))?;
+            let left = span.end.saturating_sub(self.at);
+            let got = file.by_ref().take(left).read(rest)?;
+            if got == 0 && left > 0 {
+                // The file has become shorter.
+                break;
+            }
+            (self.at, filled) = (self.at + got as u64, filled + got);
+            if self.at >= span.end {
+                self.span += 1;
+            }
+        }
+        Ok(filled)
     }
 }
 
@@ -278,7 +322,8 @@ impl Stream {
     /// The calls that are still to come, for who wants to look at them before; not of text traces.
     pub fn ahead(&self) -> Option<Self> {
         let Input::Heddle(reader) = &self.input else { return None };
-        let rest = Closed { path: self.path.clone(), at: reader.next_block() };
+        let path = self.path.clone();
+        let rest = Closed { path, at: reader.next_block(), spans: None, span: 0 };
         let input = Input::Heddle(Box::new(reader.ahead(rest)));
         Some(Self { path: self.path.clone(), input })
     }
@@ -292,13 +337,13 @@ impl Stream {
         }
     }
 
-    /// The name of a call outside the table.
+    /// Returns the name of a call, also of one outside the table.
     pub fn name(&self, id: u32) -> &str {
         let known = calls::Table::get().by_id(id).map(|call| call.name);
         known.or_else(|| self.definitions().names.get(&id).map(String::as_str)).unwrap_or("a call")
     }
 
-    /// The file.
+    /// Returns the path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -271,3 +271,31 @@ fn registration_and_connection_cost() {
         .collect();
     assert_eq!(calcs, [1_102_000, 52_000]);
 }
+
+/// A receive that is cancelled and then freed never takes a message, whether it is persistent or
+/// not. The message of the same tag that rank 1 sends at 4 goes to the receive that waits for it:
+/// 5, and 1 us of computation. A receive that is only freed is waited for, and at the end: the
+/// computation before goes on.
+#[test]
+fn receives_that_are_cancelled_and_freed() {
+    let send = || program(vec![("MPI_Send", 4, 4, buffer(1, &[0, 7, 0]))], 4);
+    let receive = |name, number| {
+        let start =
+            if name == "MPI_Recv_init" { vec![("MPI_Start", 0, 0, vec![number])] } else { vec![] };
+        let mut calls = vec![(name, 0, 0, buffer(1, &[-1, 7, 0, number]))];
+        calls.extend(start);
+        calls
+    };
+    for name in ["MPI_Irecv", "MPI_Recv_init"] {
+        let mut calls: Vec<Call> = receive(name, 9);
+        calls.push(("MPI_Cancel", 1, 1, vec![9]));
+        calls.push(("MPI_Request_free", 1, 1, vec![9]));
+        calls.push(("MPI_Recv", 2, 5, buffer(1, &[1, 7, 0, 1, 7, 4])));
+        let traces = run("cancelled-and-freed", &[program(calls, 6), send()], &[]);
+        assert_eq!(finish(&traces, &Options::default()), [6, 4], "{name}");
+    }
+    let mut calls: Vec<Call> = receive("MPI_Irecv", 9);
+    calls.push(("MPI_Request_free", 1, 1, vec![9]));
+    let traces = run("freed", &[program(calls, 3), send()], &[]);
+    assert_eq!(finish(&traces, &Options::default()), [5, 4]);
+}

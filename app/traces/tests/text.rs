@@ -310,3 +310,152 @@ fn sleep_is_written_as_sleep() {
     let written = std::fs::read_to_string(path.join("rank-0.txt")).unwrap();
     assert_eq!(written, "0 init\n0 compute 1000000\n0 sleep 0.5\n0 finalize\n");
 }
+
+fn opened(name: &str, files: &[(&str, &str)]) -> Result<Traces, String> {
+    Traces::find(&folder(name, files).join("run.index")).map_err(|error| error.to_string())
+}
+
+#[test]
+fn an_index_without_files_and_a_file_without_actions_are_errors() {
+    let error = opened("ti-empty-index", &[("run.index", "# nothing\n")]).unwrap_err();
+    assert!(error.ends_with("run.index: this index lists no files"), "{error}");
+    let error = opened("ti-no-actions", &[("run.index", "a.ti\n"), ("a.ti", "# x\n")]).unwrap_err();
+    assert!(error.ends_with("a.ti: there are no actions in it"), "{error}");
+}
+
+/// Each file belongs to the rank whose place in the index it has.
+#[test]
+fn an_index_in_another_order_is_an_error() {
+    let traces = opened(
+        "ti-order",
+        &[
+            ("run.index", "b.ti\na.ti\n"),
+            ("a.ti", "0 init\n0 send 1 7 8\n0 finalize\n"),
+            ("b.ti", "1 init\n1 recv 0 7 8\n1 finalize\n"),
+        ],
+    );
+    let error = error_of(&traces.unwrap());
+    for part in ["b.ti:1:1\n", "rank 1 in the trace of rank 0", "a.ti:1:1\n"] {
+        assert!(error.contains(part), "{part}: {error}");
+    }
+}
+
+/// The number of ranks is that of the ranks with lines, so that no number decides how many there
+/// are.
+#[test]
+fn a_file_of_all_ranks_has_lines_of_each() {
+    let find = |name: &str, text: &str| opened(name, &[("run.index", "a.ti\n"), ("a.ti", text)]);
+    let error = find("ti-far-rank", "0 init\n18446744073709551615 init\n").unwrap_err();
+    assert!(error.contains("no trace of rank 1, but one of rank"), "{error}");
+    let error = find("ti-gap", "0 init\n3 init\n1 init\n").unwrap_err();
+    assert!(error.ends_with("no trace of rank 2, but one of rank 3"), "{error}");
+    // Lines that alternate count as in the file: rank 1's third is line 6.
+    let text = "0 init\n1 init\n# x\n0 barrier\n1 barrier\n1 fly\n0 finalize\n1 finalize\n";
+    let error = error_of(&find("ti-alternate", text).unwrap());
+    assert!(error.contains("a.ti:6:3\n") && error.contains("unknown action `fly`"), "{error}");
+    let text = text.replace("1 fly\n", "");
+    assert_eq!(find("ti-alternate-right", &text).unwrap().ranks(), 2);
+}
+
+#[test]
+fn calls_behind_the_end_are_errors() {
+    let error = error_of(&one_file("ti-behind", "0 init\n0 finalize\n0 compute 5\n"));
+    assert!(
+        error.contains("a.txt:3:3\n") && error.contains("`compute` behind `finalize`"),
+        "{error}"
+    );
+    let text = "MPI_Init:-:1:2:10\nMPI_Finalize:25:-\nMPI_Barrier:26:9,0,1:27\n";
+    let path = folder("behind", &[("t-0.txt", text)]);
+    let error = error_of(&Traces::find(&path).unwrap());
+    assert!(
+        error.contains("line 3: MPI_Barrier on rank 0: it comes behind MPI_Finalize"),
+        "{error}"
+    );
+}
+
+#[test]
+fn what_a_line_does_not_use_is_warned_of() {
+    let traces = one_file("ti-more", "0 init\n0 compute 1e6 garbage\n0 barrier 7\n");
+    let compiled = compile(&traces, &Options::default()).unwrap();
+    let [first, second, third] = compiled.warnings.as_slice() else {
+        panic!("{:?}", compiled.warnings)
+    };
+    assert!(first.starts_with("this and what follows it on the line is not used"), "{first}");
+    assert!(first.contains("a.txt:2:15\n") && second.contains("a.txt:3:11\n"), "{second}");
+    assert!(third.starts_with("the trace ends without `finalize`"), "{third}");
+}
+
+#[test]
+fn a_byte_order_mark_is_passed_over() {
+    let mark = |text: &str| format!("\u{feff}{text}");
+    let files = [
+        ("run.index", mark("a.ti\nb.ti\n")),
+        ("a.ti", mark("0 init\n0 finalize\n")),
+        ("b.ti", mark("1 init\n1 finalize\n")),
+    ];
+    let traces = opened("ti-mark", &files.each_ref().map(|(name, text)| (*name, text.as_str())));
+    assert!(compile(&traces.unwrap(), &Options::default()).unwrap().warnings.is_empty());
+    let files = [("run.index", mark("a.ti\n")), ("a.ti", mark("1 init\n0 init\n"))];
+    let traces =
+        opened("ti-mark-shared", &files.each_ref().map(|(name, text)| (*name, text.as_str())));
+    assert_eq!(traces.unwrap().ranks(), 2);
+    let text = mark("MPI_Init:-:1:2:10\nMPI_Finalize:25:-\n");
+    let traces = Traces::find(&folder("mark", &[("t-0.txt", &text)])).unwrap();
+    assert_eq!((traces.form, traces.ranks()), (Form::Allprof, 1));
+    assert!(compile(&traces, &Options::default()).unwrap().warnings.is_empty());
+}
+
+/// What SMPI's recorder writes and its replayer refuses: requests of collectives by SMPI's tags,
+/// ranks that it does not know, calls that do not say which request they complete, persistent
+/// requests with their length in bytes.
+#[test]
+fn what_smpi_records_is_read() {
+    let rank = |me: u32| {
+        let other = 1 - me;
+        let wait = if me == 0 { "-333 -333" } else { "0 0" };
+        let end = format!("{me} ibarrier\n{me} wait {wait} -779\n{me} test -333 -333 -779\n");
+        let lines = if me == 0 {
+            "0 send -333 11 10 1\n0 ISsend 1 8 10 1\n0 wait 0 1 8\n0 Start 1 10 20 1\n0 wait 0 1 10\n\
+             0 Ssend 1 12 0 1\n"
+                .to_owned()
+        } else {
+            "1 irecv -333 -444 10 1\n1 wait -333 1 -444\n1 Start 1 10 20 1\n1 wait 0 1 10\n\
+             1 recv 0 12 0 1\n"
+                .to_owned()
+        };
+        let any = format!(
+            "{me} isend {other} 1 100 2\n{me} irecv {other} 1 100 2\n{me} waitAny 2\n{me} waitAny 2\n\
+             {me} isend {other} 2 100 2\n{me} irecv {other} 2 100 2\n{me} testall\n{me} waitall 2\n"
+        );
+        format!("{me} init\n{lines}{any}{end}{me} finalize\n")
+    };
+    let files = [("run.index", "a.ti\nb.ti\n".to_owned()), ("a.ti", rank(0)), ("b.ti", rank(1))];
+    let traces =
+        opened("ti-smpi", &files.each_ref().map(|(name, text)| (*name, text.as_str()))).unwrap();
+    let sizes = |rank| {
+        let ops = ops(&traces, rank).into_iter();
+        ops.filter(|op| op.0 == Kind::Send).map(|op| op.2).collect::<Vec<_>>()
+    };
+    // 10 ints; 20 bytes; none; 100 chars twice; the barrier's message.
+    assert_eq!(sizes(0).get(..5), Some(&[40, 20, 0, 100, 100][..]));
+    // An answer to the synchronous send of 40 bytes, and one to that of none.
+    assert_eq!(sizes(1).iter().filter(|size| **size == 100).count(), 2);
+    let error = error_of(&one_file("ti-startall", "0 init\n0 Startall\n0 finalize\n"));
+    assert!(error.contains("`Startall` does not say which requests it starts"), "{error}");
+}
+
+/// Double after `init` with an argument, bytes otherwise; type 14 is a long double of 16 bytes, -1
+/// has no data.
+#[test]
+fn datatypes_of_smpi() {
+    let sizes = |name: &str, init: &str| {
+        let text =
+            format!("0 {init}\n0 send 0 1 10\n0 send 0 1 10 14\n0 send 0 1 10 -1\n0 finalize\n");
+        let ops = ops(&one_file(name, &text), 0).into_iter();
+        ops.filter(|op| op.0 == Kind::Send).map(|op| op.2).collect::<Vec<_>>()
+    };
+    assert_eq!(sizes("ti-double", "init 1"), [80, 160, 0]);
+    assert_eq!(sizes("ti-bytes", "init"), [10, 160, 0]);
+    let error = error_of(&one_file("ti-type", "0 init\n0 send 0 1 10 60\n0 finalize\n"));
+    assert!(error.contains("a.txt:2:15\n") && error.contains("they are -1 and 0 to 59"), "{error}");
+}

@@ -84,8 +84,8 @@ pub trait Model: Sync {
 /// collectives are carried out, where the experiment does not say so.
 #[derive(Clone, Debug, Default)]
 pub struct Calls {
-    /// Time of `MPI_Test` and its kin.
-    pub test: Time,
+    /// Time of `MPI_Test` and its kin, if it is said.
+    pub test: Option<Time>,
     /// Time of `MPI_Iprobe` and its kin.
     pub iprobe: Time,
     /// Time of `MPI_Wtime`.

@@ -5,7 +5,7 @@ use schedule::Kind;
 use super::emit::Shape;
 use super::keys::Purpose;
 use super::onesided;
-use super::rank::{Compiler, NONE};
+use super::rank::{Compiler, NONE, Request};
 use crate::options::Mode;
 use crate::record::{Record, Status, UNKNOWN};
 use crate::source::Stream;
@@ -23,16 +23,21 @@ pub fn complete(
 ) -> Result<(), String> {
     let requests = requests(class, record);
     let is_active = |id: &i64| compiler.requests.get(id).is_some_and(|request| request.active);
+    let repeats = stream.between().is_some() && class.is_look();
+    let first = requests.first().copied();
+    let (tested, times) = compiler.tested;
+    // Without times, each look at the same request costs more than the one before it.
+    let times = if repeats && tested == first { times + 1 } else { 1 };
+    compiler.tested = (first, times);
     if class.is_look() && (!stream.is_simulated() || requests.iter().any(is_active)) {
         compiler.look(class, stream);
     }
     match class {
         Class::RequestFree => {
             let request = requests.first().and_then(|id| compiler.requests.remove(id));
-            // What was freed still has to happen before the rank is at its end.
-            compiler
-                .freed
-                .extend(request.filter(|request| request.active).into_iter().flat_map(|r| r.ops));
+            if let Some(request) = request.filter(|request| request.active) {
+                free(compiler, &request);
+            }
             return Ok(());
         }
         Class::Cancel => {
@@ -66,6 +71,19 @@ pub fn complete(
 fn requests(class: Class, record: &Record) -> &[i64] {
     let one = matches!(class, Class::Wait | Class::Test | Class::RequestFree | Class::Cancel);
     if one { record.values.get(..1).unwrap_or_default() } else { record.arguments().list() }
+}
+
+/// Frees a request that is under way. It still has to happen before the rank is at its end,
+/// unless it is a receive that was to be cancelled: nobody learns whether a message came for it.
+fn free(compiler: &mut Compiler, request: &Request) {
+    for op in &request.ops {
+        let kind = compiler.out.draft.get(*op).map(|op| op.kind);
+        if request.cancelled && kind == Some(Kind::Recv) {
+            compiler.void(*op);
+        } else {
+            compiler.freed.push(*op);
+        }
+    }
 }
 
 /// The statement of a call about its requests.

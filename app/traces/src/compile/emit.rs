@@ -408,4 +408,8 @@ impl Sink for Posting<'_, '_> {
     fn number(&mut self, number: u32) {
         self.number = number;
     }
+
+    fn is_first(&mut self) -> bool {
+        self.compiler.set_up.insert(self.communicator)
+    }
 }

@@ -66,7 +66,10 @@ impl Compiler<'_> {
             return;
         }
         let simulated = class.is_look() && stream.is_simulated();
-        let cost = self.cost(class, simulated);
+        let mut cost = self.cost(class, simulated);
+        if stream.between().is_some() {
+            cost = cost.saturating_mul(self.tested.1);
+        }
         if !simulated || self.options.mode != Mode::Gaps {
             if let Some(chain) = self.threads.get_mut(self.now.thread) {
                 chain.carry += cost;

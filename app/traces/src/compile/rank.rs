@@ -27,6 +27,8 @@ use calls::{Class, How};
 const SHOWN: usize = 20;
 /// The number of `MPI_Finalize`.
 const FINALIZE: u32 = 18;
+/// The most threads of a rank: their numbers count from 0.
+const THREADS: u32 = 1 << 16;
 /// About so many operations stay open.
 const OPEN: usize = 1 << 11;
 /// An operation that lies outside of the window.
@@ -149,6 +151,8 @@ pub struct Compiler<'a> {
     pub probed: Vec<Probed>,
     /// Collectives so far, by communicator.
     pub collectives: FxHashMap<i64, i64>,
+    /// Communicators whose nodes were set up.
+    pub set_up: FxHashSet<i64>,
     pub windows: FxHashMap<i64, Exposure>,
     pub pinned: Pinned,
     pub connected: FxHashSet<u32>,
@@ -159,7 +163,9 @@ pub struct Compiler<'a> {
     pub finalized: bool,
     /// Tests and probes in a row of a simulated run.
     pub looks: u64,
-    /// Looks at the clock in a row, likewise.
+    /// Of a trace that tells no times, the request that was looked at last, and how often in a row.
+    pub tested: (Option<i64>, u64),
+    /// Looks at the clock in a row of a simulated run.
     pub times: u64,
     /// The number of one-sided operations so far.
     pub accesses: u32,
@@ -290,6 +296,7 @@ impl<'a> Compiler<'a> {
             requests: FxHashMap::default(),
             probed: Vec::new(),
             collectives: FxHashMap::default(),
+            set_up: FxHashSet::default(),
             windows: FxHashMap::default(),
             pinned: Pinned::default(),
             connected: FxHashSet::default(),
@@ -298,6 +305,7 @@ impl<'a> Compiler<'a> {
             inside: !matches!(options.window, Window::Collectives(1.., _) | Window::Times(1.., _)),
             finalized: false,
             looks: 0,
+            tested: (None, 1),
             times: 0,
             accesses: 0,
             late: Vec::new(),
@@ -374,7 +382,15 @@ impl<'a> Compiler<'a> {
 
     fn call(&mut self, record: &Record, stream: &Stream) -> Result<(), String> {
         self.between(record, stream)?;
+        if record.thread >= THREADS {
+            let message = format!("thread {}: a rank has at most {THREADS}", record.thread);
+            return Err(message);
+        }
         let Some(call) = record.call() else { return self.follow_unlisted(record, stream) };
+        let may_follow = matches!(call.class, Class::Local | Class::Region | Class::Abort);
+        if self.finalized && !may_follow {
+            return Err("it comes behind MPI_Finalize".to_owned());
+        }
         match call.class {
             Class::Local => return Ok(()),
             // The program may be waiting for others to change its memory.
@@ -537,8 +553,13 @@ impl<'a> Compiler<'a> {
         self.now.call = FINALIZE;
         let first = self.mark(calc);
         let waits = std::mem::take(&mut self.now.waits);
-        for wait in waits {
-            self.out.draft.depend(calc, wait, Edge::Done);
+        if !waits.is_empty() {
+            // What is waited for does not hold up the computation before.
+            let end = self.calc(0);
+            self.out.draft.depend(end, calc, Edge::Done);
+            for wait in waits {
+                self.out.draft.depend(end, wait, Edge::Done);
+            }
         }
         let chains: Vec<_> = self.threads.iter().filter_map(|chain| chain.last).collect();
         for (last, edge) in chains {

@@ -15,13 +15,11 @@ pub const NEIGHBOURS: u32 = 3;
 pub const CLOCK: u32 = 4;
 /// The thread that made the calls that follow.
 pub const THREAD: u32 = 5;
-/// Of a simulated run, when the call that follows looked at or changed what ranks share: how long
-/// after it was entered.
+/// The time between the entry of the call that follows and the moment at which it looked at or
+/// changed what ranks share, in a simulated run.
 pub const MOMENT: u32 = 6;
 /// The first number of a call.
 pub const CALLS: u32 = 16;
-/// Most ranks of a group that is read.
-const LARGEST: u64 = 1 << 28;
 
 /// Appends a group as runs: their number, then of each first rank, step and length.
 pub fn put_group(out: &mut Vec<u8>, group: Option<&Group>) {
@@ -61,7 +59,8 @@ fn take_group(bytes: &mut &[u8], ranks: u32) -> Option<Group> {
         let first = i64::try_from(varint::take(bytes)?).ok()?;
         let step = varint::take_signed(bytes)?;
         let count = varint::take(bytes)?;
-        if count > LARGEST - all.len() as u64 {
+        // A group has no rank twice.
+        if count > u64::from(ranks) - all.len() as u64 {
             return None;
         }
         if runs == 1 && (first, step, count) == (0, 1, u64::from(ranks)) {
@@ -84,7 +83,7 @@ fn take_list(bytes: &mut &[u8]) -> Option<Vec<i64>> {
     (0..count).map(|_| varint::take_signed(bytes)).collect()
 }
 
-/// What a definition changes besides [`Definitions`].
+/// The effect of a definition besides that on [`Definitions`].
 pub enum Effect {
     Nothing,
     Thread(u32),

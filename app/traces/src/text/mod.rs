@@ -6,7 +6,7 @@ mod convert;
 mod findings;
 pub mod independent;
 mod independent_writer;
-mod lines;
+pub(crate) mod lines;
 
 pub use findings::Findings;
 

@@ -29,6 +29,7 @@ use crate::{
     },
 };
 use items::Items;
+pub(crate) use items::TEST;
 
 /// A platform, and what its messages and hosts cost.
 #[derive(Debug)]
@@ -80,12 +81,14 @@ pub(crate) fn resolve(configuration: &Configuration) -> Result<(Flow, Vec<String
     mistakes.extend(places::mistakes(configuration, &names, &out));
     places.out = out;
     let mut items = Items::default();
-    mistakes.extend(costs::of_platform(configuration, &platform, &mut items));
+    let mut warnings: Vec<_> =
+        platform.remarks.iter().map(|remark| remark.message.clone()).collect();
+    mistakes.extend(costs::of_platform(configuration, &platform, &mut items, &mut warnings));
     let protocols = costs::of_hosts(configuration, &platform, &items, &mut mistakes);
     mistakes.extend(costs::keys(configuration, &mut items));
     let in_order = configuration.switch(keys::flow::IN_ORDER);
     let mut protocols = Protocols { usual: items.protocol.clone(), others: protocols, in_order };
-    mistakes.extend(costs::said_items(configuration, &mut items));
+    mistakes.extend(costs::said_items(configuration, &mut items, &mut warnings));
     for protocol in protocols.others.values_mut() {
         protocol.eager_below = items.protocol.eager_below;
         protocol.detached_below = items.protocol.detached_below;
@@ -108,8 +111,7 @@ pub(crate) fn resolve(configuration: &Configuration) -> Result<(Flow, Vec<String
     }
     let wtime = (items.calls.wtime > Time::ZERO)
         .then(|| "smpi/wtime has no effect: traces do not tell of MPI_Wtime".to_owned());
-    let warnings =
-        platform.remarks.iter().map(|remark| remark.message.clone()).chain(wtime).collect();
+    warnings.extend(wtime);
     let file = configuration.platform();
     Ok((Flow { platform, file, items, protocols, places }, warnings))
 }

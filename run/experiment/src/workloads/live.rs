@@ -181,7 +181,7 @@ pub(super) fn costs(configuration: &Configuration, calls: &Calls) -> Costs {
     let time = |setting: Setting<Time>| configuration.value(setting).unwrap_or_default().ps();
     let or = |cost: Time, setting| if cost == Time::ZERO { time(setting) } else { cost.ps() };
     Costs {
-        test: or(calls.test, keys::live::POLL),
+        test: or(calls.test.unwrap_or_default(), keys::live::POLL),
         probe: or(calls.iprobe, keys::live::POLL),
         clock: or(calls.wtime, keys::live::CLOCK),
         start: time(keys::live::SPAWN_TIME),

@@ -28,7 +28,7 @@ use super::{
 use crate::{
     job::{Failure, Job, Report, Runs, pending},
     memory,
-    models::{Calls, Model, loggops::Loggops},
+    models::{Calls, Model, flow::TEST, loggops::Loggops},
     settings::{
         configuration::{Configuration, Request},
         diagnostic::{Diagnostic, Mistakes, Place, reason},
@@ -96,7 +96,7 @@ fn map(configuration: &Configuration) -> Result<Vec<u32>, Box<Diagnostic>> {
     let key = keys::traces::MAP;
     let Some(path) = configuration.value(key) else { return Ok(Vec::new()) };
     let wrong = |message: String| Box::new(Diagnostic::new(Place::File(path.clone()), message));
-    let text = fs::read_to_string(&path).map_err(|error| wrong(reason(&error)))?;
+    let text = units::text::read(&path).map_err(|error| wrong(reason(&error)))?;
     let lines = (1..).zip(text.lines().map(str::trim));
     let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
     let rank = |(number, line): (u32, &str)| {
@@ -357,12 +357,13 @@ fn compile(
     // Time-independent traces on a platform are what `smpirun` replays.
     let imitates_smpi = traces.form == Form::Independent && calls.on_platform;
     let usual = if imitates_smpi { SMPI.1 } else { OPEN_MPI };
-    let library = library_of(configuration, &calls, usual)?;
+    let mut library = library_of(configuration, &calls, usual)?;
+    library.imitates_smpi = imitates_smpi;
     let mut options =
         Options { marks, blocking: calls.blocking, expand: &library, ..options(configuration) };
     options.scale.ranks = scale(machine, &traces, &options)?;
     options.calls = CallCosts {
-        test: calls.test.ps(),
+        test: calls.test.unwrap_or(if imitates_smpi { TEST } else { Time::ZERO }).ps(),
         iprobe: calls.iprobe.ps(),
         init: calls.init.ps(),
         ..CallCosts::default()

@@ -35,13 +35,28 @@ pub(super) fn of_platform(
     configuration: &Configuration,
     platform: &Platform,
     items: &mut Items,
+    warnings: &mut Vec<String>,
 ) -> Mistakes {
     let inside = platform.properties.iter().filter(|property| property.zone.is_none());
     inside
         .filter_map(|property| {
             let (line, column) = property.place;
+            if property.name == "network/model" {
+                // The launcher sets the model, which comes before what the file says.
+                warnings.push(format!(
+                    "line {line}: the platform's network/model has no effect: smpirun sets SMPI; \
+                     give the model as an item of the run"
+                ));
+                return None;
+            }
             let item = format!("{}:{}", property.name, property.value);
-            let (message, help) = items.apply(&item).err()?;
+            let (message, help) = match items.apply(&item) {
+                Ok(warning) => {
+                    warnings.extend(warning.map(|text| format!("line {line}: {text}")));
+                    return None;
+                }
+                Err(wrong) => wrong,
+            };
             let place = match configuration.platform() {
                 Some(file) => Place::File(file),
                 None => configuration.place(keys::network::TOPOLOGY),
@@ -141,7 +156,7 @@ pub(super) fn keys(configuration: &Configuration, items: &mut Items) -> Mistakes
     let time = |key: Setting<Time>, place: &mut Time| {
         *place = configuration.said(key).unwrap_or(*place);
     };
-    time(keys::flow::TEST, &mut items.calls.test);
+    items.calls.test = configuration.said(keys::flow::TEST).or(items.calls.test);
     time(keys::flow::IPROBE, &mut items.calls.iprobe);
     time(keys::flow::INIT, &mut items.calls.init);
     mistakes.extend(loopback(configuration, items));
@@ -168,12 +183,22 @@ fn loopback(configuration: &Configuration, items: &mut Items) -> Option<Diagnost
 }
 
 /// The items of `flow.cfg`.
-pub(super) fn said_items(configuration: &Configuration, items: &mut Items) -> Mistakes {
+pub(super) fn said_items(
+    configuration: &Configuration,
+    items: &mut Items,
+    warnings: &mut Vec<String>,
+) -> Mistakes {
     const KEY: Setting<String> = keys::flow::CFG;
     let text = configuration.value(KEY).unwrap_or_default();
     text.split_whitespace()
         .filter_map(|item| {
-            let (message, help) = items.apply(item).err()?;
+            let (message, help) = match items.apply(item) {
+                Ok(warning) => {
+                    warnings.extend(warning);
+                    return None;
+                }
+                Err(wrong) => wrong,
+            };
             let help = Some(help).filter(|help| !help.is_empty());
             Some(configuration.mistake(KEY, message).help(help))
         })

@@ -28,11 +28,15 @@ pub(crate) struct Items {
 /// Times of calls that only cost their caller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Calls {
-    pub test: Time,
+    /// Unless it is said, a look of a replayed time-independent trace costs [`TEST`].
+    pub test: Option<Time>,
     pub iprobe: Time,
     pub wtime: Time,
     pub init: Time,
 }
+
+/// What SMPI's replay lets a test cost if `smpi/test` is not said.
+pub(crate) const TEST: Time = Time::from_ps(100_000_000);
 
 /// All items that are known, each by the name and the older name that SimGrid has for it.
 const KNOWN: &[(&str, &str)] = &[
@@ -157,8 +161,9 @@ fn factors(text: &str) -> Result<Factors, String> {
 }
 
 impl Items {
-    /// Applies an item `NAME:VALUE`.
-    pub fn apply(&mut self, item: &str) -> Result<(), (String, String)> {
+    /// Applies an item `NAME:VALUE`. Returns a warning if the item has no effect here, and none on
+    /// the results of SimGrid either.
+    pub fn apply(&mut self, item: &str) -> Result<Option<String>, (String, String)> {
         let (name, value) = item.split_once(':').ok_or_else(|| {
             (
                 "there is no `:`".to_owned(),
@@ -167,14 +172,21 @@ impl Items {
         })?;
         let current = KNOWN.iter().find(|(now, before)| [*now, *before].contains(&name));
         if let Some((known, _)) = current {
-            return self
-                .set(known, value)
+            let set = self.set(known, value);
+            return set
+                .map(|()| None)
                 .map_err(|message| (format!("{name}: {message}"), String::new()));
         }
         if let Some(collective) =
             name.strip_prefix("smpi/").filter(|name| COLLECTIVES.contains(name))
         {
-            return self.choose(collective, value);
+            return self.choose(collective, value).map(|()| None);
+        }
+        if HARMLESS.iter().any(|prefix| name.starts_with(prefix)) {
+            return Ok(Some(format!(
+                "the configuration item {name} has no effect: {}",
+                reason(name)
+            )));
         }
         let message = format!("the configuration item {name} is not taken: {}", reason(name));
         let names: Vec<_> = KNOWN.iter().map(|(name, _)| *name).collect();
@@ -205,7 +217,7 @@ impl Items {
             "smpi/os" => protocol.send = pieces(value)?,
             "smpi/ois" => protocol.isend = pieces(value)?,
             "smpi/or" => protocol.receive = pieces(value)?,
-            "smpi/test" => calls.test = seconds(number(value)?),
+            "smpi/test" => calls.test = Some(seconds(number(value)?)),
             "smpi/iprobe" => calls.iprobe = seconds(number(value)?),
             "smpi/wtime" => calls.wtime = seconds(number(value)?),
             "smpi/init" => calls.init = seconds(number(value)?),
@@ -270,6 +282,39 @@ fn library(name: &str) -> Result<&'static str, String> {
     choice(name).ok_or_else(|| format!("expected one of {}, found `{name}`", known.join(", ")))
 }
 
+/// The beginnings of the names of items that do not change what SimGrid's replay computes.
+const HARMLESS: [&str; 29] = [
+    "bmf/",
+    "clean-atexit",
+    "contexts/",
+    "cpu/optim",
+    "cpu/solver",
+    "debug/",
+    "exception/",
+    "help",
+    "host/solver",
+    "log",
+    "maxmin/",
+    "network/optim",
+    "network/solver",
+    "path",
+    "precision/",
+    "smpi/auto-shared-malloc-thresh",
+    "smpi/display",
+    "smpi/errors-are-fatal",
+    "smpi/keep-temps",
+    "smpi/list-leaks",
+    "smpi/papi-events",
+    "smpi/pedantic",
+    "smpi/privatiz",
+    "smpi/shared-malloc",
+    "smpi/tmpdir",
+    "smpi/trace-call",
+    "surf/precision",
+    "tracing",
+    "verbose-exit",
+];
+
 /// Why an item has no place here.
 fn reason(name: &str) -> &'static str {
     let starts = |prefix| name.starts_with(prefix);
@@ -281,6 +326,9 @@ fn reason(name: &str) -> &'static str {
             "there is one solver, with one result"
         }
         _ if starts("tracing") => "tables and timelines are those of [output]",
+        _ if HARMLESS.iter().any(|prefix| starts(prefix)) => {
+            "it sets how SimGrid runs, not what it computes"
+        }
         _ if starts("smpi/IB-penalty") => {
             "the model IB is not there; the model infiniband has switches"
         }
