@@ -306,8 +306,11 @@ static uint32_t type_count, type_room, type_free;
 static const struct type *add_type(MPI_Datatype handle, uint64_t number)
 {
     MPI_Count size = 0, low = 0, extent = 0;
-    PMPI_Type_size_x(handle, &size);
-    PMPI_Type_get_extent_x(handle, &low, &extent);
+    /* MPI takes no datatype where a count is zero or an argument is ignored, and the library aborts when asked for its size. */
+    if (handle != MPI_DATATYPE_NULL) {
+        PMPI_Type_size_x(handle, &size);
+        PMPI_Type_get_extent_x(handle, &low, &extent);
+    }
     uint32_t index = type_free;
     if (index) {
         type_free = (uint32_t)type_list[index - 1].size;
@@ -333,11 +336,19 @@ out_t put_type(out_t out, MPI_Datatype handle, bool matters)
     return put_signed(put(put(out, type->number), type->size), type->extent);
 }
 
-out_t put_types(out_t out, const MPI_Datatype *handles, int count)
+out_t put_types(out_t out, const MPI_Datatype *handles, const int *counts, int count)
 {
     out = put(out, (uint64_t)count);
     for (int index = 0; index < count; index++)
-        out = put_type(out, handles[index], true);
+        out = put_type(out, handles[index], counts[index] != 0);
+    return out;
+}
+
+out_t put_types_of(out_t out, const MPI_Datatype *handles, const MPI_Count *counts, int count)
+{
+    out = put(out, (uint64_t)count);
+    for (int index = 0; index < count; index++)
+        out = put_type(out, handles[index], counts[index] != 0);
     return out;
 }
 

@@ -310,7 +310,8 @@ static inline bool at_leaf(const struct communicator *comm, int root)
 }
 
 out_t put_type(out_t out, MPI_Datatype handle, bool matters);
-out_t put_types(out_t out, const MPI_Datatype *handles, int count);
+out_t put_types(out_t out, const MPI_Datatype *handles, const int *counts, int count);
+out_t put_types_of(out_t out, const MPI_Datatype *handles, const MPI_Count *counts, int count);
 void type_freed(MPI_Datatype handle);
 out_t put_operation(out_t out, MPI_Op handle, bool matters);
 void operation_freed(MPI_Op handle);

@@ -24,7 +24,8 @@ const BY_HAND: &[&str] = &[
     "cancel",
 ];
 
-/// What must be forgotten before a call: its handle may be given out again once the call returns.
+/// Calls that free a handle, and the function that forgets it before: the library may give the
+/// handle out again once the call returns.
 const FORGOTTEN: &[(&str, &str)] = &[
     ("MPI_Comm_free", "communicator_freed"),
     ("MPI_Comm_disconnect", "communicator_freed"),
@@ -82,7 +83,7 @@ fn by_hand(call: &Call) -> bool {
     BY_HAND.contains(&call.class.as_str())
 }
 
-/// What comes before and behind a call of MPI-IO.
+/// Returns the code before and behind a call of MPI-IO.
 fn at_file(prototype: &Prototype) -> (&'static str, &'static str) {
     if prototype.name == "MPI_File_open" {
         let after =
@@ -147,7 +148,7 @@ fn wrapper(out: &mut String, prototype: &Prototype) {
         write!(out, "    }}\n    unlock();\n    done();\n    return result;\n}}\nALIAS({name})\n");
 }
 
-/// How a call is written down: from which arguments, and when they matter.
+/// The part of a wrapper that writes a call into the trace.
 struct Body<'a> {
     call: &'a Call,
     /// The arguments that are a communicator which all its members make in this call, and the one
@@ -177,18 +178,24 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Whether the second buffer's arguments begin at or before this one.
+    /// Returns whether the arguments of the second buffer begin at or before this one.
     fn second(&self, index: usize) -> bool {
         let (first, second) = self.buffers;
         first != second && second.is_some_and(|second| index >= second)
     }
 
-    /// When an argument of a collective has a meaning (MPI-3.1, chapter 5); `None`: always.
+    /// Returns the condition under which an argument has a meaning (MPI-3.1, chapters 5 and 11);
+    /// `None` if it always has.
     fn matters(&self, index: usize, field: &str) -> Option<String> {
         let part = ["buf", "count", "counts", "type", "types", "op"].contains(&field);
+        let first = !self.second(index);
+        if self.call.class == "get_accumulate" && part && field != "op" && index < 3 {
+            // MPI-3.1, section 11.3.4: the origin's buffer is ignored.
+            let operation = self.call.fields.iter().position(|field| field == "op")?;
+            return Some(format!("a{operation} != MPI_NO_OP"));
+        }
         let (root, comm) = (self.root.unwrap_or(0), self.comm?);
         let (a, b) = (self.buffers.0?, self.buffers.1?);
-        let first = !self.second(index);
         let leaf = format!("at_leaf(c{comm}, a{root})");
         let at_root = format!("at_root(c{comm}, a{root})");
         let placed = |condition: &str, buffer: usize| match (field, condition) {
@@ -213,7 +220,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// How many items a list of an array argument has.
+    /// Returns the number of items of an array argument, as an expression in C.
     fn length(&self, index: usize, field: &str) -> String {
         let comm = self.comm.unwrap_or(0);
         let all = match (&*self.call.class, self.second(index)) {
@@ -236,12 +243,12 @@ impl<'a> Body<'a> {
         self.call.fields.iter().map(String::as_str).enumerate()
     }
 
-    /// Whether it makes a communicator that is there only when its request is done.
+    /// Returns whether it makes a communicator that is there only when its request is done.
     fn duplicates(&self) -> bool {
         self.call.class == "create" && self.call.how == "i"
     }
 
-    /// What is done before the call: own statuses, handles that the call takes away.
+    /// Writes what comes before the call: own statuses, and handles that the call takes away.
     fn before(&self, out: &mut String) {
         for (index, field) in self.fields() {
             let _ = match (field, &*self.call.class) {
@@ -264,7 +271,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// The record itself.
+    /// Writes the code of the record itself.
     fn record(&self, out: &mut String, prototype: &Prototype) {
         let mut most = String::from("FIXED_BYTES");
         let pointer = |index: usize| {
@@ -303,7 +310,7 @@ impl<'a> Body<'a> {
         out.push_str("        trace_end(out);\n");
     }
 
-    /// The expression that writes a field.
+    /// Returns the expression that writes a field.
     fn written(
         &self,
         index: usize,
@@ -347,7 +354,13 @@ impl<'a> Body<'a> {
             "msg" if class == "mrecv" => "put(out, taken)".to_owned(),
             "msg" => format!("put(out, {found} ? message_made(a{index}) : 0)"),
             "type" => format!("put_type(out, a{index}, {always})"),
-            "types" => format!("put_types(out, a{index}, {})", self.length(index, field)),
+            "types" => {
+                // The counts that belong to them stand two places before.
+                let counts = index.checked_sub(2)?;
+                let large = prototype.arguments.get(counts).is_some_and(|c| c.contains("Count"));
+                let put = if large { "put_types_of" } else { "put_types" };
+                format!("{put}(out, a{index}, a{counts}, {})", self.length(index, field))
+            }
             "status" => format!("put_status(out, a{index}, {found})"),
             "counts" => {
                 let large = prototype.arguments.get(index).is_some_and(|c| c.contains("Count"));
