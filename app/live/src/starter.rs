@@ -28,7 +28,7 @@ impl Starter {
         let (orders, taken) = mpsc::channel::<Order>();
         let work = move || {
             for (mut command, tell) in taken {
-                rank_ipc::end_with_parent(&mut command);
+                rank_ipc::end_with_parent(&mut command, rank_ipc::End::Kill);
                 // The one who asked waits for the answer, so that it can be sent.
                 let _ = tell.send(command.spawn());
             }

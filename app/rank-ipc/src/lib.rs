@@ -33,7 +33,7 @@ pub use client::{Client, SimulatorGone, Suspend, Writer};
 pub use command::{CollectiveStart, Command, Members, Poll, Shape, Tag, Taken};
 pub use memory::{ENVIRONMENT, Layout, Lost, Memory, NAMES, share};
 pub use numbered::Numbered;
-pub use parent::end_with_parent;
+pub use parent::{End, end_with_parent};
 pub use pinning::Pinning;
 pub use samples::{Rule, Samples};
 pub use words::{Decoder, Encoder};

@@ -81,6 +81,8 @@ fn supervise(command: &mut Command) -> std::io::Result<ExitStatus> {
         iterator::Signals,
     };
     let mut signals = Signals::new(crate::stop::signals())?;
+    // A launcher that is told to end takes its ranks with it.
+    rank_ipc::end_with_parent(command, rank_ipc::End::Terminate);
     let mut child = command.spawn()?;
     let id = child.id().to_string();
     // Where the system has no room for a thread, nothing is passed on.

@@ -79,6 +79,26 @@ fn a_run_into_a_new_folder() {
     assert!(folder.names(".").is_empty());
 }
 
+/// A recorder that is killed cannot pass anything on: the system tells the launcher to end, which
+/// then ends its ranks.
+#[test]
+fn a_killed_recorder_takes_its_launcher_with_it() {
+    let folder = Folder::new("stop-record-killed");
+    folder.write("libheddle-record-mpich.so", "");
+    folder.write(
+        "launcher",
+        "trap 'echo > ended; exit' TERM\necho > started\nwhile :; do sleep 0.05; done\n",
+    );
+    let line = "record --force -o traces --mpi mpich -- sh launcher";
+    let started = folder.path("started");
+    assert_eq!(stop(&folder, line, "KILL", || started.exists()), None);
+    let patience = Instant::now() + Duration::from_secs(30);
+    while !folder.path("ended").exists() {
+        assert!(Instant::now() < patience, "the launcher goes on");
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
 /// A signal that comes for the recorder alone ends what it records; Ctrl-C comes for both.
 #[test]
 fn a_recorded_program() {
