@@ -1,5 +1,5 @@
-//! How a recorded program is started: which library is loaded before it, and how that is told to
-//! its launcher.
+//! Starts programs under the recorder: finds the library that is loaded before them, and tells the
+//! launcher to load it.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -54,7 +54,7 @@ impl fmt::Display for Mpi {
     }
 }
 
-/// Why a program is not started.
+/// The reason why a program is not started.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// There is nothing to start.
@@ -75,9 +75,9 @@ pub enum Error {
          {FOLDER} names; `make build` builds it if the headers of {mpi} are there"
     )]
     NoLibrary {
-        /// What was looked for.
+        /// The name of the file.
         file: String,
-        /// For which MPI library.
+        /// The MPI library.
         mpi: Mpi,
     },
     /// The dynamic linker separates names by spaces and colons.
@@ -94,7 +94,7 @@ enum Launcher {
     Hydra,
 }
 
-/// Which launcher a command starts with, by what its `--version` says.
+/// Returns the launcher that a command starts with, by what its `--version` says.
 fn launcher(program: &OsStr) -> Option<Launcher> {
     let name = Path::new(program).file_name()?.to_string_lossy().into_owned();
     let names = ["mpirun", "mpiexec", "orterun", "prterun"];
@@ -117,7 +117,8 @@ fn launcher_of(version: &str) -> Option<Launcher> {
     }
 }
 
-/// Where a word of the command leads as a program: itself if it has a slash, else through PATH.
+/// Returns the program that a word of the command leads to: itself if it has a slash, else through
+/// PATH.
 fn program(word: &OsStr) -> Option<PathBuf> {
     let direct = PathBuf::from(word);
     if direct.components().count() > 1 {
@@ -243,13 +244,13 @@ pub fn clear(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether a file is named as a trace.
+/// Returns whether a file is named as a trace.
 fn trace(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     name.starts_with("rank-") && name.ends_with(".hdl")
 }
 
-/// How many traces a folder holds.
+/// Returns the number of traces in a folder.
 pub fn traces(folder: &Path) -> io::Result<usize> {
     let mut count = 0;
     for entry in fs::read_dir(folder)? {

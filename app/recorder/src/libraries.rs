@@ -49,7 +49,7 @@ const LIBRARIES: &[Library] = &[
     },
 ];
 
-/// Where the headers of a library are, as flags of the compiler.
+/// Returns the folders of a library's headers as flags of the compiler.
 fn headers(library: &Library) -> Option<Vec<String>> {
     let named = env::var(library.variable).ok();
     let wrappers = named.iter().map(String::as_str).chain(library.wrappers.iter().copied());
@@ -95,7 +95,7 @@ fn build(library: &Library, headers: &[String], folder: &Path) -> io::Result<Pat
     Ok(made)
 }
 
-/// What became of a recorder's library.
+/// The outcome of building a recorder's library.
 #[derive(Debug)]
 pub enum Outcome {
     /// It was built, as this file.

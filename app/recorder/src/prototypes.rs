@@ -16,7 +16,7 @@ pub const CSV: &str = include_str!("../prototypes.csv");
 /// The persistent collectives of Open MPI 4 have this prefix.
 const EXTENSION: &str = "MPIX_";
 
-/// Which headers have a function.
+/// The headers that declare a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Since {
     /// MPI-3.1.
@@ -30,33 +30,33 @@ pub enum Since {
 /// A function of MPI, in one of its forms.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prototype {
-    /// Its C name.
+    /// The name in C.
     pub name: String,
-    /// Its entry in the table of calls.
+    /// The entry in the table of calls.
     pub call: Option<Call>,
-    /// Who has it.
+    /// The headers that declare it.
     pub since: Since,
     /// C types of its arguments.
     pub arguments: Vec<String>,
 }
 
-/// What the trace format's table says of a call.
+/// The entry of a call in the table of the trace format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// Its number in traces.
+    /// The number in traces.
     pub id: u32,
-    /// Its name there.
+    /// The name in traces.
     pub name: String,
-    /// What it does.
+    /// The class, by which the call is compiled.
     pub class: String,
     /// `b` blocking, `i` immediate, `p` persistent.
     pub how: String,
-    /// How each argument is kept. Empty if none is.
+    /// The kind of field in which each argument is kept; empty if none is.
     pub fields: Vec<String>,
 }
 
 impl Call {
-    /// Whether it is a collective made ready for later, as `MPI_Bcast_init`.
+    /// Returns whether it is a collective made ready for later, such as `MPI_Bcast_init`.
     fn persistent_collective(&self) -> bool {
         self.how == "p" && !["send", "ssend", "bsend", "recv"].contains(&self.class.as_str())
     }

@@ -1,4 +1,4 @@
-//! What a rank that died had not yet written.
+//! Tails: the calls that a rank had not yet written when it died.
 //!
 //! A rank collects its records in `rank-N.tail`, a file mapped into its memory, and appends them to
 //! its trace block by block (`c/trace.c`). When it ends in order the tail is gone. Otherwise the
@@ -14,7 +14,7 @@ const MAGIC: &[u8; 8] = b"HEDDLETL";
 /// The records start here.
 const HEADER: usize = 4096;
 
-/// Why a tail could not be taken in.
+/// The reason why a tail could not be taken in.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The operating system says so.

@@ -26,7 +26,7 @@ use topology::Fault;
 
 use zone::{Point, Walk, Zone};
 
-/// How flows share a link.
+/// The rule by which flows share a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sharing {
     /// The rates of all flows on the link add up to at most its bandwidth.
@@ -38,15 +38,15 @@ pub enum Sharing {
 /// A link, or one direction of a cable that has two (`NAME_UP` and `NAME_DOWN`).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Link {
-    /// Its name, as SimGrid has it.
+    /// The name, as SimGrid has it.
     pub name: String,
     /// Bytes per second.
     pub bandwidth: f64,
     /// Seconds.
     pub latency: f64,
-    /// How flows share it.
+    /// The rule by which flows share it.
     pub sharing: Sharing,
-    /// Whether it stands for no cable but for what a host or a switch can move in both directions
+    /// True if it stands for no cable but for what a host or a switch can move in both directions
     /// together.
     pub limiter: bool,
 }
@@ -92,7 +92,7 @@ pub struct Platform {
     pub hosts: Vec<Host>,
     /// Properties of zones and configuration items, in the order of the file.
     pub properties: Vec<Property>,
-    /// What was read and left out, such as disks.
+    /// Remarks on elements that were read and left out, such as disks.
     pub remarks: Vec<Fault>,
     links: Vec<Link>,
     /// The latencies of the links, close together.
@@ -112,9 +112,9 @@ pub struct NoRoute {
     pub from: String,
     /// The host that receives.
     pub to: String,
-    /// Where the route breaks off.
+    /// The place where the route breaks off.
     pub why: String,
-    /// Where the host that sends is described: see [`Host::place`].
+    /// The place of the description of the host that sends: see [`Host::place`].
     pub place: (usize, usize),
 }
 

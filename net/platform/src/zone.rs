@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 
 use crate::{Platform, routing::Routing};
 
-/// What a zone connects: a host, a router, or a zone within it.
+/// A point of a zone: a host, a router, or a zone within it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Point {
     /// The zone it lies in; `NONE` for the outermost.
@@ -49,7 +49,7 @@ pub(crate) struct Leg {
     pub links: Box<[u32]>,
 }
 
-/// Where a route breaks off: the zone, and the points that it does not connect.
+/// The place where a route breaks off: the zone, and the points that it does not connect.
 pub(crate) struct Gap {
     pub zone: u32,
     pub ends: [u32; 2],
@@ -64,7 +64,7 @@ pub(crate) struct Walk<'a> {
     pub links: &'a mut Vec<u32>,
     /// Seconds of latency that belong to no link.
     pub distance: f64,
-    /// How many routes within routes this one lies in.
+    /// The number of routes that this one lies within.
     pub depth: usize,
 }
 

@@ -24,7 +24,7 @@ impl Unit {
     }
 }
 
-/// What a file says of its run.
+/// The header of a file: what it says of its run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Header {
     /// In what times count.
@@ -33,9 +33,9 @@ pub struct Header {
     pub rank: u32,
     /// Ranks of the world.
     pub ranks: u32,
-    /// What the rank's clock showed when the trace started, in the unit; times count from there.
+    /// The rank's clock at the start of the trace, in the unit; times count from there.
     pub start: u64,
-    /// When that was: nanoseconds since 1970.
+    /// The wall clock at that moment, in nanoseconds since 1970.
     pub wall: u64,
     /// Name of the host.
     pub host: String,
@@ -43,7 +43,7 @@ pub struct Header {
     pub library: String,
     /// The command that ran.
     pub command: String,
-    /// What recorded it.
+    /// The program that recorded the trace.
     pub recorder: String,
 }
 

@@ -27,7 +27,7 @@ pub const BLOCK_HEADER: usize = 24;
 /// Most bytes of a block when unpacked: what a reader is ready to hold.
 pub const LARGEST_BLOCK: usize = 1 << 26;
 
-/// Why a file cannot be read at all.
+/// The reason why a file cannot be read at all.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The operating system says so.
@@ -42,9 +42,9 @@ pub enum Error {
     /// The header ends too early or contradicts itself.
     #[error("byte {at}: the header {what}")]
     Header {
-        /// Where.
+        /// The byte of the file.
         at: usize,
-        /// What is wrong.
+        /// The mistake.
         what: &'static str,
     },
 }

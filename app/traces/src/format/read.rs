@@ -15,9 +15,9 @@ use calls::{Field, Table, UNLISTED};
 pub struct Warning {
     /// The byte of the file where the damaged block starts, or the file ends.
     pub at: u64,
-    /// How many calls were read before.
+    /// The number of calls that were read before.
     pub calls: u64,
-    /// What is wrong.
+    /// The damage.
     pub what: &'static str,
 }
 
@@ -35,24 +35,25 @@ pub struct Reader<R> {
     /// The block, unpacked.
     block: Vec<u8>,
     packed: Vec<u8>,
-    /// How much of the block has been read.
+    /// The place in the block of the next record.
     at: usize,
-    /// When the last call of the block returned, and the thread of the next, in the file's unit.
+    /// The time at which the last call of the block returned, in the file's unit, and the thread of
+    /// the next call.
     last: u64,
     thread: u32,
-    /// Of the next call, as [`Definitions::moment`].
+    /// The moment of the next call, as [`Definitions::moment`].
     moment: Option<Moment>,
-    /// Where the block and the next one start in the file.
+    /// The bytes of the file at which the block and the next one start.
     block_start: u64,
     next_block: u64,
-    /// The block is not whole.
+    /// The reason why the block is not whole.
     torn: Option<&'static str>,
     calls: u64,
     ended: bool,
     warning: Option<Warning>,
 }
 
-/// What follows in a file.
+/// The part of a file that follows.
 enum Next {
     Block,
     /// The index.
@@ -85,7 +86,7 @@ impl<R: Read> Reader<R> {
         })
     }
 
-    /// Reads the rest once more. The input is the same file, from the place of the next block.
+    /// Returns a reader of the rest. Its input is the same file from the place of the next block.
     #[must_use]
     pub fn ahead(&self, input: R) -> Self {
         Self {
@@ -99,27 +100,27 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    /// Where the next block stands in the file.
+    /// Returns the byte of the file at which the next block starts.
     pub const fn next_block(&self) -> u64 {
         self.next_block
     }
 
-    /// What the file says of its run.
+    /// Returns the header of the file.
     pub fn header(&self) -> &Header {
         &self.header
     }
 
-    /// What the file has defined so far.
+    /// Returns what the file has defined so far.
     pub fn definitions(&self) -> &Definitions {
         &self.definitions
     }
 
-    /// How many calls were fetched.
+    /// Returns the number of calls that were fetched.
     pub fn calls(&self) -> u64 {
         self.calls
     }
 
-    /// That the file ended early, once it has.
+    /// Returns the warning that the file ended early, once it has.
     pub fn warning(&self) -> Option<&Warning> {
         self.warning.as_ref()
     }
@@ -203,7 +204,8 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    /// Reads a record: whether it was a call. `None` if it is not whole or makes no sense.
+    /// Reads a record and returns whether it was a call; `None` if it is not whole or makes no
+    /// sense.
     fn record(&mut self, record: &mut Record) -> Option<bool> {
         let start = self.block.get(self.at..)?;
         let mut bytes = start;

@@ -18,7 +18,7 @@ pub struct Writer<W> {
     unit: Unit,
     block: Vec<u8>,
     thread: u32,
-    /// When the last call of the block returned; its base before there is one.
+    /// The time at which the last call of the block returned; the block's base before there is one.
     last: u64,
     base: u64,
     /// Calls and definitions of the block.

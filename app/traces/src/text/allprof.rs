@@ -26,11 +26,13 @@ pub struct AllprofReader<R> {
     findings: Findings,
     rank: u32,
     ranks: u32,
-    /// Numbers of communicators, by (handle, size); and how many as large as the world there are.
+    /// The numbers of communicators by (handle, size), and how many of them are as large as the
+    /// world.
     communicators: FxHashMap<(i64, i64), i64>,
     worlds: i64,
     numbers: FxHashMap<String, u32>,
-    /// Handles that a call filled. They stay: what completes requests does not say which.
+    /// Handles that a call filled. They stay, because calls that complete requests do not say
+    /// which.
     requests: FxHashSet<i64>,
     /// Distance of handles in an array.
     stride: i64,
@@ -42,7 +44,7 @@ pub struct AllprofReader<R> {
     ended: bool,
 }
 
-/// Something wrong on a line: where, how wide, what, and what to do.
+/// A mistake on a line: its place and width, a message, and advice.
 struct Fault {
     at: usize,
     width: usize,
@@ -57,7 +59,7 @@ struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    /// The next part up to a colon; `None` at the end.
+    /// Returns the next part up to a colon; `None` at the end of the line.
     #[inline]
     fn part(&mut self) -> Option<(usize, &'a [u8])> {
         let start = self.at;
@@ -106,7 +108,7 @@ fn number((at, text): (usize, &[u8]), what: &str) -> Result<i64, Fault> {
     })
 }
 
-/// Numbers between commas.
+/// Reads numbers between commas.
 fn numbers<const N: usize>((at, text): (usize, &[u8]), what: &str) -> Result<[i64; N], Fault> {
     let mut all = [0; N];
     let mut parts = text.split(|byte| *byte == b',');
@@ -142,22 +144,22 @@ impl<R: Read> AllprofReader<R> {
         }
     }
 
-    /// What the file has defined so far.
+    /// Returns what the file has defined so far.
     pub fn definitions(&self) -> &Definitions {
         &self.definitions
     }
 
-    /// What is wrong with it so far.
+    /// Returns the mistakes found so far.
     pub fn findings(&self) -> &Findings {
         &self.findings
     }
 
-    /// The number of the line that was read last.
+    /// Returns the number of the line that was read last.
     pub fn line(&self) -> u64 {
         self.lines.number()
     }
 
-    /// The first time in the file, in nanoseconds.
+    /// Returns the first time in the file, in nanoseconds.
     pub fn start(&self) -> u64 {
         self.origin.unwrap_or(0).saturating_mul(1000)
     }
@@ -194,7 +196,7 @@ impl<R: Read> AllprofReader<R> {
         Ok(false)
     }
 
-    /// Reads a line: whether it is a call.
+    /// Reads a line and returns whether it is a call.
     fn line_of(&mut self, line: &[u8], record: &mut Record) -> Result<bool, Fault> {
         let whole = |message: String| Fault { at: 0, width: line.len(), message, help: None };
         if line.iter().all(u8::is_ascii_whitespace) {
@@ -232,7 +234,7 @@ impl<R: Read> AllprofReader<R> {
         Ok(true)
     }
 
-    /// A function outside the table: only its times matter.
+    /// Reads a function outside the table, of which only the times matter.
     fn unlisted(
         &mut self,
         name: &str,
@@ -255,8 +257,8 @@ impl<R: Read> AllprofReader<R> {
         Ok(true)
     }
 
-    /// A time in picoseconds since the file's first. `-` stands for the beginning, the time of the
-    /// last call.
+    /// Returns a time in picoseconds since the file's first. `-` stands for the time of the last
+    /// call.
     fn time(&mut self, part: (usize, &[u8])) -> Result<u64, Fault> {
         let (at, text) = part;
         if text == b"-" {
@@ -411,7 +413,7 @@ impl<R: Read> AllprofReader<R> {
         Ok(())
     }
 
-    /// The requests of an array by the addresses of its elements.
+    /// Adds the requests of an array by the addresses of its elements.
     fn array(&mut self, base: i64, count: i64, values: &mut Vec<i64>) {
         let known = |offset: i64| self.requests.contains(&base.wrapping_add(offset));
         if count > 1 && known(8) != known(4) {

@@ -1,4 +1,4 @@
-//! Traces of any format as text.
+//! Writes traces of any format as text.
 
 use std::fs::{self, File};
 use std::io::BufWriter;
@@ -10,7 +10,7 @@ use crate::compile::{BEYOND, Error};
 use crate::record::Record;
 use crate::source::{Form, Stream, Traces};
 
-/// How many errors of a rank are shown.
+/// The most errors of a rank that are shown.
 const SHOWN: usize = 20;
 
 enum Writer {

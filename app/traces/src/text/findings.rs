@@ -1,13 +1,13 @@
-//! What is wrong with a text trace, and where.
+//! Mistakes and oddities of a text trace, with their places.
 
 use schedule::goal::{Diagnostic, Severity};
 
-/// How many errors of a file are kept; of the others only the number.
+/// The number of findings of a file that are kept; the others are only counted.
 const KEPT: usize = 20;
 /// Longest part of a line that is shown, in characters.
 const WIDTH: usize = 100;
 
-/// Collects what is wrong with a file.
+/// Collects the findings of a file.
 #[derive(Clone, Debug, Default)]
 pub struct Findings {
     kept: Vec<Diagnostic>,
@@ -15,7 +15,7 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// Takes down something at bytes `column` (from 0) to `column + width` of a line.
+    /// Adds a finding at bytes `column` (from 0) to `column + width` of a line.
     pub fn add(
         &mut self,
         severity: Severity,
@@ -49,12 +49,13 @@ impl Findings {
         });
     }
 
-    /// Whether there are errors.
+    /// Returns whether there are errors.
     pub fn failed(&self) -> bool {
         self.errors > 0
     }
 
-    /// Errors as they are shown, and warnings as what follows that word, for a file of this name.
+    /// Returns the errors as they are shown for a file of this name, and of the warnings what
+    /// follows that word.
     pub fn rendered(&self, file: &str) -> (Vec<String>, Vec<String>) {
         let (errors, warnings): (Vec<_>, Vec<_>) =
             self.kept.iter().partition(|finding| finding.severity == Severity::Error);

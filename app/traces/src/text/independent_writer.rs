@@ -32,7 +32,7 @@ pub struct IndependentWriter<W> {
     out: W,
     rank: u32,
     ranks: u32,
-    /// Operations per second, and when the last call returned.
+    /// Operations per second, and the time at which the last call returned.
     speed: u64,
     last: u64,
     requests: FxHashMap<i64, Request>,
@@ -42,7 +42,7 @@ pub struct IndependentWriter<W> {
 }
 
 impl<W: Write> IndependentWriter<W> {
-    /// A trace of a rank, whose host does `speed` operations per second.
+    /// Begins the trace of a rank whose host does `speed` operations per second.
     pub fn new(out: W, rank: u32, ranks: u32, speed: u64) -> Self {
         let (requests, started) = (FxHashMap::default(), FxHashMap::default());
         Self { out, rank, ranks, speed, last: 0, requests, started, lines: String::new() }
@@ -144,7 +144,7 @@ impl<W: Write> IndependentWriter<W> {
         Ok(())
     }
 
-    /// The rank of the world of a rank of a communicator.
+    /// Returns the rank of the world of a rank of a communicator.
     fn world(communicator: &Communicator, rank: i64) -> i64 {
         let found = u32::try_from(rank).ok().and_then(|rank| communicator.peers().rank(rank));
         found.map_or(rank, i64::from)
@@ -231,7 +231,7 @@ impl<W: Write> IndependentWriter<W> {
         }
     }
 
-    /// Its two halves: the receive blocks while the send is under way.
+    /// Writes its two halves: the receive blocks while the send is under way.
     fn sendrecv(&mut self, record: &Record, definitions: &Definitions) -> Result<(), String> {
         let mut arguments = record.arguments();
         let mut half = || {

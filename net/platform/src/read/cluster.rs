@@ -16,7 +16,7 @@ use crate::{
     routing::{Flat, Routing},
 };
 
-/// What SimGrid counts through all clusters of a kind.
+/// The numbers that SimGrid counts through all clusters of a kind.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Count {
     pub tree_hosts: u32,
@@ -35,7 +35,7 @@ pub(super) struct Cluster<'a> {
     properties: Arc<BTreeMap<String, String>>,
     pub bandwidth: f64,
     pub latency: f64,
-    /// Whether a cable is two links.
+    /// True if a cable is two links.
     pub split: bool,
     pub limiter: Option<f64>,
     pub loopback: Option<(f64, f64)>,
@@ -43,7 +43,7 @@ pub(super) struct Cluster<'a> {
 }
 
 impl Cluster<'_> {
-    /// Where the parameters of the topology stand.
+    /// Returns the place of the parameters of the topology.
     pub(super) fn parameters(&self) -> Place {
         self.element.attribute("topo_parameters").map_or(self.place, |attribute| attribute.place)
     }
@@ -220,7 +220,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whether an attribute is there and not empty.
+/// Returns whether an attribute is there and not empty.
 fn given(element: &Element, key: &str) -> bool {
     element.get(key).is_some_and(|value| !value.is_empty())
 }

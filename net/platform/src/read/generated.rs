@@ -312,7 +312,7 @@ impl Reader<'_> {
     }
 }
 
-/// How large a fat tree is.
+/// The size of a fat tree.
 struct Sizes {
     /// Nodes of each level, hosts first.
     nodes: Vec<u64>,

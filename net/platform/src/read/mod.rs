@@ -61,9 +61,9 @@ struct Draft {
     routing: zone::Rule,
     /// Number of its points.
     size: u32,
-    /// Whether zones lie in it.
+    /// True if zones lie in it.
     nested: bool,
-    /// Of a star.
+    /// The links of each point of a star.
     seats: Vec<Seat>,
     /// Stated routes by seats, the order in which they are stated, and the place of each.
     legs: FxHashMap<(u32, u32), Leg>,
@@ -97,10 +97,10 @@ struct Reader<'a> {
     duplex: FxHashMap<String, u32>,
     stated: Vec<Stated<'a>>,
     faults: Faults,
-    /// Whether hosts or links are missing whose cluster is wrong, so that unknown names mean
+    /// True if hosts or links are missing whose cluster is wrong, so that unknown names mean
     /// nothing.
     incomplete: bool,
-    /// What SimGrid counts through all fat trees, and through all dragonflies.
+    /// The numbers that SimGrid counts through all fat trees, and through all dragonflies.
     count: cluster::Count,
 }
 

@@ -8,7 +8,8 @@ use topology::{
 use super::{Node, Reader, zone::Rule};
 use crate::zone::{Kind, Leg, NONE};
 
-/// So many unknown names are told the nearest known one; each costs a look at all of them.
+/// The number of unknown names that are told the nearest known one; each costs a look at all of
+/// them.
 const GUESSES: usize = 20;
 
 /// A link of a stated route: there, and on the way back.
@@ -71,7 +72,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether a zone takes a route between two of its points.
+    /// Returns whether a zone takes a route between two of its points.
     fn takes(&mut self, zone: u32, element: &Element, ends: [u32; 2]) -> bool {
         let rule = self.drafts[zone as usize].routing;
         let place = element.place;
@@ -103,7 +104,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether the ends of a route are of the right kind, and its gateways within them.
+    /// Returns whether the ends of a route are of the right kind, and its gateways within them.
     fn fit(&mut self, element: &Element, ends: [u32; 2], gateways: Option<[u32; 2]>) -> bool {
         let (name, place) = (element.name.as_str(), element.place);
         let zone = |reader: &Self, point: u32| match reader.points[point as usize].kind {

@@ -1,4 +1,4 @@
-//! What SimGrid's files may contain: elements, their attributes, and where they stand. Source:
+//! The elements that SimGrid's files may contain, their attributes, and where they stand. Source:
 //! `simgrid.dtd` of SimGrid 3.32 (version 4.1). Their order is free here.
 
 use topology::{Fault, Faults};

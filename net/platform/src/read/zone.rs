@@ -16,7 +16,7 @@ use crate::{
     zone::{Kind, NONE, Zone},
 };
 
-/// How a zone of the file connects its points.
+/// The rule by which a zone of the file connects its points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rule {
     Empty,
@@ -178,7 +178,7 @@ impl<'a> Reader<'a> {
         self.coordinates(element, zone, point);
     }
 
-    /// Where a point of a Vivaldi zone lies.
+    /// Sets the coordinates of a point of a Vivaldi zone.
     fn coordinates(&mut self, element: &Element, zone: u32, point: Option<u32>) {
         let Some(point) = point else { return };
         if self.drafts[zone as usize].routing != Rule::Vivaldi {

@@ -26,7 +26,7 @@ pub(crate) struct FatTree {
     pub hosts: u32,
     pub cables: Cables,
     pub leaves: Leaves,
-    /// How many hosts the platform's fat trees before this one have: SimGrid goes on counting.
+    /// The number of hosts of the platform's fat trees before this one: SimGrid goes on counting.
     pub offset: u32,
 }
 

@@ -10,7 +10,7 @@ pub(crate) struct Flat {
     pub first: u32,
     pub loopback: bool,
     pub limiter: bool,
-    /// Whether a cable is two links.
+    /// True if a cable is two links.
     pub split: bool,
     pub backbone: Option<u32>,
 }

@@ -24,7 +24,7 @@ use crate::{
     zone::{Gap, Walk},
 };
 
-/// How a zone connects its points.
+/// The rule by which a zone connects its points.
 #[derive(Debug)]
 pub(crate) enum Routing {
     /// Not at all.
@@ -109,7 +109,7 @@ fn distance(places: &[[f64; 3]], from: u32, to: u32) -> f64 {
 pub(crate) struct Cables {
     /// The first link.
     pub first: u32,
-    /// Whether a cable is two links, `_UP` and `_DOWN`.
+    /// True if a cable is two links, `_UP` and `_DOWN`.
     pub split: bool,
 }
 
@@ -125,7 +125,7 @@ impl Cables {
     }
 }
 
-/// What each host of a generated machine has besides its cable.
+/// The links that each host of a generated machine has besides its cable.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Leaves {
     /// The loopback link of the first host.

@@ -4,12 +4,12 @@ use smallvec::SmallVec;
 
 type Links = SmallVec<[u32; 4]>;
 
-/// What leads from a point to the middle and back; `None` where a point was given other links only.
+/// The links from a point to the middle and back; `None` where a point was given other links only.
 #[derive(Clone, Debug)]
 pub(crate) struct Seat {
     pub up: Option<Links>,
     pub down: Option<Links>,
-    /// What leads to itself.
+    /// The link from the point to itself.
     pub own: Option<Links>,
 }
 

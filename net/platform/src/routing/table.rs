@@ -11,7 +11,7 @@ use crate::{
 #[derive(Debug, Default)]
 pub(crate) struct Table {
     pub legs: FxHashMap<(u32, u32), Leg>,
-    /// Whether a point without a route to itself has the platform's loopback: zones without zones
+    /// True if a point without a route to itself has the platform's loopback: zones without zones
     /// in them.
     pub loopback: bool,
 }

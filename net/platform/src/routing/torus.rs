@@ -44,8 +44,9 @@ impl Torus {
     }
 }
 
-/// Whether the way from one coordinate to another leads upwards; it is the shorter one, and upwards
-/// if both are of the same length and either it needs no wrap or the start lies in the upper half.
+/// Returns whether the way from one coordinate to another leads upwards; it is the shorter one, and
+/// upwards if both are of the same length and either it needs no wrap or the start lies in the
+/// upper half.
 const fn forwards(at: u32, target: u32, size: u32) -> bool {
     let half = size / 2;
     (target > at && target <= at + half) || (at > half && (at + half) % size >= target)
