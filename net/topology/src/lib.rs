@@ -15,6 +15,8 @@ pub mod place;
 mod rate;
 pub mod route;
 mod shape;
+#[cfg(test)]
+mod tests;
 
 pub use bisection::Bisection;
 pub use complete::Complete;

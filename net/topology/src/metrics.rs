@@ -1,7 +1,7 @@
 //! Figures of a topology: counts, distances, bisection.
 
 use crate::{
-    Kind, Shape, Topology,
+    Grid, Kind, Shape, SlimFly, Topology, Tree,
     bisection::{Bisection, bisection},
     route::Search,
 };
@@ -25,19 +25,20 @@ pub struct Metrics {
     pub diameter: Option<u32>,
     /// Mean hops between two different hosts that are joined.
     pub mean_hops: f64,
-    /// Whether distances were measured from a sample of the hosts only, so that the diameter is a
-    /// lower bound.
+    /// True if distances were measured from a sample of the switches only, so that the diameter is
+    /// a lower bound.
     pub sampled: bool,
     /// Links cut by a division into halves.
     pub bisection: Bisection,
 }
 
-/// Links that the searches for distances may look at.
+/// Links that the searches for distances may look at: from all switches, and from a sample.
 const EFFORT: u64 = 1 << 30;
+const EFFORT_OF_SAMPLE: u64 = 1 << 27;
 
 impl Topology {
     /// The figures. Distances come from a breadth-first search per switch with hosts; where that is
-    /// too much, from the grid's closed forms or else from a sample of switches.
+    /// too much, from the closed form of the family or else from a sample of switches.
     pub fn metrics(&self) -> Metrics {
         let graph = &self.graph;
         let working = || graph.links().iter().filter(|link| link.up);
@@ -64,16 +65,13 @@ impl Topology {
     fn distances(&self, switch_links: u32) -> (Option<u32>, f64, bool) {
         let sources = self.attachments();
         let effort = sources.len() as u64 * u64::from(2 * switch_links + 1);
-        match &self.shape {
-            Shape::Grid(grid) if effort > EFFORT && self.is_intact() => {
-                let (diameter, mean) = closed_form(grid);
-                (Some(diameter), mean, false)
-            }
-            _ => {
-                let step = effort.div_ceil(EFFORT).max(1) as usize;
-                self.search(&sources, step)
-            }
+        if effort <= EFFORT {
+            return self.search(&sources, 1);
         }
+        if let Some((diameter, mean)) = closed_form(&self.shape).filter(|_| self.is_intact()) {
+            return (Some(diameter), mean, false);
+        }
+        self.search(&sources, effort.div_ceil(EFFORT_OF_SAMPLE) as usize)
     }
 
     /// The sets of switches that hosts in service are linked to, each with its number of hosts.
@@ -124,9 +122,20 @@ impl Topology {
     }
 }
 
-/// Diameter and mean of an intact grid: Dally and Towles, 2004, section 5.2, for pairs that may be
-/// equal; with the hosts' links, and for different hosts.
-fn closed_form(grid: &crate::Grid) -> (u32, f64) {
+/// Diameter and mean hops between different hosts of an intact topology, if its family has a closed
+/// form.
+pub(crate) fn closed_form(shape: &Shape) -> Option<(u32, f64)> {
+    match shape {
+        Shape::Grid(grid) => Some(of_grid(grid)),
+        Shape::Tree(tree) => Some(of_tree(tree)),
+        Shape::SlimFly(slim_fly) => Some(of_slim_fly(slim_fly)),
+        Shape::Dragonfly(_) | Shape::Rails(_) | Shape::Irregular => None,
+    }
+}
+
+/// Dally and Towles, 2004, section 5.2, for pairs that may be equal; with the hosts' links, and for
+/// different hosts.
+fn of_grid(grid: &Grid) -> (u32, f64) {
     let (mut diameter, mut mean) = (2, 0.0);
     for (dimension, &extent) in grid.extents.iter().enumerate() {
         let k = f64::from(extent);
@@ -141,4 +150,25 @@ fn closed_form(grid: &crate::Grid) -> (u32, f64) {
     }
     let hosts = f64::from(grid.switches()) * f64::from(grid.hosts);
     (diameter, if hosts > 1.0 { 2.0 + mean * hosts / (hosts - 1.0) } else { 0.0 })
+}
+
+/// Two hosts whose nearest common ancestor is on a level are twice that level apart.
+fn of_tree(tree: &Tree) -> (u32, f64) {
+    let (mut below, mut diameter, mut sum) = (1.0, 0, 0.0);
+    for (level, &children) in (1..).zip(&tree.children) {
+        if children > 1 {
+            let all = below * f64::from(children);
+            sum += 2.0 * f64::from(level) * (all - below);
+            (below, diameter) = (all, 2 * level);
+        }
+    }
+    (diameter, if below > 1.0 { sum / (below - 1.0) } else { 0.0 })
+}
+
+/// Every switch has `radix` neighbours, and two links to all others (Besta and Hoefler, 2014).
+fn of_slim_fly(slim_fly: &SlimFly) -> (u32, f64) {
+    let [switches, hosts] = [slim_fly.switches(), slim_fly.hosts].map(f64::from);
+    let near = f64::from(SlimFly::radix(slim_fly.q));
+    let sum = 2.0 * (hosts - 1.0) + hosts * (3.0 * near + 4.0 * (switches - 1.0 - near));
+    (4, sum / (switches * hosts - 1.0))
 }

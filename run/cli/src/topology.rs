@@ -8,7 +8,7 @@ use std::{
 
 use ::topology::{
     Bisection, Failure, Fault, Faults, Graph, Header, Imported, Metrics, Routes, Routing, import,
-    route::{Analysis, analyse},
+    route::{Analysis, Sample, analyse},
 };
 use experiment::Described;
 use serde_json::{Value, json};
@@ -214,7 +214,13 @@ fn as_table(
             let names: Vec<_> = cycle.iter().map(|channel| channel_name(graph, *channel)).collect();
             writeln!(text, "deadlock         possible: {} wait for each other", names.join(" -> "))
         }
-        None => writeln!(text, "deadlock         none possible"),
+        None => match analysis.sample {
+            Some(Sample { destinations, of }) => writeln!(
+                text,
+                "deadlock         none found (on the ways to {destinations} of {of} destinations)"
+            ),
+            None => writeln!(text, "deadlock         none possible"),
+        },
     };
     for way in ways {
         let hop = |(device, port, lane): &(String, u16, u8)| match lanes {
@@ -249,6 +255,11 @@ fn as_json(
     let cycle: Vec<_> = cycle.map(|channel| channel_name(graph, *channel)).collect();
     let hop = |(device, port, lane): &(String, u16, u8)| json!({ "device": device, "port": port, "lane": lane });
     let ways: Vec<Value> = ways.iter().map(|way| way.hops.iter().map(hop).collect()).collect();
+    // A sample without a cycle proves nothing.
+    let free = match (&analysis.cycle, analysis.sample) {
+        (None, Some(_)) => Value::Null,
+        (cycle, _) => Value::Bool(cycle.is_none()),
+    };
     let value = json!({
         "hosts": metrics.hosts,
         "hosts_out": metrics.hosts_out,
@@ -262,7 +273,7 @@ fn as_json(
         "bisection": { "links": links, "exact": exact },
         "routing": name,
         "lanes": routes.lanes(),
-        "deadlock_free": analysis.cycle.is_none(),
+        "deadlock_free": free,
         "cycle": cycle,
         "routes": ways,
     });

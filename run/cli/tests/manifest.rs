@@ -355,7 +355,7 @@ fn a_ladder_climbs_from_a_manifest() {
     let makespans = |command: String| {
         let ladder = folder.heddle(&command);
         assert_eq!(ladder.code, 0, "{command}: {}", ladder.stderr);
-        let json: serde_json::Value = serde_json::from_str(&ladder.stdout).expect("JSON");
+        let json: Value = serde_json::from_str(&ladder.stdout).expect("JSON");
         json.to_string()
             .split("makespan_ps\":")
             .skip(1)

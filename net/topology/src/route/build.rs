@@ -3,15 +3,16 @@
 use std::str::FromStr;
 
 use super::{
-    Routes, grid,
+    Routes, dragonfly, grid,
     lanes::{Classes, Lanes},
     layers::layers,
-    next::{Ends, Next, Via},
+    next::{Ends, Homes, Next, Switches, Via, Ways},
     search::Search,
+    slim_fly,
     table::{self, Ties},
     tree,
 };
-use crate::{Fault, Grid, Shape, Topology, shape::Kind};
+use crate::{Fault, Graph, Grid, Shape, Topology, shape::Kind};
 
 /// A way of routing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,6 +129,13 @@ impl Routes {
     }
 }
 
+/// The routes by the formulas that take the place of tables where these would be large.
+#[cfg(test)]
+pub(crate) fn by_formula_alone(topology: &Topology, routing: Routing) -> Option<Routes> {
+    let (next, lanes) = formulas(&topology.graph, &topology.shape, routing)?;
+    Some(Routes::new(&topology.graph, next, lanes))
+}
+
 fn misfit(algorithm: Algorithm, needs: &str) -> Fault {
     Fault::new(format!("routing {} needs {needs}", algorithm.name()))
         .help("min-hop, up-down and minimal fit every topology".to_owned())
@@ -178,18 +186,20 @@ fn rings(grid: &Grid) -> bool {
     grid.kind == Kind::Torus && (0..grid.extents.len()).any(|dimension| grid.wraps(dimension))
 }
 
-/// Lanes for data in InfiniBand: so many links may have a lane each.
+/// InfiniBand has so many lanes for data; a lane per link may take as many.
 const LANES_OF_INFINIBAND: u32 = 15;
+
+/// Links that the searches for a table by pairs of switches may look at, where a formula can take
+/// its place.
+const EFFORT: u64 = 1 << 31;
 
 /// Shortest ways with a lane per link; where that takes too many, each on the lowest lane that
 /// stays free of cycles.
 fn minimal(topology: &Topology, routing: Routing) -> Result<(Next, Lanes), Fault> {
     let graph = &topology.graph;
     let via = routing.algorithm == Algorithm::Valiant;
-    let classes = Classes::new(graph, &topology.shape);
-    if let (Shape::Dragonfly(shape), true) = (&topology.shape, topology.is_intact()) {
-        let next = Next::Switches(table::dragonfly(graph, shape, via)?);
-        return Ok((next, Lanes::Globals { count: 2 + u8::from(via), classes }));
+    if let Some(formulas) = by_formula(topology, routing) {
+        return Ok(formulas);
     }
     let (mut table, longest) = table::by_switch(graph, Ties::Balanced)?;
     if routing.single_lane {
@@ -211,10 +221,66 @@ fn minimal(topology: &Topology, routing: Routing) -> Result<(Next, Lanes), Fault
             })?;
         Lanes::Layers { of, half, count: half * phases }
     } else {
+        let classes = Classes::new(graph, &topology.shape);
         Lanes::Hops { count: half as u8 * phases, classes }
     };
     if via {
         table.via = Via::Switch { phase: lanes.count() / 2, among: table.joined() };
     }
     Ok((Next::Switches(table), lanes))
+}
+
+/// Shortest ways by the formula of an intact topology: always in dragonflies; in slim flies and
+/// grids where tables by pairs of switches, whose links carry similar numbers of routes, would take
+/// too long.
+fn by_formula(topology: &Topology, routing: Routing) -> Option<(Next, Lanes)> {
+    let (graph, shape) = (&topology.graph, &topology.shape);
+    if !topology.is_intact() {
+        return None;
+    }
+    let ports = graph.all_ports() - 2 * graph.hosts();
+    let huge = u64::from(graph.switches()) * u64::from(ports) > EFFORT;
+    if huge || matches!(shape, Shape::Dragonfly(_)) {
+        formulas(graph, shape, routing)
+    } else {
+        None
+    }
+}
+
+/// Shortest ways and their lanes by the formula of a family, if it has one.
+fn formulas(graph: &Graph, shape: &Shape, routing: Routing) -> Option<(Next, Lanes)> {
+    let via = routing.algorithm == Algorithm::Valiant;
+    let phases = 1 + u8::from(via);
+    let hops =
+        |count: u8| Lanes::Hops { count: count * phases, classes: Classes::new(graph, shape) };
+    let (ways, hosts, lanes) = match shape {
+        Shape::Dragonfly(family) => {
+            let classes = Classes::new(graph, shape);
+            let lanes = Lanes::Globals { count: 1 + phases, classes };
+            (Ways::Dragonfly(dragonfly::Formula::new(family)), family.hosts, lanes)
+        }
+        Shape::SlimFly(family) => {
+            (Ways::SlimFly(Box::new(slim_fly::Formula::new(family)?)), family.hosts, hops(2))
+        }
+        Shape::Grid(family) if family.kind == Kind::HyperX => {
+            let crossed = family.extents.iter().filter(|&&extent| extent > 1).count();
+            let lanes = hops(u8::try_from(crossed.max(1)).ok()?);
+            (Ways::Grid(grid::Formula::new(family, false)), family.hosts, lanes)
+        }
+        Shape::Grid(family) => {
+            let datelines = rings(family) && !routing.single_lane;
+            let lanes = Lanes::Grid { count: (1 + u8::from(datelines)) * phases };
+            (Ways::Grid(grid::Formula::new(family, datelines)), family.hosts, lanes)
+        }
+        _ => return None,
+    };
+    let (count, homes) = (graph.switches(), Homes::Even(hosts));
+    let mut next = Switches { ways, count, homes, via: Via::None };
+    next.via = match &next.ways {
+        _ if !via => Via::None,
+        Ways::Dragonfly(formula) => Via::Group(formula.clone()),
+        _ if routing.single_lane => Via::Meeting { among: next.joined(), ends: Ends::new(graph) },
+        _ => Via::Switch { phase: lanes.count() / 2, among: next.joined() },
+    };
+    Some((Next::Switches(next), lanes))
 }

@@ -1,4 +1,4 @@
-//! Whether a route set can deadlock.
+//! The deadlock check of route sets.
 //!
 //! A channel is a lane of a link in one direction. A channel depends on the next one that a packet
 //! in it may wait for; routes are free of deadlock if the dependencies have no cycle (Dally and
@@ -17,8 +17,10 @@
 //!   lines are free, rings with a dateline as well (Dally and Seitz). On one lane a ring is free up
 //!   to four switches: then no two ways of two links follow each other all the way round.
 //!
-//! What is left are tables on one lane. Their dependencies are found by walking from all switches towards each
-//! destination until a switch comes up that this destination has seen: O(destinations * switches) steps.
+//! The rest are routes on one lane. Their dependencies are found by walking from all switches towards
+//! each destination until a switch comes up that this destination has seen: O(destinations * switches)
+//! steps. Where that is too much, a sample of the destinations is looked at: a cycle that it shows
+//! exists, but there may be others.
 
 use super::{
     Routes, grid,
@@ -36,44 +38,81 @@ pub struct Channel {
     pub lane: u8,
 }
 
-/// What the analysis of a route set found.
+/// The result of the deadlock check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Analysis {
     /// Dependencies between channels; `None` if the answer follows from how the routes are made.
     pub dependencies: Option<u64>,
     /// Channels that wait for each other in a circle, if there are any.
     pub cycle: Option<Vec<Channel>>,
+    /// The destinations that were looked at, if they are not all.
+    pub sample: Option<Sample>,
+}
+
+/// A part of the destinations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// How many were looked at.
+    pub destinations: u32,
+    /// How many there are.
+    pub of: u32,
+}
+
+/// Steps of the walks of one check: of a table, which has no more entries, and by a formula, whose
+/// steps take longer.
+const EFFORT: u64 = 1 << 29;
+const EFFORT_BY_FORMULA: u64 = 1 << 25;
+
+/// Destinations for which the walks from all switches take a bounded number of steps, evenly
+/// spread.
+fn sampled(all: &[u32], switches: u32, next: &Next) -> Vec<u32> {
+    let effort = if next.is_formula() { EFFORT_BY_FORMULA } else { EFFORT };
+    let step = (all.len() as u64 * u64::from(switches)).div_ceil(effort).max(1);
+    all.iter().copied().step_by(step as usize).collect()
 }
 
 /// Looks for a cycle of waiting in a route set.
 pub fn analyse(graph: &Graph, routes: &Routes) -> Analysis {
-    let known = |cycle| Analysis { dependencies: None, cycle };
+    let known = |cycle| Analysis { dependencies: None, cycle, sample: None };
     let mut dependencies = Dependencies::new(graph);
-    match (&routes.next, &routes.lanes) {
+    let (looked_at, of) = match (&routes.next, &routes.lanes) {
         (Next::Grid(grid), _) => return known(ring(graph, grid)),
         (Next::Tree(_) | Next::Hosts { climbs: true, .. }, _)
-        | (_, Lanes::Hops { .. } | Lanes::Globals { .. } | Lanes::Layers { .. }) => {
+        | (
+            _,
+            Lanes::Hops { .. } | Lanes::Globals { .. } | Lanes::Layers { .. } | Lanes::Grid { .. },
+        ) => {
             return known(None);
         }
         (Next::Hosts { ports, hosts, .. }, _) => {
+            let all: Vec<u32> = (0..*hosts).collect();
             let (hosts, residents) = (*hosts as usize, residents(graph));
-            for host in 0..hosts as u32 {
+            let destinations = sampled(&all, graph.switches(), &routes.next);
+            for &host in &destinations {
                 let others = residents.iter().filter(|(_, resident)| *resident != host);
                 let starts = others.map(|(switch, _)| *switch);
                 let port = |switch| ports[switch as usize * hosts + host as usize];
                 dependencies.walk(host, starts, port);
             }
+            (destinations.len(), hosts)
         }
         (Next::Switches(table), _) => {
             let populated = table.joined();
-            for &home in &populated {
+            let homes = sampled(&populated, graph.switches(), &routes.next);
+            for &home in &homes {
                 let starts = populated.iter().copied().filter(|&start| start != home);
                 dependencies.walk(home, starts, |switch| table.toward(switch, home));
             }
-            dependencies.detours(table, &populated);
+            dependencies.detours(table, &populated, &homes);
+            (homes.len(), populated.len())
         }
+    };
+    let sample = Sample { destinations: looked_at as u32, of: of as u32 };
+    Analysis {
+        dependencies: Some(dependencies.count()),
+        cycle: dependencies.cycle(),
+        sample: (looked_at < of).then_some(sample),
     }
-    Analysis { dependencies: Some(dependencies.count()), cycle: dependencies.cycle() }
 }
 
 /// The first ring of a grid on one lane that is long enough for a cycle.
@@ -164,8 +203,9 @@ impl<'a> Dependencies<'a> {
         self.sets[*first as usize + usize::from(port / 64)] |= 1 << (port % 64);
     }
 
-    /// The turns of packets from the way to where they go by to the way on from there.
-    fn detours(&mut self, table: &Switches, populated: &[u32]) {
+    /// The turns of packets from the way to where they go by to the way on from there, which leads
+    /// to one of some switches.
+    fn detours(&mut self, table: &Switches, populated: &[u32], homes: &[u32]) {
         match &table.via {
             Via::None | Via::Switch { .. } => {}
             Via::Meeting { .. } => {
@@ -177,21 +217,22 @@ impl<'a> Dependencies<'a> {
                     self.meetings(table, here, joined[here as usize]);
                 }
             }
-            Via::Group { ports, groups, routers, globals } => {
+            Via::Group(formula) => {
                 for &start in populated {
-                    for group in (0..*groups).filter(|&group| group != start / routers) {
-                        let port = |switch| ports[(switch * groups + group) as usize];
-                        self.leave(start, port, *globals);
+                    let own = formula.group(start);
+                    for group in (0..formula.groups()).filter(|&group| group != own) {
+                        let port = |switch| formula.outward(switch, group, switch);
+                        self.leave(start, port, formula.globals());
                     }
                 }
                 for &here in populated {
-                    let outside =
-                        populated.iter().filter(|&&there| there / routers != here / routers);
+                    let own = formula.group(here);
+                    let outside = homes.iter().filter(|&&there| formula.group(there) != own);
                     let mut ways: Vec<u16> =
                         outside.map(|&there| table.toward(here, there)).collect();
                     ways.sort_unstable();
                     ways.dedup();
-                    self.turns(here, |port| port >= *globals, &ways);
+                    self.turns(here, |port| port >= formula.globals(), &ways);
                 }
             }
         }

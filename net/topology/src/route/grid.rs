@@ -4,6 +4,7 @@
 //! networks", 1987. A packet starts each ring on lane 0 and goes on to lane 1 when it crosses the
 //! wrap-around link.
 
+use super::NOWHERE;
 use crate::shape::{Grid, Kind};
 
 /// A grid's routes.
@@ -73,13 +74,19 @@ impl Formula {
         if target == switch {
             return ((destination % self.hosts) as u16, 0);
         }
+        self.toward(switch, input, target)
+    }
+
+    /// The output port and lane on the way to another switch; [`NOWHERE`] at that switch itself.
+    #[inline]
+    pub fn toward(&self, switch: u32, input: (u16, u8), target: u32) -> (u16, u8) {
         let places = self.place(switch).iter().zip(self.place(target));
         for (dimension, (&here, &there)) in self.dimensions.iter().zip(places) {
             if here != there {
                 return dimension.hop(self, here, there, input);
             }
         }
-        (super::next::NOWHERE, 0)
+        (NOWHERE, 0)
     }
 }
 

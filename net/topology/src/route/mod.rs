@@ -9,16 +9,20 @@
 
 mod build;
 mod deadlock;
+mod dragonfly;
 mod grid;
 mod lanes;
 mod layers;
 mod next;
 mod search;
+mod slim_fly;
 mod table;
 mod tree;
 
+#[cfg(test)]
+pub(crate) use build::by_formula_alone;
 pub use build::{ALGORITHMS, Algorithm, Routing};
-pub use deadlock::{Analysis, Channel, analyse};
+pub use deadlock::{Analysis, Channel, Sample, analyse};
 
 use crate::Graph;
 

@@ -1,9 +1,9 @@
 //! The output port of a packet.
 
 use super::{
-    Header, grid,
+    Header, dragonfly, grid,
     lanes::{Class, Lanes},
-    tree,
+    slim_fly, tree,
 };
 use crate::{End, Graph};
 
@@ -13,7 +13,7 @@ pub(super) enum Next {
     /// A table by switch and destination host; `climbs` if all ways go up and then down in an order
     /// of the switches.
     Hosts { ports: Vec<u16>, hosts: u32, climbs: bool },
-    /// A table by switch and the destination's switch.
+    /// By switch and the destination's switch.
     Switches(Switches),
     /// The formula of a tree.
     Tree(tree::Formula),
@@ -21,17 +21,37 @@ pub(super) enum Next {
     Grid(grid::Formula),
 }
 
-/// Ports by switch and the destination's switch, perhaps by way of somewhere else.
+/// Ways between switches, perhaps by way of somewhere else.
 #[derive(Clone, Debug)]
 pub(super) struct Switches {
-    pub ports: Vec<u16>,
+    pub ways: Ways,
+    /// Number of switches.
     pub count: u32,
-    /// Switch of each host, and its port there.
-    pub homes: Vec<(u32, u16)>,
+    pub homes: Homes,
     pub via: Via,
 }
 
-/// What a source may choose to go by (Valiant, "A scheme for fast parallel communication", 1982).
+/// How the port towards another switch is found.
+#[derive(Clone, Debug)]
+pub(super) enum Ways {
+    /// In a table by switch and target.
+    Table(Vec<u16>),
+    /// By formulas of a topology whose links all work.
+    Dragonfly(dragonfly::Formula),
+    SlimFly(Box<slim_fly::Formula>),
+    Grid(grid::Formula),
+}
+
+/// The switch of each host, and the port there.
+#[derive(Clone, Debug)]
+pub(super) enum Homes {
+    /// By host; without a link an impossible switch.
+    Table(Vec<(u32, u16)>),
+    /// The same number of hosts on each switch, in order, at the first ports.
+    Even(u32),
+}
+
+/// Where a source may choose that its packet passes by (Valiant, "A scheme for fast parallel communication", 1982).
 #[derive(Clone, Debug)]
 pub(super) enum Via {
     /// Nothing.
@@ -39,12 +59,11 @@ pub(super) enum Via {
     /// A switch: `choice` - 1. Lanes below `phase` lead to it, those from `phase` on to the
     /// destination.
     Switch { phase: u8, among: Vec<u32> },
-    /// The same on one lane. As no lane tells the halves of the way apart, packets go on to the
+    /// A switch, on one lane. As no lane tells the halves of the way apart, packets go on to the
     /// destination from the first switch that lies on the way from there.
     Meeting { among: Vec<u32>, ends: Ends },
-    /// A group of a dragonfly: `choice` - 1; the table leads from each switch to each group. Global
-    /// links are at the ports from `globals` on.
-    Group { ports: Vec<u16>, groups: u32, routers: u32, globals: u16 },
+    /// A group of a dragonfly: `choice` - 1.
+    Group(dragonfly::Formula),
 }
 
 /// The switches behind the ports of all switches.
@@ -72,7 +91,16 @@ impl Next {
         (port, lanes.after(switch, input, port))
     }
 
-    /// Whether a table has a way from a switch to a host.
+    /// Whether the ways follow from the family of an intact topology, so that all hosts have one.
+    pub const fn is_formula(&self) -> bool {
+        match self {
+            Self::Tree(_) | Self::Grid(_) => true,
+            Self::Switches(table) => !matches!(table.ways, Ways::Table(_)),
+            Self::Hosts { .. } => false,
+        }
+    }
+
+    /// Whether there is a way from a switch to a host.
     pub fn knows(&self, switch: u32, destination: u32) -> bool {
         match self {
             Self::Hosts { ports, hosts, .. } => {
@@ -83,7 +111,7 @@ impl Next {
         }
     }
 
-    /// What spreads packets over the ports of a host.
+    /// The number that spreads packets over the ports of a host.
     #[inline]
     pub fn exit_key(&self, header: &Header) -> u32 {
         match self {
@@ -92,7 +120,7 @@ impl Next {
         }
     }
 
-    /// What the source chooses.
+    /// The choice that a source makes with a random number.
     pub fn choose(&self, source: u32, destination: u32, random: u64) -> u32 {
         let below = |bound: u32| ((u128::from(random) * u128::from(bound)) >> 64) as u32;
         match self {
@@ -119,10 +147,22 @@ impl Ends {
     }
 }
 
+impl Homes {
+    /// The switch of a host, and the port there.
+    #[inline]
+    pub fn of(&self, host: u32) -> (u32, u16) {
+        match self {
+            Self::Table(homes) => homes[host as usize],
+            Self::Even(each) => (host / each, (host % each) as u16),
+        }
+    }
+}
+
 impl Switches {
     /// The switches with hosts in service.
     pub fn joined(&self) -> Vec<u32> {
-        let homes = self.homes.iter().map(|(switch, _)| *switch);
+        let Homes::Table(homes) = &self.homes else { return (0..self.count).collect() };
+        let homes = homes.iter().map(|(switch, _)| *switch);
         let mut switches: Vec<_> = homes.filter(|switch| *switch < self.count).collect();
         switches.sort_unstable();
         switches.dedup();
@@ -131,13 +171,20 @@ impl Switches {
 
     #[inline]
     fn port(&self, switch: u32, destination: u32) -> u16 {
-        let (home, port) = self.homes[destination as usize];
+        let (home, port) = self.homes.of(destination);
         if home == switch { port } else { self.toward(switch, home) }
     }
 
+    /// The port on the way to another switch; [`NOWHERE`] at that switch itself and where there is
+    /// no way.
     #[inline]
     pub fn toward(&self, switch: u32, target: u32) -> u16 {
-        self.ports[self.way(switch, target)]
+        match &self.ways {
+            Ways::Table(ports) => ports[self.way(switch, target)],
+            Ways::Dragonfly(formula) => formula.toward(switch, target),
+            Ways::SlimFly(formula) => formula.toward(switch, target),
+            Ways::Grid(formula) => formula.toward(switch, (0, 0), target).0,
+        }
     }
 
     /// The place of the way between two switches in tables.
@@ -153,13 +200,20 @@ impl Switches {
         {
             return hop;
         }
-        let port = self.port(switch, header.destination);
-        let lane = match (lanes, self.homes[header.destination as usize].0) {
-            (Lanes::Layers { .. }, home) if home == switch => 0,
-            (Lanes::Layers { of, .. }, home) if header.choice == 0 => {
-                of[self.way(self.homes[header.source as usize].0, home)]
+        let (home, port) = self.homes.of(header.destination);
+        if home == switch {
+            let layers = matches!(lanes, Lanes::Layers { .. } | Lanes::Grid { .. });
+            return (port, if layers { 0 } else { lanes.after(switch, input, port) });
+        }
+        if let (Ways::Grid(grid), Lanes::Grid { .. }) = (&self.ways, lanes) {
+            return grid.toward(switch, input, home);
+        }
+        let port = self.toward(switch, home);
+        let lane = match lanes {
+            Lanes::Layers { of, .. } if header.choice == 0 => {
+                of[self.way(self.homes.of(header.source).0, home)]
             }
-            (Lanes::Layers { of, half, .. }, home) => half + of[self.way(header.choice - 1, home)],
+            Lanes::Layers { of, half, .. } => half + of[self.way(header.choice - 1, home)],
             _ => lanes.after(switch, input, port),
         };
         (port, lane)
@@ -194,32 +248,58 @@ impl Switches {
             (Via::Switch { .. }, Lanes::Layers { of, half, .. }) => {
                 let target = header.choice - 1;
                 let first = input.1 < *half;
-                let way = self.way(self.homes[header.source as usize].0, target);
+                let way = self.way(self.homes.of(header.source).0, target);
                 (first && switch != target).then(|| (self.toward(switch, target), of[way]))
             }
+            (Via::Switch { phase, .. }, Lanes::Grid { .. }) => {
+                self.grid_detour(switch, input, *phase, header)
+            }
             (Via::Meeting { ends, .. }, _) => {
-                let (target, home) = (header.choice - 1, self.homes[header.destination as usize].0);
+                let (target, home) = (header.choice - 1, self.homes.of(header.destination).0);
                 let met = self.is_between(ends, switch, (target, home));
                 (!met).then(|| (self.toward(switch, target), 0))
             }
-            (Via::Group { ports, groups, routers, globals }, _) => {
+            (Via::Group(formula), _) => {
                 let target = header.choice - 1;
                 let left = if let Lanes::Globals { classes, .. } = lanes {
                     classes.globals(switch, input) > 0
                 } else {
                     // On one lane packets that pass their destination on the way out stay there.
                     let [from, to] =
-                        [header.source, header.destination].map(|host| self.homes[host as usize].0);
-                    switch / routers != from / routers || input.0 >= *globals || switch == to
+                        [header.source, header.destination].map(|host| self.homes.of(host).0);
+                    let here = formula.group(switch);
+                    here != formula.group(from) || input.0 >= formula.globals() || switch == to
                 };
-                if left || switch / routers == target {
+                if left || formula.group(switch) == target {
                     return None;
                 }
-                let port = ports[switch as usize * *groups as usize + target as usize];
-                Some((port, 0))
+                Some((formula.outward(switch, target, switch), 0))
             }
             _ => None,
         }
+    }
+
+    /// The hop on a grid by way of a switch: dimension order to it on the lanes below `phase`, and
+    /// from it on those above.
+    fn grid_detour(
+        &self,
+        switch: u32,
+        input: (u16, u8),
+        phase: u8,
+        header: &Header,
+    ) -> Option<(u16, u8)> {
+        let Ways::Grid(grid) = &self.ways else { return None };
+        let (target, home) = (header.choice - 1, self.homes.of(header.destination).0);
+        if input.1 < phase && switch != target {
+            return Some(grid.toward(switch, input, target));
+        }
+        if switch == home {
+            return None;
+        }
+        // The second way begins like that of a packet from a host.
+        let input = if input.1 < phase { (0, 0) } else { (input.0, input.1 - phase) };
+        let (port, lane) = grid.toward(switch, input, home);
+        Some((port, phase + lane))
     }
 
     /// Whether a switch lies on the way from one switch to another: O(length of that way).
@@ -232,16 +312,16 @@ impl Switches {
     }
 
     fn choose(&self, source: u32, destination: u32, below: impl Fn(u32) -> u32) -> u32 {
-        let [from, to] = [source, destination].map(|host| self.homes[host as usize].0);
+        let [from, to] = [source, destination].map(|host| self.homes.of(host).0);
         match &self.via {
             Via::None => 0,
             Via::Switch { among, .. } | Via::Meeting { among, .. } => {
                 let chosen = among.get(below(among.len() as u32) as usize).copied();
                 chosen.filter(|&via| via != from && via != to).map_or(0, |via| via + 1)
             }
-            Via::Group { groups, routers, .. } => {
-                let chosen = below(*groups);
-                let near = chosen == from / routers || chosen == to / routers;
+            Via::Group(formula) => {
+                let chosen = below(formula.groups());
+                let near = chosen == formula.group(from) || chosen == formula.group(to);
                 if from == to || near { 0 } else { chosen + 1 }
             }
         }

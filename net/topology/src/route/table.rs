@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::{
-    next::{NOWHERE, Next, Switches, Via},
+    next::{Homes, NOWHERE, Next, Switches, Via, Ways},
     search::Search,
 };
-use crate::{Fault, Graph, shape::Dragonfly};
+use crate::{Fault, Graph};
 
 /// Most entries of a table.
 const LIMIT: u64 = 1 << 29;
@@ -192,7 +192,8 @@ pub(super) fn by_switch(graph: &Graph, ties: Ties) -> Result<(Switches, u32), Fa
             longest = longest.max(search.distance(switch).unwrap_or(0));
         }
     }
-    Ok((Switches { ports, count, homes, via: Via::None }, longest))
+    let ways = Ways::Table(ports);
+    Ok((Switches { ways, count, homes: Homes::Table(homes), via: Via::None }, longest))
 }
 
 /// The switch and port of hosts that have one each; without a link an impossible switch.
@@ -210,65 +211,10 @@ fn single_homes(graph: &Graph) -> Result<Vec<(u32, u16)>, Fault> {
     (0..graph.hosts()).map(home).collect()
 }
 
-/// Tables of a dragonfly: at most one local, one global and one local link; by way of a group if
-/// asked for.
-pub(super) fn dragonfly(graph: &Graph, shape: &Dragonfly, via: bool) -> Result<Switches, Fault> {
-    let (count, groups, routers) = (shape.switches(), shape.groups, shape.routers);
-    let mut global = vec![Vec::new(); (groups * groups) as usize];
-    for group in 0..groups {
-        for slot in 0..routers * shape.global {
-            if let Some((far, _)) = shape.across(group, slot) {
-                global[(group * groups + far) as usize].push(slot);
-            }
-        }
-    }
-    let local = |from: u32, to: u32| shape.hosts + if to < from { to } else { to - 1 };
-    // The way of a switch to another group, spread over the links there by a key.
-    let outward = |switch: u32, group: u32, key: u32| {
-        let router = switch % routers;
-        let slots = &global[(switch / routers * groups + group) as usize];
-        let own: Vec<u32> =
-            slots.iter().copied().filter(|slot| slot / shape.global == router).collect();
-        let choices = if own.is_empty() { slots } else { &own };
-        let slot = choices.get(key as usize % choices.len().max(1)).copied()?;
-        let gateway = slot / shape.global;
-        Some(if gateway == router {
-            shape.hosts + routers - 1 + slot % shape.global
-        } else {
-            local(router, gateway)
-        })
-    };
-    let mut ports = space(count, count)?;
-    for switch in 0..count {
-        for target in (0..count).filter(|&target| target != switch) {
-            let port = if switch / routers == target / routers {
-                Some(local(switch % routers, target % routers))
-            } else {
-                outward(switch, target / routers, target)
-            };
-            let entry = &mut ports[switch as usize * count as usize + target as usize];
-            *entry = port.map_or(NOWHERE, |port| port as u16);
-        }
-    }
-    let via = if via {
-        let mut ports = space(count, groups)?;
-        for switch in 0..count {
-            for group in (0..groups).filter(|&group| group != switch / routers) {
-                let entry = &mut ports[switch as usize * groups as usize + group as usize];
-                *entry = outward(switch, group, switch).map_or(NOWHERE, |port| port as u16);
-            }
-        }
-        Via::Group { ports, groups, routers, globals: (shape.hosts + routers - 1) as u16 }
-    } else {
-        Via::None
-    };
-    Ok(Switches { ports, count, homes: single_homes(graph)?, via })
-}
-
 /// A pair of hosts in service without a way, if there is one: no port of the source leads to a
 /// switch that knows one. Formulas are for topologies whose links all work.
 pub(super) fn unreachable(graph: &Graph, next: &Next) -> Option<(u32, u32)> {
-    if matches!(next, Next::Tree(_) | Next::Grid(_)) {
+    if next.is_formula() {
         return None;
     }
     let hosts = graph.hosts();

@@ -48,6 +48,21 @@ impl Dragonfly {
         if self.groups < 2 { 0 } else { self.routers * self.global / (self.groups - 1) }
     }
 
+    /// The first slot of a group that leads to another group. The others follow at distances of
+    /// `groups` - 1; there are [`copies`](Self::copies).
+    #[inline]
+    pub const fn slot(&self, group: u32, far: u32) -> u32 {
+        match self.arrangement {
+            Arrangement::Absolute => far - (far > group) as u32,
+            Arrangement::Relative => (far + self.groups - group - 1) % self.groups,
+            Arrangement::Circulant => {
+                let ahead = (far + self.groups - group) % self.groups;
+                // Slot 2d - 2 leads d ahead, slot 2d - 1 leads d back.
+                if ahead <= self.groups / 2 { 2 * ahead - 2 } else { 2 * (self.groups - ahead) - 1 }
+            }
+        }
+    }
+
     /// The group and slot at the other end of a slot of a group, if it is connected.
     pub fn across(&self, group: u32, slot: u32) -> Option<(u32, u32)> {
         let others = self.groups.checked_sub(1).filter(|&others| others > 0)?;

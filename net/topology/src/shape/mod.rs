@@ -10,6 +10,7 @@ mod tree;
 pub use dragonfly::{Arrangement, Dragonfly};
 pub use grid::{Grid, Kind};
 pub use rails::Rails;
+pub(crate) use slim_fly::Field;
 pub use slim_fly::SlimFly;
 pub use spec::{Entry, KINDS, build, parse};
 pub use tree::Tree;

@@ -104,7 +104,8 @@ impl SlimFly {
 
 /// The field of q elements, a power of a prime p: polynomials over the integers modulo p, written
 /// as the number whose digits to the base p are their coefficients.
-struct Field {
+#[derive(Clone, Debug)]
+pub(crate) struct Field {
     prime: u32,
     /// The powers of an element of which all but 0 are powers, from the 0th on.
     powers: Vec<u32>,
@@ -114,7 +115,7 @@ struct Field {
 
 impl Field {
     /// The field of so many elements, at most 1000; `None` if there is none.
-    fn new(q: u32) -> Option<Self> {
+    pub fn new(q: u32) -> Option<Self> {
         let prime = (2..=q.min(1000)).find(|divisor| q.is_multiple_of(*divisor))?;
         let mut rest = q;
         while rest.is_multiple_of(prime) {
@@ -145,14 +146,27 @@ impl Field {
         self.powers[exponent as usize % self.powers.len()]
     }
 
-    fn times(&self, a: u32, b: u32) -> u32 {
+    pub fn times(&self, a: u32, b: u32) -> u32 {
         if a == 0 || b == 0 {
             return 0;
         }
         self.power(self.logarithms[a as usize] + self.logarithms[b as usize])
     }
 
-    fn minus(&self, a: u32, b: u32) -> u32 {
+    /// a / b; 0 where b is 0.
+    pub fn over(&self, a: u32, b: u32) -> u32 {
+        if a == 0 || b == 0 {
+            return 0;
+        }
+        let all = self.powers.len() as u32;
+        self.power(self.logarithms[a as usize] + all - self.logarithms[b as usize])
+    }
+
+    pub fn plus(&self, a: u32, b: u32) -> u32 {
+        sum(self.prime, a, b, 1)
+    }
+
+    pub fn minus(&self, a: u32, b: u32) -> u32 {
         sum(self.prime, a, b, self.prime - 1)
     }
 }

@@ -3,6 +3,7 @@
 mod common;
 mod deadlock;
 mod figures;
+mod formulas;
 mod imports;
 mod oracle;
 mod placement;

@@ -201,14 +201,19 @@ fn levels(configuration: &Configuration) -> Result<Vec<u8>, Diagnostic> {
     text.split(',').map(level).collect()
 }
 
-/// Returns a warning if packets can wait for each other in a circle.
+/// Warns if packets can wait for each other in a circle.
 fn deadlock(imported: &Imported, routes: &Routes) -> Vec<String> {
-    let cycle = topology::route::analyse(&imported.topology.graph, routes).cycle;
-    let warn = |cycle: Vec<_>| {
-        format!(
+    let analysis = topology::route::analyse(&imported.topology.graph, routes);
+    match (analysis.cycle, analysis.sample) {
+        (Some(cycle), _) => vec![format!(
             "packets can wait for each other in a circle of {} channels; heddle topology shows it",
             cycle.len()
-        )
-    };
-    cycle.map(warn).into_iter().collect()
+        )],
+        (None, Some(sample)) => vec![format!(
+            "the deadlock check found no circle on the ways to {} of {} destinations, and did not \
+             look at the others",
+            sample.destinations, sample.of
+        )],
+        (None, None) => Vec::new(),
+    }
 }

@@ -1,10 +1,7 @@
 //! The topology of a network and its routes, from the table `[network]`, for every model that has
 //! hosts and switches.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use ::topology::{Failure, Fault, Faults, Imported, Routes, Routing, import};
 

@@ -2,7 +2,6 @@
 
 use std::{
     fmt::{self, Write as _},
-    fs,
     path::PathBuf,
 };
 

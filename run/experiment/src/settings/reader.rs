@@ -1,7 +1,7 @@
 //! Collects the settings of all sources and the mistakes in them.
 
 use std::{
-    fs,
+    io,
     path::{Path, PathBuf},
     sync::Arc,
 };

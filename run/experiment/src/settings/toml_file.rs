@@ -168,7 +168,7 @@ impl Reader<'_> {
             _ => format!("unknown {what} `{name}` in [{table}]"),
         };
         let compared = self.diagnostics.len() < COMPARED;
-        let help = compared.then(|| keys::suggestion(table, name)).flatten();
+        let help = compared.then(|| keys::suggestion(table, name));
         let place = self.place(span);
         self.diagnostics.push(Diagnostic::new(place, message).help(help));
     }
