@@ -19,8 +19,11 @@ pub struct Fault {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Faults(pub Vec<Fault>);
 
-/// How many mistakes are shown; a file of the wrong kind has thousands.
+/// Most mistakes that are shown; a file of the wrong kind has thousands.
 const SHOWN: usize = 20;
+
+/// Most known words that the searches for the nearest one look at in one input.
+const LOOKS: usize = 1 << 16;
 
 impl Fault {
     /// A mistake without a place.
@@ -61,8 +64,31 @@ impl Faults {
         self.0.push(fault);
     }
 
+    /// Adds a mistake about an unknown word, with the nearest known one. The search takes time in
+    /// proportion to the known words. So that a reader stays linear, there is none for mistakes
+    /// beyond those that are shown, nor when the searches would look at too many words.
+    pub fn push_near<'a>(
+        &mut self,
+        fault: Fault,
+        word: &str,
+        known: impl FnOnce() -> Vec<&'a str>,
+    ) {
+        let known = if self.0.len() < SHOWN { known() } else { Vec::new() };
+        let looks = (self.0.len() + 1).saturating_mul(known.len());
+        self.0.push(if looks <= LOOKS { fault.near(word, &known) } else { fault });
+    }
+
     /// The mistakes as lines of text, for an input of this name.
     pub fn render(&self, file: &str) -> String {
+        self.render_as("error", file)
+    }
+
+    /// The warnings as lines of text, for an input of this name.
+    pub fn render_warnings(&self, file: &str) -> String {
+        self.render_as("warning", file)
+    }
+
+    fn render_as(&self, kind: &str, file: &str) -> String {
         let mut text = String::new();
         for fault in self.0.iter().take(SHOWN) {
             let place = match (fault.line, fault.column) {
@@ -71,14 +97,17 @@ impl Faults {
                 (line, column) => format!(":{line}:{column}"),
             };
             // Writing to a string cannot fail.
-            let _ = writeln!(text, "error: {file}{place}: {}", fault.message);
+            let _ = writeln!(text, "{kind}: {file}{place}: {}", fault.message);
             if let Some(help) = &fault.help {
                 let _ = writeln!(text, "  help: {help}");
             }
         }
         match self.0.len().saturating_sub(SHOWN) {
             0 => text,
-            more => text + &format!("error: {more} more mistakes are not shown\n"),
+            more if kind == "error" => {
+                text + &format!("error: {more} more mistakes are not shown\n")
+            }
+            more => text + &format!("{kind}: {more} more are not shown\n"),
         }
     }
 }

@@ -64,10 +64,10 @@ impl Topology {
             match failure {
                 Failure::Switch(name) => match self.graph.switch(name) {
                     Some(switch) => switches.push(switch),
-                    None => faults.push(self.unknown(name)),
+                    None => self.unknown(name, &mut faults),
                 },
                 Failure::Link(name, port) => match self.graph.device(name) {
-                    None => faults.push(self.unknown(name)),
+                    None => self.unknown(name, &mut faults),
                     Some(device) => match self.graph.peer(device, *port) {
                         Some(end) => links.push(end.link),
                         None => {
@@ -100,13 +100,13 @@ impl Topology {
         Ok(())
     }
 
-    fn unknown(&self, name: &str) -> Fault {
+    fn unknown(&self, name: &str, faults: &mut Faults) {
         if self.graph.host(name).is_some() {
-            return Fault::new(format!("`{name}` is a host; switches and links can fail"));
+            let message = format!("`{name}` is a host; switches and links can fail");
+            return faults.push(Fault::new(message));
         }
-        let names: Vec<_> =
-            (0..self.graph.devices()).map(|device| self.graph.name(device)).collect();
-        Fault::new(format!("there is no switch `{name}`")).near(name, &names)
+        let known = || (0..self.graph.devices()).map(|device| self.graph.name(device)).collect();
+        faults.push_near(Fault::new(format!("there is no switch `{name}`")), name, known);
     }
 }
 

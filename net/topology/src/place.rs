@@ -102,14 +102,17 @@ fn shuffle<T>(list: &mut [T], seed: u64) {
 /// Names that no host has.
 pub fn listed(text: &str, names: &[&str]) -> Result<Vec<(u32, Slots)>, Faults> {
     let known: FxHashMap<&str, u32> = names.iter().copied().zip(0..).collect();
+    let mut short: FxHashMap<&str, u32> = FxHashMap::default();
+    for (name, host) in names.iter().zip(0..) {
+        short.entry(name.split('.').next().unwrap_or(name)).or_insert(host);
+    }
     let named = |name: &str| {
-        let short = || names.iter().position(|known| known.split('.').next() == Some(name));
         let number = || name.parse::<u32>().ok().filter(|host| (*host as usize) < names.len());
-        let exact = known.get(name).copied();
-        exact.or_else(|| short().map(|host| host as u32)).or_else(number)
+        known.get(name).or_else(|| short.get(name)).copied().or_else(number)
     };
     let mut faults = Faults::default();
     let mut hosts: Vec<(u32, Slots, u32)> = Vec::new();
+    let mut places: FxHashMap<u32, usize> = FxHashMap::default();
     for word in text.split([',', ' ', '\t', '\n']).filter(|word| !word.is_empty()) {
         let counted = || {
             let (name, slots) = word.rsplit_once(':')?;
@@ -117,16 +120,17 @@ pub fn listed(text: &str, names: &[&str]) -> Result<Vec<(u32, Slots)>, Faults> {
         };
         let Some((host, slots)) = named(word).map(|host| (host, None)).or_else(counted) else {
             let name = word.rsplit_once(':').map_or(word, |(name, _)| name);
-            let Fault { message, help, .. } = match named(name) {
-                Some(_) => Fault::new(format!(
-                    "expected a number of slots behind the colon, found `{word}`"
-                )),
-                None => unknown_host(names, name),
-            };
-            faults.push(Fault::new(message).help(help));
+            if named(name).is_some() {
+                let message =
+                    format!("expected a number of slots behind the colon, found `{word}`");
+                faults.push(Fault::new(message));
+            } else {
+                faults.push_near(Fault::new(no_host(name)), name, || names.to_vec());
+            }
             continue;
         };
-        match hosts.iter_mut().find(|(known, ..)| *known == host) {
+        let place = *places.entry(host).or_insert(hosts.len());
+        match hosts.get_mut(place) {
             Some((_, known, times)) => {
                 *known = Some(known.unwrap_or(*times).saturating_add(slots.unwrap_or(1)));
                 *times += 1;
@@ -183,8 +187,8 @@ pub fn from_file(text: &str, ranks: u32, names: &[&str]) -> Result<Vec<u32>, Fau
         if let Some(&host) = known.get(name) {
             *host_of = host;
         } else {
-            let Fault { message, help, .. } = unknown_host(names, name);
-            faults.push(Fault::at(number, column(name), message).help(help));
+            let fault = Fault::at(number, column(name), no_host(name));
+            faults.push_near(fault, name, || names.to_vec());
         }
     }
     if let Some(rank) = lines.iter().position(|&line| line == 0) {
@@ -208,15 +212,15 @@ pub fn by_names(names: &[&str], graph: &Graph) -> Result<Vec<u32>, Faults> {
         if let Some(host) = graph.host(name).or_else(|| graph.host(short)) {
             hosts.push(host);
         } else {
-            let Fault { message, help, .. } = unknown_host(&known, name);
-            faults.push(Fault::new(format!("rank {rank}: {message}")).help(help));
+            let fault = Fault::new(format!("rank {rank}: {}", no_host(name)));
+            faults.push_near(fault, name, || known.clone());
         }
     }
     faults.or(hosts)
 }
 
-fn unknown_host(names: &[&str], name: &str) -> Fault {
-    Fault::new(format!("there is no host `{name}`")).near(name, names)
+fn no_host(name: &str) -> String {
+    format!("there is no host `{name}`")
 }
 
 /// Column in characters, from 1, of a part of a line.

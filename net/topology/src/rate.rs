@@ -26,9 +26,11 @@ pub enum Speed {
     Hdr,
     /// 100 Gb/s of data.
     Ndr,
+    /// 200 Gb/s of data.
+    Xdr,
 }
 
-const SPEEDS: [(&str, Speed, u64); 8] = [
+const SPEEDS: [(&str, Speed, u64); 9] = [
     ("SDR", Speed::Sdr, 2_000_000_000),
     ("DDR", Speed::Ddr, 4_000_000_000),
     ("QDR", Speed::Qdr, 8_000_000_000),
@@ -37,10 +39,11 @@ const SPEEDS: [(&str, Speed, u64); 8] = [
     ("EDR", Speed::Edr, 25_000_000_000),
     ("HDR", Speed::Hdr, 50_000_000_000),
     ("NDR", Speed::Ndr, 100_000_000_000),
+    ("XDR", Speed::Xdr, 200_000_000_000),
 ];
 const WIDTHS: [u8; 5] = [1, 2, 4, 8, 12];
 
-/// What a link carries.
+/// The rate of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rate {
     /// A number of lanes of a generation, written `4xDDR`.
@@ -75,7 +78,7 @@ impl FromStr for Rate {
         let unknown = || {
             Fault::new(format!(
                 "there is no rate `{text}`; expected 1x, 2x, 4x, 8x or 12x of SDR, DDR, QDR, FDR10, \
-                 FDR, EDR, HDR or NDR, such as `4xDDR`, or a bandwidth, such as `100 Gb/s`"
+                 FDR, EDR, HDR, NDR or XDR, such as `4xDDR`, or a bandwidth, such as `100 Gb/s`"
             ))
         };
         let (width, name) = text.trim().split_once(['x', 'X']).ok_or_else(unknown)?;

@@ -8,6 +8,7 @@ use std::{
 
 use ::topology::{
     Bisection, Failure, Fault, Faults, Graph, Header, Imported, Metrics, Routes, Routing, import,
+    import::Tables,
     route::{Analysis, Sample, analyse},
 };
 use experiment::Described;
@@ -15,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::{
     arguments::{Format, Topology},
-    exit::{Ending, Exit, print},
+    exit::{Ending, Exit, complain, print},
     files::to_file,
 };
 
@@ -63,6 +64,12 @@ fn list() -> String {
     text
 }
 
+fn warn(warnings: &Faults, file: &str) {
+    if !warnings.0.is_empty() {
+        complain(&warnings.render_warnings(file));
+    }
+}
+
 fn usage(argument: &str, fault: Fault) -> Ending {
     Ending::new(Exit::Usage, Faults::from(fault).render(argument))
 }
@@ -74,7 +81,10 @@ fn read(spec: &str) -> Result<Described, Ending> {
         if let Some(described) = Described::read(spec, &text) {
             return Ok(described?);
         }
-        import::any(&text).map_err(|faults| Ending::new(Exit::Input, faults.render(spec)))?
+        let imported = import::any(&text);
+        let imported = imported.map_err(|faults| Ending::new(Exit::Input, faults.render(spec)))?;
+        warn(&imported.warnings, spec);
+        imported
     } else {
         let topology = ::topology::parse(spec);
         let topology = topology.map_err(|faults| Ending::new(Exit::Usage, faults.render(spec)))?;
@@ -116,7 +126,9 @@ fn routes(
         let lfts = text.lines().any(|line| line.trim_start().starts_with("Unicast lids"));
         let read = if lfts { import::lft_dump } else { import::fdb_vectors };
         let routes = read(&text, imported);
-        let routes = routes.map_err(|faults| Ending::new(Exit::Input, faults.render(&path)))?;
+        let Tables { routes, warnings } =
+            routes.map_err(|faults| Ending::new(Exit::Input, faults.render(&path)))?;
+        warn(&warnings, &path);
         return Ok((format!("tables of {path}"), routes));
     }
     let parsed = routing.as_deref().map(str::parse::<Routing>).transpose();

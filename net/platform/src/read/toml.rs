@@ -10,7 +10,7 @@ use toml::de::{DeTable, DeValue};
 use topology::{
     Fault, Faults,
     import::{
-        position,
+        Lines,
         xml::{Attribute, Element, Place},
     },
 };
@@ -39,12 +39,13 @@ const QUANTITIES: &[&str] = &[
 /// The elements that the table `[platform]` of a text describes; none without such a table.
 pub(super) fn tree(text: &str, faults: &mut Faults) -> Vec<Node> {
     let (table, errors) = DeTable::parse_recoverable(text);
+    let lines = Lines::new(text);
     for error in &errors {
-        let (line, column) = position(text, error.span().map_or(0, |span| span.start));
+        let (line, column) = lines.place(error.span().map_or(0, |span| span.start));
         faults.push(Fault::at(line, column, error.message()));
     }
     let Some((key, value)) = table.get_ref().get_key_value("platform") else { return Vec::new() };
-    let mut reader = Reader { text, faults };
+    let mut reader = Reader { lines, faults };
     let place = reader.place(&key.span());
     let DeValue::Table(inner) = value.get_ref() else {
         reader.fault(place, "`platform` is a table");
@@ -64,13 +65,13 @@ fn leaf(name: &str, attributes: Vec<Attribute>, place: Place) -> Node {
 }
 
 struct Reader<'a> {
-    text: &'a str,
+    lines: Lines<'a>,
     faults: &'a mut Faults,
 }
 
 impl Reader<'_> {
     fn place(&self, span: &Range<usize>) -> Place {
-        position(self.text, span.start)
+        self.lines.place(span.start)
     }
 
     fn fault(&mut self, (line, column): Place, message: impl Into<String>) {
@@ -118,7 +119,7 @@ impl Reader<'_> {
         }
         inner.sort_by_key(|(start, ..)| *start);
         for (start, key, table) in inner {
-            let child = self.node(key, table, position(self.text, start), depth + 1);
+            let child = self.node(key, table, self.lines.place(start), depth + 1);
             node.children.push(child);
         }
         node

@@ -13,8 +13,8 @@ pub(super) type Place = (usize, usize);
 /// Most ports of a device.
 const PORTS: u32 = 65_535;
 
-/// Most ports of all devices.
-const TOTAL: u64 = 1 << 26;
+/// Most ports of all devices: a short line can declare many.
+const TOTAL: u64 = 1 << 24;
 
 /// A file's devices and cables.
 #[derive(Default)]
@@ -41,7 +41,7 @@ pub(super) struct Tip {
     pub place: Place,
 }
 
-/// What a cable is like.
+/// The properties of a cable.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Properties {
     pub delay: Option<Time>,
@@ -86,7 +86,7 @@ impl Draft {
         self.devices.push(Entry { name: name.to_owned(), host, ports, place });
     }
 
-    /// Whether a device of this name is a host.
+    /// Returns true if a device of this name is a host.
     pub fn is_host(&self, name: &str) -> bool {
         self.names.get(name).is_some_and(|&at| self.devices[at].host)
     }
@@ -171,7 +171,7 @@ impl Draft {
     /// Device and port of both ends of every cable; ports that the file leaves open are the lowest
     /// free ones.
     fn ends(&mut self) -> Vec<[(usize, u32); 2]> {
-        let mut taken: Vec<BTreeMap<u32, usize>> = vec![BTreeMap::new(); self.devices.len()];
+        let mut taken: Vec<Taken> = self.devices.iter().map(|_| Taken::default()).collect();
         let mut ends = vec![[(0, 0); 2]; self.cables.len()];
         let cables = std::mem::take(&mut self.cables);
         for explicit in [true, false] {
@@ -203,19 +203,17 @@ impl Draft {
         ends
     }
 
-    fn end(&mut self, tip: &Tip, taken: &mut [BTreeMap<u32, usize>]) -> Option<(usize, u32)> {
+    fn end(&mut self, tip: &Tip, taken: &mut [Taken]) -> Option<(usize, u32)> {
         let Some(&device) = self.names.get(&tip.name) else {
-            let names: Vec<&str> = self.names.keys().map(String::as_str).collect();
             let message = format!("there is no device `{}`", tip.name);
-            let fault = Fault::at(tip.place.0, tip.place.1, message).near(&tip.name, &names);
-            self.faults.push(fault);
+            let fault = Fault::at(tip.place.0, tip.place.1, message);
+            let known = || self.names.keys().map(String::as_str).collect();
+            self.faults.push_near(fault, &tip.name, known);
             return None;
         };
         let ports = self.devices[device].ports.unwrap_or(PORTS);
-        let used = &mut taken[device];
-        // The lowest free port: as far as the taken ones, in order, leave no gap.
-        let lowest = || used.keys().zip(0..).take_while(|(port, index)| **port == *index).count();
-        let port = tip.port.unwrap_or_else(|| lowest() as u32);
+        let taken = &mut taken[device];
+        let port = tip.port.unwrap_or_else(|| taken.lowest_free());
         if port >= ports {
             let message = match tip.port {
                 Some(_) => format!("dangling port: `{}` has ports 0 to {}", tip.name, ports - 1),
@@ -224,12 +222,30 @@ impl Draft {
             self.fault(tip.place, message);
             return None;
         }
-        if let Some(line) = used.insert(port, tip.place.0) {
+        if let Some(line) = taken.lines.insert(port, tip.place.0) {
             let message =
                 format!("port {port} of `{}` has a cable already, from line {line}", tip.name);
             self.fault(tip.place, message);
         }
         Some((device, port))
+    }
+}
+
+/// The ports of a device that have cables.
+#[derive(Default)]
+struct Taken {
+    /// The line of each port's cable.
+    lines: BTreeMap<u32, usize>,
+    /// All ports below this one have cables.
+    full: u32,
+}
+
+impl Taken {
+    fn lowest_free(&mut self) -> u32 {
+        while self.lines.contains_key(&self.full) {
+            self.full += 1;
+        }
+        self.full
     }
 }
 

@@ -1,15 +1,25 @@
 //! The text that `ibnetdiscover` prints (infiniband-diags; format as in its manual page).
 //!
 //! Ports are counted from 1 there and from 0 here. Every cable stands in the file twice, once at
-//! each end.
+//! each end. Headings of chassis and external port numbers (`-g`) say nothing about the graph.
+//!
+//! Routers to other subnets, and the aggregation nodes that switches have for reductions, are no
+//! hosts: they and their cables are left out with a warning.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     Imported,
     draft::{Draft, Place, Properties, Tip},
 };
 use crate::{Fault, Faults, place::column_of};
+
+/// The kinds of nodes, by the word that begins their line.
+const KINDS: [&str; 3] = ["Switch", "Ca", "Rt"];
+
+/// Keys that describe a node without saying anything about the graph.
+const KEYS: [&str; 8] =
+    ["vendid", "devid", "sysimgguid", "chassisguid", "switchguid", "caguid", "rtguid", "hostguid"];
 
 /// A node's line.
 struct Node {
@@ -18,6 +28,7 @@ struct Node {
     ports: u32,
     /// First word of the description, for adapters.
     called: Option<String>,
+    lid: Option<u32>,
     place: Place,
 }
 
@@ -33,6 +44,9 @@ struct Wire {
 struct Reader {
     nodes: Vec<Node>,
     wires: BTreeMap<(String, u32), Wire>,
+    /// Nodes that are neither hosts nor switches.
+    left_out: BTreeSet<String>,
+    warnings: Faults,
     faults: Faults,
 }
 
@@ -42,23 +56,44 @@ pub fn ibnetdiscover(text: &str) -> Result<Imported, Faults> {
     let mut reader = Reader::default();
     for (index, line) in text.lines().enumerate() {
         let content = line.trim();
+        let word = content.split_whitespace().next().unwrap_or_default();
         if content.starts_with('[') {
             reader.wire(line, index + 1);
-        } else if ["Switch", "Ca"]
-            .iter()
-            .any(|kind| content.split_whitespace().next() == Some(kind))
-        {
+        } else if KINDS.contains(&word) {
             reader.node(line, index + 1);
-        } else if !(content.is_empty() || content.starts_with('#') || content.contains('=')) {
-            let word = content.split_whitespace().next().unwrap_or_default();
+        } else if let Some((key, _)) = content.split_once('=').filter(|_| !word.starts_with('#')) {
+            if !KEYS.contains(&key) {
+                let message = format!("unknown key `{key}`; expected {}", KEYS.join(", "));
+                let fault = Fault::at(index + 1, column_of(line, key), message);
+                reader.faults.push_near(fault, key, || KEYS.to_vec());
+            }
+        } else if !(content.is_empty() || word.starts_with('#') || is_chassis(content)) {
             let message =
-                format!("expected Switch, Ca, a port in brackets or KEY=VALUE, found `{word}`");
-            let column = column_of(line, word);
-            let known = ["Switch", "Ca"];
-            reader.faults.push(Fault::at(index + 1, column, message).near(word, &known));
+                format!("expected Switch, Ca, Rt, a port in brackets or KEY=VALUE, found `{word}`");
+            let fault = Fault::at(index + 1, column_of(line, word), message);
+            reader.faults.push_near(fault, word, || KINDS.to_vec());
         }
     }
     reader.finish()
+}
+
+/// Recognises the heading of a chassis, such as `Chassis 1 (guid 0x8f10400403ce)`.
+fn is_chassis(line: &str) -> bool {
+    let mut words = line.split_whitespace();
+    words.next() == Some("Chassis") && words.next().is_some_and(|n| n.parse::<u32>().is_ok())
+}
+
+/// The text behind an external port such as `[ext 5]` and an identifier in parentheses, which say
+/// nothing about the graph.
+fn after_extras(text: &str) -> Option<&str> {
+    let text = text.trim_start();
+    if let Some(external) = text.strip_prefix("[ext") {
+        after_extras(external.split_once(']')?.1)
+    } else if let Some(guid) = text.strip_prefix('(') {
+        after_extras(guid.split_once(')')?.1)
+    } else {
+        Some(text)
+    }
 }
 
 /// The text in quotes at the start, and the rest.
@@ -91,23 +126,31 @@ impl Reader {
             return;
         };
         let described = comment.split_once('#').and_then(|(_, comment)| quoted(comment));
-        let called = described.and_then(|(text, _)| text.split_whitespace().next());
+        let (description, comment) = described.unwrap_or_default();
         let place = (number, column_of(line, id));
-        let called = called.filter(|_| host).map(str::to_owned);
-        self.nodes.push(Node { id: id.to_owned(), host, ports, called, place });
+        let mut leave_out = |message: String| {
+            self.left_out.insert(id.to_owned());
+            self.warnings.push(Fault::at(place.0, place.1, message));
+        };
+        if kind == "Rt" {
+            leave_out(format!("router `{id}` leads to other subnets; it is left out"));
+        } else if host && description.contains("Aggregation Node") {
+            leave_out(format!(
+                "`{id}` is an aggregation node of a switch, no host; it is left out"
+            ));
+        }
+        let called = description.split_whitespace().next().filter(|_| host).map(str::to_owned);
+        let lid = after(comment, "lid").filter(|_| !host);
+        self.nodes.push(Node { id: id.to_owned(), host, ports, called, lid, place });
     }
 
     fn wire(&mut self, line: &str, number: usize) {
         let parsed = || {
             let (port, rest) = bracketed(line)?;
-            let rest = rest.trim_start();
-            let rest = match rest.strip_prefix('(') {
-                Some(guid) => guid.split_once(')')?.1,
-                None => rest,
-            };
-            let (far, rest) = quoted(rest)?;
+            let (far, rest) = quoted(after_extras(rest)?)?;
             let (far_port, rest) = bracketed(rest)?;
-            Some((port, far, far_port, rest))
+            let rest = after_extras(rest)?;
+            (rest.is_empty() || rest.starts_with('#')).then_some((port, far, far_port, rest))
         };
         let Some((port, far, far_port, rest)) = parsed() else {
             let message = "expected a port such as [1] \"S-0008f10400411f56\"[2]";
@@ -115,7 +158,7 @@ impl Reader {
             return;
         };
         let Some(node) = self.nodes.last() else {
-            self.faults.push(Fault::at(number, 1, "a port before the first Switch or Ca"));
+            self.faults.push(Fault::at(number, 1, "a port before the first Switch, Ca or Rt"));
             return;
         };
         let comment = rest.split_once('#').map_or("", |(_, comment)| comment);
@@ -140,15 +183,23 @@ impl Reader {
     }
 
     fn finish(self) -> Result<Imported, Faults> {
-        let Self { nodes, wires, faults } = self;
+        let Self { nodes, mut wires, left_out, warnings, faults } = self;
         let mut draft = Draft::default();
+        let mut other_lids: BTreeSet<u32> = nodes.iter().filter_map(|node| node.lid).collect();
+        let nodes = || nodes.iter().filter(|node| !left_out.contains(&node.id));
+        wires.retain(|(id, _), wire| {
+            if left_out.contains(id) {
+                other_lids.extend(wire.lid);
+            }
+            !left_out.contains(id) && !left_out.contains(&wire.far.0)
+        });
         draft.faults = faults;
         let mut times = BTreeMap::new();
-        for called in nodes.iter().filter_map(|node| node.called.as_ref()) {
+        for called in nodes().filter_map(|node| node.called.as_ref()) {
             *times.entry(called).or_insert(0) += 1;
         }
         let mut names = BTreeMap::new();
-        for node in &nodes {
+        for node in nodes() {
             let called = node.called.as_ref().filter(|called| times.get(called) == Some(&1));
             let name = called.unwrap_or(&node.id);
             draft.device(name, node.host, Some(node.ports), node.place);
@@ -167,7 +218,7 @@ impl Reader {
         if !lids.is_empty() {
             imported.lids = known.collect();
         }
-        Ok(imported)
+        Ok(Imported { other_lids, warnings, ..imported })
     }
 }
 

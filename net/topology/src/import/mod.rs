@@ -2,6 +2,7 @@
 
 mod draft;
 mod ibnetdiscover;
+mod lines;
 mod own;
 pub mod quantity;
 mod simgrid;
@@ -9,34 +10,41 @@ mod tables;
 pub mod xml;
 
 pub use ibnetdiscover::ibnetdiscover;
+pub use lines::Lines;
 pub use own::{csv, toml};
 pub use simgrid::{simgrid, simgrid_parts};
-pub use tables::{fdb_vectors, lft_dump};
+pub use tables::{Tables, fdb_vectors, lft_dump};
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{Fault, Faults, Topology};
 
-/// A topology from a file, and what the file says of addresses.
+/// A topology from a file, with the addresses that the file gives.
 #[derive(Clone, Debug)]
 pub struct Imported {
     /// The topology.
     pub topology: Topology,
     /// Hosts by their local identifiers; hosts are 1, 2, … where the file says nothing.
     pub lids: BTreeMap<u32, u32>,
+    /// Local identifiers of other devices, such as switches.
+    pub other_lids: BTreeSet<u32>,
+    /// Parts of the file that were left out.
+    pub warnings: Faults,
 }
 
 impl From<Topology> for Imported {
     fn from(topology: Topology) -> Self {
         let lids = (0..topology.graph.hosts()).map(|host| (host + 1, host)).collect();
-        Self { topology, lids }
+        Self { topology, lids, other_lids: BTreeSet::new(), warnings: Faults::default() }
     }
 }
 
 /// Reads a topology in the format that its text shows: XML is SimGrid's, lines that begin with
 /// `Switch` or `Ca` are of `ibnetdiscover`, those that begin with `host,`, `switch,` or `link,` are
-/// CSV, anything else is TOML. What no text has in it is a mistake of its own.
+/// CSV, anything else is TOML. A byte order mark is passed over. Characters that no text has are a
+/// mistake of their own.
 pub fn any(text: &str) -> Result<Imported, Faults> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if text.contains(|letter: char| letter.is_control() && !letter.is_whitespace()) {
         let help = "a topology is TOML, CSV, the text of ibnetdiscover or SimGrid's XML".to_owned();
         return Err(Fault::new("this is not a text file").help(help).into());
@@ -62,16 +70,4 @@ pub fn too_large(range: &str) -> Option<&str> {
         let digits = !end.is_empty() && end.bytes().all(|byte| byte.is_ascii_digit());
         digits && end.parse::<u32>().is_err()
     })
-}
-
-/// The line and column, from 1, of a byte of a text.
-pub fn position(text: &str, offset: usize) -> (usize, usize) {
-    let mut end = offset.min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    let before = text.get(..end).unwrap_or(text);
-    let line = before.matches('\n').count() + 1;
-    let start = before.rfind('\n').map_or(0, |at| at + 1);
-    (line, before.get(start..).map_or(0, |rest| rest.chars().count()) + 1)
 }

@@ -7,7 +7,7 @@ use toml::de::{DeTable, DeValue};
 use super::{
     Imported,
     draft::{Draft, Place, Properties, Tip},
-    position,
+    lines::Lines,
 };
 use crate::{Fault, Faults, place::column_of};
 
@@ -65,7 +65,7 @@ pub fn csv(text: &str) -> Result<Imported, Faults> {
 /// tables with `ends`, `delay`, `length` and `rate`.
 pub fn toml(text: &str) -> Result<Imported, Faults> {
     let (table, errors) = DeTable::parse_recoverable(text);
-    let mut reader = Reader { text, draft: Draft::default() };
+    let mut reader = Reader { lines: Lines::new(text), draft: Draft::default() };
     for error in &errors {
         let place = reader.place(&error.span().unwrap_or(0..0));
         reader.draft.fault(place, error.message());
@@ -103,13 +103,13 @@ pub fn toml(text: &str) -> Result<Imported, Faults> {
 }
 
 struct Reader<'a> {
-    text: &'a str,
+    lines: Lines<'a>,
     draft: Draft,
 }
 
 impl Reader<'_> {
     fn place(&self, span: &Range<usize>) -> Place {
-        position(self.text, span.start)
+        self.lines.place(span.start)
     }
 
     fn devices(&mut self, devices: &DeTable, host: bool) {

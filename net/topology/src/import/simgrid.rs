@@ -48,9 +48,14 @@ struct Platform {
     /// Things next to each link, in routes: devices or other links.
     near: BTreeMap<String, BTreeSet<Near>>,
     devices: BTreeSet<String>,
+    /// Hosts of clusters so far.
+    generated: u64,
 }
 
-/// What is next to a link.
+/// Most hosts of clusters in a file: two numbers stand for any number of hosts.
+const MOST: u64 = 1 << 20;
+
+/// A neighbour of a link in a route.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Near {
     Device(String),
@@ -62,7 +67,7 @@ pub fn simgrid(text: &str) -> Result<Imported, Faults> {
     simgrid_parts(|each| xml::read(text, each))
 }
 
-/// The same from its parts, which `read` tells one by one.
+/// Reads a platform from its parts, which `read` passes on one by one.
 pub fn simgrid_parts(
     read: impl FnOnce(&mut dyn FnMut(Part)) -> Result<(), Faults>,
 ) -> Result<Imported, Faults> {
@@ -92,9 +97,9 @@ impl Platform {
             "link_ctn" => {
                 let Some(id) = self.need(element, "id") else { return };
                 if !self.links.contains_key(&id) {
-                    let known: Vec<&str> = self.links.keys().map(String::as_str).collect();
-                    let message = format!("there is no link `{id}`");
-                    self.draft.faults.push(Fault::at(place.0, place.1, message).near(&id, &known));
+                    let fault = Fault::at(place.0, place.1, format!("there is no link `{id}`"));
+                    let known = || self.links.keys().map(String::as_str).collect();
+                    self.draft.faults.push_near(fault, &id, known);
                 } else if let Some((.., links, _)) = &mut self.route {
                     links.push(id);
                 } else {
@@ -167,9 +172,9 @@ impl Platform {
         let unknown: Vec<&String> = unknown.collect();
         if !unknown.is_empty() {
             for end in unknown {
-                let known: Vec<&str> = self.devices.iter().map(String::as_str).collect();
                 let message = format!("there is no host or router `{end}`");
-                self.draft.faults.push(Fault::at(place.0, place.1, message).near(end, &known));
+                let known = || self.devices.iter().map(String::as_str).collect();
+                self.draft.faults.push_near(Fault::at(place.0, place.1, message), end, known);
             }
             return;
         }
@@ -211,7 +216,7 @@ impl Platform {
         for part in radical.split(',') {
             let (first, last) = part.split_once('-').unwrap_or((part, part));
             let range = first.trim().parse::<u32>().ok().zip(last.trim().parse::<u32>().ok());
-            let Some((first, last)) = range.filter(|(a, b)| a <= b && b - a < 1 << 20) else {
+            let Some((first, last)) = range.filter(|(a, b)| a <= b) else {
                 let message = match super::too_large(part) {
                     Some(number) => format!("radical: {number} is more than {}", u32::MAX),
                     None => format!("radical: expected numbers such as 0-15, found `{part}`"),
@@ -219,6 +224,11 @@ impl Platform {
                 self.draft.fault(place, message);
                 continue;
             };
+            self.generated += u64::from(last - first) + 1;
+            if self.generated > MOST {
+                let message = format!("radical: the clusters of a file have at most {MOST} hosts");
+                return self.draft.fault(place, message);
+            }
             for number in first..=last {
                 let name = format!("{prefix}{number}{suffix}");
                 self.draft.device(&name, true, None, place);

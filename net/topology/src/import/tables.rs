@@ -1,5 +1,7 @@
 //! Forwarding tables from files: vectors as simulators keep them, and dumps of a subnet manager.
 
+use std::collections::BTreeMap;
+
 use super::Imported;
 use crate::{
     Fault, Faults, Graph, Routes,
@@ -7,8 +9,21 @@ use crate::{
     route::{NOWHERE, Table},
 };
 
+/// Routes from a file of forwarding tables.
+#[derive(Clone, Debug)]
+pub struct Tables {
+    /// The routes.
+    pub routes: Routes,
+    /// Entries that were left out.
+    pub warnings: Faults,
+}
+
+/// Most entries of the tables of a file.
+const LIMIT: u64 = 1 << 27;
+
 /// A table with the place of each entry.
 struct Draft<'a> {
+    from: &'a Imported,
     graph: &'a Graph,
     /// Hosts out of service.
     out: Vec<u32>,
@@ -19,14 +34,17 @@ struct Draft<'a> {
     tables: Vec<usize>,
     /// Switches that were reported to have none.
     missing: Vec<bool>,
+    /// The first entry for each local identifier that no device has.
+    strangers: BTreeMap<u32, (usize, usize)>,
     faults: Faults,
 }
 
 /// Reads lines `INDEX: v0 v1 v2 …` with the output port, from 0, to local identifier i as value i;
-/// 255 means none, and a line with the same index goes on where the last one ended. Indices are
-/// those of the switches in their order.
-pub fn fdb_vectors(text: &str, from: &Imported) -> Result<Routes, Faults> {
-    let mut draft = Draft::new(&from.topology.graph);
+/// 255 means none. A line with the same index goes on where the last one ended, until all hosts
+/// have their ports. Indices are those of the switches in their order.
+pub fn fdb_vectors(text: &str, from: &Imported) -> Result<Tables, Faults> {
+    let mut draft = Draft::new(from)?;
+    let last = from.lids.keys().next_back().copied().unwrap_or(0);
     let mut filled = vec![0_u32; draft.graph.switches() as usize];
     for (index, line) in text.lines().enumerate() {
         let line = line.split('#').next().unwrap_or_default();
@@ -48,18 +66,29 @@ pub fn fdb_vectors(text: &str, from: &Imported) -> Result<Routes, Faults> {
             draft.fault(index + 1, column_of(line, name.trim()), message);
             continue;
         };
-        draft.tables[switch as usize] = index + 1;
+        let first = std::mem::replace(&mut draft.tables[switch as usize], index + 1);
+        if filled[switch as usize] > last {
+            let message = format!(
+                "switch {switch} has two tables: all hosts have their ports in line {first}"
+            );
+            draft.fault(index + 1, column_of(line, name.trim()), message);
+            continue;
+        }
+        let mut rest = values;
+        let mut column = column_of(line, values);
         for value in values.split([' ', ',', '\t']).filter(|value| !value.is_empty()) {
             let lid = filled[switch as usize];
             filled[switch as usize] += 1;
-            let column = column_of(line, value);
+            // Counted from value to value, as a line may be long.
+            column += column_of(rest, value) - 1;
+            rest = rest.get(value.as_ptr() as usize - rest.as_ptr() as usize..).unwrap_or_default();
             let Ok(port) = value.parse::<u16>() else {
                 let message = format!("expected a port from 0, or 255 for none, found `{value}`");
                 draft.fault(index + 1, column, message);
                 continue;
             };
-            if let (Some(&host), true) = (from.lids.get(&lid), port != 255) {
-                draft.enter(switch, host, port, (index + 1, column));
+            if port != 255 {
+                draft.enter(switch, lid, port, (index + 1, column));
             }
         }
     }
@@ -69,8 +98,8 @@ pub fn fdb_vectors(text: &str, from: &Imported) -> Result<Routes, Faults> {
 /// Reads the linear forwarding tables that `dump_lfts` or `ibroute` print. Switches are found by
 /// their GUID, as `ibnetdiscover` names them, or by their name in brackets; ports are counted from
 /// 1 there.
-pub fn lft_dump(text: &str, from: &Imported) -> Result<Routes, Faults> {
-    let mut draft = Draft::new(&from.topology.graph);
+pub fn lft_dump(text: &str, from: &Imported) -> Result<Tables, Faults> {
+    let mut draft = Draft::new(from)?;
     let mut current = None;
     for (index, line) in text.lines().enumerate() {
         let content = line.trim();
@@ -80,8 +109,17 @@ pub fn lft_dump(text: &str, from: &Imported) -> Result<Routes, Faults> {
         }
         let mut words = content.split_whitespace();
         let Some(first) = words.next() else { continue };
-        let Some(lid) = first.strip_prefix("0x") else { continue };
         let column = column_of(line, first);
+        let Some(lid) = first.strip_prefix("0x") else {
+            if !is_caption(content) {
+                let message = format!(
+                    "expected `Unicast lids … of switch …` or an entry such as 0x0004 001, found \
+                     `{first}`"
+                );
+                draft.fault(index + 1, column, message);
+            }
+            continue;
+        };
         let Ok(lid) = u32::from_str_radix(lid, 16) else {
             draft.fault(index + 1, column, format!("expected a local identifier, found `{first}`"));
             continue;
@@ -92,12 +130,17 @@ pub fn lft_dump(text: &str, from: &Imported) -> Result<Routes, Faults> {
             draft.fault(index + 1, column, format!("expected an output port, found `{port}`"));
             continue;
         };
-        match (current, from.lids.get(&lid), port.checked_sub(1)) {
-            (None, ..) => {
+        match (current, port.checked_sub(1)) {
+            (None, _) => {
                 draft.fault(index + 1, 1, "an entry before the first `Unicast lids … of switch`");
             }
-            (Some(Some(switch)), Some(&host), Some(port)) => {
-                draft.enter(switch, host, port, (index + 1, column));
+            (Some(Some(switch)), Some(port)) => {
+                draft.enter(switch, lid, port, (index + 1, column));
+            }
+            // Port 0 is the switch itself.
+            (Some(_), None) if from.lids.contains_key(&lid) => {
+                let message = format!("{lid:#06x} is a host, which is not at port 0 of a switch");
+                draft.fault(index + 1, column, message);
             }
             _ => {}
         }
@@ -105,18 +148,37 @@ pub fn lft_dump(text: &str, from: &Imported) -> Result<Routes, Faults> {
     draft.finish()
 }
 
+/// Recognises the captions of a dump, which say nothing about routes.
+fn is_caption(line: &str) -> bool {
+    let words: Vec<&str> = line.split_whitespace().take(4).collect();
+    match words.as_slice() {
+        ["Lid", "Out", ..] | ["Port", "Info"] | [] => true,
+        [count, "valid", "lids" | "mlids", "dumped"] => count.parse::<u32>().is_ok(),
+        [first, ..] => first.starts_with('#'),
+    }
+}
+
 impl<'a> Draft<'a> {
-    fn new(graph: &'a Graph) -> Self {
-        let entries = graph.switches() as usize * graph.hosts() as usize;
-        Self {
+    fn new(from: &'a Imported) -> Result<Self, Fault> {
+        let graph = &from.topology.graph;
+        let entries = u64::from(graph.switches()) * u64::from(graph.hosts());
+        if entries > LIMIT {
+            let (switches, hosts) = (graph.switches(), graph.hosts());
+            let message = format!("tables of {switches} switches for {hosts} hosts are too large");
+            return Err(Fault::new(message));
+        }
+        let entries = entries as usize;
+        Ok(Self {
+            from,
             graph,
             out: graph.hosts_out(),
             ports: vec![NOWHERE; entries],
             places: vec![(0, 0); entries],
             tables: vec![0; graph.switches() as usize],
             missing: vec![false; graph.switches() as usize],
+            strangers: BTreeMap::new(),
             faults: Faults::default(),
-        }
+        })
     }
 
     const fn at(&self, switch: u32, host: u32) -> usize {
@@ -142,11 +204,23 @@ impl<'a> Draft<'a> {
             return None;
         };
         let index = switch - self.graph.hosts();
-        self.tables[index as usize] = number;
+        let first = std::mem::replace(&mut self.tables[index as usize], number);
+        if first > 0 {
+            let name = self.graph.name(switch);
+            let message = format!("`{name}` has two tables, the first in line {first}");
+            self.fault(number, 0, message);
+            return None;
+        }
         Some(index)
     }
 
-    fn enter(&mut self, switch: u32, host: u32, port: u16, (line, column): (usize, usize)) {
+    fn enter(&mut self, switch: u32, lid: u32, port: u16, (line, column): (usize, usize)) {
+        let Some(&host) = self.from.lids.get(&lid) else {
+            if !self.from.other_lids.contains(&lid) {
+                self.strangers.entry(lid).or_insert((line, column));
+            }
+            return;
+        };
         let device = self.graph.hosts() + switch;
         let name = self.graph.name(device);
         if u32::from(port) >= self.graph.ports(device) {
@@ -157,7 +231,8 @@ impl<'a> Draft<'a> {
         let host_name = self.graph.name(host);
         match self.graph.peer(device, port) {
             // Nobody is sent there, or nobody comes by.
-            None if self.out.contains(&host) || self.graph.neighbours(device).next().is_none() => {}
+            None if self.out.binary_search(&host).is_ok()
+                || self.graph.neighbours(device).next().is_none() => {}
             None => {
                 let message =
                     format!("port {port} of `{name}`, towards `{host_name}`, leads nowhere");
@@ -186,17 +261,23 @@ impl<'a> Draft<'a> {
     }
 
     /// The routes, unless a way ends in a hole or goes round in a loop.
-    fn finish(mut self) -> Result<Routes, Faults> {
+    fn finish(mut self) -> Result<Tables, Faults> {
         if self.faults.0.is_empty() {
             for host in 0..self.graph.hosts() {
-                if !self.out.contains(&host) {
+                if self.out.binary_search(&host).is_err() {
                     self.follow(host);
                 }
             }
         }
-        let Self { graph, ports, faults, .. } = self;
+        let Self { graph, ports, strangers, faults, .. } = self;
+        faults.or(())?;
         let table = Table { ports, hosts: graph.hosts() };
-        faults.or(Routes::from_table(graph, table))
+        let mut warnings = Faults::default();
+        for (lid, (line, column)) in strangers {
+            let message = format!("no device has the local identifier {lid}; entries are left out");
+            warnings.push(Fault::at(line, column, message));
+        }
+        Ok(Tables { routes: Routes::from_table(graph, table), warnings })
     }
 
     /// Follows the ways of all switches with hosts to one host.

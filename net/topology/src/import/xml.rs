@@ -8,6 +8,7 @@ use quick_xml::{
     events::{BytesStart, Event},
 };
 
+use super::lines::Lines;
 use crate::{Fault, Faults};
 
 /// Elements within elements beyond this depth are refused, so that readers may recurse.
@@ -161,27 +162,4 @@ fn element(tag: &BytesStart, start: usize, lines: &Lines, faults: &mut Faults) -
         }
     }
     Element { name, place: lines.place(start), attributes }
-}
-
-/// Where the lines of a text begin.
-struct Lines<'a> {
-    text: &'a str,
-    starts: Vec<usize>,
-}
-
-impl<'a> Lines<'a> {
-    fn new(text: &'a str) -> Self {
-        let starts = text.match_indices('\n').map(|(at, _)| at + 1);
-        Self { text, starts: std::iter::once(0).chain(starts).collect() }
-    }
-
-    fn place(&self, offset: usize) -> Place {
-        let line = self.starts.partition_point(|&start| start <= offset).max(1);
-        let start = self.starts.get(line - 1).copied().unwrap_or(0);
-        let mut end = offset.min(self.text.len());
-        while !self.text.is_char_boundary(end) {
-            end -= 1;
-        }
-        (line, self.text.get(start..end).map_or(0, |before| before.chars().count()) + 1)
-    }
 }

@@ -24,6 +24,9 @@ pub struct Tree {
     pub cables: Vec<u32>,
 }
 
+/// Most levels of switches. Trees with more have levels of one child and one parent.
+const LEVELS: usize = 64;
+
 impl Tree {
     /// XGFT(h; m1, …, mh; w1, …, wh).
     pub fn extended(children: Vec<u32>, parents: Vec<u32>) -> Self {
@@ -85,6 +88,9 @@ impl Tree {
         }
         if lists.iter().any(|list| list.contains(&0)) {
             return Err(Fault::new("a tree's numbers of children, parents and cables start at 1"));
+        }
+        if self.levels() > LEVELS {
+            return Err(Fault::new(format!("a tree has at most {LEVELS} levels")));
         }
         let mut ports = 0_u64;
         for level in 0..=self.levels() {

@@ -127,10 +127,10 @@ fn discovered() {
     assert_eq!(imported.lids.iter().collect::<Vec<_>>(), [(&4, &alpha), (&7, &beta)]);
     let one = graph.switch("S-0002c90000000001").unwrap();
     assert_eq!(graph.peer(one, 1).unwrap().port, 3);
-    let routes = lft_dump(LFTS, &imported).unwrap();
+    let routes = lft_dump(LFTS, &imported).unwrap().routes;
     assert_eq!(hops(&imported, &routes, alpha, beta), 3);
     let vectors = "0: 255 255 255 255 0 255 255 1\n1: 255,255,255,255,3\n1: 255 255 2\n";
-    let routes = fdb_vectors(vectors, &imported).unwrap();
+    let routes = fdb_vectors(vectors, &imported).unwrap().routes;
     assert_eq!(hops(&imported, &routes, beta, alpha), 3);
 }
 
@@ -205,7 +205,7 @@ fn tables_around_failures() {
         )
         .unwrap();
         imported.topology.fail(&[Failure::parse(failed).unwrap()], 0).unwrap();
-        fdb_vectors(vectors, &imported).map(|routes| hops(&imported, &routes, 0, 1))
+        fdb_vectors(vectors, &imported).map(|tables| hops(&imported, &tables.routes, 0, 1))
     };
     assert_eq!(read("t"), Ok(2));
     assert_eq!(read("c:0"), Ok(2));

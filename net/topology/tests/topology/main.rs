@@ -1,5 +1,6 @@
 //! Topologies, routes and what is said of them.
 
+mod cases;
 mod common;
 mod deadlock;
 mod figures;

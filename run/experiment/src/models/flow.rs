@@ -74,7 +74,7 @@ pub(crate) fn resolve(configuration: &Configuration) -> Result<(Flow, Vec<String
     let mut mistakes = stated_twice(configuration);
     let found = platform(configuration).map_err(|found| mistakes.extend(found)).ok();
     let places = places::resolve(configuration).map_err(|found| mistakes.push(found)).ok();
-    let (Some((mut platform, out)), Some(mut places)) = (found, places) else {
+    let (Some((mut platform, out, of_readers)), Some(mut places)) = (found, places) else {
         return Err(mistakes);
     };
     let names: Vec<_> = platform.hosts.iter().map(|host| host.name.as_str()).collect();
@@ -111,7 +111,7 @@ pub(crate) fn resolve(configuration: &Configuration) -> Result<(Flow, Vec<String
     }
     let wtime = (items.calls.wtime > Time::ZERO)
         .then(|| "smpi/wtime has no effect: traces do not tell of MPI_Wtime".to_owned());
-    warnings.extend(wtime);
+    warnings.extend(wtime.into_iter().chain(of_readers));
     let file = configuration.platform();
     Ok((Flow { platform, file, items, protocols, places }, warnings))
 }
@@ -133,18 +133,18 @@ fn stated_twice(configuration: &Configuration) -> Mistakes {
     said.map(mistake).collect()
 }
 
-/// The platform, of a file, or a topology of ours with its forwarding tables; and the hosts that
-/// are out of service.
-fn platform(configuration: &Configuration) -> Result<(Platform, Vec<u32>), Mistakes> {
+/// The platform, of a file, or a topology of ours with its forwarding tables; the hosts that are
+/// out of service, and the warnings of the topology's readers.
+fn platform(configuration: &Configuration) -> Result<(Platform, Vec<u32>, Vec<String>), Mistakes> {
     const KEY: Setting<Topology> = keys::network::TOPOLOGY;
     if let Some(path) = configuration.platform() {
         let text = topologies::contents(&path)?;
         let read = if is_xml(&path) { Platform::read(&text) } else { Platform::read_toml(&text) };
-        let read = read.map(|platform| (platform, Vec::new()));
+        let read = read.map(|platform| (platform, Vec::new(), Vec::new()));
         return read.map_err(|faults| topologies::faults(configuration, KEY, Some(&path), faults));
     }
     let imported = topologies::topology(configuration)?;
-    let routes = topologies::routes(configuration, &imported, 1)?;
+    let (routes, warnings) = topologies::routes(configuration, &imported, 1)?;
     let set = infiniband::parameters(configuration)?;
     let seconds = |time: Time| time.ps() as f64 * 1e-12;
     let rates = Rates {
@@ -158,7 +158,8 @@ fn platform(configuration: &Configuration) -> Result<(Platform, Vec<u32>), Mista
             .unwrap_or(1e9),
     };
     let topology = &imported.topology;
-    Ok((Platform::from_topology(topology, &routes, rates), topology.graph.hosts_out()))
+    let platform = Platform::from_topology(topology, &routes, rates);
+    Ok((platform, topology.graph.hosts_out(), warnings))
 }
 
 impl Flow {

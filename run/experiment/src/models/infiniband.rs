@@ -71,8 +71,8 @@ pub(crate) fn resolve(
     }
     let levels = levels(configuration).map_err(|found| vec![found])?;
     let count = levels.iter().max().unwrap_or(&0) + 1;
-    let routes = topologies::routes(configuration, &imported, count)?;
-    let warnings = deadlock(&imported, &routes);
+    let (routes, mut warnings) = topologies::routes(configuration, &imported, count)?;
+    warnings.extend(deadlock(&imported, &routes));
     let topology = Arc::new(imported.topology);
     let fabric = Fabric::new(&topology.graph, routes, parameters).map_err(|wrong| {
         wrong.iter().map(|wrong| parameters::wrong(configuration, wrong)).collect::<Vec<_>>()

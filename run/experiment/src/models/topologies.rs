@@ -92,8 +92,12 @@ pub(super) fn routes(
     configuration: &Configuration,
     imported: &Imported,
     levels: u8,
-) -> Result<Routes, Mistakes> {
+) -> Result<(Routes, Vec<String>), Mistakes> {
     const KEY: Setting<String> = keys::network::ROUTING;
+    let mut warnings = match configuration.topology() {
+        Some(Topology::File(path)) => said(&path, &imported.warnings),
+        _ => Vec::new(),
+    };
     if let Some(path) = configuration.value(keys::network::TABLES) {
         // A machine's routing may be replaced by tables for a run, but not the other way round.
         let of_machine = !configuration.is_said_of_run(KEY);
@@ -107,15 +111,22 @@ pub(super) fn routes(
         let text = contents(&path)?;
         let lfts = text.lines().any(|line| line.trim_start().starts_with("Unicast lids"));
         let read = if lfts { import::lft_dump } else { import::fdb_vectors };
-        let routes = read(&text, imported)
+        let tables = read(&text, imported)
             .map_err(|found| faults(configuration, keys::network::TABLES, Some(&path), found))?;
-        return Ok(routes.with_levels(levels));
+        warnings.extend(said(&path, &tables.warnings));
+        return Ok((tables.routes.with_levels(levels), warnings));
     }
     let routing = configuration.value(KEY).map(|name| name.parse::<Routing>()).transpose();
     routing
         .and_then(|routing| Routes::build(&imported.topology, routing))
-        .map(|routes| routes.with_levels(levels))
+        .map(|routes| (routes.with_levels(levels), warnings))
         .map_err(|fault| faults(configuration, KEY, None, fault.into()))
+}
+
+/// Returns the warnings of a file's reader as lines without the word `warning`.
+fn said(file: &Path, warnings: &Faults) -> Vec<String> {
+    let text = warnings.render_warnings(&file.display().to_string());
+    text.lines().map(|line| line.trim_start_matches("warning: ").to_owned()).collect()
 }
 
 /// Faults of a file, or of a text given by a key.
