@@ -378,11 +378,11 @@ pub struct Topology {
     /// Forwarding tables instead of a routing: FDB vectors or a dump of linear forwarding tables
     #[arg(long, value_name = "FILE", conflicts_with = "routing")]
     pub tables: Option<String>,
-    /// Take out of service: SWITCH, DEVICE:PORT, links=FRACTION or switches=FRACTION; can be
-    /// repeated
+    /// Take out of service: SWITCH, DEVICE:PORT, links=3, links=5%, switches=1 or switches=5%; can
+    /// be repeated
     #[arg(long, value_name = "WHAT")]
     pub fail: Vec<String>,
-    /// Decides which links or switches a fraction means
+    /// Decides which links or switches a number or a share means
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// Print the route between two hosts; can be repeated

@@ -1,7 +1,7 @@
 //! Route sets that can and cannot deadlock.
 
 use topology::{
-    Failure,
+    Amount, Failure,
     route::{Routes, analyse},
 };
 
@@ -101,7 +101,7 @@ fn around_failures() {
         ("slim-fly:q=5,hosts=1", "minimal"),
     ] {
         let (mut topology, _) = routed(spec, Some(routing));
-        topology.fail(&[Failure::Links(0.04)], 3).unwrap();
+        topology.fail(&[Failure::Links(Amount::Share(0.04))], 3).unwrap();
         let routes = Routes::build(&topology, Some(routing.parse().unwrap())).unwrap();
         assert_eq!(analyse(&topology.graph, &routes).cycle, None, "{spec} {routing}");
         crate::common::lengths(&topology, &routes, 5 << 60);

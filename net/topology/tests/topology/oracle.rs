@@ -1,7 +1,7 @@
 //! The deadlock analysis against a naive one, which sends every packet on its way.
 
 use topology::{
-    Failure, Header, Topology, parse,
+    Amount, Failure, Header, Topology, parse,
     route::{Channel, Routes, analyse},
 };
 
@@ -191,7 +191,10 @@ fn around_failures() {
     for spec in GRIDS.iter().chain(&OTHERS).filter(|spec| !spec.contains("star")) {
         for seed in 0..6 {
             let mut topology = parse(spec).unwrap();
-            let failure = [Failure::Links(0.1), Failure::Switches(0.15)][seed as usize % 2].clone();
+            let failure =
+                [Failure::Links(Amount::Share(0.1)), Failure::Switches(Amount::Share(0.15))]
+                    [seed as usize % 2]
+                    .clone();
             topology.fail(&[failure], seed).unwrap();
             if topology.metrics().diameter.is_none() {
                 continue;
@@ -261,7 +264,7 @@ fn lanes_of_long_ways() {
         ("mesh:dims=12x8", "minimal", 0.05, 8),
     ] {
         let mut topology = parse(spec).unwrap();
-        topology.fail(&[Failure::Links(broken)], 1).unwrap();
+        topology.fail(&[Failure::Links(Amount::Share(broken))], 1).unwrap();
         assert!(!check(&topology, routing), "{spec} {routing}");
         let routes = Routes::build(&topology, Some(routing.parse().unwrap())).unwrap();
         assert!(routes.lanes() <= most, "{spec} {routing}: {}", routes.lanes());

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use topology::{
-    Failure, Placement,
+    Amount, Failure, Placement,
     import::{csv, ibnetdiscover, simgrid, toml},
     parse,
     route::{Routes, analyse},
@@ -31,7 +31,7 @@ proptest! {
     #[test]
     fn failures(which in 0..SPECS.len(), fraction in 0.0..0.4, switches in 0.0..0.3, seed in 0_u64..1000) {
         let mut topology = parse(SPECS[which]).unwrap();
-        topology.fail(&[Failure::Links(fraction), Failure::Switches(switches)], seed).unwrap();
+        topology.fail(&[Failure::Links(Amount::Share(fraction)), Failure::Switches(Amount::Share(switches))], seed).unwrap();
         prop_assert_eq!(topology.graph.hosts() as usize, in_service(&topology.graph).len() + topology.graph.hosts_out().len());
         let joined = topology.metrics().diameter.is_some();
         for routing in [None, Some("up-down"), Some("min-hop"), Some("minimal"), Some("valiant")] {

@@ -42,7 +42,7 @@ fn mistakes_in_failures_and_routings() {
         .unwrap_err();
     assert_eq!(faults.0.len(), 4);
     assert!(topology.is_intact());
-    for text in ["links=2", "link=5%", "switches=x", "s:x"] {
+    for text in ["links=2.0", "links=-1", "link=5%", "switches=x", "s:x"] {
         assert!(Failure::parse(text).is_err(), "{text}");
     }
     let fault = "d-mod".parse::<Routing>().unwrap_err();
@@ -50,8 +50,7 @@ fn mistakes_in_failures_and_routings() {
     assert!("d-mod-k:lanes=3".parse::<Routing>().is_err());
 }
 
-/// 25 % of the 8 links between the switches of H8_S6 are 2; of its 6 switches 50 % are 3. A seed
-/// decides which.
+/// 25 % of the 8 links between the switches of H8_S6 are 2. A seed decides which.
 #[test]
 fn fractions_of_links() {
     let broken = |text: &str, seed| {
@@ -64,4 +63,30 @@ fn fractions_of_links() {
         assert_eq!(broken("links=0.25", seed), broken("links=25%", seed));
     }
     assert!((1..20).any(|seed| broken("links=25%", seed) != broken("links=25%", 0)));
+}
+
+/// A whole number is a count: the same links as by the share that makes as many. H8_S6 has 8 links
+/// between its 6 switches.
+#[test]
+fn numbers_of_links_and_switches() {
+    let broken = |text: &str| {
+        let mut topology = parse("H8_S6").unwrap();
+        topology
+            .fail(&[Failure::parse(text).unwrap()], 7)
+            .map(|()| topology.graph.links().iter().map(|link| !link.up).collect::<Vec<_>>())
+    };
+    for (count, share) in [
+        ("links=2", "links=25%"),
+        ("links=8", "links=1.0"),
+        ("links=0", "links=0%"),
+        ("switches=3", "switches=0.5"),
+    ] {
+        assert_eq!(broken(count), broken(share), "{count}");
+    }
+    for (text, message) in [
+        ("links=9", "9 links between switches cannot fail: there are 8"),
+        ("switches=7", "7 switches cannot fail: there are 6"),
+    ] {
+        assert_eq!(broken(text).unwrap_err().to_string(), message);
+    }
 }

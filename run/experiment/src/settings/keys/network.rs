@@ -15,9 +15,9 @@ table! {
          `dimension-order`, `minimal` or `valiant`; with `:lanes=1` on one lane.";
     TABLES: Path = "network.tables", Unset("routes are computed"), None, scope::LINKS,
         "Forwarding tables instead: FDB vectors, or a dump of linear forwarding tables.";
-    FAIL: Name = "network.fail", Unset("nothing fails"), None, scope::LINKS,
-        "What is out of service: `SWITCH`, `DEVICE:PORT`, `links=FRACTION` or `switches=FRACTION`, \
-         separated by commas.";
+    FAIL: Name = "network.fail", Unset("nothing fails"), flag("fail", "LIST"), scope::LINKS,
+        "Switches and links out of service, separated by commas: `SWITCH`, `DEVICE:PORT`, a number \
+         such as `links=3` and `switches=1`, or a share such as `links=5%`.";
     PRESET: Word(words::PRESETS) = "network.preset",
         Value("infiniband-edr"), flag("preset", "NAME"), scope::LINKS,
         "A set of parameters.";
