@@ -156,14 +156,13 @@ pub fn from_file(text: &str, ranks: u32, names: &[&str]) -> Result<Vec<u32>, Fau
         let mut words = line.split_whitespace();
         let Some(first) = words.next() else { continue };
         let column = |word: &str| column_of(line, word);
-        let pair = match first {
-            "rank" => words.next().and_then(|word| word.split_once('=')),
+        let pair = if first == "rank" {
+            words.next().and_then(|word| word.split_once('='))
+        } else {
             // The name of a host may hold blanks.
-            _ => {
-                let name = line.trim().strip_prefix(first).unwrap_or_default().trim_start();
-                let is_one = known.contains_key(name) || name.split_whitespace().count() == 1;
-                is_one.then_some((first, name))
-            }
+            let name = line.trim().strip_prefix(first).unwrap_or_default().trim_start();
+            let is_one = known.contains_key(name) || name.split_whitespace().count() == 1;
+            is_one.then_some((first, name))
         };
         let Some((first, name)) = pair else {
             faults.push(Fault::at(number, column(first), "expected a rank and a host"));

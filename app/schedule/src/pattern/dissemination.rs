@@ -169,7 +169,7 @@ impl Shape for Nway {
                 (0..self.ways).for_each(|way| each(self.sends(round) + way));
             }
             (round, RoundStep::Calc(number)) if number + 1 == last => {
-                each(self.sends(round) + last)
+                each(self.sends(round) + last);
             }
             (_, RoundStep::Calc(_)) => each(index + 1),
             _ => {}
