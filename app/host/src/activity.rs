@@ -60,6 +60,9 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> RankStep<'t, S, N, 
     }
 
     pub fn compute(&mut self, (index, op): (u32, &Op), task: &Task, at: Time, cpu: u8) {
+        if self.engine.source.is_alarm(&self.rank.source, index) {
+            return self.reached_rarely(index, Edge::Done, &task.at);
+        }
         let unit = self.engine.settings.time_unit.ps();
         let length = Time::from_ps(op.size.saturating_mul(unit));
         let end = at.saturating_add(length);
@@ -222,16 +225,18 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> RankStep<'t, S, N, 
         self.worker.events += 1;
         let source = &self.engine.source;
         if source.asks(&self.rank.source, index) {
-            let message = self.rank.matching().peek_unexpected(op.peer, op.tag);
+            let tag = source.matched_by(op.tag);
+            let message = self.rank.matching().peek_unexpected(op.peer, tag);
             let send = message.map(|message| message.send);
             if !source.takes(&mut self.rank.source, index, send) {
                 return self.reached_rarely(index, Edge::Done, &task.at);
             }
         }
         self.started(index, at, task.at.path);
+        let tag = source.matched_by(op.tag);
         let matching = self.rank.matching();
-        let Some(message) = matching.take_unexpected(op.peer, op.tag) else {
-            matching.posted.insert(op.peer, op.tag, index);
+        let Some(message) = matching.take_unexpected(op.peer, tag) else {
+            matching.posted.insert(op.peer, tag, index);
             return;
         };
         let identity = (message.source, message.sequence);
@@ -360,7 +365,8 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> RankStep<'t, S, N, 
     #[inline(always)]
     fn find(&mut self, source: u32, tag: u32) -> Option<u32> {
         if !self.engine.source.claims() {
-            let posted = self.rank.matching().posted.take(source, tag);
+            let matched_by = self.engine.source.matched_by(tag);
+            let posted = self.rank.matching().posted.take(source, matched_by);
             let served = || self.engine.source.serve(&mut self.rank.source, source, tag);
             return posted.or_else(served);
         }
@@ -376,6 +382,7 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> RankStep<'t, S, N, 
         let (source, sequence) = (event.source, event.sequence);
         let (end, path) = (end.time, end.path);
         let unexpected = Unexpected { kind, source, sequence, send, size, end, path };
+        let tag = self.engine.source.matched_by(tag);
         self.rank.matching().rare().unexpected.insert(source, tag, unexpected);
     }
 
@@ -546,7 +553,8 @@ impl<'t, S: Source, N: Network, B: Probe<Record<N::Detail>>> RankStep<'t, S, N, 
         if B::LISTENS {
             let injected = at.saturating_add(entry);
             let (source, sequence) = (self.id, self.rank.sequence);
-            let (destination, tag, size, posted) = (op.peer, op.tag, op.size, task.at.time);
+            let (destination, size, posted) = (op.peer, op.size, task.at.time);
+            let tag = self.engine.source.shown_tag(op.tag);
             let record =
                 Record::Sent { source, sequence, destination, tag, size, posted, injected };
             self.worker.probe.record(record);

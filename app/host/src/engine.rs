@@ -141,7 +141,7 @@ impl<S: Source, N: Network> Engine<'_, S, N> {
 
     /// The state of a rank at the start.
     pub fn new_rank(&self, id: u32) -> Rank<S::State> {
-        Rank::new(self.source.state(id), Clocks::new(self.shape), self.source.tags())
+        Rank::new(self.source.state(id), Clocks::new(self.shape))
     }
 }
 

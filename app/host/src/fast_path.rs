@@ -215,7 +215,7 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> RankStep<'_, S, N, B> {
             return Some(answer);
         }
         let matching = self.rank.matching.as_mut()?;
-        let index = matching.posted.take(source, tag)?;
+        let index = matching.posted.take(source, self.engine.source.matched_by(tag))?;
         self.check_room(index, (source, event.message.size), at);
         Some((index, self.engine.source.follow(&self.rank.source, self.id, index)))
     }

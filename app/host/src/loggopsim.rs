@@ -501,7 +501,7 @@ impl<P: Program, B: Probe<Record>> Simulation<'_, P, B> {
     fn receive(&mut self, rank: u32, index: u32, op: &Op, ready: &Stamp, at: u64) {
         self.reached(rank, index, Edge::Started);
         let host = &mut self.hosts[rank as usize];
-        let Some(message) = host.matching.take_unexpected(op.peer, op.tag) else {
+        let Some(message) = host.matching.take_unexpected(op.peer, op.tag.into()) else {
             host.matching.posted.insert(op.peer, op.tag, index);
             return;
         };

@@ -1,6 +1,6 @@
 //! The state of a rank.
 
-use mpi::{Store, Tags};
+use mpi::{Store, Tag};
 use rustc_hash::FxHashMap;
 use units::Time;
 
@@ -19,7 +19,6 @@ pub struct Rank<S> {
     pub waiting: Waiting,
     /// The receives and messages that are matched by search, once there are any.
     pub matching: Option<Box<Matching>>,
-    tags: Tags,
     /// Postings so far.
     pub batches: u32,
     /// Messages to other processes so far.
@@ -43,7 +42,6 @@ pub enum Waiting {
 /// The receives and messages of a rank that wait for a partner.
 #[derive(Default)]
 pub struct Matching {
-    tags: Tags,
     /// Posted receives: their operations.
     pub posted: Store<u32>,
     /// Messages by abstract rendezvous that have arrived but not met their receive, over a direct
@@ -73,15 +71,8 @@ pub struct Rare {
 }
 
 impl Matching {
-    pub fn new(tags: Tags) -> Self {
-        Self { tags, posted: Store::new(tags), ..Self::default() }
-    }
-
     pub fn rare(&mut self) -> &mut Rare {
-        let tags = self.tags;
-        self.rare.get_or_insert_with(|| {
-            Box::new(Rare { unexpected: Store::new(tags), ..Rare::default() })
-        })
+        self.rare.get_or_insert_default()
     }
 
     /// Returns the parts that few ranks need, if there are any.
@@ -90,12 +81,12 @@ impl Matching {
     }
 
     /// Takes out the message that a receive meets.
-    pub fn take_unexpected(&mut self, source: u32, tag: u32) -> Option<Unexpected> {
+    pub fn take_unexpected(&mut self, source: u32, tag: Tag) -> Option<Unexpected> {
         self.rare.as_mut()?.unexpected.take(source, tag)
     }
 
     /// Returns the message that a receive would meet, and leaves it there.
-    pub fn peek_unexpected(&mut self, source: u32, tag: u32) -> Option<&Unexpected> {
+    pub fn peek_unexpected(&mut self, source: u32, tag: Tag) -> Option<&Unexpected> {
         self.rare.as_mut()?.unexpected.peek(source, tag)
     }
 }
@@ -138,13 +129,12 @@ pub struct Unreleased {
 }
 
 impl<S> Rank<S> {
-    pub fn new(source: S, clocks: Clocks, tags: Tags) -> Self {
+    pub fn new(source: S, clocks: Clocks) -> Self {
         Self {
             source,
             clocks,
             waiting: Waiting::Nothing,
             matching: None,
-            tags,
             batches: 0,
             sequence: 0,
             received_messages: 0,
@@ -172,8 +162,7 @@ impl<S> Rank<S> {
     }
 
     pub fn matching(&mut self) -> &mut Matching {
-        let tags = self.tags;
-        self.matching.get_or_insert_with(|| Box::new(Matching::new(tags)))
+        self.matching.get_or_insert_default()
     }
 
     /// The number of the next message.

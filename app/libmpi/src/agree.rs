@@ -4,7 +4,7 @@ use std::ffi::c_int;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rank_ipc::{Amount, Collective, Command, Members, MpiUse, Poll};
+use rank_ipc::{Amount, Collective, Command, Members, MpiUse, Offset, Poll, Shape, Ticket};
 
 use crate::abi::{self, Handle};
 use crate::argument::Out;
@@ -89,7 +89,7 @@ pub fn exchange_both(comm: &Comm, mine: &[u8]) -> Result<[Vec<Vec<u8>>; 2]> {
 /// A number that all ranks of a communicator can read and change.
 #[derive(Debug)]
 pub struct Word {
-    place: rank_ipc::Offset,
+    place: Offset,
     mine: bool,
 }
 
@@ -130,6 +130,44 @@ impl Word {
     pub fn end(&self) {
         if let (true, Ok(port)) = (self.mine, mpi().port()) {
             port.give_back(self.place);
+        }
+    }
+}
+
+/// A question that the first of two ranks who come to it in simulated time decides.
+#[derive(Clone, Copy, Debug)]
+pub struct Decision(Offset);
+
+impl Decision {
+    /// A new one, which is open.
+    pub fn new() -> Result<Self> {
+        let place = p2p::block(8)?;
+        mpi().port()?.memory().word(place).store(0, Ordering::Release);
+        Ok(Self(place))
+    }
+
+    /// The number by which another rank knows it.
+    pub const fn number(self) -> u64 {
+        self.0
+    }
+
+    /// That of another rank, by its number.
+    pub const fn of(number: u64) -> Self {
+        Self(number)
+    }
+
+    /// This rank comes to it; gives whether it is the first.
+    pub fn is_mine(self) -> Result<bool> {
+        let port = mpi().port()?;
+        port.order();
+        let word = port.memory().word(self.0);
+        Ok(word.compare_exchange(0, 1, Ordering::AcqRel, Ordering::Acquire).is_ok())
+    }
+
+    /// Both have come to it: it is forgotten.
+    pub fn end(self) {
+        if let Ok(port) = mpi().port() {
+            port.give_back(self.0);
         }
     }
 }
@@ -180,12 +218,47 @@ pub fn tell_birth(rank: u32, birth: &[u8]) -> Result {
     tell(rank, u32::MAX - rank_ipc::BIRTH, birth)
 }
 
+/// Starts to listen to what a rank of the world tells by a number, or any does.
+pub fn listen(world: u32, number: u32) -> Result<Ticket> {
+    let tag = rank_ipc::Tag { context: comm::OWN, tag: Some(u32::MAX - number) };
+    Ok(mpi().port()?.start(&Command::receive(world, tag, u64::MAX)))
+}
+
 /// Waits for what a rank of the world tells by a number, or any does; gives which, and what.
 pub fn hear(world: u32, number: u32) -> Result<(u32, Vec<u8>)> {
+    let receive = listen(world, number)?;
+    threads::finish(mpi().port()?, &[receive]);
+    said(receive)
+}
+
+/// Waits until something is heard, for so many picoseconds at most. Gives whether it was.
+pub fn is_heard_within(receive: Ticket, limit: u64) -> Result<bool> {
     let port = mpi().port()?;
-    let tag = rank_ipc::Tag { context: comm::OWN, tag: Some(u32::MAX - number) };
-    let receive = port.start(&Command::receive(world, tag, u64::MAX));
-    threads::finish(port, &[receive]);
+    port.called(Shape::Posted);
+    let alarm = port.start(&Command::Alarm(port.computed().saturating_add(limit)));
+    threads::wait(port, false, &[receive, alarm]);
+    port.forget(alarm);
+    Ok(port.is_done(receive))
+}
+
+/// Listens no longer.
+pub fn withdraw(receive: Ticket) -> Result {
+    let port = mpi().port()?;
+    port.say(&Command::Cancel(receive));
+    threads::wait(port, true, &[receive]);
+    port.forget(receive);
+    Ok(())
+}
+
+/// Waits for what is listened to; gives who told it, and what.
+pub fn heard(receive: Ticket) -> Result<(u32, Vec<u8>)> {
+    threads::wait(mpi().port()?, true, &[receive]);
+    said(receive)
+}
+
+/// What was heard.
+fn said(receive: Ticket) -> Result<(u32, Vec<u8>)> {
+    let port = mpi().port()?;
     let done = port.done(receive).ok_or_else(request::unfinished)?;
     port.forget(receive);
     let said = p2p::bytes(port, done.contents, done.bytes).to_vec();
@@ -193,14 +266,8 @@ pub fn hear(world: u32, number: u32) -> Result<(u32, Vec<u8>)> {
     Ok((done.source, said))
 }
 
-/// A number for a communicator: all who ask with the same key get the same one, which nobody else
-/// has. No time passes.
-pub fn context(key: &[u64]) -> u32 {
-    mpi().port().map_or(u32::MAX, |port| port.context(key))
-}
-
 /// This rank has no more use for a number that so many ranks use.
-pub fn release(context: u32, members: u32) {
+pub fn release(context: u64, members: u32) {
     if let Ok(port) = mpi().port() {
         port.say(&Command::Release(context, members));
     }
@@ -224,6 +291,14 @@ pub fn register(comm: &Comm) {
         remote: comm.remote.as_ref().map_or_else(|| Members::new(&[]), Group::members),
         neighbours: comm.neighbours().map(|(from, to)| (places(from), places(to))),
     });
+}
+
+/// Tells the simulator of a context of two ranks, which may be one; this one has the given place in
+/// the pair.
+pub fn register_pair(context: u64, me: u32, pair: [u32; 2]) {
+    let Ok(port) = mpi().port() else { return };
+    let (local, remote) = (Members::new(&pair), Members::new(&[]));
+    port.say(&Command::Communicator { context, me, local, remote, neighbours: None });
 }
 
 /// The host that a rank of the world is on.
@@ -276,9 +351,11 @@ pub fn begin() -> Result {
     Ok(())
 }
 
-/// The rank's last session is over: it may begin another, or end.
+/// The rank's last session is over: it may begin another, or end. What it has said of its calls
+/// reaches the simulator first, as a process that ends says no more.
 pub fn rest() {
     if let Ok(port) = mpi().port() {
+        port.poll(Poll::Nothing);
         port.note(MpiUse::Before);
     }
 }

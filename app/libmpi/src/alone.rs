@@ -13,12 +13,9 @@ use rank_ipc::{
     ANY, Arena, Channel, Client, Command, Completion, Decoder, Memory, Offset, RANKS_TURN, Reply,
     SIMULATORS_TURN, Shape, SimulatorGone, Suspend, Tag, Ticket, Writer,
 };
-use rustc_hash::FxHashMap;
 
 use crate::error::{Error, Result};
 
-/// The first number of a communicator that is not predefined.
-const FIRST_CONTEXT: u32 = crate::comm::OWN + 1;
 /// How the program ends when it waits for what never comes: as a deadlock does under the simulator.
 const STUCK: i32 = 3;
 
@@ -56,7 +53,6 @@ struct World {
     /// Messages that were found and not received: the probe, the send, and whether its sender waits
     /// for that.
     found: Vec<(Ticket, Ticket, bool)>,
-    contexts: FxHashMap<Vec<u64>, u32>,
     /// Operations of the call that is under way.
     call: Vec<Ticket>,
     inside: String,
@@ -99,7 +95,6 @@ impl World {
             sent: VecDeque::new(),
             open: VecDeque::new(),
             found: Vec::new(),
-            contexts: FxHashMap::default(),
             call: Vec::new(),
             inside: String::new(),
             words: Vec::new(),
@@ -154,7 +149,8 @@ impl World {
                 let contents = self.board(part.contents);
                 self.done(Completion { ticket, contents, ..Completion::default() });
             }
-            Command::Remote { .. } => {
+            // Nobody else is there to be waited for.
+            Command::Remote { .. } | Command::Alarm(_) => {
                 let ticket = self.ticket();
                 self.done(Completion { ticket, ..Completion::default() });
             }
@@ -174,10 +170,6 @@ impl World {
             Command::Cancel(ticket) => self.cancel(ticket),
             Command::Precedes(one, other) => self.reply.value = self.precedes(one, other).into(),
             Command::Withdraw(ticket) => self.reply.value = self.withdraw(ticket).into(),
-            Command::Context(key) => {
-                let next = FIRST_CONTEXT + self.contexts.len() as u32;
-                self.reply.value = (*self.contexts.entry(key).or_insert(next)).into();
-            }
             Command::Computed => self.reply.value = self.began.elapsed().as_nanos() as u64 * 1000,
             // All blocks run.
             Command::Sample { .. } => self.reply.value = u64::MAX,

@@ -20,6 +20,7 @@ use crate::state::Mpi;
 use crate::table::Table;
 use crate::topology::Topology;
 
+pub mod context;
 mod create;
 mod from_groups;
 mod functions;
@@ -32,21 +33,21 @@ mod split;
 #[cfg(test)]
 mod tests;
 
-pub use create::private_copy;
+pub use create::{Purpose, private_copy};
 
 /// The context of the messages of the world that the run began with.
-pub const WORLD: u32 = 0;
+pub const WORLD: u64 = 0;
 /// The context of messages of a rank to itself, which every rank has for its own; and of what ranks
 /// of all worlds tell each other by numbers of the library. There is no other rank in it whose
 /// leader could meet this one by a tag of the program ([`crate::agree::exchange_pair`]).
-pub const OWN: u32 = 1;
+pub const OWN: u64 = 1;
 
 /// A communicator.
 #[derive(Debug)]
 pub struct Comm {
     /// The number by which messages of this communicator are told from others, the same at all its
     /// ranks.
-    pub context: u32,
+    pub context: u64,
     /// The group that this rank is in.
     pub local: Group,
     /// The other group of an inter-communicator: the ranks that messages go to and come from.
@@ -75,7 +76,7 @@ const PERSISTENT: u64 = 1 << 63;
 
 impl Comm {
     /// A communicator of which this process is a member; nothing if it is not.
-    fn new(context: u32, local: Group, remote: Option<Group>, me: u32) -> Option<Self> {
+    fn new(context: u64, local: Group, remote: Option<Group>, me: u32) -> Option<Self> {
         let rank = local.rank_of(me)?;
         let remote = remote.map(|remote| remote.of_session(local.session()));
         Some(Self {
@@ -171,7 +172,7 @@ impl Comm {
     pub fn display_name(&self) -> String {
         let name = self.name.borrow();
         if name.is_empty() {
-            format!("communicator of {} ranks (context {})", self.size(), self.context)
+            format!("unnamed communicator of {} ranks", self.size())
         } else {
             String::from_utf8_lossy(&name).into_owned()
         }
@@ -237,7 +238,7 @@ pub struct Comms {
     /// How many ranks there can be in the run.
     most: Cell<u32>,
     /// The group of the world, and the number of its messages.
-    of_world: RefCell<(Group, u32)>,
+    of_world: RefCell<(Group, u64)>,
     /// The handle for those who started this process; of other processes, and when it was freed,
     /// `COMM_NULL`.
     parent: Cell<Handle>,
@@ -297,7 +298,7 @@ impl Comms {
 
     fn predefined(
         &self,
-        context: u32,
+        context: u64,
         group: Group,
         handle: Handle,
         name: &str,

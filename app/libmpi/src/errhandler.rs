@@ -140,7 +140,9 @@ impl Mpi {
             About::File(abi::FILE_NULL) => Ok(Rc::clone(&self.errhandlers.no_file) as Rc<_>),
             About::File(handle) => Ok(self.file(handle)?),
             About::Win(handle) => Ok(self.window(handle)?),
-            About::Nothing => Err(Error::new(abi::ERR_ARG, "nothing has no error handler")),
+            About::Nothing | About::NewComm(_) | About::NewSession(_) => {
+                Err(Error::new(abi::ERR_ARG, "nothing has no error handler"))
+            }
         }
     }
 
@@ -151,6 +153,12 @@ impl Mpi {
             About::Session(handle) => (Kind::Session, handle),
             About::File(handle) => (Kind::File, handle),
             About::Win(handle) => (Kind::Win, handle),
+            About::NewComm(handler) => {
+                return self.hearer_given(Kind::Comm, abi::COMM_NULL, handler);
+            }
+            About::NewSession(handler) => {
+                return self.hearer_given(Kind::Session, abi::SESSION_NULL, handler);
+            }
             About::Nothing => return self.hearer_of_all(),
         };
         match self.handled(about) {
@@ -159,6 +167,15 @@ impl Mpi {
                 let handler = self.errhandlers.of_new_files();
                 Hearer { kind, handle: abi::FILE_NULL, title: None, handler }
             }
+            Err(_) => self.hearer_of_all(),
+        }
+    }
+
+    /// Returns the hearer of errors in a call that was given the handler of what it makes, for which
+    /// the null handle stands.
+    fn hearer_given(&self, kind: Kind, handle: Handle, handler: Handle) -> Hearer {
+        match self.errhandler_for(kind, handler) {
+            Ok(handler) => Hearer { kind, handle, title: None, handler },
             Err(_) => self.hearer_of_all(),
         }
     }

@@ -45,6 +45,12 @@ impl Error {
         Self { code, text: text.into(), received: None }
     }
 
+    /// The error of a receive that took in only a part of its message.
+    #[must_use]
+    pub fn of_message(self, status: Status, comm: &Rc<Comm>) -> Self {
+        Self { received: Some(Box::new(Received { status, comm: Rc::clone(comm) })), ..self }
+    }
+
     /// What is not implemented.
     pub fn unsupported(text: impl Into<String>) -> Self {
         Self::new(abi::ERR_UNSUPPORTED_OPERATION, text)
@@ -64,6 +70,10 @@ pub enum About {
     File(Handle),
     /// A session.
     Session(Handle),
+    /// A communicator that the call is to make, which gets this error handler.
+    NewComm(Handle),
+    /// A session that the call is to begin, which gets this error handler.
+    NewSession(Handle),
 }
 
 /// An `Err` of a class if a condition does not hold.

@@ -37,7 +37,7 @@ pub enum Owner {
     /// The process.
     Process,
     /// The communicator of a context.
-    Comm(u32),
+    Comm(u64),
     /// The session of a handle.
     Session(Handle),
 }
@@ -131,7 +131,7 @@ impl Memory {
 
     /// The buffer for messages of a communicator: its own, that of the session it came from, or the
     /// process's.
-    pub fn buffer(&self, context: u32, session: Option<Handle>) -> Option<Rc<Buffer>> {
+    pub fn buffer(&self, context: u64, session: Option<Handle>) -> Option<Rc<Buffer>> {
         let of_session = || self.attached(Owner::Session(session?));
         let own = self.attached(Owner::Comm(context)).or_else(of_session);
         own.or_else(|| self.attached(Owner::Process))

@@ -11,7 +11,7 @@ use crate::argument::{Number, Out};
 use crate::comm::Comm;
 use crate::datatype::Datatype;
 use crate::environment::TAG_UB;
-use crate::error::{Error, Received, Result};
+use crate::error::{Error, Result};
 use crate::memory::Buffer;
 use crate::request::{self, Active, Request, Starter};
 use crate::status::tell;
@@ -333,9 +333,9 @@ impl Target {
             lent::give_back(port, done.contents);
         }
         status.set_bytes(done.bytes.min(room));
-        let received = || Some(Box::new(Received { status, comm: Rc::clone(&self.peer.comm) }));
         let fits = check_room(done.bytes, room);
-        fits.map(|()| status).map_err(|error| Error { received: received(), ..error })
+        fits.map_err(|error| error.of_message(status, &self.peer.comm))?;
+        Ok(status)
     }
 }
 

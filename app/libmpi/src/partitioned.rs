@@ -4,8 +4,8 @@
 //! Each partition of the sender travels as a message of its own when it is ready. The two sides may
 //! cut their buffers differently, and neither knows the other's cut beforehand, so each message
 //! says which part of the data it is and how many there are. Messages of two requests that belong
-//! together have a tag that nobody else uses: both sides count the requests that they make for the
-//! same peer and tag.
+//! together have a context of their own, as if they were those of a communicator of the two ranks:
+//! both sides count the requests that they make for the same peer and tag.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -16,21 +16,17 @@ use rank_ipc::{Client, Command, Shape, Tag, Taken, Ticket};
 
 use crate::abi::{self, Handle, Status};
 use crate::argument::{In, Out, count};
+use crate::comm::{Comm, Purpose};
 use crate::error::{Error, Result};
 use crate::p2p::{self, Data, Peer};
 use crate::request::{Active, Request, Starter, unfinished};
 use crate::{agree, check, comm, lent, mpi, mpi_functions};
 
-/// What contexts are asked for, apart from those of communicators.
-const PURPOSE: u64 = 100;
-/// Tags from here on are of partitioned messages. Their numbers are those of contexts, which nobody
-/// else has in any communicator.
-const TAGS: u32 = 1 << 31;
 /// Words before the data of a message: where it begins in all data, its bytes, and how many
 /// messages there are.
 const HEAD: u64 = 3;
 
-/// Who talks to whom about what, as long as the request lives.
+/// What both sides of a partitioned message agree about, as long as the request lives.
 #[derive(Debug)]
 struct Channel {
     /// All partitions together.
@@ -38,13 +34,15 @@ struct Channel {
     partitions: u32,
     /// None: nobody, `PROC_NULL`.
     world: Option<u32>,
+    comm: Rc<Comm>,
     tag: Tag,
+    /// The status of a receive, but for its bytes.
     status: Status,
     sends: bool,
     /// Receives that no message has met; some may be left for the next time.
     posted: RefCell<VecDeque<Ticket>>,
-    /// How many partitions the sender has, once that is known.
-    told: Cell<Option<u64>>,
+    /// The number of partitions of the sender and the bytes of each, once they are known.
+    sent: Cell<Option<(u64, u64)>>,
 }
 
 /// A partitioned operation under way.
@@ -73,26 +71,22 @@ impl Channel {
         let data = Data::new(address, total, datatype)?;
         // Both sides name their peer: there are no wildcards.
         let peer = Peer::destination(comm, rank, tag)?;
-        let mut status = Status { source: rank, tag, ..Status::empty() };
-        status.set_bytes(if rank == abi::PROC_NULL { 0 } else { data.bytes() });
-        let me = mpi().comms.me();
-        let world = peer.world.unwrap_or(me);
-        let (from, to) = if sends { (me, world) } else { (world, me) };
-        let context = peer.comm.context;
-        let key = [PURPOSE, context.into(), from.into(), to.into(), tag as u64, sends.into()];
-        let again = mpi().comms.again(&key);
-        // The two sides count apart, in case they are one rank, and ask alike.
-        let [both @ .., _] = key;
-        let number = agree::context(&[&both[..], &[again]].concat());
+        let status = match peer.world {
+            _ if sends => Status::empty(),
+            Some(_) => Status { source: rank, tag, ..Status::empty() },
+            None => p2p::from_nobody(),
+        };
+        let context = peer.world.map_or(0, |world| open(&peer.comm, world, tag, sends));
         Ok(Self {
             data,
             partitions,
             world: peer.world,
-            tag: Tag { context: comm::OWN, tag: Some(TAGS | number) },
-            status: if sends { Status::empty() } else { status },
+            comm: peer.comm,
+            tag: Tag { context, tag: Some(tag as u32) },
+            status,
             sends,
             posted: RefCell::default(),
-            told: Cell::new(None),
+            sent: Cell::new(None),
         })
     }
 
@@ -104,7 +98,7 @@ impl Channel {
     /// Posts receives until there are as many as messages will come, as far as that is known.
     fn post(&self, port: &Client, come: u64) {
         let Some(from) = self.world.filter(|_| !self.sends) else { return };
-        let wanted = self.told.get().unwrap_or_else(|| self.partitions.max(1).into());
+        let wanted = self.sent.get().map_or(self.partitions.max(1).into(), |(number, _)| number);
         let mut posted = self.posted.borrow_mut();
         while (posted.len() as u64) < wanted.saturating_sub(come) {
             let receive = Command::receive(from, self.tag, u64::MAX);
@@ -137,13 +131,30 @@ impl Channel {
     }
 }
 
+/// Opens the context of the messages of two requests that belong together, and returns its number.
+fn open(comm: &Comm, peer: u32, tag: c_int, sends: bool) -> u64 {
+    let me = mpi().comms.me();
+    let (from, to) = if sends { (me, peer) } else { (peer, me) };
+    let purpose = Purpose::Partitioned as u64;
+    let both = [purpose, comm.context, from.into(), to.into(), tag as u64];
+    // The two sides count apart, in case they are one rank.
+    let again = mpi().comms.again(&[&both[..], &[sends.into()]].concat());
+    let context = comm::context::number(&[&both[..], &[again]].concat());
+    agree::register_pair(context, u32::from(!sends), [from, to]);
+    context
+}
+
 impl Drop for Channel {
     fn drop(&mut self) {
+        if self.world.is_none() {
+            return;
+        }
         let Ok(port) = mpi().port() else { return };
         for ticket in self.posted.take() {
             port.say(&Command::Cancel(ticket));
             port.forget(ticket);
         }
+        agree::release(self.tag.context, 2);
     }
 }
 
@@ -167,7 +178,7 @@ impl Operation {
         let word = |place: &[u8]| place.try_into().map_or(0, u64::from_le_bytes);
         let mut words = head.chunks_exact(8).map(word);
         let (skip, bytes) = (words.next().unwrap_or(0), words.next().unwrap_or(0));
-        self.channel.told.set(words.next());
+        self.channel.sent.set(words.next().map(|number| (number, bytes)));
         self.come.set(self.come.get() + 1);
         let Data { address, count, datatype } = &self.channel.data;
         // SAFETY: the program's buffer holds so many of the datatype (MPI 4.1, section 4.2.3).
@@ -198,7 +209,8 @@ impl Operation {
     }
 
     fn has_all(&self) -> bool {
-        self.channel.world.is_none() || self.channel.told.get() == Some(self.come.get())
+        let sent = self.channel.sent.get();
+        self.channel.world.is_none() || sent.is_some_and(|(number, _)| number == self.come.get())
     }
 
     fn is_ready(&self) -> bool {
@@ -225,13 +237,19 @@ impl Operation {
         first.filter(|_| !self.has_all()).into_iter().collect()
     }
 
-    /// It is over.
+    /// It is over: returns the status, with the bytes of all partitions of the sender.
     pub fn end(&self, port: &Client) -> Result<Status> {
         if !self.is_done(port) {
             return Err(unfinished());
         }
         self.sent.take().into_iter().for_each(|ticket| port.forget(ticket));
-        Ok(self.channel.status)
+        let mut status = self.channel.status;
+        let Some((number, bytes)) = self.channel.sent.get() else { return Ok(status) };
+        let (bytes, room) = (number.saturating_mul(bytes), self.channel.data.bytes());
+        status.set_bytes(bytes.min(room));
+        let fits = p2p::check_room(bytes, room);
+        fits.map_err(|error| error.of_message(status, &self.channel.comm))?;
+        Ok(status)
     }
 
     fn check_partition(&self, partition: c_int) -> Result<u32> {

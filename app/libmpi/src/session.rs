@@ -54,7 +54,7 @@ fn set_name(number: c_int) -> Result<&'static str> {
 }
 
 mpi_functions! {
-    fn Session_init(info: Handle, errhandler: Handle, session: Out<Handle>) {
+    fn Session_init(info: Handle, errhandler: Handle, session: Out<Handle>) about NewSession(errhandler) {
         session.check()?;
         let mut used = mpi().info_or_none(info)?;
         let handler = mpi().errhandler(errhandler)?;

@@ -7,9 +7,11 @@ use calls::{CollectiveCall, Sink};
 use rank_ipc::CollectiveStart;
 use schedule::{Edge, Kind, Op};
 
-use crate::frame::{Communicator, Ops, Rank, Rules};
+use crate::communicators::Communicator;
+use crate::frame::{Ops, Rank, Rules};
 use crate::graph::BLOCKING;
-use crate::shared::{Part, Shared};
+use crate::shared::Part;
+use crate::tags::{Tags, message_of_collective};
 
 /// Programs repeat their collectives: the messages of the last one are kept, if they are not more
 /// than these.
@@ -44,7 +46,7 @@ struct Step {
     missing: u32,
     /// Where its part of [`Plan::next`] ends.
     end: u32,
-    /// The how manieth message of its two ranks, as [`Shared::tag_of_collective`] tells them apart.
+    /// The how manieth message of its two ranks, as [`crate::tags::Tags::of_collective`] tells them apart.
     number: u16,
     kind: Kind,
     blocking: bool,
@@ -111,14 +113,14 @@ impl Expansion {
     }
 
     /// Puts the messages among the operations of a rank; gives those that are last.
-    fn post(&self, rank: &mut Rank, number: u32) -> Ops {
+    fn post(&self, rank: &mut Rank, number: u32, tags: &Tags) -> Result<Ops, String> {
         let first = rank.graph.next();
         let ticket = Some(rank.tickets.next());
         let mut start = 0;
         for (step, &peer) in self.plan.steps.iter().zip(&self.peers) {
             let tag = match step.kind {
                 Kind::Calc => 0,
-                _ => Shared::tag_of_collective(number, step.number),
+                _ => tags.of_collective(number, step.number)?,
             };
             let Step { kind, size, .. } = *step;
             let op = rank.graph.add(Op { kind, peer, tag, size, cpu: 0, nic: 0 }, ticket);
@@ -136,7 +138,7 @@ impl Expansion {
         }
         let ends: Ops = self.plan.ends.iter().map(|step| first.wrapping_add(*step)).collect();
         rank.call.ends.extend_from_slice(&ends);
-        ends
+        Ok(ends)
     }
 }
 
@@ -196,7 +198,7 @@ impl Sink for Recording<'_> {
     }
 
     fn number(&mut self, number: u32) {
-        self.message = Shared::message_of_collective(number);
+        self.message = message_of_collective(number);
     }
 }
 
@@ -220,7 +222,7 @@ impl Rank {
         let (board, number) =
             rules.shared.contribute((context, number), members, mine, &rules.memory)?;
         self.call.is_collective = true;
-        let ends = expansion.post(self, number);
+        let ends = expansion.post(self, number, &rules.shared.tags)?;
         if expansion.plan.is_kept() {
             self.expansion = Some(expansion);
         }
@@ -237,6 +239,7 @@ impl Rank {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::shared::Shared;
 
     fn plan(size: u64) -> Plan {
         let step = Step { size, missing: 0, end: 0, number: 0, kind: Kind::Send, blocking: false };

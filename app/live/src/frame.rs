@@ -5,24 +5,26 @@
 //! the call before. So a run and the replay of its trace take the same time. Only where the call is
 //! one message, which is what ranks do most, message and computation are kept as one.
 
-use std::borrow::Cow;
 use std::num::NonZeroU32;
 
+use calls::Expand;
 use calls::polling::BUSY;
-use calls::{Expand, Neighbours};
 use host::Stamp;
-use rank_ipc::{Command, Completion, Members, Memory, Numbered, Offset, Shape, Ticket};
+use rank_ipc::{Command, Completion, Memory, Numbered, Offset, Shape, Ticket};
 use rustc_hash::FxHashMap;
 use schedule::{Edge, Kind, Op};
 use smallvec::SmallVec;
+use units::Time;
 
+use crate::communicators::Communicator;
 use crate::computation::{Computation, Computed};
 use crate::envelope::Envelope;
 use crate::expansion::Expansion;
-use crate::graph::{ANY, AT_ONCE, BLOCKING, END, Graph, LEFT};
+use crate::graph::{ALARM, ANY, AT_ONCE, BLOCKING, END, Graph, LEFT};
 use crate::look::Look;
 use crate::probes::Probe;
-use crate::shared::{BIRTH, Costs, FIRST_CONTEXT, Shared};
+use crate::shared::{Costs, Shared};
+use crate::tags::BIRTH;
 
 pub type Ops = SmallVec<[u32; 4]>;
 
@@ -36,17 +38,6 @@ pub struct Rules<'a> {
     pub expand: &'a dyn Expand,
     pub costs: Costs,
     pub computation: Computation,
-}
-
-/// A communicator as a rank knows it.
-#[derive(Clone, Debug)]
-pub struct Communicator {
-    /// Where it is in the tags of messages.
-    pub slot: u32,
-    pub me: u32,
-    pub local: Members,
-    pub remote: Members,
-    pub neighbours: Option<Neighbours>,
 }
 
 /// The operations with which one of the program is done: most often one.
@@ -131,12 +122,12 @@ pub struct Rank {
     /// Its last look at what ranks share.
     pub turn: Option<u32>,
     /// How many ranks the program began with: those of the world.
-    ranks: u32,
+    pub ranks: u32,
     pub finished: bool,
     /// It has no process yet that takes part.
     pub dormant: bool,
     /// Those that it has told of, if it has of any.
-    communicators: Option<Box<FxHashMap<u32, Communicator>>>,
+    pub communicators: Option<Box<FxHashMap<u64, Communicator>>>,
     /// The last collective, as messages.
     pub expansion: Option<Box<Expansion>>,
     pub call: Call,
@@ -247,18 +238,13 @@ impl Rank {
                 }
             }
             Command::Forget(ticket) => self.forget(*ticket, rules)?,
-            Command::Communicator { .. } => self.communicator(command, rules)?,
+            Command::Communicator { .. } => self.communicator(command, rules),
             Command::Release(context, members) => {
-                if let Some(communicators) = &mut self.communicators {
-                    communicators.remove(context);
-                }
+                self.release(*context);
                 rules.shared.release(*context, *members);
             }
             // These are the business of whoever holds the ranks.
             Command::Start(_) | Command::Abort(_) => {}
-            Command::Context(key) => {
-                return Ok(Want::Now(u64::from(rules.shared.context(std::mem::take(key)))));
-            }
             Command::Sample { block, rule } => {
                 return Ok(Want::Now(rules.shared.enough(*block, *rule)));
             }
@@ -271,6 +257,7 @@ impl Rank {
                 kernel::wait_for_those_before();
                 return Ok(Want::Now(0));
             }
+            &mut Command::Alarm(at) => self.alarm(at),
             Command::Sampled { block, nanoseconds } => rules.shared.sampled(*block, *nanoseconds),
             Command::In(name) => self.inside = std::mem::take(name),
             Command::Exit => {
@@ -282,60 +269,6 @@ impl Rank {
             }
         }
         Ok(Want::Now(u64::MAX))
-    }
-
-    pub fn slot(&self, context: u32) -> Result<u32, String> {
-        if context < FIRST_CONTEXT {
-            return Ok(context);
-        }
-        self.told(context)
-            .map(|known| known.slot)
-            .ok_or_else(|| "it uses a communicator that it has not told of".to_owned())
-    }
-
-    fn told(&self, context: u32) -> Option<&Communicator> {
-        self.communicators.as_ref()?.get(&context)
-    }
-
-    /// A communicator that the rank has told of, or that all have from the beginning: the world,
-    /// and each rank alone.
-    pub fn known(&self, context: u32) -> Option<Cow<'_, Communicator>> {
-        if let Some(told) = self.told(context) {
-            return Some(Cow::Borrowed(told));
-        }
-        let (first, count) = match context {
-            0 => (0, self.ranks),
-            1 => (self.number, 1),
-            _ => return None,
-        };
-        Some(Cow::Owned(Communicator {
-            slot: context,
-            me: self.number - first,
-            local: Members::Range { first, stride: 1, count },
-            remote: Members::List(Vec::new()),
-            neighbours: None,
-        }))
-    }
-
-    fn communicator(&mut self, command: &mut Command, rules: &Rules) -> Result<(), String> {
-        let command = std::mem::replace(command, Command::Exit);
-        let Command::Communicator { context, me, local, remote, neighbours } = command else {
-            return Ok(());
-        };
-        let places = |members: &Members| {
-            let all = (0..members.len()).filter_map(|place| members.get(place));
-            all.map(|rank| if rank == rank_ipc::ANY { -2 } else { i64::from(rank) }).collect()
-        };
-        let neighbours = neighbours.map(|(sources, destinations)| Neighbours {
-            sources: places(&sources),
-            destinations: places(&destinations),
-        });
-        let members = local.len() + remote.len();
-        let slot = rules.shared.slot(context, members).ok_or("it has too many communicators")?;
-        self.expansion = None;
-        let known = Communicator { slot, me, local, remote, neighbours };
-        self.communicators.get_or_insert_default().insert(context, known);
-        Ok(())
     }
 
     /// Something will happen to the rank soon.
@@ -361,6 +294,15 @@ impl Rank {
     pub fn calc(&mut self, time: u64) -> u32 {
         let op = Op { kind: Kind::Calc, peer: 0, tag: 0, size: time, cpu: 0, nic: 0 };
         self.graph.add(op, None)
+    }
+
+    /// The next operation of the program is done at a moment, in picoseconds.
+    fn alarm(&mut self, at: u64) {
+        let op = Op { kind: Kind::Calc, peer: 0, tag: 0, size: 0, cpu: 0, nic: 0 };
+        let alarm = self.graph.add(op, Some(self.tickets.next()));
+        self.graph.mark(alarm, ALARM);
+        self.graph.since(alarm, &Stamp { time: Time::from_ps(at), ..host::START });
+        self.ticket(&[alarm]);
     }
 
     /// The next operation of the program has these ends.

@@ -27,6 +27,8 @@ pub const ANY: Flags = 1;
 pub const AT_ONCE: Flags = 1 << 1;
 /// Of a send: it is a blocking call. Of a receive: it is waited for in the order of posting.
 pub const BLOCKING: Flags = 1 << 2;
+/// Of a computation: it is done at the moment from which on it may start, without the processor.
+pub const ALARM: Flags = BLOCKING;
 /// An operation of the program is done only when this one is.
 pub const END: Flags = 1 << 3;
 /// Of a receive: it has met its message and need not start.
@@ -248,6 +250,11 @@ impl Graph {
     /// Returns whether it is one of these.
     pub fn is(&self, index: u32, flags: Flags) -> bool {
         self.node(index).is_some_and(|node| node.has(flags))
+    }
+
+    /// Whether it is an alarm.
+    pub fn is_alarm(&self, index: u32) -> bool {
+        self.node(index).is_some_and(|node| node.kind == Kind::Calc && node.has(ALARM))
     }
 
     /// Returns whether something may wait for its start.

@@ -7,6 +7,7 @@
 //!
 //! Not here: what MPI's calls mean, which is the business of the library in the rank.
 
+mod communicators;
 mod computation;
 mod descendants;
 mod ending;
@@ -26,6 +27,7 @@ mod shared_core;
 mod source;
 mod spawn;
 mod starter;
+mod tags;
 
 pub use computation::{Computation, Regions};
 pub use descendants::{adopt, stop};

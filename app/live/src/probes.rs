@@ -30,7 +30,7 @@ impl Rank {
         let &Command::Receive { from, tag, room, at_once, probes, before } = command else {
             return Ok(());
         };
-        let key = rules.shared.tag(self.slot(tag.context)?, tag.tag)?;
+        let key = rules.shared.tags.number(self.slot(tag.context)?, tag.tag)?;
         let op = self.message(Kind::Recv, from, key, room);
         self.ticket(&[op]);
         if probes || before.is_some() {

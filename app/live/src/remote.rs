@@ -7,7 +7,8 @@ use schedule::{Edge, Kind, Op};
 use crate::envelope::Envelope;
 use crate::frame::{Ops, Rank, Rules};
 use crate::graph::MET;
-use crate::shared::{REQUEST, Shared};
+use crate::shared::Shared;
+use crate::tags::{REQUEST, Tags};
 
 impl Rank {
     /// The rank sends a message. A synchronous one is answered when a receive has met it.
@@ -15,10 +16,9 @@ impl Rank {
         let &Command::Send { to, tag, bytes, contents, synchronous } = command else {
             return Ok(());
         };
-        let key = rules.shared.tag(self.slot(tag.context)?, tag.tag)?;
+        let key = rules.shared.tags.number(self.slot(tag.context)?, tag.tag)?;
         let op = self.message(Kind::Send, to, key, bytes);
-        let answer =
-            synchronous.then(|| self.message(Kind::Recv, to, Shared::tag_of_answer(op), 0));
+        let answer = synchronous.then(|| self.message(Kind::Recv, to, Tags::of_answer(op), 0));
         match answer {
             Some(answer) => self.ticket(&[op, answer]),
             None => self.ticket(&[op]),
@@ -48,7 +48,7 @@ impl Rank {
     /// The rank has something done at another: it is done when the answer has come.
     pub fn remote(&mut self, to: u32, bytes: u64, answer: u64, shared: &Shared) {
         let send = self.message(Kind::Send, to, REQUEST, bytes);
-        let receive = self.message(Kind::Recv, to, Shared::tag_of_answer(send), answer);
+        let receive = self.message(Kind::Recv, to, Tags::of_answer(send), answer);
         self.ticket(&[receive]);
         shared.send(self.number, send, Envelope::Request { answer });
         self.call.starts.extend_from_slice(&[send, receive]);
@@ -66,7 +66,7 @@ impl Rank {
 
     /// A message is answered when an operation is done, which is that of its receive.
     pub fn answer(&mut self, receive: u32, (sender, send): (u32, u32), size: u64) {
-        let (kind, tag) = (Kind::Send, Shared::tag_of_answer(send));
+        let (kind, tag) = (Kind::Send, Tags::of_answer(send));
         let answer = self.graph.add(Op { kind, peer: sender, tag, size, cpu: 0, nic: 0 }, None);
         self.graph.depend(answer, receive, Edge::Done);
     }

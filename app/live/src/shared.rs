@@ -12,6 +12,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::Ended;
 use crate::envelope::{Envelope, Envelopes};
 use crate::expansion::Plan;
+use crate::tags::Tags;
 
 /// What takes time besides computation and messages, in picoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,36 +29,17 @@ pub struct Costs {
     pub start: u64,
 }
 
-/// Tags of messages have so many bits, of which the highest one is that of collectives.
-pub const TAG_BITS: u8 = 18;
-/// Communicators at a time.
-const CONTEXTS: u32 = 1 << 13;
-/// 0 is the world, 1 is each rank alone: their places in the tags of messages are the same.
-pub const FIRST_CONTEXT: u32 = 2;
-const ALONE: u32 = 1;
-/// Collectives at a time.
-const COLLECTIVES: usize = 1 << 18;
+/// The world is context 0, each rank alone is context 1: their slots are the same.
+pub const FIRST_CONTEXT: u64 = 2;
 /// So many plans of collectives are kept in any case.
 const FEW_PLANS: usize = 64;
-/// Any tag of a context.
-const WILD: u32 = (1 << TAG_BITS) - 1;
-/// Tags below this stand for themselves.
-const PLAIN: u32 = 1 << 17;
-/// Tags that no wildcard means.
-const HIDDEN: u32 = 1 << 31;
-/// The tag of requests that no program receives. Their context, the last one, is that of answers as
-/// well.
-pub const REQUEST: u32 = (CONTEXTS - 1) << TAG_BITS;
-/// The tag of the message that makes a rank of a process.
-pub const BIRTH: u32 = HIDDEN | REQUEST | PLAIN;
-
 #[derive(Debug)]
 pub struct Shared {
     /// By sending rank and operation.
     envelopes: Box<[Mutex<Envelopes>]>,
     boards: Mutex<Boards>,
     contexts: Mutex<Contexts>,
-    tags: Mutex<FxHashMap<u32, u32>>,
+    pub tags: Tags,
     plans: Mutex<Plans>,
     /// What blocks of the program took, in all ranks.
     samples: Mutex<FxHashMap<u64, Samples>>,
@@ -96,7 +78,7 @@ impl Part {
 #[derive(Debug)]
 struct Boards {
     arena: Arena,
-    open: FxHashMap<(u32, u64), Board>,
+    open: FxHashMap<(u64, u64), Board>,
     /// By what the messages of a collective are told from those of others: how many of its members
     /// are not done with it.
     under_way: Vec<u32>,
@@ -124,16 +106,14 @@ struct Plans {
     most: usize,
 }
 
+/// The slots of contexts: small numbers that stand for them in the tags of messages.
 #[derive(Debug, Default)]
 struct Contexts {
-    known: FxHashMap<Vec<u64>, u32>,
-    /// By context, where it is in the tags of messages, and how many of its members have yet to
-    /// release it.
-    slots: FxHashMap<u32, (u32, u32)>,
-    /// By context that is nowhere yet, how many of its members have released it.
-    released: FxHashMap<u32, u32>,
+    /// By context, its slot, and how many of its members have yet to release it.
+    slots: FxHashMap<u64, (u32, u32)>,
+    /// By context without a slot, how many of its members have released it.
+    released: FxHashMap<u64, u32>,
     free: BTreeSet<u32>,
-    next_slot: u32,
     next: u32,
 }
 
@@ -143,18 +123,15 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Boards {
     /// What tells a collective of so many members from all others that are under way.
-    fn number(&mut self, members: u32) -> Result<u32, String> {
+    fn number(&mut self, members: u32) -> u32 {
         if let Some(number) = self.free.pop() {
             if let Some(left) = self.under_way.get_mut(number as usize) {
                 *left = members;
             }
-            return Ok(number);
-        }
-        if self.under_way.len() == COLLECTIVES {
-            return Err(format!("more than {COLLECTIVES} collectives are under way"));
+            return number;
         }
         self.under_way.push(members);
-        Ok(self.under_way.len() as u32 - 1)
+        self.under_way.len() as u32 - 1
     }
 
     /// An empty list, if the collective has contents.
@@ -187,12 +164,8 @@ impl Shared {
                 under_way: Vec::new(),
                 free: Vec::new(),
             }),
-            contexts: Mutex::new(Contexts {
-                next: FIRST_CONTEXT,
-                next_slot: FIRST_CONTEXT,
-                ..Contexts::default()
-            }),
-            tags: Mutex::default(),
+            contexts: Mutex::new(Contexts { next: FIRST_CONTEXT as u32, ..Contexts::default() }),
+            tags: Tags::default(),
             plans: Mutex::default(),
             samples: Mutex::default(),
             ended: Mutex::default(),
@@ -219,34 +192,6 @@ impl Shared {
         lock(self.envelopes.get(rank as usize)?).take(index)
     }
 
-    /// The tag of a message among the hosts: 0, 13 bits of context, 18 bits of tag. Tags above 2^31
-    /// are the library's own, which no wildcard means: 1, 13 bits of context, 1, 17 bits of tag.
-    /// Fails if there are too many that do not stand for themselves.
-    pub fn tag(&self, slot: u32, tag: Option<u32>) -> Result<u32, String> {
-        // It is told as what ranks of all worlds tell each other; elsewhere a tag of the program's
-        // may look like it.
-        if slot == ALONE && tag == Some(rank_ipc::BIRTH) {
-            return Ok(BIRTH);
-        }
-        let short = |tag, least: u32, most: u32| {
-            let mut tags = lock(&self.tags);
-            let next = least + tags.len() as u32;
-            let short = *tags.entry(tag).or_insert(next);
-            let many = || format!("it uses more than {} tags from {PLAIN} on", most - least);
-            (short < most).then_some(short).ok_or_else(many)
-        };
-        if let Some(own) = tag.filter(|tag| tag >> 31 == 1) {
-            let low = short(own, PLAIN, WILD)?;
-            return Ok(HIDDEN | (slot % CONTEXTS) << TAG_BITS | low);
-        }
-        let low = match tag {
-            None => WILD,
-            Some(tag) if tag < PLAIN => tag,
-            Some(tag) => short(tag, PLAIN, WILD)?,
-        };
-        Ok((slot % CONTEXTS) << TAG_BITS | low)
-    }
-
     /// A plan of a collective, shared with all who have the same one.
     pub fn plan(&self, plan: Plan) -> Arc<Plan> {
         let mut plans = lock(&self.plans);
@@ -262,45 +207,11 @@ impl Shared {
         plan
     }
 
-    /// The tag of the answer to a message: answers need not come in the order of what they answer.
-    pub const fn tag_of_answer(send: u32) -> u32 {
-        REQUEST | (1 + send % (WILD - 1))
-    }
-
-    /// The tag of a collective's message: 1, 13 bits of the collective, 0, 5 more of it, 12 of the
-    /// message.
-    pub const fn tag_of_collective(number: u32, message: u16) -> u32 {
-        HIDDEN | (number / 32 % CONTEXTS) << TAG_BITS | (number % 32) << 12 | message as u32
-    }
-
-    /// What is in such a tag of the how manieth message of its two ranks.
-    pub const fn message_of_collective(number: u32) -> u16 {
-        (number % 4096) as u16
-    }
-
-    /// The program's tag, or [`schedule::ANY`], in the tag of a message of its own; `None` as well
-    /// where it does not stand for itself.
-    pub const fn tag_of_program(tag: u32) -> Option<u32> {
-        if tag & HIDDEN != 0 || tag >= REQUEST {
-            return None;
-        }
-        match tag & WILD {
-            WILD => Some(schedule::ANY),
-            plain if plain < PLAIN => Some(plain),
-            _ => None,
-        }
-    }
-
-    /// Whether a tag is that of a collective's message.
-    pub const fn is_of_collective(tag: u32) -> bool {
-        tag & HIDDEN != 0 && tag & PLAIN == 0
-    }
-
     /// A member contributes to a collective; gives the list, and what tells its messages from
     /// others until all members are done with it.
     pub fn contribute(
         &self,
-        key: (u32, u64),
+        key: (u64, u64),
         members: u32,
         part: Part,
         memory: &Memory,
@@ -309,7 +220,7 @@ impl Shared {
         if !boards.open.contains_key(&key) {
             let place =
                 boards.list(part.collective, members, memory).map_err(|full| full.to_string())?;
-            let number = boards.number(members)?;
+            let number = boards.number(members);
             boards.open.insert(key, Board { place, first: part, missing: members, number });
         }
         let Some(board) = boards.open.get_mut(&key) else { return Ok((0, 0)) };
@@ -356,37 +267,26 @@ impl Shared {
         samples.enough(rule).unwrap_or(u64::MAX)
     }
 
-    /// The number for a key.
-    pub fn context(&self, key: Vec<u64>) -> u32 {
-        let contexts = &mut *lock(&self.contexts);
-        let next = contexts.next;
-        let context = *contexts.known.entry(key).or_insert(next);
-        if context == next {
-            contexts.next += 1;
-        }
-        context
-    }
-
-    /// Where a context is in the tags of messages; `None` if there are too many.
-    pub fn slot(&self, context: u32, members: u32) -> Option<u32> {
+    /// Returns the slot of a context that has so many members.
+    pub fn slot(&self, context: u64, members: u32) -> u32 {
         if context < FIRST_CONTEXT {
-            return Some(context);
+            return context as u32;
         }
         let contexts = &mut *lock(&self.contexts);
         if let Some((slot, _)) = contexts.slots.get(&context) {
-            return Some(*slot);
+            return *slot;
         }
-        let slot = contexts.free.pop_first().or_else(|| {
-            contexts.next_slot += 1;
-            (contexts.next_slot < CONTEXTS).then_some(contexts.next_slot - 1)
-        })?;
+        let slot = contexts.free.pop_first().unwrap_or_else(|| {
+            contexts.next += 1;
+            contexts.next - 1
+        });
         let released = contexts.released.remove(&context).unwrap_or(0);
         contexts.slots.insert(context, (slot, members.saturating_sub(released)));
-        Some(slot)
+        slot
     }
 
     /// One of so many members no longer uses a context. Others may use it for the first time later.
-    pub fn release(&self, context: u32, members: u32) {
+    pub fn release(&self, context: u64, members: u32) {
         let contexts = &mut *lock(&self.contexts);
         let Some((slot, members)) = contexts.slots.get_mut(&context) else {
             let released = contexts.released.entry(context).or_insert(0);

@@ -14,8 +14,9 @@ use crate::computation::Computation;
 use crate::envelope::Envelope;
 use crate::frame::{Rank, Rules, Want};
 use crate::graph::{ANY, AT_ONCE, BLOCKING, Graph, PINNED};
-use crate::shared::{BIRTH, Costs, REQUEST, Shared};
+use crate::shared::{Costs, Shared};
 use crate::spawn::Dormant;
+use crate::tags::{BIRTH, REQUEST, Tags};
 use crate::{Ended, Runner};
 
 /// Live ranks, as a program for [`host::simulate_over`] and [`host::simulate_flow`].
@@ -304,8 +305,16 @@ impl<H: Runner + ?Sized> Operations for &Live<'_, H> {
         true
     }
 
-    fn tags(&self) -> mpi::Tags {
-        mpi::Tags::in_contexts(crate::shared::TAG_BITS)
+    fn matched_by(&self, number: u32) -> mpi::Tag {
+        self.rules.shared.tags.matched_by(number)
+    }
+
+    fn shown_tag(&self, number: u32) -> u32 {
+        self.rules.shared.tags.shown(number)
+    }
+
+    fn is_alarm(&self, state: &State, index: u32) -> bool {
+        state.rank.graph.is_alarm(index)
     }
 
     fn soon(&self, state: &State, rank: u32, stage: usize) {
@@ -334,7 +343,7 @@ impl<H: Runner + ?Sized> Probing for &Live<'_, H> {
 
     fn matched(&self, state: &mut State, receive: u32, (sender, send): (u32, u32), bytes: u64) {
         let tag = state.rank.graph.op(receive).map(|op| op.tag);
-        if tag.is_some_and(Shared::is_of_collective) {
+        if tag.is_some_and(Tags::is_of_collective) {
             return;
         }
         if let Some(envelope) = self.rules.shared.receive(sender, send) {
@@ -349,7 +358,7 @@ impl<H: Runner + ?Sized> Probing for &Live<'_, H> {
     }
 
     fn coming(&self, sender: u32, tag: u32) {
-        if !Shared::is_of_collective(tag) {
+        if !Tags::is_of_collective(tag) {
             self.rules.shared.soon(sender);
         }
     }
@@ -429,7 +438,7 @@ impl<H: Runner + ?Sized> Explains for &Live<'_, H> {
 
     fn message(&self, state: &State, index: u32) -> Option<PendingMessage> {
         let op = state.rank.graph.op(index).filter(|op| op.kind != schedule::Kind::Calc)?;
-        let tag = Shared::tag_of_program(op.tag)?;
+        let tag = self.rules.shared.tags.of_program(op.tag)?;
         let is_send = op.kind == schedule::Kind::Send;
         let was_left = |graph: &Graph| graph.is(index, BLOCKING) && !graph.is(index, PINNED);
         let earlier = is_send && was_left(&state.rank.graph) && !state.rank.hangs_on(index);

@@ -10,21 +10,21 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 
-use crate::{ANY, Tags};
+use crate::{ANY, Tag};
 
 /// A set of fields: bit 0 source, bit 1 tag.
 type Fields = u8;
 
 const CLASSES: usize = 4;
 
-/// Class, view, and the compared fields; for a tag that is not compared what a wildcard means any
-/// tag of, for a source 0.
-type Key = (Fields, Fields, u32, u32);
+/// Class, view, and the compared fields; a source or a tag that is not compared is 0. The context is
+/// always compared.
+type Key = (Fields, Fields, u32, Tag);
 
 #[derive(Debug)]
 struct Slot<V> {
     source: u32,
-    tag: u32,
+    tag: Tag,
     /// Number of the entry, ascending; tells a reused slot from the one a chain means.
     number: u64,
     value: Option<V>,
@@ -32,7 +32,6 @@ struct Slot<V> {
 
 #[derive(Debug)]
 pub struct Index<V> {
-    tags: Tags,
     slots: Vec<Slot<V>>,
     free: Vec<u32>,
     chains: FxHashMap<Key, VecDeque<(u32, u64)>>,
@@ -45,20 +44,19 @@ pub struct Index<V> {
     elements: usize,
 }
 
-const fn fields(tags: Tags, source: u32, tag: u32) -> Fields {
-    (source != ANY) as Fields | (!tags.is_any(tag) as Fields) << 1
+const fn fields(source: u32, tag: Tag) -> Fields {
+    (source != ANY) as Fields | ((tag.tag != ANY) as Fields) << 1
 }
 
-const fn key(tags: Tags, class: Fields, view: Fields, source: u32, tag: u32) -> Key {
+const fn key(class: Fields, view: Fields, source: u32, tag: Tag) -> Key {
     let source = if view & 1 == 0 { 0 } else { source };
-    let tag = if view & 2 == 0 { tags.group(tag) } else { tag };
+    let tag = if view & 2 == 0 { Tag { tag: 0, ..tag } } else { tag };
     (class, view, source, tag)
 }
 
-impl<V> Index<V> {
-    pub fn new(tags: Tags) -> Self {
+impl<V> Default for Index<V> {
+    fn default() -> Self {
         Self {
-            tags,
             slots: Vec::new(),
             free: Vec::new(),
             chains: FxHashMap::default(),
@@ -68,14 +66,16 @@ impl<V> Index<V> {
             elements: 0,
         }
     }
+}
 
+impl<V> Index<V> {
     /// Removes the entries that a condition holds for, and tells how many.
     pub fn remove(&mut self, mut condition: impl FnMut(&V) -> bool) -> usize {
         let before = self.len();
         for (at, slot) in (0..).zip(&mut self.slots) {
             if slot.value.as_ref().is_some_and(&mut condition) {
                 slot.value = None;
-                self.counts[fields(self.tags, slot.source, slot.tag) as usize] -= 1;
+                self.counts[fields(slot.source, slot.tag) as usize] -= 1;
                 self.free.push(at);
             }
         }
@@ -86,11 +86,11 @@ impl<V> Index<V> {
         self.counts.iter().sum()
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = (u32, u32, &V)> {
+    pub fn iter(&self) -> impl Iterator<Item = (u32, Tag, &V)> {
         self.slots.iter().filter_map(|slot| Some((slot.source, slot.tag, slot.value.as_ref()?)))
     }
 
-    pub fn insert(&mut self, source: u32, tag: u32, value: V) {
+    pub fn insert(&mut self, source: u32, tag: Tag, value: V) {
         let number = self.numbers;
         self.numbers += 1;
         let slot = Slot { source, tag, number, value: Some(value) };
@@ -101,12 +101,12 @@ impl<V> Index<V> {
             self.slots.push(slot);
             self.slots.len() as u32 - 1
         };
-        let class = fields(self.tags, source, tag);
+        let class = fields(source, tag);
         self.counts[class as usize] += 1;
         for view in 0..CLASSES as Fields {
             if self.views[class as usize][view as usize] {
                 self.chains
-                    .entry(key(self.tags, class, view, source, tag))
+                    .entry(key(class, view, source, tag))
                     .or_default()
                     .push_back((at, number));
                 self.elements += 1;
@@ -114,12 +114,12 @@ impl<V> Index<V> {
         }
     }
 
-    pub fn peek(&mut self, source: u32, tag: u32) -> Option<&V> {
+    pub fn peek(&mut self, source: u32, tag: Tag) -> Option<&V> {
         let (at, _) = self.find(source, tag)?;
         self.slots.get(at as usize)?.value.as_ref()
     }
 
-    pub fn take(&mut self, source: u32, tag: u32) -> Option<V> {
+    pub fn take(&mut self, source: u32, tag: Tag) -> Option<V> {
         let (at, front) = self.find(source, tag)?;
         if let Some(chain) = self.chains.get_mut(&front) {
             chain.pop_front();
@@ -130,7 +130,7 @@ impl<V> Index<V> {
         }
         let slot = self.slots.get_mut(at as usize)?;
         let value = slot.value.take();
-        self.counts[fields(self.tags, slot.source, slot.tag) as usize] -= 1;
+        self.counts[fields(slot.source, slot.tag) as usize] -= 1;
         self.free.push(at);
         if self.elements > 64 + 8 * self.len() {
             self.chains.clear();
@@ -141,8 +141,8 @@ impl<V> Index<V> {
     }
 
     /// The earliest match: its slot, and the chain of which it is the front.
-    fn find(&mut self, source: u32, tag: u32) -> Option<(u32, Key)> {
-        let asked = fields(self.tags, source, tag);
+    fn find(&mut self, source: u32, tag: Tag) -> Option<(u32, Key)> {
+        let asked = fields(source, tag);
         let mut best: Option<(u64, u32, Key)> = None;
         for class in 0..CLASSES as Fields {
             if self.counts[class as usize] == 0 {
@@ -152,7 +152,7 @@ impl<V> Index<V> {
             if !self.views[class as usize][view as usize] {
                 self.build(class, view);
             }
-            let key = key(self.tags, class, view, source, tag);
+            let key = key(class, view, source, tag);
             if let Some((at, number)) = self.front(key)
                 && best.is_none_or(|(earliest, ..)| number < earliest)
             {
@@ -181,16 +181,14 @@ impl<V> Index<V> {
         self.views[class as usize][view as usize] = true;
         let mut members: Vec<(u64, u32)> = (0..)
             .zip(&self.slots)
-            .filter(|(_, slot)| {
-                slot.value.is_some() && fields(self.tags, slot.source, slot.tag) == class
-            })
+            .filter(|(_, slot)| slot.value.is_some() && fields(slot.source, slot.tag) == class)
             .map(|(at, slot)| (slot.number, at))
             .collect();
         members.sort_unstable();
         self.elements += members.len();
         for (number, at) in members {
             let slot = &self.slots[at as usize];
-            let key = key(self.tags, class, view, slot.source, slot.tag);
+            let key = key(class, view, slot.source, slot.tag);
             self.chains.entry(key).or_default().push_back((at, number));
         }
     }

@@ -8,43 +8,28 @@ pub const ANY: u32 = u32::MAX;
 /// Up to this many entries a list is searched from the front; it then fits a few cache lines.
 const FEW: usize = 24;
 
-/// What tags mean.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tags {
-    /// If it is not 0: bits of a tag within its context.
-    bits: u8,
+/// The tag of a message or a receive within a context: a space of tags that knows no other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Tag {
+    /// The context. Programs without communicators use 0 only.
+    pub context: u32,
+    /// The tag, or [`ANY`] for any tag of the context.
+    pub tag: u32,
 }
 
-impl Tags {
-    /// A tag is a number, and [`ANY`] is any.
-    pub const PLAIN: Self = Self { bits: 0 };
-
-    /// A tag below 2^31 has so many low bits that are the program's; the bits above are a context.
-    /// All of them set is any tag of the context.
-    pub const fn in_contexts(bits: u8) -> Self {
-        Self { bits }
-    }
-
-    /// Whether it is a wildcard.
+impl From<u32> for Tag {
+    /// A tag of a program without communicators.
     #[inline]
-    pub const fn is_any(self, tag: u32) -> bool {
-        if self.bits == 0 {
-            return tag == ANY;
-        }
-        let low = (1 << self.bits) - 1;
-        tag >> 31 == 0 && tag & low == low
+    fn from(tag: u32) -> Self {
+        Self { context: 0, tag }
     }
+}
 
-    /// Whether two tags match.
+impl Tag {
+    /// Returns whether two tags match.
     #[inline]
-    const fn equal(self, a: u32, b: u32) -> bool {
-        a == b || (self.group(a) == self.group(b) && (self.is_any(a) || self.is_any(b)))
-    }
-
-    /// Within what a wildcard means any tag.
-    #[inline]
-    pub const fn group(self, tag: u32) -> u32 {
-        if self.bits == 0 { 0 } else { tag >> self.bits }
+    const fn equal(self, other: Self) -> bool {
+        self.context == other.context && equal(self.tag, other.tag)
     }
 }
 
@@ -56,18 +41,17 @@ impl Tags {
 #[derive(Debug)]
 pub struct Store<V> {
     few: Vec<Entry<V>>,
-    tags: Tags,
     many: Option<Box<Index<V>>>,
 }
 
 #[derive(Debug)]
 struct Entry<V> {
     source: u32,
-    tag: u32,
+    tag: Tag,
     value: V,
 }
 
-/// Whether two sources match.
+/// Returns whether two sources match, or two tags of one context.
 #[inline]
 const fn equal(a: u32, b: u32) -> bool {
     a == b || a == ANY || b == ANY
@@ -75,16 +59,11 @@ const fn equal(a: u32, b: u32) -> bool {
 
 impl<V> Default for Store<V> {
     fn default() -> Self {
-        Self::new(Tags::PLAIN)
+        Self { few: Vec::new(), many: None }
     }
 }
 
 impl<V> Store<V> {
-    /// An empty one, with tags of this meaning.
-    pub const fn new(tags: Tags) -> Self {
-        Self { few: Vec::new(), tags, many: None }
-    }
-
     /// Removes the entries that a condition holds for, and tells how many.
     pub fn remove(&mut self, mut condition: impl FnMut(&V) -> bool) -> usize {
         if let Some(many) = &mut self.many {
@@ -103,7 +82,8 @@ impl<V> Store<V> {
     }
 
     /// Adds an entry behind all others.
-    pub fn insert(&mut self, source: u32, tag: u32, value: V) {
+    pub fn insert(&mut self, source: u32, tag: impl Into<Tag>, value: V) {
+        let tag = tag.into();
         if let Some(many) = &mut self.many {
             many.insert(source, tag, value);
         } else if self.few.len() < FEW {
@@ -113,7 +93,7 @@ impl<V> Store<V> {
             }
             self.few.push(Entry { source, tag, value });
         } else {
-            let mut many = Box::new(Index::new(self.tags));
+            let mut many = Box::new(Index::default());
             for entry in std::mem::take(&mut self.few) {
                 many.insert(entry.source, entry.tag, entry.value);
             }
@@ -131,7 +111,8 @@ impl<V> Store<V> {
     }
 
     /// Removes and returns the earliest entry that matches.
-    pub fn take(&mut self, source: u32, tag: u32) -> Option<V> {
+    pub fn take(&mut self, source: u32, tag: impl Into<Tag>) -> Option<V> {
+        let tag = tag.into();
         if let Some(many) = &mut self.many {
             let value = many.take(source, tag);
             if many.len() == 0 {
@@ -139,18 +120,18 @@ impl<V> Store<V> {
             }
             return value;
         }
-        let tags = self.tags;
-        let here = |e: &Entry<V>| equal(e.source, source) && tags.equal(e.tag, tag);
+        let here = |e: &Entry<V>| equal(e.source, source) && e.tag.equal(tag);
         let position = self.few.iter().position(here)?;
         Some(self.few.remove(position).value)
     }
 
     /// The earliest entry that matches, left where it is.
-    pub fn peek(&mut self, source: u32, tag: u32) -> Option<&V> {
+    pub fn peek(&mut self, source: u32, tag: impl Into<Tag>) -> Option<&V> {
+        let tag = tag.into();
         if let Some(many) = &mut self.many {
             many.peek(source, tag)
         } else {
-            let here = |e: &&Entry<V>| equal(e.source, source) && self.tags.equal(e.tag, tag);
+            let here = |e: &&Entry<V>| equal(e.source, source) && e.tag.equal(tag);
             self.few.iter().find(here).map(|entry| &entry.value)
         }
     }
@@ -166,7 +147,7 @@ impl<V> Store<V> {
     }
 
     /// All entries as (source, tag, value), in no particular order.
-    pub fn iter(&self) -> impl Iterator<Item = (u32, u32, &V)> {
+    pub fn iter(&self) -> impl Iterator<Item = (u32, Tag, &V)> {
         let few = self.few.iter().map(|entry| (entry.source, entry.tag, &entry.value));
         few.chain(self.many.iter().flat_map(|many| many.iter()))
     }

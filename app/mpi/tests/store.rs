@@ -1,6 +1,6 @@
 //! The store against a plain list searched from the front.
 
-use mpi::{ANY, Store};
+use mpi::{ANY, Store, Tag};
 use proptest::prelude::*;
 
 fn equal(a: u32, b: u32) -> bool {
@@ -51,4 +51,20 @@ fn wildcard_takes_what_comes_first() {
     assert_eq!(posted.take(0, 7), Some('x'));
     assert_eq!(posted.take(0, 7), Some('z'));
     assert!(posted.is_empty());
+}
+
+/// A wildcard tag takes the first message of its own context, however many wait in another.
+#[test]
+fn contexts_are_kept_apart() {
+    for others in [1, 100] {
+        let mut unexpected = Store::default();
+        for tag in 0..others {
+            unexpected.insert(0, Tag { context: 1, tag }, tag);
+        }
+        unexpected.insert(0, Tag { context: 2, tag: 5 }, 1000);
+        assert_eq!(unexpected.take(ANY, Tag { context: 3, tag: ANY }), None);
+        assert_eq!(unexpected.take(ANY, Tag { context: 2, tag: ANY }), Some(1000));
+        assert_eq!(unexpected.take(0, Tag { context: 1, tag: ANY }), Some(0));
+        assert_eq!(unexpected.len() as u32, others - 1);
+    }
 }

@@ -213,12 +213,6 @@ impl Client {
         self.turn(Command::Computed).max(self.now.get())
     }
 
-    /// Returns a number that is the same for all who ask with the same key, now or later. No
-    /// simulated time passes.
-    pub fn context(&self, key: &[u64]) -> u32 {
-        self.turn(Command::Context(key.to_vec())) as u32
-    }
-
     /// To be called before the rank looks at or changes what ranks share. If several ranks compute
     /// at once, they then do so in the order in which they would run one at a time. No simulated
     /// time passes.

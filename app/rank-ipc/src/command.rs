@@ -8,7 +8,7 @@ use crate::{Offset, Rule, Ticket};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Tag {
     /// The communicator, and what of it: its messages, its collectives, …
-    pub context: u32,
+    pub context: u64,
     /// The program's own tag; `None` in a receive is any.
     pub tag: Option<u32>,
 }
@@ -108,7 +108,7 @@ pub struct CollectiveStart {
     /// The operation.
     pub collective: Collective,
     /// The communicator.
-    pub context: u32,
+    pub context: u64,
     /// The how manieth collective of the communicator it is.
     pub number: u64,
     /// The root, by rank of the communicator; of an intercommunicator behind the ranks of the own
@@ -211,7 +211,7 @@ pub enum Command {
     /// There is a communicator.
     Communicator {
         /// Its number.
-        context: u32,
+        context: u64,
         /// The place of this rank in its group.
         me: u32,
         /// The own group.
@@ -224,9 +224,10 @@ pub enum Command {
     },
     /// A communicator, by its number, is no longer used by this rank, which need not have told of
     /// it; so many ranks are its members.
-    Release(u32, u32),
-    /// It asks for a number: the same for all who say the same, another than all others in use.
-    Context(Vec<u64>),
+    Release(u64, u32),
+    /// It starts an operation that is done at a moment of simulated time, in picoseconds, whatever
+    /// it does meanwhile.
+    Alarm(u64),
     /// It asks for the mean of what a block of the program took in all ranks, in nanoseconds, if
     /// there are enough by a rule; for `u64::MAX` otherwise.
     Sample {

@@ -55,7 +55,7 @@ impl Encoder {
 
     fn collective(&mut self, part: &CollectiveStart) {
         let root = part.root.map_or(u64::MAX, u64::from);
-        let (collective, context) = (part.collective as u64, u64::from(part.context));
+        let (collective, context) = (part.collective as u64, part.context);
         let commutative = u64::from(part.commutative);
         self.words.extend([4, collective, context, part.number, root, part.element, commutative]);
         self.amount(&part.sends);
@@ -65,7 +65,7 @@ impl Encoder {
 
     fn tag(&mut self, tag: Tag) {
         let any = u64::from(tag.tag.is_none()) << 32;
-        self.words.extend([u64::from(tag.context), any | u64::from(tag.tag.unwrap_or(0))]);
+        self.words.extend([tag.context, any | u64::from(tag.tag.unwrap_or(0))]);
     }
 
     /// The words; they are taken out.
@@ -130,7 +130,7 @@ impl Encoder {
             Command::Leave(ticket) => self.words.extend([22, u64::from(*ticket)]),
             Command::Forget(ticket) => self.words.extend([9, u64::from(*ticket)]),
             Command::Communicator { context, me, local, remote, neighbours } => {
-                self.words.extend([10, u64::from(*context), u64::from(*me)]);
+                self.words.extend([10, *context, u64::from(*me)]);
                 self.members(local);
                 self.members(remote);
                 self.words.push(u64::from(neighbours.is_some()));
@@ -140,12 +140,9 @@ impl Encoder {
                 }
             }
             &Command::Release(context, members) => {
-                self.words.extend([11, u64::from(context), u64::from(members)]);
+                self.words.extend([11, context, u64::from(members)]);
             }
-            Command::Context(key) => {
-                self.words.push(12);
-                self.list(key.iter().copied());
-            }
+            &Command::Alarm(at) => self.words.extend([12, at]),
             Command::In(name) => self.bytes(13, name.as_bytes()),
             Command::Start(what) => self.bytes(18, what),
             Command::Exit => self.words.push(14),
@@ -233,8 +230,7 @@ impl<'a> Decoder<'a> {
 
     #[inline(always)]
     fn tag(&mut self) -> Option<Tag> {
-        let context = self.small()?;
-        let tag = self.word()?;
+        let (context, tag) = (self.word()?, self.word()?);
         Some(Tag { context, tag: (tag >> 32 == 0).then_some(tag as u32) })
     }
 
@@ -242,7 +238,7 @@ impl<'a> Decoder<'a> {
         let collective = *Collective::ALL.get(usize::try_from(self.word()?).ok()?)?;
         Some(Command::Collective(CollectiveStart {
             collective,
-            context: self.small()?,
+            context: self.word()?,
             number: self.word()?,
             root: u32::try_from(self.word()?).ok(),
             element: self.word()?,
@@ -254,7 +250,7 @@ impl<'a> Decoder<'a> {
     }
 
     fn communicator(&mut self) -> Option<Command> {
-        let (context, me) = (self.small()?, self.small()?);
+        let (context, me) = (self.word()?, self.small()?);
         let (local, remote) = (self.members()?, self.members()?);
         let neighbours =
             if self.word()? == 0 { None } else { Some((self.members()?, self.members()?)) };
@@ -329,8 +325,8 @@ impl Decoder<'_> {
             22 => Command::Leave(self.small()?),
             9 => Command::Forget(self.small()?),
             10 => self.communicator()?,
-            11 => Command::Release(self.small()?, self.small()?),
-            12 => Command::Context(self.list()?.to_vec()),
+            11 => Command::Release(self.word()?, self.small()?),
+            12 => Command::Alarm(self.word()?),
             13 => Command::In(String::from_utf8_lossy(&self.bytes()?).into_owned()),
             14 => Command::Exit,
             23 => Command::Order,
@@ -369,6 +365,7 @@ mod tests {
             send,
             Command::Called(Shape::Posted),
             Command::Precedes(7, 8),
+            Command::Alarm(u64::MAX),
             Command::Abort(-1),
             Command::Wait { all: true, tickets: vec![7, 8] },
         ];

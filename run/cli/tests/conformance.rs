@@ -30,7 +30,7 @@ const PROGRAMS: [&str; 18] = [
 ];
 
 /// What other implementations, as packaged, do not have or get wrong.
-const OF_OURS: [&str; 2] = ["sessions", "edges"];
+const OF_OURS: [&str; 5] = ["sessions", "edges", "partitioned_ends", "new_handlers", "unaccepted"];
 
 /// What only ranks that are processes can do.
 const OF_PROCESSES: [&str; 1] = ["spawn"];
@@ -46,6 +46,24 @@ fn programs_find_nothing_wrong() {
                 clean(name, &program, &format!("-q -n {ranks} {how}"));
             }
         }
+    }
+}
+
+/// There is no limit for tags, communicators and partitioned requests but memory.
+#[test]
+fn as_many_as_memory_holds() {
+    let program = compiled("many_of_each");
+    clean("many_of_each", &program, "-q -n 2 --in-process");
+}
+
+/// A call that makes a communicator or a session ends the program, if it fails and was given the
+/// handler that does so.
+#[test]
+fn new_handlers_may_end_the_program() {
+    let program = compiled("new_handlers");
+    for call in ["session", "group", "groups"] {
+        let ended = mpirun("-q -n 1", &program, call);
+        assert!(ended.code != 0 && ended.stdout.is_empty(), "{call}: {}", ended.stdout);
     }
 }
 

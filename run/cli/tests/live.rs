@@ -4,6 +4,8 @@
 mod common;
 #[path = "live/computation.rs"]
 mod computation;
+#[path = "live/determinism.rs"]
+mod determinism;
 #[path = "live/extras.rs"]
 mod extras;
 #[path = "live/in_process.rs"]

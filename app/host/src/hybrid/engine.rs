@@ -18,6 +18,8 @@ use crate::{Activity, Error, Outcome, RankTotals, Record, Settings};
 
 /// The bit that tells computations from messages among what the network knows by number.
 const COMPUTES: u32 = 1 << 31;
+/// In place of a CPU: an alarm.
+const ALARM: u8 = u8::MAX;
 /// Number of events between two reports to the meter.
 const TOLD: u64 = 1 << 12;
 
@@ -34,7 +36,8 @@ pub struct Engine<'a, S: Source, R, W, B> {
     pub messages: Messages,
     /// Messages under way, if they arrive in their order.
     order: Option<Order>,
-    /// The ends of what CPUs are busy with: time, number of the event, rank, CPU.
+    /// The ends of what CPUs are busy with: time, number of the event, rank, CPU. Of
+    /// an alarm, the operation stands for the number, and [`ALARM`] for the CPU.
     agenda: BinaryHeap<Reverse<(Time, u64, u32, u8)>>,
     numbers: u64,
     /// Ranks to look at now.
@@ -70,7 +73,7 @@ pub fn simulate_flow<P: Work, R: Routes, W: Probe<Load>, B: Probe<Record>>(
     let rank = |rank| Rank {
         source: source.state(rank),
         cpus: (0..cpus).map(|_| Cpu::default()).collect(),
-        mailbox: Mailbox::new(source.tags()),
+        mailbox: Mailbox::default(),
         totals: RankTotals::default(),
         last: Clock::default(),
         sequence: 0,
@@ -139,12 +142,18 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
                     self.done(number / self.cpus, (number % self.cpus) as u8)?;
                 }
             }
-            while let Some(Reverse((at, _, rank, cpu))) = self.agenda.peek().copied() {
+            while let Some(Reverse((at, number, rank, cpu))) = self.agenda.peek().copied() {
                 if at > next {
                     break;
                 }
                 self.agenda.pop();
-                self.done(rank, cpu)?;
+                if cpu == ALARM {
+                    let stamp = Stamp { time: at, cause: at, ..START };
+                    self.reached(rank, (number as u32, Edge::Done), &stamp);
+                    self.activate(rank);
+                } else {
+                    self.done(rank, cpu)?;
+                }
             }
             self.tell();
         }
@@ -192,6 +201,10 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
         self.events += 1;
         if op.kind == Kind::Recv && !self.takes(rank, index, &op) {
             self.reached(rank, (index, Edge::Done), &ready.stamp());
+            return Ok(());
+        }
+        if self.source.is_alarm(&self.ranks[rank as usize].source, index) {
+            self.agenda.push(Reverse((posted.max(self.now), index.into(), rank, ALARM)));
             return Ok(());
         }
         let clock = &mut self.ranks[rank as usize].cpus[usize::from(cpu)].clock;
@@ -365,6 +378,7 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
         let (destination, tag, size) = (op.peer, op.tag, op.size);
         if B::LISTENS {
             let injected = self.now;
+            let tag = self.source.shown_tag(tag);
             self.probe.record(Record::Sent {
                 source: rank,
                 sequence,
@@ -393,8 +407,9 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
         } else {
             self.open(rank, index);
         }
+        let matched_by = self.source.matched_by(tag);
         let mailbox = &mut self.ranks[destination as usize].mailbox;
-        if let Some((receive, room)) = mailbox.posted.take(rank, tag) {
+        if let Some((receive, room)) = mailbox.posted.take(rank, matched_by) {
             return self.matched(number, receive, room, None);
         }
         let state = &mut self.ranks[destination as usize];
@@ -402,7 +417,7 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
             self.open(destination, receive);
             return self.matched(number, receive, u64::MAX, None);
         }
-        state.mailbox.unexpected.insert(rank, tag, number);
+        state.mailbox.unexpected.insert(rank, matched_by, number);
         if eager { self.travel(number) } else { Ok(()) }
     }
 
@@ -411,11 +426,12 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
         let path = self.ranks[rank as usize].cpus[usize::from(op.cpu)].clock.path;
         let stamp = Stamp { time: self.now, cause: self.now, path };
         self.open(rank, index);
+        let tag = self.source.matched_by(op.tag);
         let mailbox = &mut self.ranks[rank as usize].mailbox;
-        if let Some(number) = mailbox.unexpected.take(op.peer, op.tag) {
+        if let Some(number) = mailbox.unexpected.take(op.peer, tag) {
             return self.matched(number, index, op.size, Some(&stamp));
         }
-        mailbox.posted.insert(op.peer, op.tag, (index, op.size));
+        mailbox.posted.insert(op.peer, tag, (index, op.size));
         Ok(())
     }
 

@@ -29,7 +29,7 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
         if !self.source.asks(source, receive) {
             return true;
         }
-        let message = mailbox.unexpected.peek(op.peer, op.tag);
+        let message = mailbox.unexpected.peek(op.peer, self.source.matched_by(op.tag));
         let message = message.and_then(|number| self.messages.get(*number));
         self.source.takes(source, receive, message.map(|message| message.send))
     }

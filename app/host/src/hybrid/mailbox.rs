@@ -1,6 +1,6 @@
 //! Messages of a rank, and receives whose overhead is due.
 
-use mpi::{Store, Tags};
+use mpi::Store;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use units::Time;
@@ -102,11 +102,6 @@ pub struct Open {
 }
 
 impl Mailbox {
-    /// An empty one, for tags of this meaning.
-    pub fn new(tags: Tags) -> Self {
-        Self { posted: Store::new(tags), unexpected: Store::new(tags), ..Self::default() }
-    }
-
     /// Asks anew what waits for each request.
     pub fn renew(&mut self, successors: impl Fn(u32) -> Box<[u32]>) {
         self.waited.clear();

@@ -22,7 +22,7 @@ mod scheduled;
 mod waits;
 
 use kernel::Probe;
-use mpi::Tags;
+use mpi::Tag;
 use schedule::{Edge, Op, Run};
 use units::Time;
 
@@ -96,9 +96,23 @@ pub trait Operations: Sync {
     /// Returns whether it has to hear of ends of sends.
     fn wants_sends(&self) -> bool;
 
-    /// Returns what tags of messages mean to matching.
-    fn tags(&self) -> Tags {
-        Tags::PLAIN
+    /// Returns the context and the tag by which messages with this number as their tag are
+    /// matched.
+    fn matched_by(&self, number: u32) -> Tag {
+        number.into()
+    }
+
+    /// Returns the tag that tables show of messages with this number as their tag: that of the
+    /// program.
+    fn shown_tag(&self, number: u32) -> u32 {
+        number
+    }
+
+    /// Returns whether a computation is an alarm: it is done when its time has come, without the
+    /// processor.
+    fn is_alarm(&self, state: &Self::State, index: u32) -> bool {
+        let _ = (state, index);
+        false
     }
 
     /// Prefetches what the source keeps for a rank that the executor is about to run. The kernel

@@ -26,17 +26,15 @@ struct Hub {
 #[derive(Debug, Default)]
 struct Shared {
     said: HashMap<Meeting, HashMap<u32, Vec<u8>>>,
-    contexts: HashMap<Vec<u64>, u32>,
-    words: HashMap<u32, Arc<AtomicU64>>,
-    last: u32,
+    words: HashMap<u64, Arc<AtomicU64>>,
 }
 
 /// Context, one of those who meet, tag, and the how manieth time.
-type Meeting = (u32, u32, c_int, u64);
+type Meeting = (u64, u32, c_int, u64);
 
 thread_local! {
     static WORLD: RefCell<(Arc<Hub>, u32, u32)> = RefCell::new((Arc::default(), 0, 1));
-    static MET: RefCell<HashMap<(u32, u32, c_int), u64>> = RefCell::default();
+    static MET: RefCell<HashMap<(u64, u32, c_int), u64>> = RefCell::default();
     static NOW: Cell<u64> = const { Cell::new(0) };
 }
 
@@ -63,7 +61,7 @@ pub fn connect() -> Result<Identity> {
 
 /// Says something at a meeting and waits until as many as `number` have, there or at another.
 fn assemble(
-    (context, who, tag): (u32, u32, c_int),
+    (context, who, tag): (u64, u32, c_int),
     own: (u32, &[u8]),
     (there, number): (u32, u32),
 ) -> Vec<Vec<u8>> {
@@ -148,25 +146,15 @@ pub fn settle() {}
 #[allow(clippy::unnecessary_wraps)]
 pub fn exchange_pair(comm: &Comm, peer: u32, tag: c_int, mine: &[u8]) -> Result<Vec<u8>> {
     let (me, there) = (comm.local.world(comm.rank()).unwrap(), comm.world_rank(peer).unwrap());
-    let context = comm.context ^ 0x8000_0000;
+    let context = !comm.context;
     Ok(assemble((context, me, tag), (0, mine), (there, 1)).remove(0))
 }
 
 /// See the other `agree`.
-pub fn context(key: &[u64]) -> u32 {
-    let hub = WORLD.with_borrow(|(hub, ..)| Arc::clone(hub));
-    let mut shared = hub.shared.lock().unwrap();
-    if let Some(&known) = shared.contexts.get(key) {
-        return known;
-    }
-    shared.last += 1;
-    let fresh = crate::comm::OWN + shared.last;
-    shared.contexts.insert(key.to_vec(), fresh);
-    fresh
-}
+pub fn release(_: u64, _: u32) {}
 
 /// See the other `agree`.
-pub fn release(_: u32, _: u32) {}
+pub fn register_pair(_: u64, _: u32, _: [u32; 2]) {}
 
 /// Two ranks to a host.
 pub fn host(world: u32) -> u32 {
@@ -244,6 +232,51 @@ pub fn start(_: &[rank_ipc::start::Start]) -> Result<Vec<u32>> {
 /// Only live ranks start others.
 pub fn tell_birth(_: u32, _: &[u8]) -> Result {
     Err(Error::unsupported("processes"))
+}
+
+/// Ports are for live ranks.
+pub fn listen(_: u32, _: u32) -> Result<rank_ipc::Ticket> {
+    Err(Error::unsupported("ports"))
+}
+
+/// Ports are for live ranks.
+pub fn is_heard_within(_: rank_ipc::Ticket, _: u64) -> Result<bool> {
+    Err(Error::unsupported("ports"))
+}
+
+/// Ports are for live ranks.
+pub fn withdraw(_: rank_ipc::Ticket) -> Result {
+    Err(Error::unsupported("ports"))
+}
+
+/// Ports are for live ranks.
+pub fn heard(_: rank_ipc::Ticket) -> Result<(u32, Vec<u8>)> {
+    Err(Error::unsupported("ports"))
+}
+
+/// Ports are for live ranks.
+#[derive(Clone, Copy, Debug)]
+pub struct Decision;
+
+#[allow(missing_docs, clippy::missing_errors_doc)]
+impl Decision {
+    pub fn new() -> Result<Self> {
+        Err(Error::unsupported("ports"))
+    }
+
+    pub const fn number(self) -> u64 {
+        0
+    }
+
+    pub const fn of(_: u64) -> Self {
+        Self
+    }
+
+    pub fn is_mine(self) -> Result<bool> {
+        Err(Error::unsupported("ports"))
+    }
+
+    pub fn end(self) {}
 }
 
 /// Ports are for live ranks.

@@ -16,7 +16,7 @@ use crate::{check, mpi_functions};
 
 /// What a context is asked for, so that no two askers use the same key for different things.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Purpose {
+pub enum Purpose {
     /// A copy.
     Copy = 1,
     /// A subset that all ranks make.
@@ -45,17 +45,19 @@ pub(super) enum Purpose {
     Spawn,
     /// Two ranks that a socket connects.
     Join,
+    /// The messages of two partitioned requests that belong together.
+    Partitioned,
 }
 
 /// The context for what all ranks of `comm` make now; `part` tells apart what disjoint sets of its
 /// ranks make at once.
-pub(super) fn context(comm: &Comm, purpose: Purpose, part: u64) -> u32 {
-    agree::context(&[purpose as u64, u64::from(comm.context), comm.next_agreement(), part])
+pub(super) fn context(comm: &Comm, purpose: Purpose, part: u64) -> u64 {
+    super::context::number(&[purpose as u64, comm.context, comm.next_agreement(), part])
 }
 
 /// Makes a communicator that takes its error handler and its session from `parent`, and gives its
 /// handle; `COMM_NULL` to those who are not in it.
-pub(super) fn child(parent: &Comm, context: u32, local: Group, remote: Option<Group>) -> Handle {
+pub(super) fn child(parent: &Comm, context: u64, local: Group, remote: Option<Group>) -> Handle {
     let comms = &mpi().comms;
     let local = local.of_session(parent.local.session());
     match Comm::new(context, local, remote, comms.me()) {
@@ -159,9 +161,8 @@ mpi_functions! {
         if group.rank_of(mpi().comms.me()).is_none() {
             return newcomm.set(abi::COMM_NULL);
         }
-        let key = [Purpose::OwnSubset as u64, u64::from(parent.context), tag as u64, group.fingerprint()];
-        let time = mpi().comms.again(&key);
-        let context = agree::context(&[&key[..], &[time]].concat());
+        let key = [Purpose::OwnSubset as u64, parent.context, tag as u64, group.fingerprint()];
+        let context = super::context::next_number(&key);
         let handle = child(&parent, context, group, None);
         agree::meet(&*mpi().comm(handle)?)?;
         newcomm.set(handle)

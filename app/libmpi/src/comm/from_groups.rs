@@ -16,7 +16,7 @@ use crate::{check, mpi_functions};
 mpi_functions! {
     fn Comm_create_from_group(
         group: Handle, stringtag: In<c_char>, info: Handle, errhandler: Handle, newcomm: Out<Handle>,
-    ) {
+    ) about NewComm(errhandler) {
         newcomm.check()?;
         let group = mpi().group(group)?;
         let handler = mpi().errhandler(errhandler)?;
@@ -33,7 +33,7 @@ mpi_functions! {
     fn Intercomm_create_from_groups(
         local_group: Handle, local_leader: c_int, remote_group: Handle, remote_leader: c_int, stringtag: In<c_char>,
         info: Handle, errhandler: Handle, newintercomm: Out<Handle>,
-    ) {
+    ) about NewComm(errhandler) {
         newintercomm.check()?;
         let (local, remote) = (mpi().group(local_group)?, mpi().group(remote_group)?);
         for (leader, group) in [(local_leader, &local), (remote_leader, &remote)] {
@@ -80,8 +80,7 @@ fn name(stringtag: In<c_char>) -> Result<u64> {
 fn made(key: &[u64], local: Group, remote: Option<Group>, hints: Info) -> Option<Comm> {
     let me = mpi().comms.me();
     local.rank_of(me)?;
-    let time = mpi().comms.again(key);
-    let comm = Comm::new(agree::context(&[key, &[time]].concat()), local, remote, me)?;
+    let comm = Comm::new(super::context::next_number(key), local, remote, me)?;
     comm.info.replace(hints);
     Some(comm)
 }

@@ -3,6 +3,7 @@
 use std::ffi::c_int;
 
 use super::Comm;
+use super::context::{decoded, encoded, next_number};
 use super::create::{Purpose, child, context};
 use crate::abi::{self, Handle};
 use crate::agree;
@@ -80,17 +81,12 @@ fn meet(local: &Comm, peer_comm: Handle, remote_leader: c_int, tag: c_int) -> Re
     );
     let me = mpi().comms.me();
     // The leader with the lower rank in the world chooses the context.
-    let proposed = if me < world {
-        let key = [Purpose::Bridge as u64, u64::from(me)];
-        agree::context(&[&key[..], &[mpi().comms.again(&key)]].concat())
-    } else {
-        0
-    };
-    let mine: Vec<u8> =
-        std::iter::once(proposed).chain(local.local.iter()).flat_map(u32::to_le_bytes).collect();
+    let proposed =
+        if me < world { next_number(&[Purpose::Bridge as u64, u64::from(me)]) } else { 0 };
+    let mine = encoded(proposed, &local.local);
     let mut theirs = agree::exchange_pair(&peers, leader, tag, &mine)?;
     if me < world
-        && let Some(place) = theirs.get_mut(..4)
+        && let Some(place) = theirs.get_mut(..8)
     {
         place.copy_from_slice(&proposed.to_le_bytes());
     }
@@ -98,13 +94,7 @@ fn meet(local: &Comm, peer_comm: Handle, remote_leader: c_int, tag: c_int) -> Re
 }
 
 /// Context and remote group from what a leader told its group.
-pub(super) fn said_by_leader(bytes: &[u8]) -> Result<(u32, Group)> {
-    let (words, _) = bytes.as_chunks::<4>();
-    match words.split_first() {
-        Some((context, members)) => Ok((
-            u32::from_le_bytes(*context),
-            Group::of(members.iter().map(|word| u32::from_le_bytes(*word)).collect()),
-        )),
-        None => Err(Error::new(abi::ERR_OTHER, "the leader of the group failed")),
-    }
+pub(super) fn said_by_leader(bytes: &[u8]) -> Result<(u64, Group)> {
+    let failed = || Error::new(abi::ERR_OTHER, "the leader of the group failed");
+    decoded(bytes).ok_or_else(failed)
 }

@@ -35,6 +35,8 @@ fn greeting() -> Vec<u8> {
 fn greet(socket: BorrowedFd<'_>) -> Result<Option<u32>> {
     let failed = |error: Errno| Error::new(abi::ERR_OTHER, format!("the socket: {error}"));
     let mine = greeting();
+    // The other side may look for it now, at another moment of simulated time.
+    mpi().port()?.order();
     let mut rest = mine.as_slice();
     while !rest.is_empty() {
         let sent = send(socket, rest, SendFlags::NOSIGNAL).map_err(failed)?;
@@ -61,18 +63,18 @@ fn greet(socket: BorrowedFd<'_>) -> Result<Option<u32>> {
 }
 
 /// The lower rank chooses the number of the communicator.
-fn agree_with(other: u32) -> Result<u32> {
+fn agree_with(other: u32) -> Result<u64> {
     let me = mpi().comms.me();
     if me < other {
         let key = [Purpose::Join as u64, u64::from(me), u64::from(other)];
-        let context = agree::context(&[&key[..], &[mpi().comms.again(&key)]].concat());
+        let context = super::context::next_number(&key);
         agree::tell(other, NUMBER, &context.to_le_bytes())?;
         agree::hear(other, NUMBER)?;
         return Ok(context);
     }
     let (_, said) = agree::hear(other, NUMBER)?;
     agree::tell(other, NUMBER, &[])?;
-    let context = said.first_chunk().map(|context| u32::from_le_bytes(*context));
+    let context = said.first_chunk().map(|context| u64::from_le_bytes(*context));
     context
         .ok_or_else(|| Error::new(abi::ERR_INTERN, "the other rank does not name a communicator"))
 }

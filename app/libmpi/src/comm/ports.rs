@@ -5,13 +5,14 @@ use std::ffi::{c_char, c_int};
 
 use rank_ipc::ANY;
 
-use super::Comm;
 use super::create::{Purpose, child};
 use super::inter::said_by_leader;
+use super::{Comm, context};
 use crate::abi::{self, Handle};
-use crate::agree;
+use crate::agree::{self, Decision};
 use crate::argument::{In, Out};
 use crate::error::{Error, Result};
+use crate::info::Info;
 use crate::state::mpi;
 use crate::{check, mpi_functions};
 
@@ -20,6 +21,12 @@ const PREFIX: &str = "heddle:";
 /// The first number of what is said at ports: those before belong to the making of
 /// inter-communicators.
 const FIRST: u32 = 1 << 29;
+/// How long a connection waits to be accepted if nothing else is said, as with MPICH: 180 s.
+const DEFAULT_LIMIT: u64 = 180_000_000_000_000;
+/// The variable that says something else, in seconds.
+const TIMEOUT: &str = "HEDDLE_CONNECT_TIMEOUT";
+/// A second in picoseconds.
+const SECOND: f64 = 1e12;
 
 /// A port, by its name.
 #[derive(Clone, Copy, Debug)]
@@ -50,27 +57,60 @@ impl Door {
     }
 }
 
-/// A context and who is in a group, as the other group is told.
-fn told(context: u32, comm: &Comm) -> Vec<u8> {
-    std::iter::once(context).chain(comm.local.iter()).flat_map(u32::to_le_bytes).collect()
-}
-
 fn accept(door: Door, comm: &Comm) -> Result<Vec<u8>> {
     let me = mpi().comms.me();
     check!(door.rank == me, ERR_PORT, "the port was opened by rank {} of the world", door.rank);
-    let (from, mut theirs) = agree::hear(ANY, door.knock())?;
-    let key = [Purpose::Door as u64, u64::from(me)];
-    let context = agree::context(&[&key[..], &[mpi().comms.again(&key)]].concat());
-    agree::tell(from, door.answer(), &told(context, comm))?;
-    if let Some(place) = theirs.get_mut(..4) {
+    let (from, mut theirs) = loop {
+        let (from, said) = agree::hear(ANY, door.knock())?;
+        let (number, theirs) = said.split_first_chunk().ok_or_else(silent)?;
+        let decision = Decision::of(u64::from_le_bytes(*number));
+        if decision.is_mine()? {
+            break (from, theirs.to_vec());
+        }
+        // Who knocked has given up.
+        decision.end();
+    };
+    let context = context::next_number(&[Purpose::Door as u64, u64::from(me)]);
+    agree::tell(from, door.answer(), &context::encoded(context, &comm.local))?;
+    if let Some(place) = theirs.get_mut(..8) {
         place.copy_from_slice(&context.to_le_bytes());
     }
     Ok(theirs)
 }
 
-fn connect(door: Door, comm: &Comm) -> Result<Vec<u8>> {
-    agree::tell(door.rank, door.knock(), &told(0, comm))?;
-    Ok(agree::hear(door.rank, door.answer())?.1)
+fn connect(door: Door, comm: &Comm, limit: u64) -> Result<Vec<u8>> {
+    let decision = Decision::new()?;
+    let knock = [&decision.number().to_le_bytes()[..], &context::encoded(0, &comm.local)].concat();
+    agree::tell(door.rank, door.knock(), &knock)?;
+    let answer = agree::listen(door.rank, door.answer())?;
+    if !agree::is_heard_within(answer, limit)? && decision.is_mine()? {
+        agree::withdraw(answer)?;
+        let text = format!("nobody has accepted on the port for {} s", limit as f64 / SECOND);
+        return Err(Error::new(abi::ERR_PORT, text));
+    }
+    let (_, said) = agree::heard(answer)?;
+    decision.end();
+    Ok(said)
+}
+
+fn silent() -> Error {
+    Error::new(abi::ERR_INTERN, "who came to the port does not say who it is")
+}
+
+/// Returns how long a connection waits to be accepted, in picoseconds: what the hint `timeout` says,
+/// as for MPICH, or a variable of the environment, in seconds.
+fn limit(info: &Info) -> Result<u64> {
+    let said = match info.value(b"timeout") {
+        Some(said) => String::from_utf8_lossy(&said).into_owned(),
+        None => match std::env::var(TIMEOUT) {
+            Ok(said) => said,
+            Err(_) => return Ok(DEFAULT_LIMIT),
+        },
+    };
+    let seconds = said.trim().parse().ok().filter(|seconds: &f64| *seconds >= 0.0);
+    let wrong = || Error::new(abi::ERR_INFO_VALUE, format!("timeout: `{said}` is no time in s"));
+    // Beyond what a word holds, it is the most that one does.
+    Ok((seconds.ok_or_else(wrong)? * SECOND) as u64)
 }
 
 /// The root meets the other group, and tells its own what it has learnt.
@@ -79,7 +119,7 @@ fn bridge(
     root: c_int,
     comm: Handle,
     place: Out<Handle>,
-    meet: fn(Door, &Comm) -> Result<Vec<u8>>,
+    meet: impl FnOnce(Door, &Comm) -> Result<Vec<u8>>,
 ) -> Result {
     place.check()?;
     let local = mpi().intracomm(comm)?;
@@ -118,7 +158,7 @@ mpi_functions! {
     }
 
     fn Comm_connect(port_name: In<c_char>, info: Handle, root: c_int, comm: Handle, newcomm: Out<Handle>) about Comm(comm) {
-        mpi().info_or_none(info)?;
-        bridge(port_name, root, comm, newcomm, connect)
+        let info = mpi().info_or_none(info)?;
+        bridge(port_name, root, comm, newcomm, |door, comm| connect(door, comm, limit(&info)?))
     }
 }

@@ -10,8 +10,8 @@ use std::path::Path;
 
 use rank_ipc::start::Start;
 
-use super::Comm;
 use super::create::{Purpose, child};
+use super::{Comm, context};
 use crate::abi::{self, Handle};
 use crate::agree;
 use crate::argument::{In, Out};
@@ -28,6 +28,15 @@ fn bytes(numbers: impl IntoIterator<Item = u32>) -> Vec<u8> {
 
 fn numbers(bytes: &[u8]) -> Vec<u32> {
     bytes.as_chunks().0.iter().map(|number| u32::from_le_bytes(*number)).collect()
+}
+
+/// Returns the halves of a number of a communicator, and the number of such halves.
+const fn halves(context: u64) -> [u32; 2] {
+    [context as u32, (context >> 32) as u32]
+}
+
+const fn whole([low, high]: [u32; 2]) -> u64 {
+    (high as u64) << 32 | low as u64
 }
 
 /// Strings up to a null pointer; none if there is no list.
@@ -91,17 +100,15 @@ fn launch(programs: &[Start], local: &Comm) -> Result<Vec<u32>> {
     );
     agree::settle();
     let ranks = agree::start(programs)?;
-    let number = |part: u64| {
-        let key = [Purpose::Spawn as u64, u64::from(mpi().comms.me()), part];
-        agree::context(&[&key[..], &[mpi().comms.again(&key)]].concat())
-    };
-    let (world, bridge) = (number(0), number(1));
-    let said = [world, bridge, ranks.len() as u32].into_iter().chain(ranks.iter().copied());
-    let birth = bytes(said.chain(local.local.iter()));
+    let me = u64::from(mpi().comms.me());
+    let number = |part| context::next_number(&[Purpose::Spawn as u64, me, part]);
+    let (world, bridge) = (halves(number(0)), halves(number(1)));
+    let said = [world, bridge].into_iter().flatten().chain([ranks.len() as u32]);
+    let birth = bytes(said.chain(ranks.iter().copied()).chain(local.local.iter()));
     let length = (8 + birth.len() as u64).to_le_bytes();
     let birth = [&length[..], &birth].concat();
     ranks.iter().try_for_each(|rank| agree::tell_birth(*rank, &birth))?;
-    Ok(std::iter::once(bridge).chain(ranks).collect())
+    Ok(bridge.into_iter().chain(ranks).collect())
 }
 
 /// This process was started by others, who say this.
@@ -109,12 +116,14 @@ pub(super) fn born(birth: &[u8]) -> Result {
     let said = numbers(birth.get(8..).unwrap_or_default());
     let wrong =
         || Error::new(abi::ERR_INTERN, "those who started this process do not say who it is");
-    let (&[world, bridge, count], rest) = said.split_first_chunk().ok_or_else(wrong)?;
+    let (&[world, more_world, bridge, more_bridge, count], rest) =
+        said.split_first_chunk().ok_or_else(wrong)?;
     let (ranks, parents) = rest.split_at_checked(count as usize).ok_or_else(wrong)?;
     let (group, parents) = (Group::of(ranks.to_vec()), Group::of(parents.to_vec()));
     let comms = &mpi().comms;
-    comms.of_world.replace((group.clone(), world));
-    let bridge = Comm::new(bridge, group, Some(parents), comms.me()).ok_or_else(wrong)?;
+    comms.of_world.replace((group.clone(), whole([world, more_world])));
+    let bridge = Comm::new(whole([bridge, more_bridge]), group, Some(parents), comms.me())
+        .ok_or_else(wrong)?;
     bridge.name.replace(b"MPI_COMM_PARENT".to_vec());
     let handle = comms.add(bridge);
     comms.parent.set(handle);
@@ -162,9 +171,9 @@ fn spawn(
     if code != 0 {
         return Err(failed());
     }
-    let (bridge, ranks) = rest.split_first().ok_or_else(failed)?;
+    let (bridge, ranks) = rest.split_first_chunk().ok_or_else(failed)?;
     let remote = Group::of(ranks.to_vec());
-    let handle = child(&local, *bridge, local.local.clone(), Some(remote));
+    let handle = child(&local, whole(*bridge), local.local.clone(), Some(remote));
     agree::meet(&*mpi().comm(handle)?)?;
     place.set(handle)
 }

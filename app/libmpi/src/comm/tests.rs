@@ -105,7 +105,7 @@ fn groups(handle: Handle) -> (Vec<u32>, Vec<u32>) {
 }
 
 /// The contexts that the ranks got, by rank.
-fn contexts(size: u32, make: impl Fn(c_int) -> Handle + Sync) -> Vec<u32> {
+fn contexts(size: u32, make: impl Fn(c_int) -> Handle + Sync) -> Vec<u64> {
     let found = std::sync::Mutex::new(vec![0; size as usize]);
     program(size, |rank| {
         let handle = make(rank);

@@ -94,6 +94,8 @@ fn set_view(
         displacement
     };
     let view = View::new(displacement, etype, filetype, representation)?;
+    let allowed = file.has(abi::MODE_RDONLY) || !view.overlaps();
+    check!(allowed, ERR_IO, "the filetype shows bytes twice, and the file is open for writing");
     check_same(&file.comm, &view.unit.to_le_bytes(), "extents of the etype")?;
     file.view.replace(Rc::new(view));
     file.position.set(0);

@@ -87,3 +87,19 @@ fn a_filetype_goes_forward() {
     let view = View::new(0, datatype(abi::INT), datatype(made), Representation::Native);
     assert_eq!(view.unwrap_err().code, abi::ERR_IO);
 }
+
+/// Blocks of two ints one int apart show the second int twice: a stream of ints 0, 1, 1, 2 for who
+/// reads.
+#[test]
+fn blocks_that_overlap_are_known_as_such() {
+    assert!(
+        !View::new(0, datatype(abi::INT), vector(), Representation::Native).unwrap().overlaps()
+    );
+    let mut made = 0;
+    // SAFETY: as above.
+    unsafe { heddle_Type_vector(2, 2, 1, abi::INT, Out::new(&raw mut made)) };
+    let view = View::new(0, datatype(abi::INT), datatype(made), Representation::Native).unwrap();
+    assert!(view.overlaps());
+    let all: Vec<u64> = (0..4).map(|element| view.place(4 * element).unwrap()).collect();
+    assert_eq!(all, [0, 4, 4, 8]);
+}

@@ -34,6 +34,8 @@ struct Tile {
     /// Where its data begins and ends.
     begin: i64,
     end: i64,
+    /// Whether a byte of the file is shown more than once.
+    overlaps: bool,
 }
 
 fn each_run(runs: Runs, mut visit: impl FnMut(i64, u64)) {
@@ -45,17 +47,20 @@ fn each_run(runs: Runs, mut visit: impl FnMut(i64, u64)) {
 
 impl Tile {
     fn new(layout: Layout, extent: i64) -> Result<Self> {
-        let (mut begin, mut end, mut ordered) = (i64::MAX, 0, extent >= 0);
+        let (mut begin, mut end) = (i64::MAX, 0);
+        let (mut last, mut ordered, mut overlaps) = (0, extent >= 0, false);
         layout.visit(0, layout.size(), &mut |runs| {
             each_run(runs, |offset, bytes| {
                 // An access goes through the file in one direction.
-                ordered &= offset >= end;
+                ordered &= offset >= last;
+                overlaps |= offset < end;
+                last = offset;
                 begin = begin.min(offset);
                 end = end.max(offset.saturating_add(bytes as i64));
             });
         });
         check!(ordered, ERR_IO, "the filetype's displacements are negative or not in order");
-        Ok(Self { layout: Rc::new(layout), extent, begin: begin.min(end), end })
+        Ok(Self { layout: Rc::new(layout), extent, begin: begin.min(end), end, overlaps })
     }
 
     fn size(&self) -> u64 {
@@ -78,6 +83,12 @@ impl View {
         let whole = tile.size().is_multiple_of(unit);
         check!(whole, ERR_ARG, "the filetype is not made of whole etypes");
         Ok(Self { displacement, etype, filetype, representation, unit, tile })
+    }
+
+    /// Returns whether a byte of the file is shown more than once, which files that are written must
+    /// not have (MPI 4.1, section 14.1.1).
+    pub const fn overlaps(&self) -> bool {
+        self.tile.overlaps
     }
 
     /// Calls a function with place and length of each piece of the file that so many bytes of the
@@ -119,7 +130,7 @@ impl View {
 
     /// How many bytes of the stream are before a place in the file.
     pub fn before(&self, end: u64) -> u64 {
-        let Tile { layout, extent, begin, end: ends } = &self.tile;
+        let Tile { layout, extent, begin, end: ends, .. } = &self.tile;
         let room = (end as i64).saturating_sub(self.displacement);
         if layout.size() == 0 || room <= *begin {
             return 0;

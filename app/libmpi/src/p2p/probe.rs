@@ -26,7 +26,7 @@ pub struct Probed {
 
 #[derive(Clone, Copy, Debug)]
 struct Found {
-    context: u32,
+    context: u64,
     message: Completion,
     turn: Turn,
 }
@@ -127,7 +127,7 @@ impl Probed {
 
     /// Those who look for messages have to look again; gives the receives that they will find
     /// withdrawn.
-    fn disturb(&self, port: &Client, context: u32) -> Vec<Ticket> {
+    fn disturb(&self, port: &Client, context: u64) -> Vec<Ticket> {
         let fetches = self.fetches.borrow();
         let same = fetches.iter().filter(|fetch| fetch.tag.context == context);
         let tickets: Vec<Ticket> = same.map(|fetch| fetch.ticket).collect();

@@ -79,7 +79,9 @@ tables! {
         id: u64, "id", "", "Number of the row, from 0.";
         source: u32, "source", "", "Rank that sends.";
         destination: u32, "destination", "", "Rank that receives.";
-        tag: i64, "tag", "", "Tag; -1 is the wildcard.";
+        tag: i64, "tag", "",
+            "Tag of the program; -1 is the wildcard, and from 2^31 on it is a message of live \
+             ranks that is no program's.";
         size: u64, "size", "B", "Bytes.";
         posted: Option<Time>, "posted_ps", "ps",
             "When everything that the send required had happened.";

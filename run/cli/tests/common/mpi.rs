@@ -74,10 +74,17 @@ pub fn mpirun(options: &str, program: &Path, arguments: &str) -> Ended {
 
 /// Runs a program with these options and arguments.
 pub fn mpirun_as_it_computes(options: &str, program: &Path, arguments: &str) -> Ended {
+    let mut command = command(options);
+    command.arg(program).args(arguments.split_whitespace());
+    ended(&command.output().expect("heddle runs"))
+}
+
+/// The command that runs a program with these options, which is yet to be added.
+pub fn command(options: &str) -> Command {
     // A program that does not end is a failure, not a wait.
     let mut command = Command::new("timeout");
     command.args(["--signal=KILL", "100", env!("CARGO_BIN_EXE_heddle")]);
     command.arg("mpirun").args(options.split_whitespace());
-    command.arg(program).args(arguments.split_whitespace()).env("HEDDLE_MPI", mpi().join("lib"));
-    ended(&command.output().expect("heddle runs"))
+    command.env("HEDDLE_MPI", mpi().join("lib"));
+    command
 }
