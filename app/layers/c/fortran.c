@@ -346,7 +346,8 @@ NAME(pmpi_f_sync_reg_, void, pmpi_f_sync_reg_f08ts_, (void *buffer))
             *ierror = 0;                                                       \
     }                                                                          \
     BOTH(mpi_status_##name##_, (MPI_Fint *from, MPI_Fint *to, MPI_Fint *ierror)) \
-    NAME(pmpi_status_##name##_, void, mpi_status_##name##_f08_, (MPI_Fint *from, MPI_Fint *to, MPI_Fint *ierror))
+    NAME(pmpi_status_##name##_, void, mpi_status_##name##_f08_, (MPI_Fint *from, MPI_Fint *to, MPI_Fint *ierror)) \
+    NAME(pmpi_status_##name##_, void, pmpi_status_##name##_f08_, (MPI_Fint *from, MPI_Fint *to, MPI_Fint *ierror))
 STATUS_MOVE(f2f08)
 STATUS_MOVE(f082f)
 #ifdef F08_TYPES

@@ -75,31 +75,29 @@ static void handle_error(int about, function call, handle of, int *code)
     *code = error_in(theirs);
 }
 
+/* The state of a generalized request is the variable that the program passed. */
 static int query(function call, void *extra, status_t *status)
 {
     MPI_Status theirs;
     memset(&theirs, 0, sizeof theirs);
     status_out(status, &theirs);
-    MPI_Aint state = (MPI_Aint)extra;
     MPI_Fint error = 0;
-    ((void (*)(MPI_Aint *, MPI_Status *, MPI_Fint *))call)(&state, &theirs, &error);
+    ((void (*)(MPI_Aint *, MPI_Status *, MPI_Fint *))call)(extra, &theirs, &error);
     status_in(&theirs, status);
     return error_in(error);
 }
 
 static int release(function call, void *extra)
 {
-    MPI_Aint state = (MPI_Aint)extra;
     MPI_Fint error = 0;
-    ((void (*)(MPI_Aint *, MPI_Fint *))call)(&state, &error);
+    ((void (*)(MPI_Aint *, MPI_Fint *))call)(extra, &error);
     return error_in(error);
 }
 
 static int cancel(function call, void *extra, int complete)
 {
-    MPI_Aint state = (MPI_Aint)extra;
     MPI_Fint done = complete != 0, error = 0;
-    ((void (*)(MPI_Aint *, MPI_Fint *, MPI_Fint *))call)(&state, &done, &error);
+    ((void (*)(MPI_Aint *, MPI_Fint *, MPI_Fint *))call)(extra, &done, &error);
     return error_in(error);
 }
 

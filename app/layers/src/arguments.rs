@@ -19,6 +19,8 @@ const NUMBERS: &[(&str, &str)] = &[
 /// Kinds of pointers that are handed on as they are, with their types in C for each direction.
 const POINTERS: &[(&str, Flow, &str)] = &[
     ("pointer", Flow::In, "void *"),
+    // In Fortran, an integer that stays where the program has it.
+    ("variable", Flow::In, "void *"),
     ("const-pointer", Flow::In, "const void *"),
     ("address", Flow::Out, "void *"),
     ("buffer", Flow::In, "const void *"),

@@ -280,6 +280,7 @@ fn passed(argument: &Argument, function: &Function) -> Passed {
         "pointer" | "const-pointer" => {
             Passed { pass: format!("(void *)*{name}"), ..pointer(argument, "MPI_Aint") }
         }
+        "variable" => Passed { pass: format!("(void *){name}"), ..pointer(argument, "MPI_Aint") },
         "weights" => Passed { pass: format!("weights_f({name})"), ..pointer(argument, "MPI_Fint") },
         "errcodes" => {
             Passed { pass: format!("errcodes_f({name})"), ..pointer(argument, "MPI_Fint") }

@@ -82,6 +82,7 @@ PUBLIC void pmpi_info_create_env_(MPI_Fint *info, MPI_Fint *ierror)
 }
 NAME(pmpi_info_create_env_, void, mpi_info_create_env_, (MPI_Fint *info, MPI_Fint *ierror))
 NAME(pmpi_info_create_env_, void, mpi_info_create_env_f08_, (MPI_Fint *info, MPI_Fint *ierror))
+NAME(pmpi_info_create_env_, void, pmpi_info_create_env_f08_, (MPI_Fint *info, MPI_Fint *ierror))
 ";
 
 fn comparisons() -> String {

@@ -209,7 +209,7 @@ fn procedures() -> String {
     };
     for function in all.iter().filter(there).filter(small) {
         let _ = writeln!(out, "interface");
-        interface(&mut out, function, Module::Mpi);
+        interface(&mut out, function, Module::Mpi, "");
         out += "end interface\n";
     }
     let in_both = |name: &&&str| !fortran::BY_HAND.contains(name);
@@ -252,11 +252,14 @@ fn statuses(module: Module) -> String {
     for (name, arguments) in [("f2f08", "f_status, f08_status"), ("f082f", "f08_status, f_status")]
     {
         let (behind, optional) = module.ends();
-        let _ = writeln!(
-            out,
-            "interface MPI_Status_{name}\nsubroutine MPI_Status_{name}{behind}({arguments}, ierror)\nimport\n\
-             {old}\n{new}\ninteger{optional} :: ierror\nend subroutine\nend interface"
-        );
+        for prefix in module.prefixes() {
+            let name = format!("{prefix}MPI_Status_{name}");
+            let _ = writeln!(
+                out,
+                "interface {name}\nsubroutine {name}{behind}({arguments}, ierror)\nimport\n\
+                 {old}\n{new}\ninteger{optional} :: ierror\nend subroutine\nend interface"
+            );
+        }
     }
     out
 }
@@ -305,6 +308,15 @@ impl Module {
             Self::F08 => ("_f08", ", optional"),
         }
     }
+
+    /// What stands before names of procedures: `mpi_f08` declares those of the profiling interface
+    /// as well, whose code may be absent.
+    const fn prefixes(self) -> &'static [&'static str] {
+        match self {
+            Self::Mpi => &[""],
+            Self::F08 => &["", "P"],
+        }
+    }
 }
 
 /// The declaration of an argument in a module.
@@ -318,7 +330,7 @@ fn declaration(argument: &Argument, module: Module) -> String {
     let of = match kind {
         _ if kind.starts_with("fn.") => return format!("external :: {name}"),
         "count" => "integer(MPI_COUNT_KIND)".to_owned(),
-        "aint" | "attribute" | "pointer" => "integer(MPI_ADDRESS_KIND)".to_owned(),
+        "aint" | "attribute" | "pointer" | "variable" => "integer(MPI_ADDRESS_KIND)".to_owned(),
         "offset" => "integer(MPI_OFFSET_KIND)".to_owned(),
         "logical" => "logical".to_owned(),
         "status" if !old => "type(MPI_Status)".to_owned(),
@@ -354,8 +366,8 @@ fn arguments(function: &Function) -> Vec<&Argument> {
     function.arguments.iter().filter(absent).collect()
 }
 
-/// The interface of one function.
-fn interface(out: &mut String, function: &Function, module: Module) {
+/// Writes the interface of one function, whose name has a prefix: `P` in the profiling interface.
+fn interface(out: &mut String, function: &Function, module: Module, prefix: &str) {
     let all = arguments(function);
     let mut names: Vec<&str> = all.iter().map(|argument| argument.name.as_str()).collect();
     let code = function.result == "int";
@@ -364,7 +376,7 @@ fn interface(out: &mut String, function: &Function, module: Module) {
     }
     let what = if code { "subroutine" } else { "function" };
     let (behind, optional) = module.ends();
-    let _ = write!(out, "{what} {}{behind}(&\n  {})", function.name, names.join(", &\n  "));
+    let _ = write!(out, "{what} {prefix}{}{behind}(&\n  {})", function.name, names.join(", &\n  "));
     out.push_str(if code { "\n" } else { " result(r)\n" });
     out.push_str("import\n");
     for argument in all {
@@ -503,20 +515,23 @@ pub fn mpi_f08() -> String {
         if overloads.is_some_and(|small| signature(small) != signature(function)) {
             continue;
         }
-        let _ = writeln!(out, "interface {}", function.name);
-        interface(&mut out, function, Module::F08);
         let large = format!("{}_c", function.name);
         let large = all.iter().find(|other| other.name == large);
-        if let Some(large) = large.filter(|large| signature(large) != signature(function)) {
-            interface(&mut out, large, Module::F08);
+        let large = large.filter(|large| signature(large) != signature(function));
+        for prefix in Module::F08.prefixes() {
+            let _ = writeln!(out, "interface {prefix}{}", function.name);
+            for form in std::iter::once(function).chain(large) {
+                interface(&mut out, form, Module::F08, prefix);
+            }
+            out += "end interface\n";
         }
-        out += "end interface\n";
     }
     for name in FUNCTIONS {
         let _ = writeln!(out, "external :: {name}");
     }
     out += &callbacks();
     out += WITHOUT_ARGUMENTS;
+    out += &WITHOUT_ARGUMENTS.replace("MPI_Info_create_env", "PMPI_Info_create_env");
     out += &sizes();
     out + "end module\n"
 }

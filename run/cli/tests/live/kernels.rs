@@ -28,6 +28,8 @@ fn programs_in_other_languages_verify_themselves() {
         ("both_modules.f90", "fort", "gfortran"),
         ("named.f90", "fort", "gfortran"),
         ("newer.f90", "fort", "gfortran"),
+        ("requests.f90", "fort", "gfortran"),
+        ("profiled.f90", "fort", "gfortran"),
     ];
     verify("languages", &programs);
 }
