@@ -114,7 +114,7 @@ Examples:
   heddle mpirun --check ./app";
 
 #[derive(Debug, Args)]
-#[command(version, after_help = format!("{MPIRUN_EXAMPLES}\n\nThe exit code is the program's; 3 if it can never finish."))]
+#[command(version, after_help = format!("{MPIRUN_EXAMPLES}\n\nThe exit code is the program's; 3 if it can never finish, 124 after --timeout."))]
 #[command(mut_arg("run.threads", |threads| threads.visible_alias("jobs")))]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct Mpirun {
@@ -152,6 +152,10 @@ pub struct Mpirun {
     /// Put [1,RANK]<stdout>: or [1,RANK]<stderr>: before each line that the program prints
     #[arg(long)]
     pub tag_output: bool,
+    /// End the program after so many seconds, with exit code 124; 0 is never. Without it, the
+    /// variable MPIEXEC_TIMEOUT says the same
+    #[arg(long, value_name = "SECONDS")]
+    pub timeout: Option<u64>,
     /// Where the program runs
     #[arg(long = "wdir", value_name = "FOLDER")]
     pub directory: Option<String>,

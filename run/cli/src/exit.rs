@@ -24,6 +24,8 @@ pub enum Exit {
     Deadlock = 3,
     /// A result could not be written.
     Output = 4,
+    /// A program ran longer than it was allowed to, as `timeout(1)` says it.
+    TimedOut = 124,
 }
 
 /// The exit codes, for help texts.

@@ -7,6 +7,7 @@ mod placement;
 use std::{
     ffi::OsString,
     io::{self, BufWriter, Write},
+    time::Duration,
 };
 
 use experiment::{Configuration, MakeRunner, Observers, Plan, Printing, Report, Request};
@@ -53,6 +54,9 @@ pub fn run(arguments: &Mpirun, make: Option<MakeRunner>) -> Result<u8, Ending> {
     let printing = if arguments.tag_output { Printing::Tagged } else { Printing::Direct };
     stop::watch(live::stop);
     let mut out = program::output(arguments.format == Some(Format::Json))?;
+    if let Some((limit, by)) = time_limit(arguments)? {
+        stop::after(limit, live::stop, format!("error: the program was ended {by}"));
+    }
     let terminal = Terminal::default();
     let mut report = plan.run(Observers { progress: &terminal, make, printing })?;
     report.warnings.iter().for_each(|warning| complain(&format!("warning: {warning}")));
@@ -82,6 +86,29 @@ fn behind_program(words: &[OsString]) -> Vec<String> {
     let words = words.iter().skip(1).take_while(|word| *word != ":");
     let words = words.map(|word| word.to_string_lossy().into_owned());
     words.filter(|word| is_ours(word)).collect()
+}
+
+/// The variable that says how many seconds the program has, as for MPICH and Open MPI.
+const TIMEOUT: &str = "MPIEXEC_TIMEOUT";
+
+/// Returns how long the program may run by the clock on the wall, if there is a limit, and what
+/// says so.
+fn time_limit(arguments: &Mpirun) -> Result<Option<(Duration, String)>, Ending> {
+    let (seconds, name) = match (arguments.timeout, std::env::var(TIMEOUT)) {
+        (Some(seconds), _) => (seconds, "--timeout"),
+        // MPICH takes a negative number for no limit.
+        (None, Ok(said)) if said.trim_start().starts_with('-') => return Ok(None),
+        (None, Ok(said)) => (
+            said.trim().parse().map_err(|_| {
+                let message = format!("error: {TIMEOUT}: `{said}` is no number of seconds");
+                Ending::new(Exit::Usage, message)
+            })?,
+            TIMEOUT,
+        ),
+        (None, Err(_)) => return Ok(None),
+    };
+    let limit = Duration::from_secs(seconds);
+    Ok((seconds > 0).then(|| (limit, format!("after {seconds} s ({name})"))))
 }
 
 /// The programs as the workload that the experiment knows.

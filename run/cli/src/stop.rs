@@ -1,4 +1,8 @@
-//! The end of a process on Ctrl-C: temporary files are removed before it.
+//! Ends before the end, on signals and after a time: temporary files are removed before.
+
+use std::time::Duration;
+
+use crate::exit::{Exit, complain};
 
 /// The signals that ask a command to end. One that is started to outlive its terminal (`nohup`) is
 /// not asked by SIGHUP.
@@ -35,14 +39,42 @@ pub fn watch(end: fn()) {
     // Where the system has no room for a thread, neither.
     let _ = std::thread::Builder::new().spawn(move || {
         if let Some(signal) = signals.forever().next() {
-            end();
-            results::end_status();
-            let mut held = results::hold();
-            held.remove_all();
-            // Nothing runs any more that was to run at the end: a program may share this process.
-            signal_hook::low_level::exit(128 + signal);
+            leave(end, 128 + signal);
         }
     });
+}
+
+/// Calls `end`, removes the temporary files and folders that this process made, and ends it with a
+/// code.
+#[cfg(unix)]
+fn leave(end: fn(), code: i32) -> ! {
+    end();
+    results::end_status();
+    let mut held = results::hold();
+    held.remove_all();
+    // Nothing runs any more that was to run at the end: a program may share this process.
+    signal_hook::low_level::exit(code);
+}
+
+/// After so long, this process says why, calls `end`, removes its temporary files and folders, and
+/// ends with [`Exit::TimedOut`].
+#[cfg(unix)]
+pub fn after(limit: Duration, end: fn(), why: String) {
+    // Where the system has no room for a thread, there is no limit, which is said.
+    let thread = std::thread::Builder::new().spawn(move || {
+        std::thread::sleep(limit);
+        complain(&why);
+        leave(end, Exit::TimedOut as i32);
+    });
+    if let Err(error) = thread {
+        complain(&format!("warning: the time limit has no effect: {error}"));
+    }
+}
+
+/// Elsewhere, nothing is ended.
+#[cfg(not(unix))]
+pub fn after(_: Duration, _: fn(), _: String) {
+    complain("warning: the time limit has no effect on this system");
 }
 
 /// Elsewhere, nothing is told.

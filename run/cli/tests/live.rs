@@ -6,6 +6,8 @@ mod common;
 mod computation;
 #[path = "live/determinism.rs"]
 mod determinism;
+#[path = "live/endings.rs"]
+mod endings;
 #[path = "live/extras.rs"]
 mod extras;
 #[path = "live/in_process.rs"]

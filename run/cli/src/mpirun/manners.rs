@@ -41,6 +41,7 @@ const FOREIGN: &[(&str, Means)] = &[
     ("ppn", Ours("--per-host")),
     ("npernode", Ours("--per-host")),
     ("N", Ours("--per-host")),
+    ("timeout", Ours("--timeout")),
     ("tag-output", Ours("--tag-output")),
     ("prepend-rank", Ours("--tag-output")),
     ("l", Ours("--tag-output")),
@@ -317,6 +318,7 @@ mod tests {
             ("-n 2 -- -odd", "-n 2 -- -odd | "),
             ("-c 4 ./a -c 5", "--np 4 -- ./a -c 5 | "),
             ("--n 4 ./a", "--n 4 -- ./a | "),
+            ("-timeout 5 ./a", "--timeout 5 -- ./a | "),
             (
                 "-x HEDDLE_TEST_UNSET -x PATH ./a",
                 "-x HEDDLE_TEST_UNSET -x PATH -- ./a | -x HEDDLE_TEST_UNSET: it is not set here, and so not for the program",
