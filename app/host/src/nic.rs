@@ -2,8 +2,8 @@
 //!
 //! The network carries bytes. What a message is about is announced to the receiver when the message
 //! is posted, and the harness brings the two together. Ranks know each other by their own numbers,
-//! the network knows hosts, and the number of a message there holds the slot of its sender among the
-//! ranks of the host.
+//! the network knows hosts, and the number of a message there holds the slot of its sender among
+//! the ranks of the host.
 
 use std::collections::VecDeque;
 
@@ -18,15 +18,15 @@ use crate::places::Location;
 use crate::rank::{Rank, Waiting};
 use crate::source::Source;
 
-/// What the ranks of a host have in common.
+/// The state that the ranks of a host have in common.
 #[derive(Default)]
 pub struct Common {
     /// Messages by abstract rendezvous from other hosts that have not met their receive, and ranks
     /// that wait for their turn ([`Source::is_turn`]).
     pub urgent: u32,
-    /// Whether a rank has to wait for its turn, and all that comes behind it.
+    /// True if a rank has to wait for its turn, and all that comes behind it.
     pub held: bool,
-    /// Whether there are several ranks.
+    /// True if there are several ranks.
     pub several: bool,
     /// Messages that are to reach the only rank, in order of time.
     pub arrivals: VecDeque<Event<Message>>,
@@ -165,7 +165,7 @@ impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> RankStep<'_, S, N, B> {
         self.common.as_mut()?.arrivals.pop_front()
     }
 
-    /// Whether the rank waits for messages only.
+    /// Returns true if the rank waits for messages only.
     fn is_idle(&self) -> bool {
         matches!(self.rank.waiting, Waiting::Nothing)
             && self.queues.is_none()

@@ -102,10 +102,10 @@ pub fn simulate<P: Work, B: Probe<Record>>(
     simulate_over(&settings.parameters.wire(), None, program, settings, probe)
 }
 
-/// Simulates a program over a network. Rank r is on host `hosts[r]`; without `hosts`, and always on a
-/// direct network, it is alone on host r. The hosts' costs are
-/// those of the settings; L belongs to the network. Messages between ranks of one host do not enter
-/// it: they cost `settings.parameters.local`.
+/// Simulates a program over a network. Rank r is on host `hosts[r]`; without `hosts`, and always on
+/// a direct network, it is alone on host r. The hosts' costs are those of the settings; L belongs
+/// to the network. Messages between ranks of one host do not enter it: they cost
+/// `settings.parameters.local`.
 pub fn simulate_over<N: Network, P: Work, B: Probe<Record<N::Detail>>>(
     network: &N,
     hosts: Option<&[u32]>,

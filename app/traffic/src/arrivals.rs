@@ -17,7 +17,7 @@ pub enum Arrivals {
     Fixed,
 }
 
-/// What a host's link sets for its arrivals, in picoseconds.
+/// The times that a host's link sets for its arrivals, in picoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pace {
     /// Mean time from message to message.

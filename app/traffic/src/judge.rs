@@ -7,21 +7,21 @@
 //! Near and beyond saturation queues grow without end; a run that still drifts at the limit is
 //! measured for ten batches and called unsteady.
 //!
-//! What enters and has not been delivered keeps about its amount in a network that is not
-//! saturated, and grows by the same amount in every batch on average if the network gives even one
-//! source less than it offers (Law, "Simulation Modeling and Analysis", section 1.4 and chapter 9:
-//! a queue has a steady state only below a utilisation of 1). So the kept batches are cut into ten
-//! groups, and the traffic outstanding grows if its mean change over a group is above zero by more
-//! than chance explains (Student, 97.5 %, one side) and by more than a thousandth of what is
-//! offered. In a network that is not saturated a rise in one group is made up for in another, which
-//! makes the test stricter than its level.
+//! The traffic that has entered and has not been delivered keeps about its amount in a network that
+//! is not saturated, and grows by the same amount in every batch on average if the network gives
+//! even one source less than it offers (Law, "Simulation Modeling and Analysis", section 1.4 and
+//! chapter 9: a queue has a steady state only below a utilisation of 1). So the kept batches are
+//! cut into ten groups, and the traffic outstanding grows if its mean change over a group is above
+//! zero by more than chance explains (Student, 97.5 %, one side) and by more than a thousandth of
+//! what is offered. In a network that is not saturated a rise in one group is made up for in
+//! another, which makes the test stricter than its level.
 //!
 //! Nothing can move any more if for several batches no host hears from the network, none has
 //! anything to do there, and messages are outstanding: a deadlock.
 
 use crate::statistics::{Estimate, mean, student, variance};
 
-/// What happened in a batch.
+/// The sums over a batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Batch {
     /// Messages that entered.
@@ -32,7 +32,7 @@ pub struct Batch {
     pub latency: u64,
     /// The time on their sources' links of the messages that entered.
     pub offered: u64,
-    /// The same of those delivered.
+    /// The time on their sources' links of the messages delivered.
     pub accepted: u64,
 }
 
@@ -50,7 +50,7 @@ impl Batch {
     }
 }
 
-/// How long a run is.
+/// The length of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Span {
     /// Until the intervals of latency and accepted load are at most this part of their means to
@@ -78,7 +78,7 @@ const GROUPS: usize = 10;
 /// Most batches of a warm-up.
 pub(crate) const MOST_WARM: u32 = 60;
 
-/// What follows from a batch.
+/// The decision that follows from a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Go,
@@ -135,7 +135,7 @@ impl Judge {
         self.warm.len() as u32
     }
 
-    /// Whether nothing will ever move again.
+    /// Returns true if nothing will ever move again.
     pub const fn deadlocked(&self) -> bool {
         self.quiet >= self.patience
     }
@@ -208,7 +208,7 @@ impl Judge {
         mean(&batches.iter().map(|batch| batch.offered as f64).collect::<Vec<_>>())
     }
 
-    /// Whether ever more traffic is outstanding: see the module.
+    /// Returns true if ever more traffic is outstanding: see the module.
     pub fn grows(&self) -> bool {
         let size = self.kept.len() / GROUPS;
         // The first, which are nearest to the warm-up, are left out.
@@ -221,7 +221,7 @@ impl Judge {
     }
 }
 
-/// Whether the last batches rise or fall; too few do.
+/// Returns true if the last batches rise or fall; too few count as such.
 fn drifts(batches: &[Batch]) -> bool {
     let Some(last) = batches.len().checked_sub(LOOK).map(|first| &batches[first..]) else {
         return true;
@@ -281,7 +281,8 @@ mod tests {
         assert!((latency.mean - 100.0).abs() < 1e-9);
     }
 
-    /// What grows by a tenth per batch never settles: ten batches after 60 and the one between.
+    /// Latency that grows by a tenth per batch never settles: ten batches after 60 and the one
+    /// between.
     #[test]
     fn unsteady() {
         let mut judge = precise();

@@ -1,4 +1,4 @@
-//! How long messages are.
+//! Distributions of the lengths of messages.
 
 use units::Bytes;
 
@@ -30,7 +30,7 @@ pub enum Unreadable {
     Line {
         /// Its number, from 1.
         line: usize,
-        /// What it says.
+        /// The text of the line.
         text: String,
     },
     /// A file without lengths.
@@ -106,7 +106,7 @@ impl Lengths {
         }
     }
 
-    /// Whether all are alike.
+    /// Returns true if all lengths are alike.
     pub const fn is_fixed(&self) -> bool {
         matches!(self, Self::Fixed(_))
     }

@@ -1,6 +1,6 @@
-//! What sits at the hosts of the network: a source of messages at each, and at the first one also an
-//! observer that hears from every host at the end of each batch and decides about warm-up and end.
-//! What it decides depends on mail alone, so it is the same on any number of threads.
+//! The endpoint of synthetic traffic: a source of messages at each host, and at the first one also
+//! an observer that hears from every host at the end of each batch and decides about warm-up and
+//! end. Its decisions depend on mail alone, so they are the same on any number of threads.
 
 use std::collections::VecDeque;
 use std::marker::PhantomData;
@@ -26,7 +26,7 @@ const INDEX: u32 = 20;
 /// Times of entry that fit.
 pub(crate) const FAR: u64 = 1 << (64 - INDEX);
 
-/// What the sources at the hosts tell each other and the observer.
+/// The message type of the sources at the hosts and the observer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Note {
     /// A message of this number is delivered, by a network that knows so at the injection.
@@ -34,7 +34,7 @@ pub enum Note {
     /// A host's part of a batch, and whether it heard anything from the network or has something to
     /// do there.
     Report { batch: Batch, moves: bool },
-    /// What is delivered from this time on is measured.
+    /// Messages that are delivered from this time on are measured.
     Measure(Time),
 }
 
@@ -89,7 +89,7 @@ pub struct Delivery {
     pub bytes: u64,
 }
 
-/// What a worker keeps.
+/// The state of a worker.
 pub struct Crew<B> {
     pub probe: B,
     /// When the run ends.
@@ -150,7 +150,7 @@ pub fn numbers(settings: &Settings, hosts: u32) -> Vec<u32> {
     numbers
 }
 
-/// What makes the messages of a host.
+/// The source of a host's messages.
 pub struct Host {
     /// Its number in the pattern.
     id: u32,
@@ -162,20 +162,20 @@ pub struct Host {
     next: Time,
     number: u64,
     bytes: u64,
-    /// Whether the network adapter has the first message.
+    /// True if the network adapter has the first message.
     started: bool,
     /// When the current batch ends, and what is in it and in those after it.
     boundary: Time,
     batch: u64,
     accounts: VecDeque<Batch>,
-    /// Whether it heard from the network in the current batch.
+    /// True if it heard from the network in the current batch.
     heard: bool,
     measured: Time,
     /// The observer, at the host of number 0.
     pub observer: Option<Box<Observer>>,
 }
 
-/// What hears of all batches.
+/// The observer, which hears of all batches.
 pub struct Observer {
     pub judge: Judge,
     batch: Batch,
@@ -298,7 +298,7 @@ impl<N: Links, B: Probe<Record<N::Detail>>> Traffic<'_, N, B> {
         }
     }
 
-    /// What a word between hosts and observer takes.
+    /// The time that a note between hosts and observer takes.
     fn word(&self) -> Time {
         let lookahead = self.network.lookahead();
         lookahead.saturating_add(lookahead)

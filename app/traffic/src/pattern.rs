@@ -60,7 +60,7 @@ pub enum Pattern {
     Incast {
         /// The host.
         host: u32,
-        /// How many send.
+        /// The number of hosts that send.
         ways: u32,
     },
     /// The next host by number.
@@ -76,7 +76,7 @@ pub enum Misfit {
     #[error("there is no traffic `{name}`{}; the names are uniform, hot-spot, transpose, bit-reversal, \
              bit-complement, shuffle, tornado, neighbour, sphere, incast, ring", meant(*.near))]
     Unknown {
-        /// What was said.
+        /// The text that was given.
         name: String,
         /// The nearest name.
         near: Option<&'static str>,
@@ -84,11 +84,11 @@ pub enum Misfit {
     /// The number of hosts has another form.
     #[error("{pattern} needs {form} of hosts, and there are {hosts}")]
     Hosts {
-        /// Which pattern.
+        /// The pattern.
         pattern: &'static str,
         /// The form.
         form: &'static str,
-        /// How many there are.
+        /// The number that there are.
         hosts: u32,
     },
     /// A host that is not there.
@@ -96,15 +96,15 @@ pub enum Misfit {
     NoHost {
         /// Its number.
         host: u32,
-        /// How many there are.
+        /// The number that there are.
         hosts: u32,
     },
     /// More senders than other hosts.
     #[error("{ways} hosts cannot send to one of {hosts}")]
     Ways {
-        /// How many should.
+        /// The number that should.
         ways: u32,
-        /// How many hosts there are.
+        /// The number of hosts.
         hosts: u32,
     },
     /// A share that is none.
@@ -346,7 +346,7 @@ impl Destinations {
         &self.places
     }
 
-    /// Whether a host sends anything.
+    /// Returns true if a host sends anything.
     pub fn sends(&self, host: u32) -> bool {
         match &self.rule {
             Rule::Fixed(to) => to.get(host as usize).is_some_and(|&to| to != host),

@@ -15,18 +15,18 @@ use crate::model::{Crew, Delivery, FAR, Observer, Traffic, numbers};
 use crate::statistics::{Estimate, Histogram};
 use crate::{Arrivals, Destinations, Lengths};
 
-/// What is sent, and how long.
+/// The settings of a measurement: the traffic, and for how long it runs.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Who sends to whom.
+    /// The pattern: who sends to whom.
     pub destinations: Destinations,
-    /// When.
+    /// The times at which messages enter.
     pub arrivals: Arrivals,
-    /// How long messages are.
+    /// The lengths of messages.
     pub lengths: Lengths,
     /// Offered load of a host that sends: the part of its link's bandwidth, above 0 and at most 1.
     pub load: f64,
-    /// How long.
+    /// The length of the run.
     pub span: Span,
     /// Time of a batch; if `None`, that of 1000 messages on average, or of 10 latencies if that is
     /// longer.
@@ -83,7 +83,7 @@ pub enum Error {
         "{batches} batches of {batch} take longer than 17 s of simulated time; shorten the batches"
     )]
     Long {
-        /// How many.
+        /// The number of batches.
         batches: u64,
         /// Of what.
         batch: Time,
@@ -101,7 +101,7 @@ pub enum Error {
     Kernel(#[from] kernel::Error),
 }
 
-/// What one load leads to. Times are in picoseconds.
+/// The results of one load. Times are in picoseconds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Point {
     /// The load that was asked for.
@@ -124,16 +124,16 @@ pub struct Point {
     pub measured: u64,
     /// Batches kept.
     pub batches: u32,
-    /// Whether latency had settled when the measurement began.
+    /// True if latency had settled when the measurement began.
     pub steady: bool,
-    /// Whether the network delivers less than enters: unsteady, or ever more is outstanding.
+    /// True if the network delivers less than enters: unsteady, or ever more is outstanding.
     pub saturated: bool,
     /// How it came to a standstill, if it did. Then it is not called saturated.
     pub deadlock: Option<Deadlock>,
 }
 
 impl Point {
-    /// Whether the network delivers all that enters.
+    /// Returns true if the network delivers all that enters.
     pub const fn sustained(&self) -> bool {
         !self.saturated && self.deadlock.is_none()
     }
@@ -273,8 +273,8 @@ fn sum_up<B>(
     }
 }
 
-/// Whether the network has come to a standstill: nothing moved for several batches, or it ran empty
-/// with messages left.
+/// Finds out if the network has come to a standstill: nothing moved for several batches, or it ran
+/// empty with messages left.
 fn deadlock(
     settings: &Settings,
     batch: u64,
@@ -323,7 +323,7 @@ fn check<N: Links>(network: &N, settings: &Settings) -> Result<u64, Error> {
     }
 }
 
-/// What a message of mean length takes on the idle network between hosts half of it apart.
+/// The time of a message of mean length on the idle network between hosts half of it apart.
 fn transit<N: Links>(network: &N, settings: &Settings) -> Time {
     let Settings { destinations, lengths, .. } = settings;
     let hosts = destinations.hosts();

@@ -133,7 +133,7 @@ impl Histogram {
         self.all += other.all;
     }
 
-    /// How many there are.
+    /// The number of values.
     pub const fn count(&self) -> u64 {
         self.all
     }

@@ -1,5 +1,4 @@
-//! What the records of a network say over time about links, queues, flow control and congestion
-//! control.
+//! The records of a network over time: links, queues, flow control and congestion control.
 //!
 //! A [`Watch`] is the probe of one worker. All records of a device come from the worker that runs
 //! it, in order of time, so that joining the workers' watches loses nothing and does not depend on
@@ -20,7 +19,7 @@ pub type Channel = (u32, u16, u8);
 /// A flow: (source, destination as the fabric numbers it, service level).
 pub type Flow = (u32, u32, u8);
 
-/// What happened at a lane in one interval.
+/// The sums over one interval of a lane.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bin {
     /// Flits sent.
@@ -42,7 +41,7 @@ pub struct Lane {
     sent: u64,
     /// Intervals by their number, ascending, without what fills them from end to end.
     bins: Vec<(u64, Bin)>,
-    /// What lasts for whole intervals.
+    /// Queues and stalls that last for whole intervals.
     runs: Vec<Run>,
     /// Intervals in `bins` and `runs`.
     rows: u64,
@@ -219,7 +218,7 @@ pub struct Watch {
     rest: Rest,
 }
 
-/// What is not counted by lane and interval.
+/// Counts that do not go by lane and interval.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Rest {
     /// When a flow was slowed down, and the index after that, by flow.
@@ -319,14 +318,14 @@ impl<D> Probe<HostRecord<D>> for Watch {
     }
 }
 
-/// What all workers saw.
+/// The joined records of all workers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Watched {
     /// Width of an interval.
     pub width: Time,
     /// By output port and lane.
     pub lanes: BTreeMap<Channel, Lane>,
-    /// Whether the lanes had more than [`MOST_ROWS`] intervals: of each only the sum is left.
+    /// True if the lanes had more than [`MOST_ROWS`] intervals: of each only the sum is left.
     pub crowded: bool,
     /// Times of BECN and the index (CCTI) after each, by flow.
     pub flows: BTreeMap<Flow, Vec<(Time, u16)>>,

@@ -1,7 +1,8 @@
 //! Typed numbers of the things that a simulation counts.
 //!
-//! All numbers are dense and start at 0, so that vectors can be indexed by them. Each kind is a type
-//! of its own: a rank is not a host, and the compiler notices where one is taken for the other.
+//! All numbers are dense and start at 0, so that vectors can be indexed by them. Each kind is a
+//! type of its own: a rank is not a host, and the compiler notices where one is taken for the
+//! other.
 
 use std::fmt;
 

@@ -21,8 +21,8 @@ pub struct Tables {
     pub high: Vec<Share>,
     /// Served when the high table has nothing to send or has used up its limit.
     pub low: Vec<Share>,
-    /// What the high table may send before the low one gets a turn, in units of 4096 bytes; 0 means
-    /// one packet, 255 no limit.
+    /// The amount that the high table may send before the low one gets a turn, in units of 4096
+    /// bytes; 0 means one packet, 255 no limit.
     pub high_limit: u8,
 }
 
@@ -117,8 +117,8 @@ mod tests {
         table.iter().map(|&(lane, weight)| Share { lane, weight }).collect()
     }
 
-    /// What lanes 0 to 3 get of `packets` packets of 34 flits, when all always have something to
-    /// send.
+    /// The share that lanes 0 to 3 get of `packets` packets of 34 flits, when all always have
+    /// something to send.
     fn served(tables: &Tables, packets: usize) -> [usize; 4] {
         let mut arbiter = Arbiter::new(tables);
         let mut count = [0; 4];

@@ -7,7 +7,7 @@
 
 use units::Time;
 
-/// Which ports mark packets though they are themselves held up by what is behind them.
+/// The ports that mark packets though they are themselves held up by what is behind them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Victims {
     /// Only roots of congestion mark: ports that have credits and still cannot keep up.
@@ -18,7 +18,7 @@ pub enum Victims {
     All,
 }
 
-/// What a congestion control table index belongs to.
+/// The owner of a congestion control table index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// A queue pair: one destination and service level.
@@ -65,7 +65,7 @@ pub struct Control {
     pub packet_size: u8,
     /// `Victim_Mask`.
     pub victims: Victims,
-    /// Whether the index belongs to queue pairs or service levels.
+    /// The owner of the index: a queue pair or a service level.
     pub scope: Scope,
     /// `CCTI_Increase`: added by each BECN.
     pub increase: u16,
@@ -79,7 +79,7 @@ pub struct Control {
     pub trigger: u16,
     /// The table, from index 0 on; past its end the last entry holds.
     pub table: Vec<Delay>,
-    /// How many notification packets may wait at a host; further ones are not sent.
+    /// The number of notification packets that may wait at a host; further ones are not sent.
     pub notifications: u16,
 }
 
@@ -98,7 +98,7 @@ impl Control {
         entry.map_or(0, |entry| entry.after(packet))
     }
 
-    /// How often the timer has fired by `now`.
+    /// Returns how often the timer has fired by `now`.
     fn ticks(&self, now: u64) -> u64 {
         now.checked_div(self.timer.ps()).unwrap_or(0)
     }
@@ -133,7 +133,7 @@ impl Index {
         self.value
     }
 
-    /// A BECN arrives; whether the trigger threshold is reached by it.
+    /// Takes a BECN. Returns true if it reaches the trigger threshold.
     pub fn raise(&mut self, control: &Control, now: u64) -> bool {
         let before = self.at(control, now);
         self.value = before.saturating_add(control.increase).min(control.limit.max(before));

@@ -55,7 +55,7 @@ pub struct Fabric {
     choices: Random,
 }
 
-/// How long light takes in a cable of so many millimetres: 5 ns/m.
+/// The time of flight in a cable of so many millimetres: 5 ns/m.
 fn flight(millimetres: u32) -> Time {
     Time::from_ps(u64::from(millimetres) * 5)
 }
@@ -135,8 +135,8 @@ impl Fabric {
         self.lookahead
     }
 
-    /// The same between the two devices of the links that are `wanted`; [`Time::MAX`] if there are
-    /// none.
+    /// The lookahead between the two devices of the links that are `wanted`; [`Time::MAX`] if there
+    /// are none.
     pub(crate) fn lookahead_where(&self, wanted: impl Fn(DeviceId, DeviceId) -> bool) -> Time {
         let Parameters { latency_out, credit_delay, .. } = self.parameters;
         let least = |device: DeviceId, port: &Port| {
@@ -246,7 +246,7 @@ impl Fabric {
         Some(path)
     }
 
-    /// How many links a packet crosses; `None` if its route does not get there.
+    /// The number of links that a packet crosses; `None` if its route does not get there.
     pub fn hops(&self, header: &Header) -> Option<u32> {
         self.walk(header, |_, _| {})
     }

@@ -1,14 +1,14 @@
-//! What a network of this model tells about itself.
+//! The records of this model.
 
 use network::Outlet;
 use units::HostId;
 
 use crate::Infiniband;
 
-/// What the network tells about itself.
+/// A record of the network.
 pub type Record = network::Record<Detail>;
 
-/// What this model tells beyond the neutral records.
+/// A record that only this model has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
     /// The index of a flow reaches the trigger threshold.

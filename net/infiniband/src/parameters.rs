@@ -1,4 +1,4 @@
-//! What a network of this model is described by.
+//! The parameters of a network.
 
 use topology::Rate;
 use units::Time;
@@ -31,13 +31,14 @@ pub struct Parameters {
     pub latency_out: Time,
     /// Time from when a flit leaves an input buffer to when its credit is on the cable.
     pub credit_delay: Time,
-    /// Whether a short last flit takes the time of a full one; if not, the time of its bytes.
+    /// True if a short last flit takes the time of a full one; if not, it takes the time of its
+    /// bytes.
     pub padded: bool,
     /// Time from one flow-control packet of a port to the next; 0 if they take no time on the link.
     pub update: Time,
     /// Time of one flit through the crossbar; that of the output's link if `None`.
     pub crossbar: Option<Time>,
-    /// How many packets may leave one input port at once.
+    /// The number of packets that may leave one input port at once.
     pub max_being_sent: u16,
     /// Input buffer of a switch port, in flits per lane.
     pub buffer: u32,
@@ -57,7 +58,7 @@ pub struct Parameters {
     pub hiccups: Hiccups,
     /// Tables of the virtual lane arbiters; equal shares for all lanes if `None`.
     pub arbiter: Option<Tables>,
-    /// Whether a message is acknowledged.
+    /// True if messages are acknowledged.
     pub acknowledge: bool,
     /// Congestion control, if it is on.
     pub congestion: Option<Control>,
@@ -75,7 +76,7 @@ pub enum Invalid {
         "{key} holds {flits} flits, less than one packet of {packet} flits: nothing could be sent"
     )]
     Buffer {
-        /// Which one.
+        /// The name of the parameter.
         key: &'static str,
         /// Its size.
         flits: u32,
@@ -97,7 +98,7 @@ pub enum Invalid {
     /// A time per flit that is zero or longer than 16 us.
     #[error("{key} takes {time} per flit of 64 bytes; it must be 1 ps to 16 us")]
     Pace {
-        /// Which one.
+        /// The name of the parameter.
         key: &'static str,
         /// The time.
         time: Time,
@@ -105,7 +106,7 @@ pub enum Invalid {
     /// A delay of more than a second: sums of them would leave the range of time.
     #[error("{key} is {time}; it must be at most 1 s")]
     Delay {
-        /// Which one.
+        /// The name of the parameter.
         key: &'static str,
         /// The time.
         time: Time,
@@ -139,11 +140,11 @@ pub enum Invalid {
     /// A value that the standard does not have.
     #[error("{key} is {value}; the largest is {largest}")]
     Control {
-        /// Which one.
+        /// The name of the parameter.
         key: &'static str,
-        /// What it is.
+        /// Its value.
         value: u64,
-        /// What it may be.
+        /// The largest value that it may have.
         largest: u64,
     },
     /// No packet may ever leave an input port.
@@ -157,7 +158,7 @@ impl Parameters {
         self.mtu.saturating_add(self.header).div_ceil(FLIT)
     }
 
-    /// What is gained on a link of `flit` per flit by a last flit of `last` bytes.
+    /// The time that a last flit of `last` bytes saves on a link of `flit` per flit.
     #[inline]
     pub(crate) const fn short(&self, flit: u32, last: u8) -> u64 {
         let bytes = FLIT.saturating_sub(last as u32);
@@ -250,7 +251,7 @@ pub(crate) fn is_pace(time: Time) -> bool {
     (1..1 << 24).contains(&time.ps())
 }
 
-/// Whether a time of flight or of a switch is one that a network may have.
+/// Returns true if a time of flight or of a switch is one that a network may have.
 pub(crate) fn is_delay(time: Time) -> bool {
     time <= Time::from_ps(1_000_000_000_000)
 }

@@ -5,7 +5,7 @@ use units::{HostId, MessageId};
 
 use crate::train::Shape;
 
-/// What a packet is for.
+/// The purpose of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Part of a message, more to come.
@@ -43,7 +43,7 @@ pub struct Packet {
     pub level: u8,
     /// The virtual lane it travels on.
     pub lane: u8,
-    /// What it is for.
+    /// Its purpose.
     pub kind: Kind,
     /// FECN: it met congestion.
     pub marked: bool,
@@ -56,13 +56,13 @@ pub struct Credit {
     pub shape: Shape,
     /// The output port whose far end has room.
     pub port: u16,
-    /// How many flits.
+    /// The number of flits.
     pub flits: u8,
     /// The virtual lane.
     pub lane: u8,
 }
 
-/// What arrives at a device: the event's time is that of the first flit or credit.
+/// A signal that arrives at a device. The time of its event is that of the first flit or credit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
     /// A packet.

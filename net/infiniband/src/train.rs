@@ -24,14 +24,14 @@ impl Shape {
         Self { gap, slow: gap, lead: 0 }
     }
 
-    /// How long after the first flit number `i` passes, in picoseconds.
+    /// The time from the first flit to flit number `i`, in picoseconds.
     #[inline]
     pub fn offset(self, i: u32) -> u64 {
         let slow = (u64::from(i) * u64::from(self.slow)).saturating_sub(self.lead.into());
         slow.max(u64::from(i) * u64::from(self.gap))
     }
 
-    /// How many of `flits` flits have passed `elapsed` picoseconds after the first did.
+    /// The number of flits, of `flits`, that have passed `elapsed` picoseconds after the first did.
     #[inline]
     pub fn passed(self, flits: u32, elapsed: u64) -> u32 {
         let count = |slope: u32, lead: u32| match slope {

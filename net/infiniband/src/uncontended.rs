@@ -1,4 +1,4 @@
-//! What a message takes when it is alone.
+//! The times of a message that is alone in the network, as a closed form.
 
 use ::network::Uncontended;
 use topology::Header;
@@ -7,9 +7,9 @@ use units::Time;
 use crate::{Fabric, parameters::FLIT};
 
 impl Fabric {
-    /// What a message takes on an idle network whose sinks do not pause and whose buffers cover the
-    /// round trips of its path, by the closed form of a chain of stages: the head's way, and then
-    /// the pace of the slowest of generator, crossbars, links and sink for each further flit.
+    /// The times of a message on an idle network whose sinks do not pause and whose buffers cover
+    /// the round trips of its path, by the closed form of a chain of stages: the head's way, and
+    /// then the pace of the slowest of generator, crossbars, links and sink for each further flit.
     ///
     /// `None` if the route does not lead there.
     pub fn uncontended(&self, header: &Header, bytes: u64) -> Option<Uncontended> {

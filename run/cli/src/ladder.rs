@@ -108,10 +108,10 @@ fn report(arguments: &Arguments, climbed: &Climbed) -> Result<(), Ending> {
         Format::Json => {
             let all: Vec<_> =
                 climbed.iter().map(|(value, ladder)| as_json(value, ladder)).collect();
-            let all = if !arguments.over.is_empty() {
-                json!(all)
-            } else {
+            let all = if arguments.over.is_empty() {
                 all.into_iter().next().unwrap_or_default()
+            } else {
+                json!(all)
             };
             print(&format!("{all:#}\n"))?;
         }

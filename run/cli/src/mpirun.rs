@@ -28,11 +28,11 @@ use crate::{
 pub fn run(arguments: &Mpirun, make: Option<MakeRunner>) -> Result<u8, Ending> {
     let configuration = Configuration::read(&request(arguments)?)?;
     if !arguments.quiet && make.is_none() {
-        behind_program(&arguments.command).iter().for_each(|word| {
+        for word in behind_program(&arguments.command) {
             complain(&format!(
                 "note: {word} is an argument of the program; options of heddle come before it"
             ));
-        });
+        }
     }
     if arguments.check {
         return check::run(&configuration, arguments.format);

@@ -42,6 +42,7 @@ pub struct Job<'a, W = Workload, M = Machine> {
 
 /// The records that a job keeps besides the totals of ranks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct Records {
     /// Every message with its times.
     pub messages: bool,

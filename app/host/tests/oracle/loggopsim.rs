@@ -32,6 +32,7 @@ pub type Noise<'a> = &'a dyn Fn(usize, u64, u64) -> u64;
 
 /// What came of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a finding of its own")]
 pub struct Result {
     /// When the last CPU of each rank is free, in nanoseconds.
     pub finish: Vec<u64>,
@@ -112,6 +113,7 @@ impl Host {
     }
 }
 
+#[allow(clippy::struct_excessive_bools, reason = "each is a finding of its own")]
 struct Simulator<'a> {
     parameters: Parameters,
     noise: Noise<'a>,

@@ -102,12 +102,14 @@ fn tables_that_do_not_fit() {
     let program = compiled("regions");
     let table = folder("wrong.csv");
     let row = |rank| format!("{rank},1000\n");
-    let full: String = (0..3).flat_map(|rank| vec![row(rank); 8]).collect();
+    let rows: String = (0..3).flat_map(|rank| vec![row(rank); 8]).collect();
+    let full = format!("rank,cpu_ns\n{rows}");
     let cases = [
         (format!("rank,cpu_ns\n{}", row(0)), "rank 1 at ", "more than the 0 regions"),
         (format!("{full}{}", row(2)), "rank 2 at ", "8 regions of computation where 9 are listed"),
-        (format!("{full}0,x\n"), "wrong.csv:25: ", "expected `RANK,NANOSECONDS`, found `0,x`"),
-        (format!("{full}3,5\n"), "wrong.csv:25: ", "rank 3 of a program of 3 ranks"),
+        (format!("{full}0,x\n"), "wrong.csv:26: ", "in column `cpu_ns`, found `x`"),
+        (rows, "wrong.csv:1: ", "expected `rank,cpu_ns`, found `0,1000`"),
+        (format!("{full}3,5\n"), "wrong.csv:26: ", "rank 3 of a program of 3 ranks"),
     ];
     for (text, place, message) in cases {
         fs::write(&table, &text).expect("a table");

@@ -43,10 +43,9 @@ fn ranks_of_the_run() {
     let summary = |options: &str, word: &str| {
         let ended = mpirun(&format!("--format json {options}"), &program, word);
         assert_eq!(ended.code, 0, "{}", ended.stderr);
-        let (printed, summary) =
-            ended.stdout.trim_end().rsplit_once('\n').unwrap_or(("", &ended.stdout));
-        let summary: serde_json::Value = serde_json::from_str(summary).expect("a summary");
-        (printed.to_owned(), summary)
+        // With JSON on standard output, programs print to standard error.
+        let summary: serde_json::Value = serde_json::from_str(&ended.stdout).expect("a summary");
+        (ended.stderr.trim_end().to_owned(), summary)
     };
     let (printed, run) = summary("-n 1 --tag-output", "fine");
     let mut lines: Vec<_> = printed.lines().collect();

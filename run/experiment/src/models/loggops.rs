@@ -14,6 +14,7 @@ use crate::{job::Failure, settings::diagnostic::Diagnostic};
 #[derive(Clone, Copy, Debug)]
 pub struct Loggops;
 
+#[expect(clippy::unnecessary_wraps, reason = "models are made alike")]
 pub(crate) fn resolve() -> Result<(Loggops, Vec<String>), Vec<Diagnostic>> {
     Ok((Loggops, Vec::new()))
 }

@@ -5,6 +5,8 @@
 //! every setting that was given is used. Code reads a setting by its constant, which has the type
 //! of its values: a misspelt one does not compile, and one that nobody reads is a warning.
 
+#![allow(clippy::wildcard_imports, reason = "the files of the table are one table")]
+
 use std::{marker::PhantomData, path::Path};
 
 use super::{
@@ -280,6 +282,7 @@ const COUNT: usize = {
 /// All settings, in the order of their tables.
 pub static KEYS: &[Key] = &joined();
 
+#[allow(clippy::large_stack_arrays, reason = "it is evaluated when the crate is compiled")]
 const fn joined() -> [Key; COUNT] {
     let mut keys = [PARTS[0][0]; COUNT];
     let (mut next, mut part) = (0, 0);

@@ -183,10 +183,11 @@ fn unused(configuration: &Configuration) -> Vec<Diagnostic> {
 }
 
 fn window(configuration: &Configuration) -> Window {
+    use keys::traces::{FROM, FROM_COLLECTIVE, TO, TO_COLLECTIVE};
+
     let said = |id: Id| configuration.is_said(id);
     let time = |setting, default| configuration.value(setting).map_or(default, Time::ps);
     let count = |setting, default| configuration.value(setting).unwrap_or(default);
-    use keys::traces::{FROM, FROM_COLLECTIVE, TO, TO_COLLECTIVE};
     if said(FROM.id()) || said(TO.id()) {
         Window::Times(time(FROM, 0), time(TO, u64::MAX))
     } else if said(FROM_COLLECTIVE.id()) || said(TO_COLLECTIVE.id()) {

@@ -7,7 +7,7 @@ pub type Fault = (usize, String);
 
 /// Reads the words of a line one after the other.
 pub struct Words<'a> {
-    words: Vec<&'a str>,
+    list: Vec<&'a str>,
     at: usize,
     /// The datatype where none is given.
     default: i64,
@@ -15,17 +15,17 @@ pub struct Words<'a> {
 
 impl<'a> Words<'a> {
     pub fn new(line: &'a str, default: i64) -> Self {
-        Self { words: line.split_whitespace().collect(), at: 0, default }
+        Self { list: line.split_whitespace().collect(), at: 0, default }
     }
 
     /// Returns the word at a place.
     pub fn get(&self, at: usize) -> Option<&'a str> {
-        self.words.get(at).copied()
+        self.list.get(at).copied()
     }
 
     /// Returns the place of the next word, if there is one.
     pub fn rest(&self) -> Option<usize> {
-        (self.at < self.words.len()).then_some(self.at)
+        (self.at < self.list.len()).then_some(self.at)
     }
 
     /// Returns the place of the next word.
@@ -35,12 +35,12 @@ impl<'a> Words<'a> {
 
     /// Returns how many words follow.
     pub fn more(&self) -> usize {
-        self.words.len().saturating_sub(self.at)
+        self.list.len().saturating_sub(self.at)
     }
 
     /// Passes over all that follows.
     pub fn skip_rest(&mut self) {
-        self.at = self.words.len();
+        self.at = self.list.len();
     }
 
     /// Returns the next word as it is.
