@@ -8,24 +8,23 @@
 //! receive ends at o + L + o + max((s-1)O, (s-1)G). Seed 000 section 3.1 computes one case by hand.
 
 use kernel::{Event, Next, Outbox, Probe, Wire};
-use network::{
-    Delivery, Endpoint, Harness, Letter, Mail, Network, Nic, Site, Windowed, Worked, opened,
-};
+use network::{Letter, Mail, Network, Nic, opened};
 use schedule::{Edge, Kind as Operation, Op, Run};
-use units::{DeviceId, HostId, MessageId, Time};
+use units::{HostId, Time};
 
 use crate::clocks::{Class, Clocks, Shape};
 use crate::costs::Costs;
+use crate::endpoint::Watched;
 use crate::fast_path::Charges;
 use crate::message::{Kind, Message};
-use crate::nic::{Alone, Common, announced, arrival};
+use crate::nic::{Alone, Common};
 use crate::path::Stamp;
 use crate::places::{Location, Places};
 use crate::queues::{Arrived, Entry, Only, Priority, Queues, Task, Work};
 use crate::rank::{Rank, Waiting};
-use crate::shared::{Host, HostStep};
+use crate::shared::Host;
 use crate::source::{START, Source, Starts};
-use crate::{Error, Record, Rendezvous, Settings};
+use crate::{Error, Record, Settings};
 
 /// The ranks of a program at the hosts of a network: what all of them share.
 pub struct Engine<'a, S, N> {
@@ -67,7 +66,7 @@ pub struct WorkerState<B> {
     /// True if a rank has waited for its turn ([`crate::Probing::is_turn`]).
     pub turns: bool,
     /// The numbers of these and of the network's signals that the meter knows.
-    reported: (u64, u64),
+    pub reported: (u64, u64),
     /// The first error, by time and rank.
     pub error: Option<(Time, u32, Error)>,
 }
@@ -134,7 +133,7 @@ impl<S: Source, N: Network> Engine<'_, S, N> {
     /// Returns the ranks of a host, if they are placed; `None` if the rank of its own number is
     /// there.
     #[inline]
-    fn ranks_of(&self, host: HostId) -> Option<&[u32]> {
+    pub fn ranks_of(&self, host: HostId) -> Option<&[u32]> {
         let places = if N::DIRECT { None } else { self.places.as_ref() };
         places.map(|places| places.ranks(host.0))
     }
@@ -145,180 +144,10 @@ impl<S: Source, N: Network> Engine<'_, S, N> {
     }
 }
 
-/// Ties the engine to the type of its probe.
-pub struct Watched<'a, S, N, B> {
-    pub engine: Engine<'a, S, N>,
-    pub probe: std::marker::PhantomData<fn() -> B>,
-}
-
-impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> Endpoint<N> for Watched<'_, S, N, B> {
-    type Host = Ranks<S>;
-    type Payload = Message;
-    type Worker = WorkerState<B>;
-
-    const LISTENS: bool = B::LISTENS;
-
-    fn host(&self, host: HostId) -> Ranks<S> {
-        let engine = &self.engine;
-        match engine.ranks_of(host) {
-            None if N::DIRECT => Ranks::Direct(engine.new_rank(host.0)),
-            None => Ranks::Alone(Box::new(Alone::new(engine, host.0))),
-            Some(&[rank]) => Ranks::Alone(Box::new(Alone::new(engine, rank))),
-            Some(ranks) => Ranks::Several(Box::new(Host::new(engine, ranks))),
-        }
-    }
-
-    fn is_idle(&self, host: HostId) -> bool {
-        self.engine.ranks_of(host).is_some_and(<[u32]>::is_empty)
-    }
-
-    fn weight(&self, host: HostId) -> u32 {
-        let own = self.engine.ranks_of(host).unwrap_or(std::slice::from_ref(&host.0));
-        own.iter().map(|rank| self.engine.source.weight(*rank)).max().unwrap_or(1)
-    }
-
-    fn keeps_order(&self) -> bool {
-        self.engine.source.keeps_order()
-    }
-
-    /// The network's; and where messages alone travel, the overhead before one enters.
-    fn lookahead(&self, network: &N) -> Time {
-        if !N::DIRECT {
-            return network.lookahead();
-        }
-        network.lookahead().saturating_add(self.engine.costs.least_entry())
-    }
-
-    /// Static programs have one over networks with devices, unless the abstract rendezvous makes
-    /// messages urgent. Live ranks have none: windows order what they share.
-    fn mail_delay(&self, network: &N) -> Option<Time> {
-        let Engine { source, settings, .. } = &self.engine;
-        let urgent = settings.rendezvous == Rendezvous::Abstract || source.keeps_order();
-        // Announcements pass between any two hosts.
-        (!N::DIRECT && !urgent).then(|| network.lookahead())
-    }
-
-    #[inline]
-    fn run_direct(
-        harness: &Harness<'_, N, Self>,
-        state: &mut Ranks<S>,
-        site: Site<'_, N, Self>,
-        window: Windowed<'_, N, Self>,
-    ) -> Next {
-        let Ranks::Direct(rank) = state else { return Next::NEVER };
-        let engine = &harness.endpoint.engine;
-        let Site { worker, out, host, nic, .. } = site;
-        let (id, common, queues) = (host.0, None, None);
-        let step = RankStep { engine, id, rank, nic, common, queues, worker, out };
-        step.run(window.until, window.inbox)
-    }
-
-    fn work(&self, state: &mut Ranks<S>, site: &mut Site<'_, N, Self>, until: Time) -> Worked {
-        let engine = &self.engine;
-        let (next, common) = match state {
-            // Such a rank runs by itself.
-            Ranks::Direct(_) => return Worked { next: Time::MAX, held: false },
-            Ranks::Alone(alone) => (alone.work(engine, site, until), &mut alone.common),
-            Ranks::Several(host) => {
-                let Site { worker, nic, out, .. } = site;
-                let next = HostStep { engine, host, worker, nic, out }.work(until);
-                (next, &mut host.common)
-            }
-        };
-        Worked { next, held: std::mem::take(&mut common.held) }
-    }
-
-    /// A release.
-    fn hear(&self, state: &mut Ranks<S>, site: &mut Site<'_, N, Self>, event: &Event<Message>) {
-        match state {
-            Ranks::Direct(_) => {}
-            Ranks::Alone(alone) => alone.arrives(*event),
-            Ranks::Several(host) => {
-                let Site { worker, nic, out, .. } = site;
-                HostStep { engine: &self.engine, host, worker, nic, out }.arrives(event);
-            }
-        }
-    }
-
-    fn announced(&self, state: &mut Ranks<S>, event: &Event<Message>) -> (HostId, MessageId) {
-        let mut none = Common::default();
-        let common = match state {
-            Ranks::Direct(_) => &mut none,
-            Ranks::Alone(alone) => &mut alone.common,
-            Ranks::Several(host) => &mut host.common,
-        };
-        announced(&self.engine, common, event)
-    }
-
-    fn delivered(
-        &self,
-        state: &mut Ranks<S>,
-        site: &mut Site<'_, N, Self>,
-        delivery: Delivery<Message>,
-    ) {
-        if let Some(event) = arrival(&self.engine, site.host, delivery) {
-            self.hear(state, site, &event);
-        }
-    }
-
-    fn urgent(&self, state: &Ranks<S>) -> bool {
-        match state {
-            Ranks::Direct(rank) => rank.urgent(),
-            Ranks::Alone(alone) => alone.common.urgent > 0,
-            Ranks::Several(host) => host.common.urgent > 0,
-        }
-    }
-
-    fn record(
-        worker: &mut WorkerState<B>,
-        device: DeviceId,
-        at: Time,
-        record: network::Record<N::Detail>,
-    ) {
-        worker.probe.record(Record::Network { device: device.0, at, record });
-    }
-
-    /// With devices, most windows are the network's: there it costs more than it brings.
-    #[inline]
-    fn prefetch(&self, host: HostId, state: &Ranks<S>, stage: usize) {
-        let Ranks::Direct(rank) = state else { return };
-        self.engine.source.soon(&rank.source, host.0, stage);
-        match &rank.waiting {
-            // A program that is known in advance keeps so little for a rank that this would cost
-            // more than it brings.
-            Waiting::One(only) if stage == 0 && self.engine.source.grows() => {
-                kernel::prefetch(&**only);
-            }
-            Waiting::Nothing | Waiting::One(_) => {}
-            Waiting::Many(queues) => queues.soon(stage),
-        }
-        if let Some(matching) = &rank.matching {
-            if stage == 0 {
-                kernel::prefetch(&**matching);
-            } else {
-                matching.posted.soon(kernel::prefetch);
-            }
-        }
-    }
-
-    /// An error ends the run at once.
-    fn end(&self, worker: &WorkerState<B>) -> Time {
-        if worker.error.is_some() { Time::ZERO } else { Time::MAX }
-    }
-
-    fn window_done(&self, worker: &mut WorkerState<B>, signals: u64, until: Time) {
-        if let Some(progress) = &self.engine.settings.progress {
-            let (events, known) = worker.reported;
-            progress.advance(worker.events - events, signals - known, until);
-            worker.reported = (worker.events, signals);
-        }
-    }
-}
-
 impl<S: Source, N: Network, B: Probe<Record<N::Detail>>> RankStep<'_, S, N, B> {
     /// Handles everything that happens in a window over a direct network.
     #[inline(always)]
-    fn run(mut self, until: Time, inbox: &[Letter<N, Watched<'_, S, N, B>>]) -> Next {
+    pub fn run(mut self, until: Time, inbox: &[Letter<N, Watched<'_, S, N, B>>]) -> Next {
         let handled = match (&self.rank.waiting, inbox) {
             // One message, and nothing else that could come before it.
             (Waiting::Nothing, [event]) if self.rank.batches > 0 => {

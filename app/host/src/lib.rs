@@ -13,6 +13,7 @@ mod activity;
 mod clocks;
 mod costs;
 mod deadlock;
+mod endpoint;
 mod engine;
 mod fast_path;
 mod hybrid;

@@ -19,6 +19,7 @@
 //! release of an eager sender by a receive larger than S.
 
 mod parameters;
+mod waiting;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -27,7 +28,8 @@ use kernel::{Event, Probe, Ready, Silent};
 use schedule::{Edge, Kind as Operation, Op, Program, Run};
 use units::Time;
 
-use parameters::Parameters;
+use parameters::{Parameters, has_empty_messages};
+use waiting::Waiting;
 
 use crate::clocks::{Class, Clocks, Shape, Side};
 use crate::deadlock::Stuck;
@@ -43,13 +45,6 @@ use crate::{Activity, Error, Outcome, RankTotals, Record, Settings};
 /// Half of the range of a word: times below zero are larger.
 const HALF: u64 = 1 << 63;
 
-/// Returns whether a program sends messages of no bytes.
-fn has_empty_messages(program: &impl Program) -> bool {
-    let empty = |op: Op| op.kind == Operation::Send && op.size == 0;
-    (0..program.ranks())
-        .any(|rank| (0..program.ops(rank)).any(|index| empty(program.op(rank, index))))
-}
-
 /// A host.
 struct Host {
     source: Progress,
@@ -60,37 +55,6 @@ struct Host {
     first: Option<(Time, Order)>,
     sequence: u32,
     totals: RankTotals,
-}
-
-/// An event in the global heap.
-struct Waiting {
-    time: Time,
-    order: Order,
-    rank: u32,
-    class: Class,
-    entry: Entry,
-}
-
-impl Waiting {
-    fn key(&self) -> (Time, Order, u32) {
-        (self.time, self.order, self.rank)
-    }
-}
-impl PartialEq for Waiting {
-    fn eq(&self, other: &Self) -> bool {
-        self.key() == other.key()
-    }
-}
-impl Eq for Waiting {}
-impl PartialOrd for Waiting {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl Ord for Waiting {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.key().cmp(&other.key())
-    }
 }
 
 struct Simulation<'a, P, B> {

@@ -12,7 +12,8 @@ use network::{Delivery, Mail, Network, Site, Transfer, insert_by_time};
 use units::{HostId, MessageId, Time};
 
 use crate::Record;
-use crate::engine::{Engine, RankStep, Watched};
+use crate::endpoint::Watched;
+use crate::engine::{Engine, RankStep};
 use crate::message::Message;
 use crate::places::Location;
 use crate::rank::{Rank, Waiting};

@@ -311,6 +311,7 @@ impl<'a> Body<'a> {
     }
 
     /// Returns the expression that writes a field.
+    // Long because it is a table of fields.
     fn written(
         &self,
         index: usize,

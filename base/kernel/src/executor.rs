@@ -155,6 +155,8 @@ struct Share<M: Model> {
     error: Option<Error>,
 }
 
+/// Runs the processes of one worker, window by window.
+// Long because each window is a sequence of steps that share the worker's state.
 fn work<M: Model>(
     model: &M,
     layout: &Layout,

@@ -8,7 +8,7 @@ use kernel::Probe;
 use schedule::{Edge, Kind, Op};
 use units::Time;
 
-use super::mailbox::{Flow, Mailbox, Message, Messages};
+use super::mailbox::{Flow, Mailbox, Message, Messages, room, successors};
 use super::order::Order;
 use super::protocol::{Protocol, Protocols};
 use super::rank::{Cpu, Doing, Order as Start, Rank, Ready, add};
@@ -250,15 +250,6 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
 
     fn protocol(&self, rank: u32) -> &Protocol {
         self.protocols.of(self.hosts[rank as usize])
-    }
-
-    /// Returns whether a send is blocking.
-    fn is_blocking(&self, rank: u32, index: u32) -> bool {
-        self.source.is_blocking(&self.ranks[rank as usize].source, rank, index)
-    }
-
-    pub fn op(&self, rank: u32, index: u32) -> Op {
-        self.source.op(&self.ranks[rank as usize].source, rank, index)
     }
 
     /// Keeps a CPU busy for some time.
@@ -602,17 +593,4 @@ impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W,
             mailbox.renew(|index| successors(&self.source, source, rank, index));
         }
     }
-}
-
-/// Returns the operations that wait for the end of an operation.
-fn successors<S: Source>(source: &S, state: &S::State, rank: u32, index: u32) -> Box<[u32]> {
-    let mut successors = Vec::new();
-    source.dependents(state, rank, index, &mut |next| successors.push(next));
-    successors.into()
-}
-
-/// Returns the number of messages to make room for at first: growing would copy them, and pages
-/// that are not used cost nothing.
-fn room(program: &impl Work) -> usize {
-    (program.operations().unwrap_or(0) / 2).min(1 << 20) as usize
 }

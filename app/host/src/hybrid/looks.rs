@@ -10,6 +10,16 @@ use crate::Record;
 use crate::source::Source;
 
 impl<S: Source, R: Routes, W: Probe<Load>, B: Probe<Record>> Engine<'_, S, R, W, B> {
+    /// Returns whether a send is blocking.
+    pub fn is_blocking(&self, rank: u32, index: u32) -> bool {
+        self.source.is_blocking(&self.ranks[rank as usize].source, rank, index)
+    }
+
+    /// Returns an operation of a rank.
+    pub fn op(&self, rank: u32, index: u32) -> Op {
+        self.source.op(&self.ranks[rank as usize].source, rank, index)
+    }
+
     /// A receive of this CPU whose overhead is due.
     pub fn due(&self, rank: u32, cpu: u8) -> Option<(u32, u32)> {
         let state = &self.ranks[rank as usize];

@@ -6,6 +6,7 @@ use smallvec::SmallVec;
 use units::Time;
 
 use crate::path::Stamp;
+use crate::source::{Source, Work};
 
 /// A message from its send to its receive.
 #[derive(Clone, Copy, Debug)]
@@ -192,4 +193,17 @@ impl Mailbox {
         let first = groups.into_iter().min_by_key(|(arrival, ..)| *arrival);
         first.map(|(_, open, message)| (open.index, message))
     }
+}
+
+/// Returns the operations that wait for the end of an operation.
+pub fn successors<S: Source>(source: &S, state: &S::State, rank: u32, index: u32) -> Box<[u32]> {
+    let mut successors = Vec::new();
+    source.dependents(state, rank, index, &mut |next| successors.push(next));
+    successors.into()
+}
+
+/// Returns the number of messages to make room for at first: growing would copy them, and pages
+/// that are not used cost nothing.
+pub fn room(program: &impl Work) -> usize {
+    (program.operations().unwrap_or(0) / 2).min(1 << 20) as usize
 }

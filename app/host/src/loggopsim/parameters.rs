@@ -1,6 +1,7 @@
 //! The parameters as LogGOPSim has them: whole numbers of one unit of time.
 
 use loggops::{Costs, Inject};
+use schedule::{Kind as Operation, Op, Program};
 use units::TimePerByte;
 
 use crate::{Error, Settings};
@@ -74,4 +75,11 @@ impl Parameters {
 fn most_bytes(once: [u64; 3], per_byte: u64) -> u64 {
     let room = (1u64 << 62).saturating_sub(once.into_iter().fold(0, u64::saturating_add));
     room / per_byte.max(1)
+}
+
+/// Returns whether a program sends messages of no bytes.
+pub fn has_empty_messages(program: &impl Program) -> bool {
+    let empty = |op: Op| op.kind == Operation::Send && op.size == 0;
+    (0..program.ranks())
+        .any(|rank| (0..program.ops(rank)).any(|index| empty(program.op(rank, index))))
 }

@@ -12,6 +12,7 @@ mod between;
 mod completion;
 mod emit;
 mod keys;
+mod local;
 mod locks;
 mod look;
 mod onesided;

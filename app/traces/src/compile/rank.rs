@@ -9,7 +9,6 @@ use schedule::{Edge, Kind, Op};
 use smallvec::SmallVec;
 
 use super::align::Steps;
-use super::completion::missed;
 use super::keys::{Keys, Numbers};
 use super::locks::{Grants, Held};
 use super::onesided::Exposure;
@@ -139,7 +138,7 @@ pub struct Probed {
 /// Compiles a rank.
 pub struct Compiler<'a> {
     pub options: &'a Options<'a>,
-    clock: Clock,
+    pub clock: Clock,
     spill: &'a Spill,
     pub keys: Keys<'a>,
     pub rank: u32,
@@ -156,7 +155,7 @@ pub struct Compiler<'a> {
     pub windows: FxHashMap<i64, Exposure>,
     pub pinned: Pinned,
     pub connected: FxHashSet<u32>,
-    region: Option<i64>,
+    pub region: Option<i64>,
     pub factor: f64,
     /// True if calls are compiled or only followed.
     pub inside: bool,
@@ -391,37 +390,8 @@ impl<'a> Compiler<'a> {
         if self.finalized && !may_follow {
             return Err("it comes behind MPI_Finalize".to_owned());
         }
-        match call.class {
-            Class::Local => return Ok(()),
-            // The program may be waiting for others to change its memory.
-            Class::WinSync => {
-                if stream.is_simulated() {
-                    self.begin(record);
-                    self.look(Class::WinSync, stream);
-                    missed(self);
-                }
-                return Ok(());
-            }
-            Class::Init => {
-                let early = if self.clock.is_some() { record.leave } else { 0 };
-                let carry = early + self.cost(Class::Init, false);
-                self.threads = vec![Chain { clock: record.leave, carry, ..Chain::default() }];
-                self.window(record, None);
-                return Ok(());
-            }
-            Class::Region => {
-                self.region = Some(record.arguments().number());
-                // Computation so far belongs to the region that ends.
-                self.begin(record);
-                self.pause();
-                self.factor = self.options.scale.factor(self.rank, self.region);
-                return Ok(());
-            }
-            Class::Abort => {
-                self.count("MPI_Abort ends the trace; what other ranks would still have sent or received is missing");
-                return Ok(());
-            }
-            _ => {}
+        if self.needs_no_operations(call.class, record, stream) {
+            return Ok(());
         }
         self.out.last_call = record.enter;
         if let Window::Times(from, to) = self.options.window {
@@ -448,7 +418,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// Opens and closes the window at collectives of the world.
-    fn window(&mut self, record: &Record, _: Option<Class>) {
+    pub fn window(&mut self, record: &Record, _: Option<Class>) {
         if let Window::Collectives(from, to) = self.options.window {
             let done = self.collectives.get(&crate::record::WORLD).copied().unwrap_or(0);
             let done = done.cast_unsigned();

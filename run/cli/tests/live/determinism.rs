@@ -28,7 +28,8 @@ const PROGRAMS: [(&str, u32, &str); 14] = [
 fn tables(folder: &std::path::Path) -> BTreeMap<String, String> {
     let files = std::fs::read_dir(folder).expect("a folder");
     let names = files.map(|file| file.expect("a file").file_name().to_string_lossy().into_owned());
-    let tables = names.filter(|name| std::path::Path::new(name).extension() == Some("csv".as_ref()));
+    let tables =
+        names.filter(|name| std::path::Path::new(name).extension() == Some("csv".as_ref()));
     let read = |name: &String| std::fs::read_to_string(folder.join(name)).expect("a table");
     tables.map(|name| (name.clone(), read(&name))).collect()
 }

@@ -179,6 +179,7 @@ impl<R: Read> IndependentReader<R> {
     }
 
     /// Reads the action of a line and returns whether it is a call; `None` for a line without any.
+    // Long because it is a table of actions.
     fn action(&mut self, words: &mut Words, record: &mut Record) -> Result<Option<bool>, Fault> {
         if words.get(0).is_none_or(|first| first.starts_with('#')) {
             return Ok(None);
