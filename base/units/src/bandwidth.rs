@@ -12,23 +12,23 @@ use crate::{
 pub struct Bandwidth(u64);
 
 impl Bandwidth {
-    /// A rate of `bits` bits per second.
+    /// Returns a rate of `bits` bits per second.
     pub const fn from_bits_per_second(bits: u64) -> Self {
         Self(bits)
     }
 
-    /// The number of bits per second.
+    /// Returns the number of bits per second.
     pub const fn bits_per_second(self) -> u64 {
         self.0
     }
 
-    /// The time that one byte takes at this rate; `None` if the rate is zero.
+    /// Returns the time that one byte takes at this rate; `None` if the rate is zero.
     pub const fn time_per_byte(self) -> Option<TimePerByte> {
         TimePerByte::new(PS_PER_BYTE_AT_1_BPS, self.0)
     }
 }
 
-/// One byte at one bit per second: 8 s, in picoseconds.
+/// The time of one byte at one bit per second, 8 s, in picoseconds.
 pub(crate) const PS_PER_BYTE_AT_1_BPS: u64 = 8_000_000_000_000;
 
 pub(crate) static BANDWIDTH: Dimension = Dimension {

@@ -12,12 +12,12 @@ use crate::{
 pub struct Bytes(u64);
 
 impl Bytes {
-    /// An amount of `bytes` bytes.
+    /// Returns an amount of `bytes` bytes.
     pub const fn new(bytes: u64) -> Self {
         Self(bytes)
     }
 
-    /// The number of bytes.
+    /// Returns the number of bytes.
     pub const fn get(self) -> u64 {
         self.0
     }
@@ -48,7 +48,7 @@ pub(crate) static BYTES: Dimension = Dimension {
     largest: "18446744073709551615 B",
 };
 
-/// The factor of a unit of bytes, with an error of its own for one of bits.
+/// Returns the factor of a unit of bytes; a unit of bits has an error of its own.
 pub(crate) fn factor(unit: Piece) -> Result<u64, Error> {
     BYTES.factor(unit).map_err(|error| {
         let bytes = unit.text.strip_suffix('b').map(|prefix| format!("{prefix}B"));

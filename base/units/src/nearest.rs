@@ -1,9 +1,9 @@
-//! The known word that a mistyped one most likely stands for.
+//! The search for the known word that a mistyped one most likely stands for.
 
-/// The word of `known` nearest to `word`, if one is near enough to suggest: at most a third of the
-/// longer word's letters (rounded up) are inserted, deleted, replaced or swapped with a neighbour,
-/// and not all of them. Letter case decides only between words that are otherwise equally near;
-/// after that, the first wins.
+/// Returns the word of `known` nearest to `word`, if one is near enough to suggest: at most a third
+/// of the longer word's letters (rounded up) are inserted, deleted, replaced or swapped with a
+/// neighbour, and not all of them. Letter case decides only between words that are otherwise
+/// equally near; after that, the first wins.
 pub fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
     let folded = letters(&word.to_lowercase());
     let exact = letters(word);
@@ -24,8 +24,9 @@ fn letters(word: &str) -> Vec<char> {
     word.chars().collect()
 }
 
-/// Damerau–Levenshtein distance in its restricted form (optimal string alignment): the number of
-/// insertions, deletions, replacements and swaps of neighbours, with no letter touched twice.
+/// Returns the Damerau–Levenshtein distance in its restricted form (optimal string alignment): the
+/// number of insertions, deletions, replacements and swaps of neighbours, with no letter touched
+/// twice.
 fn distance(a: &[char], b: &[char]) -> usize {
     let mut before = vec![0; b.len() + 1];
     let mut above: Vec<usize> = (0..=b.len()).collect();

@@ -6,11 +6,12 @@ use crate::{Error, nearest};
 
 /// A unit of some dimension.
 pub(crate) struct Unit {
-    /// How it is written.
+    /// Its symbol.
     pub name: &'static str,
-    /// How many of the dimension's smallest unit it is.
+    /// Its size in the dimension's smallest unit.
     pub factor: u64,
-    /// With how many digits after the point it may be printed; `None`: it is only read.
+    /// The number of digits after the point with which it may be printed; `None` if it is only
+    /// read.
     pub decimals: Option<u32>,
 }
 
@@ -24,9 +25,9 @@ impl Unit {
     }
 }
 
-/// What the texts of one kind of quantity have in common.
+/// The rules for the texts of one kind of quantity.
 pub(crate) struct Dimension {
-    /// What it is called in an error.
+    /// Its name in an error.
     pub quantity: &'static str,
     /// A correct text.
     pub example: &'static str,
@@ -45,9 +46,9 @@ pub(crate) struct Dimension {
 /// A number and the text of its unit, not yet looked up.
 pub(crate) struct Text<'a> {
     pub number: Number,
-    /// What stands for the number, and where.
+    /// The text of the number, with its place.
     pub digits: Piece<'a>,
-    /// What stands after the number, and where.
+    /// The text after the number, with its place.
     pub unit: Piece<'a>,
 }
 
@@ -64,7 +65,7 @@ impl<'a> Piece<'a> {
         Self { offset: offset + blanks, text: text.trim() }
     }
 
-    /// The part before byte `at` and the part from there on.
+    /// Returns the part before byte `at` and the part from there on.
     pub fn split(self, at: usize) -> (Self, Self) {
         let (left, right) = self.text.split_at(at);
         (Self::new(self.offset, left), Self::new(self.offset + at, right))
@@ -127,7 +128,7 @@ impl Dimension {
         Ok(Number { numerator: numerator / common, denominator: denominator / common })
     }
 
-    /// The factor of a unit.
+    /// Returns the factor of a unit.
     pub fn factor(&self, unit: Piece) -> Result<u64, Error> {
         let name = unit.text.replacen(['\u{b5}', '\u{3bc}'], "u", 1);
         if let Some(unit) = self.units.iter().find(|known| known.name == name) {
@@ -137,7 +138,7 @@ impl Dimension {
         Err(self.unknown(unit, &names))
     }
 
-    /// The error for a unit that is none of `names`.
+    /// Returns the error for a unit that is none of `names`.
     pub fn unknown(&self, unit: Piece, names: &[&'static str]) -> Error {
         Error::UnknownUnit {
             offset: unit.offset,
@@ -148,7 +149,7 @@ impl Dimension {
         }
     }
 
-    /// The number times `factor`, if that is whole and in range.
+    /// Returns the number times `factor`, or the error if that is not whole or out of range.
     pub fn scale(&self, text: &Text, factor: u64) -> Result<u64, Error> {
         let Number { numerator, denominator } = text.number;
         let factor = u128::from(factor);
@@ -186,8 +187,8 @@ impl Dimension {
     }
 }
 
-/// A fraction below 1 as decimals: their number, and their value as an integer. `None` if the
-/// decimals do not end within 6 digits.
+/// Returns a fraction below 1 as decimals: their number, and their value as an integer. `None` if
+/// the decimals do not end within 6 digits.
 pub(crate) fn decimals(numerator: u128, denominator: u128) -> Option<(u32, u128)> {
     (0..=6).find_map(|count| {
         let scaled = numerator * 10_u128.pow(count);
@@ -208,7 +209,7 @@ impl fmt::Display for Decimal {
     }
 }
 
-/// The greatest common divisor; the other number if one is zero.
+/// Returns the greatest common divisor; the other number if one is zero.
 pub(crate) const fn gcd(mut a: u128, mut b: u128) -> u128 {
     while b != 0 {
         (a, b) = (b, a % b);

@@ -18,10 +18,10 @@ pub struct TimePerByte {
 }
 
 impl TimePerByte {
-    /// No time at all.
+    /// A rate at which bytes take no time.
     pub const ZERO: Self = Self { ps: 0, bytes: 1 };
 
-    /// `ps` picoseconds for every `bytes` bytes, in lowest terms; `None` if `bytes` is zero.
+    /// Returns the rate of `ps` picoseconds for every `bytes` bytes; `None` if `bytes` is zero.
     pub const fn new(ps: u64, bytes: u64) -> Option<Self> {
         if bytes == 0 {
             return None;
@@ -33,12 +33,12 @@ impl TimePerByte {
         Some(Self { ps: ps / a, bytes: bytes / a })
     }
 
-    /// The fraction as (picoseconds, bytes), in lowest terms.
+    /// Returns the fraction as (picoseconds, bytes), in lowest terms.
     pub const fn parts(self) -> (u64, u64) {
         (self.ps, self.bytes)
     }
 
-    /// The time that `bytes` bytes take, rounded once to the nearest picosecond (half up);
+    /// Returns the time that `bytes` bytes take, rounded once to the nearest picosecond (half up);
     /// [`Time::MAX`] past the range.
     #[inline]
     pub fn cost(self, bytes: u64) -> Time {

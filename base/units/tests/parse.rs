@@ -1,4 +1,5 @@
-//! What is read, and the errors for what is not. Every value is worked out by hand.
+//! The texts that are read, and the errors for those that are not. Every value is worked out by
+//! hand.
 
 use units::{Bandwidth, Bytes, Error, Time, TimePerByte};
 

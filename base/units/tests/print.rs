@@ -1,4 +1,4 @@
-//! What is printed, and that it reads back as the same value.
+//! The printed form of quantities, which reads back as the same value.
 
 use std::fmt::{Debug, Display};
 use std::str::FromStr;
