@@ -161,7 +161,7 @@ fn open_mpi_chooses_unless_told_otherwise() {
     assert_eq!(usual, run("--collectives openmpi"));
     let smpi = run("--collectives smpi_default");
     assert_ne!(usual.0, smpi.0);
-    assert_eq!(smpi.1, "allreduce by redbcast: the choice of smpi_default");
+    assert_eq!(smpi.1, "allreduce by default: the choice of smpi_default");
     let named = run("--algorithm rdb");
     assert_eq!(named.1, "allreduce by rdb: workload.algorithm = \"rdb\"");
     let printed = folder.heddle("run collective:allreduce --size 1MiB --ranks 16 --print-config");
