@@ -203,7 +203,6 @@ fn mistakes() {
             format!("run pattern:gather {network} --cfg network/crosstrafic:no"),
             "did you mean network/crosstraffic?",
         ),
-        (format!("run pattern:gather {network} --cfg network/optim:Full"), "one solver"),
         (format!("run pattern:gather {network} --cfg smpi/os"), "NAME:VALUE"),
         (
             format!("run pattern:gather {network} --set loggops.L=1us"),

@@ -382,7 +382,7 @@ fn shared(operation: Collective, arguments: &mut Arguments, ranks: u64) -> Share
 }
 
 /// The leaders of two groups that are to have an intercommunicator tell each other who is in them,
-/// four bytes a rank and four for the communicator; then each group has a collective of its own.
+/// four bytes a rank and eight for the communicator; then each group has a collective of its own.
 /// Gives the leader's messages.
 fn leaders(
     compiler: &mut Compiler,
@@ -400,7 +400,7 @@ fn leaders(
     let Some(peer) = compiler.peer(compiler.communicator(stream, peers)?, remote)? else {
         return Ok(SmallVec::new());
     };
-    let bytes = |ranks: u32| 4 * (1 + u64::from(ranks));
+    let bytes = |ranks: u32| 8 + 4 * u64::from(ranks);
     let send = compiler.send(peer, peers, Purpose::Leaders(tag), bytes(local.local.len()));
     let receive = compiler.receive(peer, peers, Purpose::Leaders(tag), bytes(others));
     both(compiler, send);
