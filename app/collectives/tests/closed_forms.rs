@@ -106,7 +106,7 @@ fn allreduce() {
         let parts = 2 * (n - 1) * M;
         let leaders = inside_bytes + 2 * (nodes - 1) * M;
         match name {
-            "redbcast" | "openmpi_linear" | "ompi_nonoverlapping" | "smp_binomial" => {
+            "default" | "redbcast" | "openmpi_linear" | "ompi_nonoverlapping" | "smp_binomial" => {
                 (2 * (n - 1), parts)
             }
             "smp_binomial_pipeline" => (16 * (n - 1), parts),

@@ -232,10 +232,10 @@ fn sleep_is_not_scaled() {
     assert_eq!(ops, [&[(8, false), (2 * ms, false), (3 * ms, true)], &end[..]].concat());
     let places: Vec<_> = compiled.marks[0].iter().map(|mark| (mark.first, mark.before)).collect();
     assert_eq!(places, [(2, 1), (4, 3)]);
-    // The send waits for the computation, that for the sleep; the end for its sleep and the send;
-    // the sleep for the send's start.
+    // The send waits for the computation, that for the sleep; the computation before the end for its
+    // sleep, which waits for the send's start; the end for that computation and for the send.
     let waits: Vec<_> = (0..image.ops(0)).map(|op| image.dependencies(0, op)).collect();
-    assert_eq!(waits, [1, 1, 0, 2, 1]);
+    assert_eq!(waits, [1, 1, 0, 1, 1, 2]);
 }
 
 /// 4e16 operations and 4e16 of a reduction would take longer than 213 days at 1 Gflop/s; a host a
