@@ -75,8 +75,7 @@ fn settings_of_a_ladder() {
     let some = folder
         .heddle("ladder pattern:gather --ranks 4 --topology star:hosts=4 --set network.mtu=2KiB");
     assert_eq!(some.code, 0, "{}", some.stderr);
-    let expected =
-        "warning: used by some models of the ladder only: network.topology, network.mtu";
+    let expected = "warning: used by some models of the ladder only: network.topology, network.mtu";
     assert!(some.stderr.contains(expected), "{}", some.stderr);
     let none = folder.heddle("ladder pattern:gather --ranks 4 --set network.mtu=2KiB");
     assert_eq!(none.code, 2, "{}", none.stderr);
