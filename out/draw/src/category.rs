@@ -37,23 +37,34 @@ const LEFT: f64 = 70.0;
 const TOP: f64 = 34.0;
 const RIGHT: f64 = 140.0;
 const BOTTOM: f64 = 52.0;
-/// Extent of the plot within the margins.
-const PLOT: (f64, f64) = (WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM);
+/// Height of the plot within the margins.
+const PLOT: f64 = HEIGHT - TOP - BOTTOM;
+
+/// Width of a character of an axis label.
+const CHARACTER: f64 = 6.6;
+/// Height of a line of text, which names that are not level must be apart.
+const LINE: f64 = 14.0;
+/// Sine and cosine of 40 degrees, by which names are turned that do not fit beside each other.
+const TURN: (f64, f64) = (0.643, 0.766);
 
 /// Places of values and names in the drawing.
 struct Scale {
     axis: Axis,
+    /// Where the plot begins, right of the values of its axis.
+    left: f64,
     /// Width of a place.
     room: f64,
+    /// Room that turned names take below the plot, if they are turned.
+    turned: Option<f64>,
 }
 
 impl Scale {
     fn x(&self, place: usize) -> f64 {
-        LEFT + (place as f64 + 0.5) * self.room
+        self.left + (place as f64 + 0.5) * self.room
     }
 
     fn y(&self, value: f64) -> f64 {
-        TOP + PLOT.1 * (1.0 - value / self.axis.end())
+        TOP + PLOT * (1.0 - value / self.axis.end())
     }
 }
 
@@ -61,12 +72,16 @@ impl CategoryChart {
     /// Draws the chart as SVG.
     pub fn draw(&self) -> String {
         let values = self.lines.iter().flat_map(|line| &line.points).flatten();
-        let scale = Scale {
-            axis: Axis::over(values.copied()),
-            room: PLOT.0 / self.places.len().max(1) as f64,
-        };
+        let axis = Axis::over(values.copied());
+        let digits = axis.ticks().map(|value| number(value).len()).max().unwrap_or(0);
+        let left = LEFT.max(34.0 + CHARACTER * digits as f64);
+        let room = (WIDTH - left - RIGHT) / self.places.len().max(1) as f64;
+        let longest = self.places.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+        let longest = longest as f64 * CHARACTER;
+        let turned = (longest + CHARACTER > room).then_some(longest * TURN.0);
+        let scale = Scale { axis, left, room, turned };
         let mut svg = format!(
-            "<text x=\"{LEFT}\" y=\"20\" font-size=\"14\">{}</text>\n",
+            "<text x=\"{left:.0}\" y=\"20\" font-size=\"14\">{}</text>\n",
             escaped(&self.title)
         );
         svg += &self.axes(&scale);
@@ -76,42 +91,48 @@ impl CategoryChart {
                 svg += &legend(index, &line.name, colour);
             }
         }
-        document((WIDTH, HEIGHT), " font-size=\"12\"", "", &svg)
+        let height = HEIGHT + scale.turned.unwrap_or(0.0).round();
+        document((WIDTH, height), " font-size=\"12\"", "", &svg)
     }
 
     /// Lines across the plot at the ticks, the names of places, and the labels of both axes.
     fn axes(&self, scale: &Scale) -> String {
         let mut svg = String::new();
+        let (left, width) = (scale.left, WIDTH - scale.left - RIGHT);
         for value in scale.axis.ticks() {
             let at = scale.y(value);
             // Writing to a string cannot fail.
             let _ = writeln!(
                 svg,
-                "<path d=\"M{LEFT} {at:.1}h{}\" stroke=\"#ddd\"/><text x=\"{:.0}\" y=\"{:.1}\" \
+                "<path d=\"M{left:.0} {at:.1}h{width:.0}\" stroke=\"#ddd\"/><text x=\"{:.0}\" y=\"{:.1}\" \
                  text-anchor=\"end\" fill=\"#444\">{}</text>",
-                PLOT.0,
-                LEFT - 6.0,
+                left - 6.0,
                 at + 4.0,
                 number(value)
             );
         }
-        for (place, name) in self.places.iter().enumerate() {
-            let _ = writeln!(
-                svg,
-                "<text x=\"{:.1}\" y=\"{:.0}\" text-anchor=\"middle\" fill=\"#444\">{}</text>",
-                scale.x(place),
-                HEIGHT - BOTTOM + 18.0,
-                escaped(name)
-            );
+        // Turned names are as far apart as their room, seen from their side.
+        let every = if scale.turned.is_some() { LINE / (scale.room * TURN.0) } else { 1.0 };
+        #[allow(clippy::cast_sign_loss, reason = "at least 1")]
+        let every = every.ceil().max(1.0) as usize;
+        for (place, name) in self.places.iter().enumerate().step_by(every) {
+            let (x, y) = (scale.x(place), HEIGHT - BOTTOM + 18.0);
+            let at = match scale.turned {
+                Some(_) => format!(
+                    "transform=\"translate({x:.1} {y:.0}) rotate(-40)\" text-anchor=\"end\""
+                ),
+                None => format!("x=\"{x:.1}\" y=\"{y:.0}\" text-anchor=\"middle\""),
+            };
+            let _ = writeln!(svg, "<text {at} fill=\"#444\">{}</text>", escaped(name));
         }
         let _ = writeln!(
             svg,
             "<text x=\"{:.0}\" y=\"{:.0}\" text-anchor=\"middle\">{}</text>\n\
              <text transform=\"translate(16 {:.0}) rotate(-90)\" text-anchor=\"middle\">{}</text>",
-            LEFT + PLOT.0 / 2.0,
-            HEIGHT - 12.0,
+            left + width / 2.0,
+            HEIGHT - 12.0 + scale.turned.unwrap_or(0.0),
             escaped(&self.x),
-            TOP + PLOT.1 / 2.0,
+            TOP + PLOT / 2.0,
             escaped(&self.y)
         );
         svg
@@ -178,5 +199,16 @@ mod tests {
             svg.contains("cx=\"155.0\" cy=\"191.0\"") && svg.contains("cx=\"495.0\" cy=\"34.0\"")
         );
         assert_eq!(svg.matches("<circle").count(), 2);
+    }
+
+    /// 30 places are 17 wide, less than their names: these are turned, and as 14 / sin 40 degrees is
+    /// 22, every second one is shown.
+    #[test]
+    fn names_do_not_overlap() {
+        let places: Vec<String> = (0..30).map(|n| format!("{n} KiB")).collect();
+        let line = Line { name: String::new(), points: vec![Some(1.0); 30] };
+        let svg = CategoryChart { places, lines: vec![line], ..CategoryChart::default() }.draw();
+        assert_eq!(svg.matches("rotate(-40)").count(), 15);
+        assert!(svg.contains(">28 KiB<") && !svg.contains(">29 KiB<"));
     }
 }

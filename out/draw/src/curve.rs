@@ -30,6 +30,8 @@ pub struct CurveChart {
 }
 
 const SIZE: (f64, f64) = (640.0, 360.0);
+/// Width of a digit.
+const CHARACTER: f64 = 6.2;
 /// Left, top, right, bottom.
 const MARGIN: [f64; 4] = [60.0, 30.0, 15.0, 45.0];
 
@@ -40,6 +42,9 @@ impl CurveChart {
         let across = Axis::over(points().map(|point| point.0));
         let up = Axis::over(points().map(|point| point.1));
         let [left, top, right, bottom] = MARGIN;
+        // The values of the vertical axis stand between its label and the plot.
+        let longest = up.ticks().map(|value| number(value).len()).max().unwrap_or(0);
+        let left = left.max(30.0 + CHARACTER * longest as f64);
         let (width, height) = (SIZE.0 - left - right, SIZE.1 - top - bottom);
         let x = |value: f64| left + value / across.end() * width;
         let y = |value: f64| top + height - value / up.end() * height;
@@ -49,7 +54,12 @@ impl CurveChart {
             escaped(&self.title)
         );
         let base = top + height;
-        for value in across.ticks() {
+        // Values that would overlap their neighbours are left out.
+        let widest = across.ticks().map(|value| number(value).len()).max().unwrap_or(0);
+        let room = width / (across.ticks().count() - 1).max(1) as f64;
+        #[allow(clippy::cast_sign_loss, reason = "widths are positive")]
+        let every = (CHARACTER * (widest + 1) as f64 / room).ceil() as usize;
+        for value in across.ticks().step_by(every.max(1)) {
             let at = x(value);
             svg += &tick(value, &format!("M{at:.1} {top}V{base}"), "middle", (at, base + 14.0));
         }
@@ -111,5 +121,17 @@ mod tests {
         let svg = CurveChart { title: text("t"), x: text("x"), y: text("y"), curves }.draw();
         assert!(svg.contains("points=\"60.0,315.0 342.5,30.0 625.0,172.5\""), "{svg}");
         assert!(svg.contains("a &lt; b"));
+    }
+
+    /// Steps of 200000 up to 1400000 are 8 numbers of at most 7 digits, 6.2 wide each: the axis is
+    /// 30 + 43.4 from the edge.
+    #[test]
+    fn long_numbers_do_not_overlap() {
+        let points = vec![(0.0, 0.0), (14e5, 14e5)];
+        let curves = vec![Curve { name: "a".into(), points }];
+        let chart = CurveChart { title: String::new(), x: "x".into(), y: "y".into(), curves };
+        let svg = chart.draw();
+        assert!(svg.contains("points=\"73.4,315.0 625.0,30.0\""), "{svg}");
+        assert_eq!(svg.matches("text-anchor=\"middle\" x=").count(), 8);
     }
 }

@@ -16,6 +16,11 @@ pub enum Symbol {
     Box,
 }
 
+/// The width of a box around a label.
+pub fn box_width(label: &str) -> f64 {
+    (label.chars().count() as f64 * 4.6 + 5.0).max(22.0)
+}
+
 /// A node of a diagram.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
@@ -45,14 +50,32 @@ pub enum Stroke {
     },
 }
 
-/// A straight line between two places.
+/// A line between two places.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Connection {
     /// Where it begins and ends.
     pub ends: [(f64, f64); 2],
+    /// How far its middle is from the straight line, to the left of someone who goes along it.
+    pub bend: f64,
     /// Its style.
     pub stroke: Stroke,
 }
+
+/// What the colours of connections mean, below the nodes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Legend {
+    /// What is shown.
+    pub title: String,
+    /// Colours, as SVG writes them, and their texts.
+    pub colours: Vec<(String, String)>,
+}
+
+/// More connections than this are thin.
+const MANY: usize = 300;
+/// Width of a colour in the legend.
+const SWATCH: f64 = 44.0;
+/// Height of the legend.
+const LEGEND: f64 = 34.0;
 
 /// Nodes in front of connections. The drawing is as large as its nodes need.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -63,6 +86,8 @@ pub struct Diagram {
     pub connections: Vec<Connection>,
     /// The nodes.
     pub nodes: Vec<Node>,
+    /// The meaning of colours, where they have one.
+    pub legend: Option<Legend>,
 }
 
 impl Diagram {
@@ -72,14 +97,21 @@ impl Diagram {
             let most = self.nodes.iter().map(|node| of(node.at)).fold(0.0, f64::max);
             (most + MARGIN).round_ties_even()
         };
-        let size = (end(|at| at.0), end(|at| at.1));
-        let mut svg = String::from("<g stroke=\"#8aa\">\n");
+        let (width, height) = (end(|at| at.0), end(|at| at.1));
+        // Many lines are thin, so that they can be told apart.
+        let thin = if self.connections.len() > MANY { " stroke-width=\"0.5\"" } else { "" };
+        let mut svg = format!("<g stroke=\"#8aa\"{thin}>\n");
         for connection in &self.connections {
             svg += &connection.draw();
         }
         svg += "</g>\n";
         for node in &self.nodes {
             svg += &node.draw();
+        }
+        let mut size = (width, height);
+        if let Some(legend) = &self.legend {
+            svg += &legend.draw(height);
+            size = (width.max(legend.width()), height + LEGEND);
         }
         let title = format!("<title>{}</title>\n", escaped(&self.title));
         document(size, " font-size=\"8\" text-anchor=\"middle\"", &title, &svg)
@@ -98,7 +130,47 @@ impl Connection {
                 escaped(text)
             ),
         };
-        format!("<line x1=\"{ax:.1}\" y1=\"{ay:.1}\" x2=\"{bx:.1}\" y2=\"{by:.1}\"{rest}\n")
+        let length = (bx - ax).hypot(by - ay);
+        if self.bend == 0.0 || length == 0.0 {
+            return format!(
+                "<line x1=\"{ax:.1}\" y1=\"{ay:.1}\" x2=\"{bx:.1}\" y2=\"{by:.1}\"{rest}\n"
+            );
+        }
+        // The middle of the curve is half as far from the line as its control point.
+        let (across, along) = ((by - ay) / length, (ax - bx) / length);
+        let x = f64::midpoint(ax, bx) + 2.0 * self.bend * across;
+        let y = f64::midpoint(ay, by) + 2.0 * self.bend * along;
+        let rest = rest.replace("</line>", "</path>");
+        format!("<path d=\"M{ax:.1} {ay:.1}Q{x:.1} {y:.1} {bx:.1} {by:.1}\" fill=\"none\"{rest}\n")
+    }
+}
+
+impl Legend {
+    fn width(&self) -> f64 {
+        2.0 * MARGIN + SWATCH * self.colours.len() as f64
+    }
+
+    /// A row of colours with their texts, from a height on.
+    fn draw(&self, top: f64) -> String {
+        let mut svg = format!(
+            "<text x=\"{MARGIN}\" y=\"{top}\" text-anchor=\"start\" font-size=\"9\">{}</text>\n",
+            escaped(&self.title)
+        );
+        for (place, (colour, text)) in self.colours.iter().enumerate() {
+            let x = MARGIN + SWATCH * place as f64;
+            // Writing to a string cannot fail.
+            let _ = writeln!(
+                svg,
+                "<path d=\"M{x} {:.0}h{SWATCH}\" stroke=\"{}\" stroke-width=\"8\"/><text x=\"{}\" \
+                 y=\"{:.0}\">{}</text>",
+                top + 9.0,
+                escaped(colour),
+                x + SWATCH / 2.0,
+                top + 23.0,
+                escaped(text)
+            );
+        }
+        svg
     }
 }
 
@@ -115,10 +187,11 @@ impl Node {
             ),
             Symbol::Box => writeln!(
                 svg,
-                "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"22\" height=\"12\" fill=\"#fd8\" \
+                "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{}\" height=\"12\" fill=\"#fd8\" \
                  stroke=\"#963\"/><text x=\"{x:.1}\" y=\"{:.1}\"><title>{name}</title>{}</text>",
-                x - 11.0,
+                x - box_width(&self.label) / 2.0,
                 y - 6.0,
+                box_width(&self.label),
                 y + 3.0,
                 escaped(&self.label)
             ),

@@ -19,4 +19,4 @@ mod topology;
 pub use self::topology::{heat_map, topology};
 pub use category::{CategoryChart, Line};
 pub use curve::{Curve, CurveChart};
-pub use diagram::{Connection, Diagram, Node, Stroke, Symbol};
+pub use diagram::{Connection, Diagram, Legend, Node, Stroke, Symbol};

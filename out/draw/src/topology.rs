@@ -1,4 +1,4 @@
-//! A topology as a diagram: trees by level, grids of two dimensions as grids, the rest in a circle.
+//! A topology as a diagram: trees by level, grids as grids, the rest in a circle.
 
 mod layout;
 
@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 
 use ::topology::{Graph, Topology};
 
-use crate::diagram::{Connection, Diagram, Node, Stroke, Symbol};
-use layout::{MOST_HOSTS, places};
+use crate::diagram::{Connection, Diagram, Legend, Node, Stroke, Symbol};
+use layout::{bend, places};
 
 /// Draws a topology. Broken links are dashed.
 pub fn topology(topology: &Topology) -> String {
@@ -21,7 +21,13 @@ pub fn heat_map(topology: &Topology, shares: &[f64]) -> String {
         let share = shares.get(link).copied().unwrap_or(0.0);
         Stroke::Marked { colour: colour(share), text: format!("{:.1} %", share * 100.0) }
     };
-    diagram(topology, stroke).draw()
+    let step = |tenths: u32| (colour(f64::from(tenths) / 10.0), format!("{} %", tenths * 10));
+    let mut colours: Vec<_> = (0..=10).step_by(2).map(step).collect();
+    if !topology.is_intact() {
+        colours.push(("#c33".to_owned(), "broken".to_owned()));
+    }
+    let title = "utilisation of each link, in its busier direction".to_owned();
+    Diagram { legend: Some(Legend { title, colours }), ..diagram(topology, stroke) }.draw()
 }
 
 /// Lays a topology out; `stroke` says how a working link is drawn.
@@ -32,9 +38,15 @@ fn diagram(topology: &Topology, stroke: impl Fn(usize) -> Stroke) -> Diagram {
     let connections = graph.links().iter().enumerate().filter_map(|(number, link)| {
         let [a, b] = link.ends.map(|plug| place(plug.device));
         let stroke = if link.up { stroke(number) } else { Stroke::Broken };
-        Some(Connection { ends: [a?, b?], stroke })
+        Some(Connection { ends: [a?, b?], bend: bend(topology, link), stroke })
     });
-    let nodes = (0..graph.devices()).filter_map(|device| Some(node(graph, device, place(device)?)));
+    let shown = (0..graph.hosts()).any(|host| place(host).is_some());
+    let nodes = (0..graph.devices()).filter_map(|device| {
+        let at = place(device)?;
+        let (name, label) = (graph.name(device).to_owned(), label(graph, device, shown));
+        let symbol = if graph.is_host(device) { Symbol::Dot } else { Symbol::Box };
+        Some(Node { at, symbol, name, label })
+    });
     Diagram {
         title: format!(
             "{} hosts, {} switches, {} links",
@@ -44,21 +56,18 @@ fn diagram(topology: &Topology, stroke: impl Fn(usize) -> Stroke) -> Diagram {
         ),
         connections: connections.collect(),
         nodes: nodes.collect(),
+        legend: None,
     }
 }
 
-/// A host as a dot, a switch as a box; with the number of its hosts if they are left out.
-fn node(graph: &Graph, device: u32, at: (f64, f64)) -> Node {
-    let name = graph.name(device).to_owned();
-    if graph.is_host(device) {
-        return Node { at, symbol: Symbol::Dot, name, label: String::new() };
-    }
+/// The text in the box of a switch: its name, with the number of its hosts unless they are shown.
+fn label(graph: &Graph, device: u32, hosts_shown: bool) -> String {
+    let name = graph.name(device);
     let hosts = graph.neighbours(device).filter(|(_, end)| graph.is_host(end.device));
-    let label = match hosts.count() {
-        count if count > 0 && graph.hosts() > MOST_HOSTS => format!("{name} ({count})"),
-        _ => name.clone(),
-    };
-    Node { at, symbol: Symbol::Box, name, label }
+    match hosts.count() {
+        count if count > 0 && !hosts_shown => format!("{name} ({count})"),
+        _ => name.to_owned(),
+    }
 }
 
 /// Returns the colour of a share: light grey for 0, orange for a half, red for 1.

@@ -34,7 +34,8 @@ fn every_shape_has_places_for_its_devices() {
     }
 }
 
-/// Links have the colour of their share, and a broken link has none.
+/// Links have the colour of their share, and a broken link has none. The legend has each colour
+/// once.
 #[test]
 fn heat_maps_colour_links() {
     let mut topology = parse("H8_S6").unwrap();
@@ -42,8 +43,67 @@ fn heat_maps_colour_links() {
     let svg = draw::heat_map(&topology, &[1.0; 16]);
     assert_eq!(
         [count(&svg, "#c8141e"), count(&svg, "100.0 %"), count(&svg, "dasharray")],
-        [15, 15, 1]
+        [16, 15, 1]
     );
+    assert_eq!([count(&svg, ">100 %<"), count(&svg, ">broken<")], [1, 1]);
     let cold = draw::heat_map(&topology, &[]);
-    assert_eq!(count(&cold, "#dce1e6"), 15);
+    assert_eq!(count(&cold, "#dce1e6"), 16);
+}
+
+/// Where the elements of a drawing are that have two attributes.
+fn all_at(svg: &str, element: &str, keys: [&str; 2]) -> Vec<(f64, f64)> {
+    let value = |text: &str, key: &str| {
+        let rest = text.split_once(&format!(" {key}=\"")).unwrap().1;
+        rest.split('"').next().unwrap().parse::<f64>().unwrap()
+    };
+    let found =
+        svg.split(element).skip(1).filter(|text| text.starts_with(&format!(" {}", keys[0])));
+    found.map(|text| (value(text, keys[0]), value(text, keys[1]))).collect()
+}
+
+/// Rings of a torus are closed by curves: 2 x 4 in a 4x4 torus, and for each of 3 dimensions 9 in a
+/// 3x3x3 torus; a mesh has none. In a 4x4 HyperX 3 links of each of 8 lines pass over switches.
+#[test]
+fn links_that_pass_over_switches_bend() {
+    for (spec, curves) in [
+        ("torus:dims=4x4", 8),
+        ("torus:dims=3x3x3", 27),
+        ("mesh:dims=4x4x4", 0),
+        ("hyperx:dims=4x4", 24),
+        ("ring:switches=6", 0),
+    ] {
+        let svg = draw::topology(&parse(spec).unwrap());
+        assert_eq!(count(&svg, "<path"), curves, "{spec}");
+    }
+}
+
+/// Boxes do not touch each other, nor do dots, and all of it fits on a page of 3200 by 2500.
+#[test]
+fn large_topologies_can_be_read() {
+    for spec in [
+        "torus:dims=8x8x8",
+        "torus:dims=4x4x4,hosts=2",
+        "torus:dims=3x3x3x3",
+        "hypercube:dimensions=6",
+        "hyperx:dims=4x4x4",
+        "H512_S48",
+        "fat-tree:levels=3,radix=12",
+        "fat-tree:levels=2,radix=40",
+        "k-ary-n-tree:k=2,n=6",
+        "rails:rails=8,hosts=32,units=4,spines=8",
+    ] {
+        let svg = draw::topology(&parse(spec).unwrap());
+        let mut boxes = all_at(&svg, "<rect", ["x", "y"]);
+        let mut dots = all_at(&svg, "<circle", ["cx", "cy"]);
+        assert!(!boxes.is_empty(), "{spec}");
+        for (places, (wide, high)) in [(&mut boxes, (22.0, 12.0)), (&mut dots, (8.0, 8.0))] {
+            places.sort_by(|a, b| a.partial_cmp(b).unwrap());
+            for (index, a) in places.iter().enumerate() {
+                assert!(a.0 < 3200.0 && a.1 < 2500.0, "{spec}: {a:?}");
+                for b in places[index + 1..].iter().take_while(|b| b.0 - a.0 < wide) {
+                    assert!((b.1 - a.1).abs() >= high, "{spec}: {a:?} and {b:?}");
+                }
+            }
+        }
+    }
 }
