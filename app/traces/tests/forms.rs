@@ -208,16 +208,17 @@ fn communicators_made_of_two_groups() {
     assert_eq!(finish(&traces, &Options::default()), [4, 5, 4]);
 }
 
-/// Local communicator and leader, common one, other leader, tag, the new one. Rank 2 hears at 3 who
-/// is in the other group, and rank 0 at 4 who is in its own; it meets rank 1, which waits since 2,
-/// by a message each, at 5.
+/// Local communicator and leader, common one, other leader, tag, the new one. The leaders tell each
+/// other 8 bytes of the communicator and 4 for each member. Rank 2 hears at 3 who is in the other
+/// group, and rank 0 at 4 who is in its own; it meets rank 1, which waits since 2, by a message each,
+/// at 5.
 #[test]
 fn two_groups_get_a_communicator() {
     let made = |local, other| vec![local, 0, 0, other, 9, 7];
     let traces = one_after_the_other("MPI_Intercomm_create", [made(8, 2), made(8, 2), made(1, 0)]);
-    let leader = [(Send, 2, 12), (Recv, 2, 8), (Send, 1, 1), (Recv, 1, 1)];
+    let leader = [(Send, 2, 16), (Recv, 2, 12), (Send, 1, 1), (Recv, 1, 1)];
     assert_eq!(messages(&traces, 0), leader);
-    assert_eq!(messages(&traces, 2), [(Send, 0, 8), (Recv, 0, 12)]);
+    assert_eq!(messages(&traces, 2), [(Send, 0, 12), (Recv, 0, 16)]);
     assert_eq!(finish(&traces, &Options::default()), [4, 5, 3]);
 }
 
