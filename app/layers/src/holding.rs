@@ -91,7 +91,7 @@ pub enum Obstacle {
         /// By which function.
         function: String,
     },
-    /// It has parallel regions of OpenMP, in which ranks must not call MPI.
+    /// It has parallel regions of OpenMP, in which only the first thread of a team may call MPI.
     Regions {
         /// Which file.
         file: PathBuf,
@@ -120,9 +120,10 @@ impl Obstacle {
         matches!(self, Self::Interpreter | Self::Static | Self::Rights | Self::Sanitizer)
     }
 
-    /// Whether the program gets to know of it when it runs, by what MPI answers.
-    pub fn is_answered(&self) -> bool {
-        matches!(self, Self::Levels { .. })
+    /// Whether the run tells of it when it happens: MPI by its answer, the holder of the ranks with
+    /// a warning or an error.
+    pub fn is_noticed(&self) -> bool {
+        matches!(self, Self::Levels { .. } | Self::Threads { .. } | Self::Regions { .. })
     }
 }
 
@@ -148,9 +149,11 @@ impl fmt::Display for Obstacle {
                  {} imports {function}",
                 file.display()
             ),
-            Self::Regions { file, function } => {
-                write!(f, "threads must not call MPI: {} imports {function}", file.display())
-            }
+            Self::Regions { file, function } => write!(
+                f,
+                "only the first thread of a team may call MPI: {} imports {function}",
+                file.display()
+            ),
             Self::Levels { file, function } => write!(
                 f,
                 "{function}, which {} imports, gives MPI_THREAD_FUNNELED where MPI_THREAD_SERIALIZED or MPI_THREAD_MULTIPLE is asked for",

@@ -24,9 +24,7 @@ fn conforms() {
 /// waits for the first.
 #[test]
 fn messages_wait_for_each_other() {
-    let messages = [0, 1].map(|host| {
-        (Time::ZERO, Transfer::new(HostId(host), HostId(2), 1000))
-    });
+    let messages = [0, 1].map(|host| (Time::ZERO, Transfer::new(HostId(host), HostId(2), 1000)));
     let delivered = conformance::together(&bus(3), 3, &messages);
     assert_eq!(delivered, [1_000_000, 1_800_000].map(Time::from_ps));
 }

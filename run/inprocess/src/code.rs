@@ -42,3 +42,34 @@ impl Code {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lines as in proc(5), `smaps`.
+    #[test]
+    fn mappings_that_are_only_read() {
+        let code = "55d0a000-55d0b000 r-xp 00001000 08:02 173521 /usr/bin/program";
+        assert_eq!(begins(code), Some((0x55d0_a000, 0x55d0_b000)));
+        for other in [
+            "55d0a000-55d0b000 rw-p 00001000 08:02 173521 /usr/bin/program",
+            "55d0a000-55d0b000 r--p 00000000 00:00 0",
+            "55d0a000-55d0b000 r-xp 00000000 00:00 0 [vdso]",
+            "Anonymous:             0 kB",
+            "",
+        ] {
+            assert_eq!(begins(other), None, "{other}");
+        }
+    }
+
+    /// Code runs on after its pages were given back.
+    #[test]
+    fn pages_come_back() {
+        let code = Code::find();
+        let here = pages_come_back as fn() as usize;
+        assert!(code.0.iter().any(|(start, end)| (*start..*end).contains(&here)));
+        code.give_back();
+        assert_eq!(begins("no mapping"), None);
+    }
+}

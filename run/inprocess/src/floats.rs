@@ -62,3 +62,32 @@ impl Environment {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    unsafe extern "C" {
+        safe fn fesetround(mode: i32) -> i32;
+        safe fn fegetround() -> i32;
+    }
+    /// `FE_UPWARD` of the C library.
+    const UPWARD: i32 = if cfg!(target_arch = "x86_64") { 0x800 } else { 0x40_0000 };
+
+    /// What the C library sets is taken over, and comes back: a third of 1 is larger when it is
+    /// rounded up, and as ever afterwards.
+    #[test]
+    fn rounding_comes_back() {
+        let third = || std::hint::black_box(1.0_f64) / std::hint::black_box(3.0);
+        let (before, nearest) = (Environment::now(), third());
+        assert_eq!(fesetround(UPWARD), 0);
+        let (upward, larger) = (Environment::now(), third());
+        before.set();
+        assert_eq!((fegetround(), third().to_bits()), (0, nearest.to_bits()));
+        upward.set();
+        assert_eq!((fegetround(), third().to_bits()), (UPWARD, larger.to_bits()));
+        assert!(larger > nearest);
+        before.set();
+        assert_eq!(Environment::now(), before);
+    }
+}

@@ -174,3 +174,29 @@ extern "C" fn kill(process: libc::pid_t, signal: c_int) -> c_int {
     // SAFETY: it only asks.
     if process == unsafe { libc::getpid() } { send(signal, real) } else { real() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    extern "C" fn handler(_: c_int) {}
+
+    /// Before there are ranks, an action is the C library's; then what is asked for is kept by
+    /// rank, and comes back, and the signal's own action stays.
+    #[test]
+    fn actions_of_ranks() {
+        let signal_number = libc::SIGHUP;
+        let own = handler as extern "C" fn(c_int) as libc::sighandler_t;
+        assert_eq!(signal(signal_number, libc::SIG_IGN), libc::SIG_DFL);
+        assert_eq!(signal(signal_number, libc::SIG_DFL), libc::SIG_IGN);
+        keep();
+        assert_eq!(signal(signal_number, own), libc::SIG_DFL);
+        assert_eq!(signal(signal_number, libc::SIG_IGN), own);
+        let mut old = by_default();
+        // SAFETY: a place for the action.
+        assert_eq!(unsafe { sigaction(signal_number, ptr::null(), &raw mut old) }, 0);
+        assert_eq!(old.sa_sigaction, libc::SIG_IGN);
+        // Of others, nothing is kept.
+        assert_eq!((kept(libc::SIGUSR1), kept(libc::SIGTERM)), (None, Some(2)));
+    }
+}

@@ -139,3 +139,44 @@ fn exceptions() -> Option<*mut u8> {
     let get: extern "C" fn() -> *mut u8 = symbol(c"__cxa_get_globals")?;
     Some(get())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An image of two parts, of 3 and 5 bytes, of which nothing else knows.
+    fn of(first: &mut [u8; 3], second: &mut [u8; 5]) -> Image {
+        let part = |bytes: &mut [u8]| Part {
+            start: bytes.as_mut_ptr(),
+            length: bytes.len(),
+            has_pages: false,
+        };
+        Image { parts: vec![part(first), part(second)], ..Image::none() }
+    }
+
+    /// A copy holds one part behind the other, and puts each where it was.
+    #[test]
+    fn copies_come_back() {
+        let (mut first, mut second) = (*b"abc", *b"defgh");
+        let image = of(&mut first, &mut second);
+        let mut copy = vec![0; image.size()];
+        image.save(&mut copy);
+        assert_eq!(copy, b"abcdefgh");
+        image.restore(b"12345678");
+        assert_eq!((&first, &second), (b"123", b"45678"));
+        // What is too short fills as much as it has.
+        image.restore(b"xyzw");
+        assert_eq!((&first, &second), (b"xyz", b"w5678"));
+    }
+
+    #[test]
+    fn places_in_a_copy() {
+        let (mut first, mut second) = (*b"abc", *b"defgh");
+        let (start, next) = (first.as_ptr().addr(), second.as_ptr().addr());
+        let image = of(&mut first, &mut second);
+        assert_eq!(image.offset(start + 2), Some(2));
+        assert_eq!((image.offset(next), image.offset(next + 4)), (Some(3), Some(7)));
+        assert_eq!(image.offset(next + 5).filter(|_| next + 5 != start), None);
+        assert_eq!(image.places(), [start..start + 3, next..next + 5]);
+    }
+}

@@ -93,3 +93,34 @@ pub fn exchange(before: Option<usize>, now: usize) {
         }
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The values of a key that two ranks have in common are exchanged with the ranks; a rank that
+    /// does not use it finds nothing.
+    #[test]
+    fn values_are_exchanged() {
+        let mut key = 0;
+        // SAFETY: a place for a key; outside of ranks it is the C library's.
+        assert_eq!(unsafe { pthread_key_create(&raw mut key, None) }, 0);
+        KEYS.set(Keys { all: vec![key], of: vec![vec![(true, 0)], vec![(true, 0)]] });
+        // SAFETY, of both: the key above, and values that are numbers.
+        let set = |value: usize| unsafe {
+            libc::pthread_setspecific(key, std::ptr::without_provenance(value))
+        };
+        let get = || unsafe { libc::pthread_getspecific(key) }.addr();
+        exchange(None, 0);
+        set(10);
+        exchange(Some(0), 1);
+        assert_eq!(get(), 0);
+        set(11);
+        exchange(Some(1), 0);
+        assert_eq!(get(), 10);
+        exchange(Some(0), 2);
+        assert_eq!(get(), 0);
+        exchange(Some(2), 1);
+        assert_eq!(get(), 11);
+    }
+}

@@ -143,3 +143,44 @@ fn map(
     let mapped = unsafe { libc::mmap(place, length, protection, flags, file.as_raw_fd(), offset) };
     if mapped == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(mapped) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(start: *mut u8, length: usize) -> Part {
+        Part { start, length, has_pages: true }
+    }
+
+    /// Parts from 64 KiB on are mapped, by whole pages; smaller ones, and those that share their
+    /// pages, are not.
+    #[test]
+    fn pages_of_a_part() {
+        let at = |address: usize| ptr::without_provenance_mut(address);
+        let whole = pages(part(at(0x1000_0010), LARGE)).expect("a large part");
+        assert_eq!((whole.start.addr(), whole.length), (0x1000_0000, LARGE + PAGE));
+        assert!(pages(part(at(0x1000_0000), LARGE - 1)).is_none());
+        assert!(pages(Part { has_pages: false, ..part(at(0x1000_0000), LARGE) }).is_none());
+    }
+
+    /// Each of two ranks begins with what was there, and finds what it wrote itself, whoever ran
+    /// between; another rank's is found where it is kept.
+    #[test]
+    fn ranks_have_pages_of_their_own() {
+        let file = file(c"program", 2 * PAGE).expect("a file");
+        let start = map(&file, ptr::null_mut(), 2 * PAGE, 0, 0).expect("pages").cast::<u8>();
+        let place = start.wrapping_add(PAGE + 3);
+        // SAFETY, here and below: a byte of the pages above, or of a rank's in their place.
+        unsafe { *place = 7 };
+        let large = Large::new(vec![part(start, 2 * PAGE)], 2).expect("room");
+        for (rank, found, written) in [(0, 7, 10), (1, 7, 11), (0, 10, 12), (1, 11, 13)] {
+            large.settle(rank).expect("pages");
+            assert_eq!(unsafe { *place }, found, "rank {rank}");
+            unsafe { *place = written };
+        }
+        let of = |rank| large.place(rank, place.addr()).expect("of the program");
+        let kept = [0, 1].map(|rank| unsafe { *(of(rank) as *const u8) });
+        assert_eq!(kept, [12, 13]);
+        assert_eq!(large.place(0, start.addr() + 2 * PAGE), None);
+    }
+}

@@ -303,3 +303,45 @@ fn dynamic(object: &mut Object, base: usize, section: usize) {
         object.destructors = last.map(|place| std::mem::transmute::<usize, _>(place)).collect();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn object(name: &str, needed: &[&str]) -> Object {
+        let needed = needed.iter().map(ToString::to_string).collect();
+        Object { name: name.to_owned(), needed, ..Object::default() }
+    }
+
+    /// What an object needs comes before it, each once, also where two need each other.
+    #[test]
+    fn libraries_come_behind_what_they_need() {
+        let all = [
+            object("program", &["a", "b"]),
+            object("b", &["c", "missing"]),
+            object("a", &["b", "d"]),
+            object("c", &[]),
+            object("d", &["a"]),
+        ];
+        let (mut order, mut seen) = (Vec::new(), vec![false; all.len()]);
+        visit(&all, 0, &mut seen, &mut order);
+        let names: Vec<&str> = order.iter().map(|place| all[*place].name.as_str()).collect();
+        assert_eq!(names, ["c", "b", "d", "a", "program"]);
+    }
+
+    static VARIABLE: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(1);
+
+    /// The executable is the last, and its variables are in its parts; the C library is nobody's.
+    #[test]
+    fn objects_of_this_process() {
+        let all = of_each_rank();
+        let executable = all.last().expect("the executable");
+        let place = (&raw const VARIABLE).addr();
+        let has =
+            |part: &Part| (part.start.addr()..part.start.addr() + part.length).contains(&place);
+        assert!(executable.extent.contains(&place) && executable.parts.iter().any(has));
+        assert!(all.iter().all(|one| !one.name.starts_with("libc.")));
+        let code = objects_of_this_process as fn() as usize;
+        assert!(executable.extent.contains(&code));
+    }
+}

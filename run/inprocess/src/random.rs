@@ -172,3 +172,42 @@ unsafe extern "C" fn lcong48(parameters: *mut c_ushort) {
 unsafe extern "C" fn strtok(text: *mut c_char, ends: *const c_char) -> *mut c_char {
     own(|own| unsafe { libc::strtok_r(text, ends, &raw mut own.rest) })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The numbers are those of the C library: the first of glibc's `random` with its seed 1, and
+    /// of POSIX's 48-bit generator with the seed 1, whose first state is
+    /// 0x5DEECE66D · 0x1330E + 0xB modulo 2^48.
+    #[test]
+    fn numbers_of_the_c_library() {
+        srandom(1);
+        assert_eq!([random(), random()], [1_804_289_383, 846_930_886]);
+        srand(1);
+        assert_eq!(rand(), 1_804_289_383);
+        srand48(1);
+        let state = (0x5_DEEC_E66D_u64 * 0x1_330E + 0xB) % (1 << 48);
+        assert_eq!(lrand48().cast_unsigned(), state >> 17);
+        srand48(1);
+        assert!((drand48() - state as f64 / (1_u64 << 48) as f64).abs() < 1e-15);
+    }
+
+    #[test]
+    fn a_text_is_cut() {
+        let mut text = *b"a,b;c\0";
+        let mut next = text.as_mut_ptr().cast();
+        let mut parts = Vec::new();
+        loop {
+            // SAFETY: a string, and then the rest of it.
+            let part = unsafe { strtok(next, c",;".as_ptr()) };
+            if part.is_null() {
+                break;
+            }
+            // SAFETY: a part of the string.
+            parts.push(unsafe { std::ffi::CStr::from_ptr(part) }.to_owned());
+            next = ptr::null_mut();
+        }
+        assert_eq!(parts, [c"a", c"b", c"c"].map(ToOwned::to_owned));
+    }
+}

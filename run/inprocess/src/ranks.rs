@@ -24,8 +24,9 @@ use std::sync::atomic::Ordering;
 use crate::code::Code;
 use crate::image::Image;
 use crate::large::Large;
+use crate::openmp::OpenMp;
 use crate::stacks::{Part, Stacks};
-use crate::{floats, keys, leave, objects, signals, threads};
+use crate::{descriptors, floats, keys, leave, objects, signals, start, threads};
 
 /// The program's `main`.
 pub type Main = extern "C" fn(c_int, *mut *mut i8, *mut *mut i8) -> c_int;
@@ -161,29 +162,18 @@ struct Copies {
 struct Here {
     rank: u32,
     copies: Rc<Copies>,
-    /// In how many parallel regions of OpenMP the caller is, if the program uses it.
-    level: Option<extern "C" fn() -> c_int>,
-}
-
-impl Here {
-    /// Ends the program if the rank is in a parallel region: what OpenMP knows of it is the
-    /// thread's, which other ranks run on as well.
-    fn check_parallel(&self) {
-        if self.copies.of.len() > 1 && self.level.is_some_and(|level| level() > 0) {
-            eprintln!(
-                "heddle: rank {} calls MPI within a parallel region of OpenMP; where ranks share a process (--in-process), it cannot",
-                self.rank
-            );
-            std::process::abort()
-        }
-    }
+    /// The library of OpenMP, if the program uses one and there are other ranks.
+    openmp: Option<Rc<OpenMp>>,
 }
 
 impl Suspend for Here {
     fn suspend(&self, channel: &Channel) -> Result<(), SimulatorGone> {
-        self.check_parallel();
+        let region = self.openmp.as_ref().and_then(|openmp| openmp.leave_region());
         channel.turn.store(SIMULATORS_TURN, Ordering::Release);
         suspend();
+        if let (Some(openmp), Some(region)) = (&self.openmp, region) {
+            openmp.enter_region(&region);
+        }
         Ok(())
     }
 
@@ -209,7 +199,7 @@ impl Ranks {
         let memory = Memory::private(count)?;
         let writer = Writer::new(memory, 0);
         leave::construct_streams();
-        let level = crate::symbol(c"omp_get_level");
+        let openmp = if count > 1 { OpenMp::find().map(Rc::new) } else { None };
         let image = Image::find();
         PROGRAM.set(image.clone());
         let of = vec![Cell::new(ptr::null_mut()); count as usize];
@@ -226,7 +216,7 @@ impl Ranks {
             let mpi = Box::into_raw(Box::<Mpi>::default());
             // SAFETY: made above, and never freed.
             let known = unsafe { &*mpi };
-            let here = Here { rank, copies: Rc::clone(&copies), level };
+            let here = Here { rank, copies: Rc::clone(&copies), openmp: openmp.clone() };
             let port = Client::new(writer.clone(), rank, count, Box::new(here), end);
             heddle_mpi::simulator::hold(known, port, manner, Rc::clone(&places));
             let mut given: Vec<*mut i8> =
@@ -249,6 +239,7 @@ impl Ranks {
                     constructor(number, words, environment);
                 }
                 let code = main(number, words, environment);
+                start::leave_forked(code);
                 leave();
                 code
             });
@@ -279,6 +270,8 @@ impl Ranks {
         let before = self.resident.replace(Some(rank)).map(|old| old as usize);
         before.into_iter().for_each(threads::leaves);
         if before.is_none() {
+            // Nothing of a rank has run so far: what is open now is not the ranks'.
+            descriptors::protect();
             self.code.take().give_back();
         }
         if let Some((old, place)) =

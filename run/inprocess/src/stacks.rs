@@ -184,3 +184,44 @@ unsafe extern "C" fn pthread_getattr_np(
         }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Stacks lie one behind the other, each with its guard below, and can be written from their
+    /// limit to their base.
+    #[test]
+    fn stacks_are_apart() {
+        let stacks = Stacks::new(3).expect("room for stacks");
+        let mut end = 0;
+        for rank in 0..3 {
+            let part = stacks.of(rank).expect("a stack");
+            let (base, limit) = (part.base().get(), part.limit().get());
+            assert!(base - limit >= STACK - GUARD && limit - GUARD >= end, "rank {rank}");
+            for place in [limit, base - 1] {
+                let place = place as *mut u8;
+                // SAFETY: a byte of the stack, which nobody uses.
+                unsafe { *place = 1 };
+            }
+            assert!(is_full(rank, limit - 1) && is_full(rank, limit - GUARD));
+            assert!(!is_full(rank, limit) && !is_full(rank, base));
+            end = base;
+        }
+    }
+
+    /// A rank's own stack is the thread's only while it runs: here the system's answer stays.
+    #[test]
+    fn attributes_of_a_thread() {
+        let mut attributes = std::mem::MaybeUninit::<libc::pthread_attr_t>::zeroed();
+        let (mut start, mut length) = (ptr::null_mut(), 0);
+        let here = 0_u8;
+        // SAFETY: places for what is asked for.
+        unsafe {
+            assert_eq!(pthread_getattr_np(libc::pthread_self(), attributes.as_mut_ptr()), 0);
+            let attributes = attributes.as_ptr();
+            libc::pthread_attr_getstack(attributes, &raw mut start, &raw mut length);
+        }
+        assert!((start.addr()..start.addr() + length).contains(&ptr::from_ref(&here).addr()));
+    }
+}

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 use live::{Launch, Runner};
 
-use crate::next;
 use crate::ranks::{self, Main, Ranks};
+use crate::{descriptors, next};
 
 type Init = extern "C" fn(c_int, *mut *mut i8, *mut *mut i8);
 type Start = unsafe extern "C" fn(
@@ -56,6 +56,7 @@ extern "C" fn nothing(_: c_int, _: *mut *mut i8, _: *mut *mut i8) {}
 extern "C" fn simulate(number: c_int, words: *mut *mut i8, _: *mut *mut i8) -> c_int {
     // SAFETY: it only asks.
     PROCESS.store(unsafe { libc::getpid() }, Ordering::Relaxed);
+    descriptors::inherit();
     let line = std::env::var(cli::INSIDE).unwrap_or_default();
     if let Some(folder) = std::env::var_os(cli::FROM) {
         // If it is gone, so is what the command line names there.
@@ -92,6 +93,7 @@ extern "C" fn exit(code: c_int) -> ! {
         ranks::leave();
         ranks::end(code);
     }
+    leave_forked(code);
     let Some(real) = next::<extern "C" fn(c_int) -> !>(c"exit") else { std::process::abort() };
     real(code)
 }
@@ -112,6 +114,16 @@ extern "C" fn _Exit(code: c_int) -> ! {
 #[unsafe(no_mangle)]
 extern "C" fn quick_exit(code: c_int) -> ! {
     at_once(c"quick_exit", code)
+}
+
+/// Ends a process that a rank has forked with what the rank itself would do at its end, and with
+/// nothing of the simulator, whose threads it does not have.
+pub fn leave_forked(code: c_int) {
+    if ranks::is_rank() && !is_rank() {
+        ranks::leave();
+        heddle_mpi::simulator::flush_streams();
+        at_once(c"_exit", code);
+    }
 }
 
 /// Whether a rank runs here, and not a process that it has forked.

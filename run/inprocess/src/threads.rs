@@ -179,3 +179,39 @@ pub fn leaves(rank: usize) {
         });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    unsafe extern "C-unwind" fn answers(argument: *mut c_void) -> *mut c_void {
+        argument.wrapping_byte_add(1)
+    }
+
+    /// Threads are counted by rank, and the count of none does not fall below zero.
+    #[test]
+    fn threads_are_counted_by_rank() {
+        count(5, |own| own + 1);
+        count(3, |own| own + 2);
+        let of = |rank: usize| OF.lock().expect("counts").get(rank).copied().unwrap_or(0);
+        assert_eq!((of(3), of(5), of(4)), (2, 1, 0));
+        assert!(ALL.load(Ordering::Relaxed) >= 3);
+        count(3, |own| own.saturating_sub(5));
+        count(5, |own| own - 1);
+        assert_eq!((of(3), of(5)), (0, 0));
+    }
+
+    /// Outside of ranks a thread is the C library's.
+    #[test]
+    fn threads_of_nobody() {
+        let mut thread = 0;
+        let mut result = ptr::null_mut();
+        // SAFETY: a function that takes any argument, and places for what comes back.
+        unsafe {
+            let argument = ptr::without_provenance_mut(41);
+            assert_eq!(pthread_create(&raw mut thread, ptr::null(), answers, argument), 0);
+            assert_eq!(libc::pthread_join(thread, &raw mut result), 0);
+        }
+        assert_eq!(result.addr(), 42);
+    }
+}

@@ -106,6 +106,6 @@ pub fn held(launch: &Launch) -> Result<Vec<String>, String> {
             program.display()
         ));
     }
-    let open = obstacles.iter().filter(|obstacle| !obstacle.is_answered());
+    let open = obstacles.iter().filter(|obstacle| !obstacle.is_noticed());
     Ok(open.map(ToString::to_string).collect())
 }

@@ -117,3 +117,46 @@ fn threads_of_ranks() {
     let checked = mpirun("--check", &compiled("threads"), "");
     assert!(checked.stdout.contains("gives MPI_THREAD_FUNNELED"), "{}", checked.stdout);
 }
+
+/// A rank that closes all descriptors takes none of the simulator's away: its tables are written,
+/// and a signal ends it.
+#[test]
+fn descriptors_that_a_rank_closes() {
+    let (program, folder) = (compiled("closes"), Folder::new("closes"));
+    for how in ["", "--in-process"] {
+        let output = folder.path(&format!("run{how}"));
+        let ended = mpirun(&format!("-q -n 2 {how} -o {}", output.display()), &program, "ends");
+        let said = (ended.code, ended.stdout.as_str(), ended.stderr.as_str());
+        assert_eq!(said, (0, "", ""), "{how}");
+        assert!(output.join("summary.json").is_file(), "{how}");
+    }
+    let mut command = Command::new(env!("CARGO_BIN_EXE_heddle"));
+    command.args(["mpirun", "-q", "-n", "2", "--in-process", "--compute-time", "off"]);
+    command.arg(&program).arg("goes-on").env("HEDDLE_MPI", mpi().join("lib"));
+    let mut child = command.spawn().expect("heddle starts");
+    std::thread::sleep(std::time::Duration::from_secs(3));
+    let kill = Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
+    assert!(kill.expect("kill").success());
+    for _ in 0..300 {
+        if let Some(status) = child.try_wait().expect("a child") {
+            assert_eq!(status.code(), Some(128 + 15), "{status}");
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+    let _ = child.kill();
+    panic!("SIGTERM has no effect");
+}
+
+/// A process that a rank forks ends by itself: by `exit` with what the rank has registered, and by
+/// the end of `main` likewise.
+#[test]
+fn children_of_ranks() {
+    let program = compiled("closes");
+    for how in ["", "--in-process"] {
+        let ended = mpirun(&format!("-q -n 1 {how}"), &program, "forks");
+        let said = (ended.code, ended.stdout.as_str(), ended.stderr.as_str());
+        // Two children, and the rank.
+        assert_eq!(said, (0, "at the end\nat the end\nat the end\n", ""), "{how}");
+    }
+}
