@@ -298,10 +298,13 @@ fn segmented_ring(call: &Call, plan: &mut Plan) {
     }
     let over = count % (ranks * segment);
     let more = over >= ranks && over > ranks * segment / 2;
-    let phases = (count / (ranks * segment)) as u32 + u32::from(more);
+    let phases = tree::segments(plan, count / (ranks * segment), 1) + u32::from(more);
     let (acc, team) = (call.accumulator(plan, true), call.all());
     let blocks = Blocks::Split { len: count, count: call.ranks };
     for phase in 0..phases {
+        if plan.overflows() {
+            return;
+        }
         halving::around_ahead(plan, &team, 1, |block| {
             let block = blocks.of_region(acc, block);
             Blocks::Split { len: block.len, count: phases }.of_region(block, phase)
@@ -321,7 +324,10 @@ fn reduce_around(plan: &mut Plan, team: &Team, acc: Region, segment: u64) {
     let blocks = Blocks::Split { len: acc.len, count: team.size };
     let longest = blocks.len(0);
     let segment = if segment == 0 { longest } else { segment.min(longest) }.max(1);
-    for phase in 0..longest.div_ceil(segment) {
+    for phase in 0..u64::from(tree::segments(plan, longest, segment)) {
+        if plan.overflows() {
+            return;
+        }
         halving::around(plan, team, 1, |block| {
             let block = blocks.of_region(acc, block);
             let start = (phase * segment).min(block.len);

@@ -215,7 +215,7 @@ fn flat(call: &Call, plan: &mut Plan) {
 /// All receives are posted at the start, and nobody waits for sends before the end.
 fn relay(plan: &mut Plan, team: &Team, tree: Tree, data: Region, segment: u64) {
     let place = tree.place(team.me, team.size);
-    let pieces = pieces(data, segment);
+    let pieces = pieces(plan, data, segment);
     let mut receives = Vec::new();
     if let Some(parent) = place.parent {
         receives.extend((0..pieces.count).map(|i| plan.irecv(team.rank(parent), pieces.at(i))));
@@ -236,9 +236,12 @@ fn flat_pipeline(call: &Call, plan: &mut Plan) {
     if call.count() < segment {
         return flat(call, plan);
     }
-    let pieces = pieces(call.output(), segment);
+    let pieces = pieces(plan, call.output(), segment);
     if call.rank == call.root {
         for rank in (0..call.ranks).filter(|&rank| rank != call.root) {
+            if plan.overflows() {
+                return;
+            }
             (0..pieces.count).for_each(|index| plan.send(rank, pieces.at(index)));
         }
     } else {
@@ -359,7 +362,7 @@ fn split_binary(call: &Call, plan: &mut Plan, segment: u64) {
         return tree::bcast(plan, &team, 0, Tree::Chains(1), data, segment);
     }
     let halves = [data.part(0, half), data.part(half, data.len - half)];
-    let cut = [pieces(halves[0], segment), pieces(halves[1], segment)];
+    let cut = halves.map(|half| pieces(plan, half, segment));
     let place = tree.place(team.me, n);
     // In Open MPI's numbering the left subtree has the odd members.
     if team.me == 0 {

@@ -160,8 +160,8 @@ impl Call<'_> {
     }
 
     /// Carries out another collective as a step of this one: from the region `send` into the region
-    /// `receive`, in this call's unit. An error cannot be: what leads to no algorithm is refused
-    /// before.
+    /// `receive`, in this call's unit. There may be too many steps; other errors cannot be: what
+    /// leads to no algorithm is refused before.
     pub fn nested(
         &self,
         plan: &mut Plan,
@@ -171,8 +171,9 @@ impl Call<'_> {
         receive: Region,
     ) {
         let chosen = self.inside.get(what as usize).copied().flatten().unwrap_or("default");
-        if let Ok(inner) = names::plan(what, chosen, call) {
-            plan.append(&inner, send, receive);
+        match names::plan(what, chosen, call) {
+            Ok(inner) => plan.append(&inner, send, receive),
+            Err(_) => plan.overflow(),
         }
     }
 

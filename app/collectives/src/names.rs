@@ -7,7 +7,7 @@ use crate::{
     allgather, allreduce, alltoall, barrier, bcast,
     call::Call,
     gather,
-    plan::Plan,
+    plan::{MOST_STEPS, Plan},
     reduce, reduce_scatter, scan, selection,
     table::{Build, Entry, Way},
 };
@@ -160,6 +160,11 @@ pub enum Error {
         "\"automatic\" is no algorithm of its own: each one has to be tried, as `heddle run` does"
     )]
     Automatic,
+    /// A vector is cut in too many segments.
+    #[error(
+        "too many segments: a rank would have more than {MOST_STEPS} steps; make segments larger"
+    )]
+    TooManySegments,
 }
 
 /// Names that stand for a choice in every collective.
@@ -254,7 +259,8 @@ pub fn candidates(collective: Collective, call: &Call) -> Vec<&'static Entry> {
 /// Returns what a rank does. Vectors without elements need no messages.
 pub fn plan(collective: Collective, name: &str, call: &Call) -> Result<Plan, Error> {
     let (_, build) = follow(collective, name, call)?;
-    Ok(built(collective, build, call))
+    let plan = built(collective, build, call);
+    if plan.overflows() { Err(Error::TooManySegments) } else { Ok(plan) }
 }
 
 fn built(collective: Collective, build: Build, call: &Call) -> Plan {

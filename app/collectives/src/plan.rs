@@ -9,6 +9,8 @@
 //! The k-th message from one rank to another has tag k. Therefore a plan means the same in whatever
 //! order steps that do not require each other are started.
 
+use std::collections::VecDeque;
+
 use rustc_hash::FxHashMap;
 
 /// A buffer of a rank.
@@ -93,6 +95,9 @@ pub enum Action {
     },
 }
 
+/// The most steps of a plan, which would take a gigabyte: vectors cut in more segments are errors.
+pub const MOST_STEPS: u32 = 1 << 24;
+
 /// The steps of one rank in a collective.
 #[derive(Debug, Default)]
 pub struct Plan {
@@ -105,12 +110,13 @@ pub struct Plan {
     frontier: Vec<Handle>,
     since: Handle,
     /// Sends and receives that were not waited for.
-    open: Vec<Handle>,
+    open: VecDeque<Handle>,
     /// Sends that are blocking calls, and receives that are waited for one after the other.
     blocking: Vec<Handle>,
     sent: FxHashMap<u32, u32>,
     received: FxHashMap<u32, u32>,
     scratch: u64,
+    overflows: bool,
 }
 
 impl Plan {
@@ -127,6 +133,17 @@ impl Plan {
     /// Returns whether nothing is to be done.
     pub fn is_empty(&self) -> bool {
         self.actions.is_empty()
+    }
+
+    /// Returns whether the plan would have more than [`MOST_STEPS`] steps. Those that do not fit are
+    /// left out, so that the plan is of no use.
+    pub fn overflows(&self) -> bool {
+        self.overflows
+    }
+
+    /// Marks the plan as one that would have too many steps.
+    pub fn overflow(&mut self) {
+        self.overflows = true;
     }
 
     /// Returns all steps in program order, each with the steps that it requires.
@@ -165,6 +182,10 @@ impl Plan {
 
     fn add(&mut self, action: Action) -> Handle {
         let handle = self.actions.len() as Handle;
+        if handle >= MOST_STEPS {
+            self.overflows = true;
+            return handle - 1;
+        }
         self.actions.push(action);
         self.required.extend_from_slice(&self.frontier);
         self.ends.push(self.required.len() as u32);
@@ -175,7 +196,7 @@ impl Plan {
     pub fn isend(&mut self, to: u32, from: Region) -> Handle {
         let tag = count(&mut self.sent, to);
         let handle = self.add(Action::Send { to, tag, from });
-        self.open.push(handle);
+        self.open.push_back(handle);
         handle
     }
 
@@ -183,7 +204,7 @@ impl Plan {
     pub fn irecv(&mut self, from: u32, into: Region) -> Handle {
         let tag = count(&mut self.received, from);
         let handle = self.add(Action::Recv { from, tag, into });
-        self.open.push(handle);
+        self.open.push_back(handle);
         handle
     }
 
@@ -213,8 +234,8 @@ impl Plan {
 
     /// Waits for all that is under way.
     pub fn wait_all(&mut self) {
-        let open = std::mem::take(&mut self.open);
-        self.wait(&open);
+        let mut open = std::mem::take(&mut self.open);
+        self.wait(open.make_contiguous());
     }
 
     /// Sends, and waits until that is done.
@@ -277,6 +298,7 @@ impl Plan {
     /// Adds the steps of another plan, whose send and receive buffers are these regions. They begin
     /// when what was waited for is done, and all that follows waits for them.
     pub fn append(&mut self, other: &Self, send: Region, receive: Region) {
+        self.overflows |= other.overflows;
         let scratch = self.scratch(other.scratch);
         let place = |region: Region| match region.buffer {
             Buffer::Send => send.part(region.start, region.len),

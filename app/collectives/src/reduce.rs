@@ -192,9 +192,9 @@ fn chain(call: &Call, plan: &mut Plan) {
     let acc = call.accumulator(plan, team.me == 0);
     let segment = call.segment(8192).max(1);
     let rest = if acc.len > segment { acc.len % segment } else { 0 };
-    let pieces = tree::pieces(acc.part(0, acc.len - rest), segment);
+    let pieces = tree::pieces(plan, acc.part(0, acc.len - rest), segment);
     let other = plan.scratch(if team.me + 1 < team.size { acc.len } else { 0 });
-    let slots = tree::pieces(other.part(0, other.len.saturating_sub(rest)), segment);
+    let slots = tree::pieces(plan, other.part(0, other.len.saturating_sub(rest)), segment);
     let has_child = team.me + 1 < team.size;
     let receives: Vec<_> = (0..if has_child { pieces.count } else { 0 })
         .map(|index| plan.irecv(team.rank(team.me + 1), slots.at(index)))

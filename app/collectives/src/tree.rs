@@ -3,7 +3,7 @@
 use crate::{
     call::Team,
     layout::Blocks,
-    plan::{Plan, Region},
+    plan::{MOST_STEPS, Plan, Region},
 };
 
 /// The shape of a tree. Members are numbered from the root, which is 0, except in
@@ -134,9 +134,12 @@ pub fn bcast(plan: &mut Plan, team: &Team, root: u32, tree: Tree, data: Region, 
     let n = team.size;
     let place = tree.place((team.me + n - root) % n, n);
     let rank = |v: u32| team.rank((v + root) % n);
-    let pieces = pieces(data, segment);
+    let pieces = pieces(plan, data, segment);
     let mut next = place.parent.map(|parent| plan.irecv(rank(parent), pieces.at(0)));
     for index in 0..pieces.count {
+        if plan.overflows() {
+            return;
+        }
         let arrived = next.take();
         if let Some(parent) = place.parent
             && index + 1 < pieces.count
@@ -170,7 +173,7 @@ pub fn reduce(plan: &mut Plan, team: &Team, reduction: Reduction, acc: Region) {
         place.children.reverse();
     }
     let rank = |v: u32| team.rank((v + shift) % n);
-    let pieces = pieces(acc, segment);
+    let pieces = pieces(plan, acc, segment);
     let spare = if place.children.is_empty() { 0 } else { pieces.size };
     let slots = [plan.scratch(spare), plan.scratch(spare)];
     let inputs = u64::from(pieces.count) * place.children.len() as u64;
@@ -187,6 +190,9 @@ pub fn reduce(plan: &mut Plan, team: &Team, reduction: Reduction, acc: Region) {
     let mut next = (inputs > 0 && ahead).then(|| post(plan, 0));
     let mut input = 0;
     for index in 0..pieces.count {
+        if plan.overflows() {
+            return;
+        }
         for _ in &place.children {
             let arrived = next.take().or_else(|| Some(post(plan, input)));
             // The next message has the slot that was read by the reduction before.
@@ -245,9 +251,22 @@ impl Pieces {
 }
 
 /// Cuts a region in segments of so many elements; 0 means one segment.
-pub fn pieces(whole: Region, segment: u64) -> Pieces {
+pub fn pieces(plan: &mut Plan, whole: Region, segment: u64) -> Pieces {
     let size = if segment == 0 { whole.len } else { segment.min(whole.len) }.max(1);
-    Pieces { whole, size, count: whole.len.div_ceil(size).max(1) as u32 }
+    Pieces { whole, size, count: segments(plan, whole.len, size) }
+}
+
+/// Returns the number of segments of so many elements, at least 1, in a vector. If a plan cannot
+/// have so many steps, it overflows, and the answer is 1.
+pub fn segments(plan: &mut Plan, len: u64, size: u64) -> u32 {
+    match len.div_ceil(size) {
+        0 => 1,
+        count if count <= u64::from(MOST_STEPS) => count as u32,
+        _ => {
+            plan.overflow();
+            1
+        }
+    }
 }
 
 /// Gathers blocks to member `root` along a binomial tree: a member sends all of its subtree in one

@@ -115,6 +115,42 @@ fn every_name_leads_to_an_algorithm() {
     }
 }
 
+/// 2^34 segments of a byte are more than a plan can hold, and more than 2^32, so that a count of them
+/// would wrap: an algorithm that cuts says so, and any other has a few steps.
+#[test]
+fn too_many_segments() {
+    let mut cut = Vec::new();
+    for collective in collectives::WITH_ALGORITHMS {
+        for entry in collectives::algorithms(collective) {
+            if !matches!(entry.way, Way::Run(_)) {
+                continue;
+            }
+            for rank in [0, 1, 4] {
+                let found = with_call(5, 1 << 34, true, &Nodes::Consecutive(1), |call| {
+                    let call = Call { rank, segment: Some(1), ..*call };
+                    plan(collective, entry.name, &call).map(|plan| plan.len())
+                });
+                match found {
+                    Err(error) => {
+                        assert_eq!(error, Error::TooManySegments, "{}", entry.name);
+                        cut.push(entry.name);
+                    }
+                    Ok(steps) => {
+                        assert!(
+                            (1..100).contains(&steps),
+                            "{}: {steps} on rank {rank}",
+                            entry.name
+                        );
+                    }
+                }
+            }
+        }
+    }
+    for name in ["ompi_pipeline", "redbcast", "binomial_tree", "NTSL", "ompi_ring_segmented"] {
+        assert!(cut.contains(&name), "{name} is not cut: {cut:?}");
+    }
+}
+
 #[test]
 fn aliases_name_what_exists() {
     for (collective, alias, name) in ALIASES {

@@ -333,6 +333,14 @@ fn options_that_a_collective_does_not_use() {
         assert_eq!(ended.code, 2, "{arguments}");
         assert!(ended.stderr.contains(wanted), "{arguments}: {}", ended.stderr);
     }
+    for algorithm in
+        ["bcast --algorithm ompi_pipeline", "bcast --algorithm default", "allgather --algorithm GB"]
+    {
+        let size = "--ranks 8 --size 4GiB --segment 1B";
+        let ended = folder.heddle(&format!("run collective:{algorithm} {size}"));
+        assert_eq!(ended.code, 1, "{algorithm}: {}", ended.stderr);
+        assert!(ended.stderr.contains("too many segments"), "{algorithm}: {}", ended.stderr);
+    }
     for arguments in
         ["barrier", "reduce --reduce-cost 1ns/B", "bcast --algorithm NTSL --segment 1B"]
     {

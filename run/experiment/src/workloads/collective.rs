@@ -12,7 +12,7 @@ use crate::{
     models::Model,
     settings::{
         configuration::Configuration,
-        diagnostic::Diagnostic,
+        diagnostic::{Diagnostic, Place},
         keys::{self, Id, Setting},
         value,
     },
@@ -46,7 +46,7 @@ pub(crate) fn resolve(configuration: &Configuration) -> Result<Chosen, Vec<Diagn
         return Ok(Chosen::Fastest(operation));
     }
     let taken = operation.taken();
-    scheduled(&operation, configuration).map(|collective| Chosen::By(collective, taken))
+    scheduled(&operation).map(|collective| Chosen::By(collective, taken))
 }
 
 /// Says which algorithm the collective of an experiment takes and why, if it is one and that is
@@ -285,14 +285,12 @@ fn unused(name: &str, configuration: &Configuration) -> Vec<Diagnostic> {
     mistakes
 }
 
-/// The operation by the algorithm that it names.
-fn scheduled(
-    operation: &Operation,
-    configuration: &Configuration,
-) -> Result<Scheduled, Vec<Diagnostic>> {
-    operation
-        .by(operation.algorithm)
-        .map_err(|error| vec![configuration.mistake(keys::workload::ALGORITHM, error)])
+/// The operation by the algorithm that it names. What is wrong now is its size, for which no single
+/// setting is to blame.
+fn scheduled(operation: &Operation) -> Result<Scheduled, Vec<Diagnostic>> {
+    let name = operation.collective.name();
+    let wrong = |error| Diagnostic::new(Place::Nowhere, format!("collective:{name}: {error}"));
+    operation.by(operation.algorithm).map_err(|error| vec![wrong(error)])
 }
 
 /// The collective that an experiment describes, by the algorithm that it names.
@@ -300,7 +298,7 @@ pub(super) fn collective(
     name: &str,
     configuration: &Configuration,
 ) -> Result<Scheduled, Vec<Diagnostic>> {
-    scheduled(&operation(name, configuration)?, configuration)
+    scheduled(&operation(name, configuration)?)
 }
 
 /// The algorithm of a collective: the one that is named, or else the library's choice.
