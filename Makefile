@@ -50,13 +50,13 @@ setup-mpi:
 
 build: setup
 	cargo build --release --locked
-	$(TARGET)/release/heddle-record-libraries $(TARGET)/release
 	$(TARGET)/release/heddle-mpi-libraries $(TARGET)/release
+	$(TARGET)/release/heddle-record-libraries $(TARGET)/release
 
 dist: setup
 	cargo build --profile dist --locked
-	$(DIST)/heddle-record-libraries $(DIST)
 	$(DIST)/heddle-mpi-libraries $(DIST)
+	$(DIST)/heddle-record-libraries $(DIST)
 
 # What is installed: the command in bin, libraries and compiler wrappers in lib/heddle, machines,
 # examples and licences in share. DESTDIR is put before every path, as packagers expect.

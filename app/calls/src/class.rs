@@ -57,6 +57,7 @@ classes! {
     Testany = "testany",
     Testall = "testall",
     Testsome = "testsome",
+    RequestGetStatus = "request_get_status",
     RequestFree = "request_free",
     Cancel = "cancel",
     IntercommCreate = "intercomm_create",
@@ -93,6 +94,7 @@ impl Class {
                 | Self::Testany
                 | Self::Testall
                 | Self::Testsome
+                | Self::RequestGetStatus
                 | Self::Iprobe
                 | Self::Improbe
                 | Self::WinTest

@@ -53,6 +53,8 @@ static void check_library(void)
 {
 #ifdef OPEN_MPI
     bool right = find_symbol("ompi_mpi_comm_world") != NULL;
+#elif defined STANDARD_INTERFACE
+    bool right = find_symbol("MPI_Abi_get_version") != NULL;
 #else
     /* The standard binary interface has other handles as well. */
     bool right = find_symbol("ompi_mpi_comm_world") == NULL
@@ -320,6 +322,31 @@ PUBLIC int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
     return result;
 }
 ALIAS(MPI_Test)
+
+PUBLIC int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
+{
+    struct call call;
+    MPI_Status own;
+    if (!recording || inside)
+        return REAL(MPI_Request_get_status)(request, flag, status);
+    enter(&call);
+    lock();
+    struct request known = request_of(&request);
+    unlock();
+    status = status == MPI_STATUS_IGNORE ? &own : status;
+    int result = REAL(MPI_Request_get_status)(request, flag, status);
+    leave(&call);
+    bool complete = result == MPI_SUCCESS && *flag;
+    lock();
+    out_t out = put(trace_begin(C_MPI_Request_get_status, &call, FIXED_BYTES), known.number);
+    out = put_signed(out, complete);
+    trace_end(put_completed(out, status, complete && known.receive));
+    request_settled(known, &request);
+    unlock();
+    done();
+    return result;
+}
+ALIAS(MPI_Request_get_status)
 
 /* Whether the request of an array's index is a receive that is complete. */
 static bool received(int index, int count)

@@ -25,6 +25,8 @@
 #undef OMPI_PREDEFINED_GLOBAL
 #define OMPI_PREDEFINED_GLOBAL(type, global) ((type)find_symbol(#global))
 #define LIBRARIES "libmpi.so.40", "libmpi.so"
+#elif defined STANDARD_INTERFACE
+#define LIBRARIES "libmpi_abi.so.1", "libmpi_abi.so.0"
 #else
 #define LIBRARIES "libmpich.so.12", "libmpi.so.12"
 #endif
@@ -204,6 +206,11 @@ static inline out_t put_nothing(out_t out)
     return put_signed(put_signed(put_signed(out, -4), -4), -4);
 }
 
+#ifdef STANDARD_INTERFACE
+/* The standard binary interface does not say where a status keeps these: the library is asked. */
+int64_t status_bytes(const MPI_Status *status);
+bool cancelled(const MPI_Status *status);
+#else
 static inline int64_t status_bytes(const MPI_Status *status)
 {
 #ifdef OPEN_MPI
@@ -223,6 +230,7 @@ static inline bool cancelled(const MPI_Status *status)
     return (status->count_hi_and_cancelled & 1) != 0;
 #endif
 }
+#endif
 
 /* The status of something received; of nothing, for MPI_PROC_NULL too. */
 static inline out_t put_status(out_t out, const MPI_Status *status, bool received)

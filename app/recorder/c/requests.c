@@ -189,3 +189,21 @@ uint32_t message_taken(const MPI_Message *handle)
         drop(&messages, number);
     return number;
 }
+
+/* ---- Statuses of the standard binary interface ---- */
+
+#ifdef STANDARD_INTERFACE
+int64_t status_bytes(const MPI_Status *status)
+{
+    MPI_Count bytes = 0;
+    REAL(MPI_Get_elements_x)(status, MPI_BYTE, &bytes);
+    return bytes == MPI_UNDEFINED ? 0 : bytes;
+}
+
+bool cancelled(const MPI_Status *status)
+{
+    int flag = 0;
+    REAL(MPI_Test_cancelled)(status, &flag);
+    return flag != 0;
+}
+#endif

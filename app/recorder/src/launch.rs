@@ -21,19 +21,26 @@ pub enum Mpi {
     OpenMpi,
     /// MPICH 3.1 and later, and what is compatible with it: Intel MPI, MVAPICH2, Cray MPICH.
     Mpich,
+    /// The standard one of MPI 5, which programs compiled by our own wrappers have.
+    Standard,
 }
 
 impl Mpi {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::OpenMpi, Self::Mpich];
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::OpenMpi, Self::Mpich, Self::Standard];
+
+    /// Its name in those of files and commands.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::OpenMpi => "openmpi",
+            Self::Mpich => "mpich",
+            Self::Standard => "standard",
+        }
+    }
 
     /// The name of its recorder.
     pub fn file(self) -> String {
-        let name = match self {
-            Self::OpenMpi => "openmpi",
-            Self::Mpich => "mpich",
-        };
-        format!("libheddle-record-{name}.so")
+        format!("libheddle-record-{}.so", self.name())
     }
 
     /// Names of its libraries, by which an executable shows what it was built for.
@@ -41,6 +48,7 @@ impl Mpi {
         match self {
             Self::OpenMpi => &[b"libmpi.so.40\0", b"libmpi_mpifh.so.40\0"],
             Self::Mpich => &[b"libmpich.so.12\0", b"libmpi.so.12\0", b"libmpichfort.so.12\0"],
+            Self::Standard => &[b"libmpi_abi.so.1\0", b"libmpi_abi.so.0\0"],
         }
     }
 }
@@ -50,6 +58,7 @@ impl fmt::Display for Mpi {
         f.write_str(match self {
             Self::OpenMpi => "Open MPI",
             Self::Mpich => "MPICH",
+            Self::Standard => "the standard binary interface",
         })
     }
 }
@@ -65,8 +74,8 @@ pub enum Error {
     NoProgram(String),
     /// The command does not show its MPI library.
     #[error(
-        "neither the launcher nor an executable of `{0}` shows whether this is Open MPI or MPICH; say \
-         it with --mpi"
+        "neither the launcher nor an executable of `{0}` shows whether this is Open MPI, MPICH or the \
+         standard binary interface; say it with --mpi"
     )]
     Unknown(String),
     /// The recorder's library is nowhere.
@@ -147,7 +156,13 @@ fn detect(command: &[OsString], launcher: Option<Launcher>) -> Option<Mpi> {
     match launcher {
         Some(Launcher::OpenMpi) => Some(Mpi::OpenMpi),
         Some(Launcher::Hydra) => Some(Mpi::Mpich),
-        None => command.iter().find_map(|word| built_for(&program(word)?)),
+        // Our own command, as the launcher of a simulated run, holds the names of all libraries.
+        None => {
+            let own = env::current_exe().and_then(fs::canonicalize).ok();
+            let is_own = |path: &PathBuf| fs::canonicalize(path).ok() == own;
+            let programs = command.iter().filter_map(|word| program(word));
+            programs.filter(|path| !is_own(path)).find_map(|path| built_for(&path))
+        }
     }
 }
 
@@ -290,6 +305,7 @@ mod tests {
         };
         check(b"\x7fELF..\0libc.so.6\0libmpi.so.40\0..", Some(Mpi::OpenMpi));
         check(b"\x7fELF..\0libmpich.so.12\0..", Some(Mpi::Mpich));
+        check(b"\x7fELF..\0libmpi_abi.so.1\0..", Some(Mpi::Standard));
         check(b"\x7fELF..\0libmpi.so.400\0..", None);
         check(b"#!/bin/sh\0libmpi.so.40\0", None);
         fs::remove_dir_all(&folder).expect("removed");

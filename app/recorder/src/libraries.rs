@@ -1,7 +1,8 @@
 //! Builds the recorder's libraries, one per MPI library whose headers are there.
 //!
 //! `OPENMPI_CC` and `MPICH_CC` name the compiler wrappers (otherwise `mpicc.openmpi` and
-//! `mpicc.mpich`, as on Debian, or `mpicc`, whichever it belongs to), `CC` the compiler.
+//! `mpicc.mpich`, as on Debian, or `mpicc`, whichever it belongs to), `CC` the compiler. The headers of
+//! the standard binary interface are those of our own library, which is built before.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -29,31 +30,45 @@ const FLAGS: &[&str] = &[
 /// An MPI library.
 struct Library {
     mpi: Mpi,
-    variable: &'static str,
+    variable: Option<&'static str>,
     wrappers: &'static [&'static str],
-    packages: &'static str,
+    /// A text that its headers hold, and those of the others do not.
+    marker: &'static str,
+    missing: &'static str,
 }
 
 const LIBRARIES: &[Library] = &[
     Library {
         mpi: Mpi::OpenMpi,
-        variable: "OPENMPI_CC",
+        variable: Some("OPENMPI_CC"),
         wrappers: &["mpicc.openmpi", "mpicc"],
-        packages: "libopenmpi-dev openmpi-bin",
+        marker: "OMPI_MAJOR_VERSION",
+        missing: "make setup installs them (Debian: apt-get install libopenmpi-dev openmpi-bin)",
     },
     Library {
         mpi: Mpi::Mpich,
-        variable: "MPICH_CC",
+        variable: Some("MPICH_CC"),
         wrappers: &["mpicc.mpich", "mpicc"],
-        packages: "libmpich-dev mpich",
+        marker: "MPICH",
+        missing: "make setup installs them (Debian: apt-get install libmpich-dev mpich)",
+    },
+    Library {
+        mpi: Mpi::Standard,
+        variable: None,
+        wrappers: &[],
+        marker: "MPI_Abi_get_version",
+        missing: "heddle-mpi-libraries makes them, in the same folder",
     },
 ];
 
-/// Returns the folders of a library's headers as flags of the compiler.
-fn headers(library: &Library) -> Option<Vec<String>> {
-    let named = env::var(library.variable).ok();
+/// Returns the folders of a library's headers as flags of the compiler. Those of ours are in
+/// `folder/mpi`.
+fn headers(library: &Library, folder: &Path) -> Option<Vec<String>> {
+    let named = library.variable.and_then(|name| env::var(name).ok());
+    let own = folder.join("mpi/bin/mpicc").to_string_lossy().into_owned();
+    let own = (library.mpi == Mpi::Standard).then_some(own.as_str());
     let wrappers = named.iter().map(String::as_str).chain(library.wrappers.iter().copied());
-    wrappers.into_iter().find_map(|wrapper| {
+    wrappers.chain(own).find_map(|wrapper| {
         let output = Command::new(wrapper).arg("-show").output().ok()?;
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         let folders = text.split_whitespace().filter(|word| word.starts_with("-I"));
@@ -64,8 +79,7 @@ fn headers(library: &Library) -> Option<Vec<String>> {
                 fs::read_to_string(header).is_ok_and(|text| text.contains(marker))
             })
         };
-        let right = is("OMPI_MAJOR_VERSION") == (library.mpi == Mpi::OpenMpi);
-        (output.status.success() && right && is("MPI_VERSION")).then_some(folders)
+        (output.status.success() && is(library.marker) && is("MPI_VERSION")).then_some(folders)
     })
 }
 
@@ -82,6 +96,9 @@ fn build(library: &Library, headers: &[String], folder: &Path) -> io::Result<Pat
     command.args(FLAGS).args(headers).arg("-I").arg(&sources).arg("-I").arg(SOURCES);
     for folder in env!("ZSTD_INCLUDE").split(';') {
         command.arg("-I").arg(folder);
+    }
+    if library.mpi == Mpi::Standard {
+        command.arg("-DSTANDARD_INTERFACE");
     }
     command.arg(format!("-DHEDDLE_VERSION=\"{}\"", env!("CARGO_PKG_VERSION")));
     command.arg("-o").arg(&unfinished).arg(sources.join("wrappers.c"));
@@ -100,19 +117,20 @@ fn build(library: &Library, headers: &[String], folder: &Path) -> io::Result<Pat
 pub enum Outcome {
     /// It was built, as this file.
     Built(PathBuf),
-    /// The headers of its MPI library are nowhere; these packages of Debian have them.
+    /// The headers of its MPI library are nowhere; the text says where they come from.
     Missing(&'static str),
     /// It could not be built.
     Failed(io::Error),
 }
 
-/// Builds the libraries into a folder.
-pub fn all(folder: &Path) -> Vec<(Mpi, Outcome)> {
-    let outcome = |library: &Library| match headers(library) {
-        None => Outcome::Missing(library.packages),
+/// Builds the libraries of these MPI libraries into a folder.
+pub fn all(wanted: &[Mpi], folder: &Path) -> Vec<(Mpi, Outcome)> {
+    let outcome = |library: &Library| match headers(library, folder) {
+        None => Outcome::Missing(library.missing),
         Some(headers) => {
             build(library, &headers, folder).map_or_else(Outcome::Failed, Outcome::Built)
         }
     };
-    LIBRARIES.iter().map(|library| (library.mpi, outcome(library))).collect()
+    let chosen = LIBRARIES.iter().filter(|library| wanted.contains(&library.mpi));
+    chosen.map(|library| (library.mpi, outcome(library))).collect()
 }

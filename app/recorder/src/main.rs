@@ -4,6 +4,7 @@ use std::env;
 use std::path::Path;
 use std::process::ExitCode;
 
+use recorder::launch::Mpi;
 use recorder::libraries::{self, Outcome};
 
 fn main() -> ExitCode {
@@ -12,13 +13,12 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     };
     let mut failed = false;
-    for (mpi, outcome) in libraries::all(Path::new(&folder)) {
+    for (mpi, outcome) in libraries::all(&Mpi::ALL, Path::new(&folder)) {
         match outcome {
             Outcome::Built(made) => println!("{}", made.display()),
-            Outcome::Missing(packages) => println!(
-                "no headers of {mpi}, so that its programs cannot be recorded; make setup installs them \
-                 (Debian: apt-get install {packages})"
-            ),
+            Outcome::Missing(whence) => {
+                println!("no headers of {mpi}, so that its programs cannot be recorded; {whence}")
+            }
             Outcome::Failed(error) => {
                 eprintln!("{mpi}: {error}");
                 failed = true;

@@ -20,6 +20,7 @@ const BY_HAND: &[&str] = &[
     "testany",
     "testall",
     "testsome",
+    "request_get_status",
     "request_free",
     "cancel",
 ];

@@ -300,6 +300,8 @@ pub enum Mpi {
     Openmpi,
     /// MPICH, Intel MPI, MVAPICH2, Cray MPICH
     Mpich,
+    /// The standard binary interface of MPI 5, as of programs compiled by heddle's mpicc
+    Standard,
 }
 
 const COMPARE_EXAMPLES: &str = "\

@@ -27,6 +27,7 @@ fn run(arguments: &Record) -> Result<ExitCode, Ending> {
     let mpi = arguments.mpi.map(|mpi| match mpi {
         Mpi::Openmpi => launch::Mpi::OpenMpi,
         Mpi::Mpich => launch::Mpi::Mpich,
+        Mpi::Standard => launch::Mpi::Standard,
     });
     let fail = |error: std::io::Error| {
         let reason = experiment::reason(&error);

@@ -18,6 +18,8 @@ mod kernels;
 mod preloaded;
 #[path = "../../../app/recorder/tests/support/programs.rs"]
 mod programs;
+#[path = "live/recordings.rs"]
+mod recordings;
 #[path = "live/spawned.rs"]
 mod spawned;
 
@@ -110,10 +112,7 @@ fn recorded(
     options: &str,
     program: &[&OsStr],
 ) -> (Ended, Command) {
-    let kind = match library.kind {
-        recorder::launch::Mpi::OpenMpi => "openmpi",
-        recorder::launch::Mpi::Mpich => "mpich",
-    };
+    let kind = library.kind.name();
     let traces = library.recorder().join(format!("live-{kind}-{name}"));
     let mut record = Command::new(env!("CARGO_BIN_EXE_heddle"));
     record.args(["record", "--force", "-o"]).arg(&traces).args(["--mpi", kind]);

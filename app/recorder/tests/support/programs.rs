@@ -32,12 +32,9 @@ fn build() -> Vec<Mpi> {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     fs::create_dir_all(&folder).expect("a folder");
     let mut found = Vec::new();
-    for (kind, outcome) in libraries::all(&folder) {
+    for (kind, outcome) in libraries::all(&[launch::Mpi::OpenMpi, launch::Mpi::Mpich], &folder) {
         assert!(!matches!(outcome, Outcome::Failed(_)), "{kind}: {outcome:?}");
-        let suffix = match kind {
-            launch::Mpi::OpenMpi => "openmpi",
-            launch::Mpi::Mpich => "mpich",
-        };
+        let suffix = kind.name();
         let launcher = OsString::from(format!("mpirun.{suffix}"));
         let runs = Command::new(&launcher).arg("--version").output();
         let runs = runs.is_ok_and(|output| output.status.success());
@@ -56,6 +53,7 @@ impl Mpi {
         match self.kind {
             launch::Mpi::OpenMpi => "libmpi.so.40",
             launch::Mpi::Mpich => "libmpich.so.12",
+            launch::Mpi::Standard => "libmpi_abi.so.1",
         }
     }
 

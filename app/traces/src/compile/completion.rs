@@ -46,7 +46,14 @@ pub fn complete(
         }
         _ => {}
     }
-    match told(class, record, |request, status| finish(compiler, stream, request, status)) {
+    let keeps = class == Class::RequestGetStatus;
+    match told(class, record, |request, status| {
+        if keeps {
+            is_done(compiler, stream, request, status);
+        } else {
+            finish(compiler, stream, request, status);
+        }
+    }) {
         Told::Some => {}
         Told::Nothing => {
             missed(compiler);
@@ -69,7 +76,10 @@ pub fn complete(
 
 /// The requests that a call is about.
 fn requests(class: Class, record: &Record) -> &[i64] {
-    let one = matches!(class, Class::Wait | Class::Test | Class::RequestFree | Class::Cancel);
+    let one = matches!(
+        class,
+        Class::Wait | Class::Test | Class::RequestGetStatus | Class::RequestFree | Class::Cancel
+    );
     if one { record.values.get(..1).unwrap_or_default() } else { record.arguments().list() }
 }
 
@@ -101,15 +111,15 @@ enum Told {
 fn told(class: Class, record: &Record, mut done: impl FnMut(i64, Status)) -> Told {
     let mut arguments = record.arguments();
     let requests = requests(class, record);
-    if matches!(class, Class::Wait | Class::Test) {
+    if matches!(class, Class::Wait | Class::Test | Class::RequestGetStatus) {
         arguments.number();
     } else {
         arguments.list();
     }
     let of = |index: i64| usize::try_from(index).ok().and_then(|index| requests.get(index));
     match class {
-        Class::Wait | Class::Test => {
-            if class == Class::Test && arguments.number() != 1 {
+        Class::Wait | Class::Test | Class::RequestGetStatus => {
+            if class != Class::Wait && arguments.number() != 1 {
                 return Told::Nothing;
             }
             let status = arguments.status();
@@ -235,18 +245,26 @@ fn status([source, tag, bytes]: [i64; 3]) -> Status {
     Status { source, tag, bytes }
 }
 
-/// The call waits for a request; the status tells what an open receive has matched.
+/// The call waits for a request and is done with it; the status tells what an open receive has
+/// matched.
 fn finish(compiler: &mut Compiler, stream: &Stream, id: i64, status: Status) {
+    is_done(compiler, stream, id, status);
     let known = compiler.requests.get_mut(&id).filter(|request| request.active);
     let Some(request) = known else { return };
-    request.active = false;
-    let (ops, open, window) = (request.ops.clone(), request.open, request.window);
-    let cancelled = request.cancelled && status.source < 0;
     if request.persistent.is_none() {
         compiler.requests.remove(&id);
     } else {
-        request.cancelled = false;
+        (request.active, request.cancelled) = (false, false);
     }
+}
+
+/// The call waits for a request, which another call may still complete. That one then has nothing
+/// left to wait for.
+fn is_done(compiler: &mut Compiler, stream: &Stream, id: i64, status: Status) {
+    let known = compiler.requests.get_mut(&id).filter(|request| request.active);
+    let Some(request) = known else { return };
+    let (ops, open) = (std::mem::take(&mut request.ops), request.open.take());
+    let (window, cancelled) = (request.window.take(), request.cancelled && status.source < 0);
     if let Some(communicator) = open {
         settle(compiler, stream, &ops, communicator, status);
     }

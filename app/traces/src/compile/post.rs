@@ -49,6 +49,7 @@ pub fn compile(
         | Class::Testany
         | Class::Testall
         | Class::Testsome
+        | Class::RequestGetStatus
         | Class::RequestFree
         | Class::Cancel => completion::complete(compiler, call.class, record, stream),
         Class::Spawn => {
