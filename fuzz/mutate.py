@@ -110,15 +110,15 @@ caguid=0xc2
 Ca\t1 "H-00000000000000c2"\t\t# "node2 mlx5_0"
 [1](d2) \t"S-00000000000000a1"[2]\t\t# lid 12 lmc 0 "leaf" lid 1 4xEDR
 """
-TABLES = """Unicast lids [0x1-0x4] of switch Lid 1 guid 0x0000000000000001 (s0):
+TABLES = """Unicast lids [0x1-0xc] of switch Lid 1 guid 0x00000000000000a1 (leaf):
   Lid  Out   Destination
        Port     Info
-0x0001 001 : (Channel Adapter portguid 0x1: 'h0')
-0x0002 002 : (Channel Adapter portguid 0x2: 'h1')
+0x000b 001 : (Channel Adapter portguid 0xd1: 'node1 mlx5_0')
+0x000c 002 : (Channel Adapter portguid 0xd2: 'node2 mlx5_0')
 2 valid lids dumped
 """
 NOISE = "0 100\n1000 50\n"
-PLACEMENT = "0 1\n1 0\n"
+PLACEMENT = "0 h1\n1 h0\n"
 
 
 def allprof(rank):
@@ -147,12 +147,12 @@ FORMATS = [
     Format("independent", {"t.ti": INDEPENDENT, "t.index": "t.ti\n"}, "run t.index", r"(?m)^\d ([a-z]+)", True, "#"),
     Format("index", {"t.index": "t0.ti\nt1.ti\n", "t0.ti": INDEPENDENT[:INDEPENDENT.index("1 init")],
                      "t1.ti": INDEPENDENT[INDEPENDENT.index("1 init"):]}, "run t.index", r"(t\d\.ti)", False, "#"),
-    Format("allprof", {"t-0.txt": allprof(0), "t-1.txt": allprof(1)}, "run t-0.txt", r"(MPI_\w+)", True, "#"),
+    Format("allprof", {"t-0.txt": allprof(0), "t-1.txt": allprof(1)}, "run t-", r"(MPI_\w+)", True, "#"),
     Format("heddle-trace", {"r/rank-0.hdl": b"", "r/rank-1.hdl": b""}, "run r", None, True,
            prepare="seed/rank-0.hdl seed/rank-1.hdl"),
     Format("edges", {"e.csv": EDGES}, "topology e.csv", r"\b(host|switch|link)\b", False, "#"),
     Format("discovered", {"d.txt": DISCOVERED}, "topology d.txt", r"\b(Switch|Ca)\b", False, "#"),
-    Format("tables", {"s.lfts": TABLES}, "topology star:hosts=2 --tables s.lfts", r"\b(Unicast|lids|switch)\b", False, "#"),
+    Format("tables", {"s.lfts": TABLES, "d.txt": DISCOVERED}, "topology d.txt --tables s.lfts", r"\b(Unicast|lids|switch)\b", False, "#"),
     Format("noise", {"n.txt": NOISE, "w.goal": GOAL}, "run w.goal --set noise.trace=n.txt", None, False, "#"),
     Format("placement", {"h.txt": PLACEMENT, "w.goal": GOAL},
            "run w.goal --network infiniband --topology star:hosts=2 --set placement.kind=file --set placement.file=h.txt",
@@ -239,7 +239,7 @@ def prepare(binary, form, folder):
     elif form.prepare == "run":
         (folder / "seed-0.txt").write_text(allprof(0))
         (folder / "seed-1.txt").write_text(allprof(1))
-        subject = "w.goal" if form.name == "manifest" else "seed-0.txt"
+        subject = "w.goal" if form.name == "manifest" else "seed-"
         (folder / "w.goal").write_text(GOAL)
         tables = [] if form.name == "manifest" else ["--tables", "ranks,calls"]
         for name in "ab":

@@ -103,7 +103,7 @@ pub fn lft_dump(text: &str, from: &Imported) -> Result<Tables, Faults> {
     let mut current = None;
     for (index, line) in text.lines().enumerate() {
         let content = line.trim();
-        if content.starts_with("Unicast lids") {
+        if content.starts_with("Unicast lids ") && content.contains(" of switch ") {
             current = Some(draft.switch(line, index + 1));
             continue;
         }

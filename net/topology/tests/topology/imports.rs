@@ -377,6 +377,7 @@ fn broken_tables() {
                 (4, 1),
                 "an entry before the first",
             ),
+            ("of switch Lid 1", "of switcq Lid 1", (1, 1), "expected `Unicast lids … of switch …`"),
             ("Unicast lids [0x0-0x7] of switch Lid 2 guid 0x0002c90000000002", "#", (9, 8), ""),
         ],
     );
