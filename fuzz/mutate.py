@@ -290,7 +290,8 @@ def main():
                 change = draw.choice(TOLD + FREE)
                 # Bytes that are no text pass through unchanged.
                 changed = change(draw, seed.decode("latin-1"), form)
-                if changed is None or changed.encode("latin-1") == seed:
+                # Blanks at the end mean nothing in any text.
+                if changed is None or changed.encode("latin-1").rstrip() == seed.rstrip():
                     continue
                 (folder / form.changed).write_bytes(changed.encode("latin-1"))
                 code, text = run(limited(binary, form.arguments.split()), folder)
