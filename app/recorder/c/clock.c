@@ -4,7 +4,7 @@
  * so that the error is at most half the round.
  *
  * Ranks that run under one kernel have one clock: their offset is 0 and not measured, unless
- * HEDDLE_RECORD_CLOCK=measure asks for it. Nor is it where time is simulated: messages of the recorder would change the run. */
+ * HEDDLE_RECORD_CLOCK=measure asks for it, or their clocks tell processor time. Nor is it where time is simulated: messages of the recorder would change the run. */
 #include "recorder.h"
 
 #include <fcntl.h>
@@ -83,6 +83,7 @@ void clock_start(void)
         measure();
         return;
     }
+    bool apart = computation_start();
     /* A communicator of its own: a program's wildcards never see these messages. */
     PMPI_Comm_dup(world, &clocks);
     PMPI_Comm_rank(clocks, &rank);
@@ -90,7 +91,8 @@ void clock_start(void)
     start_kernel(id);
     memcpy(root, id, sizeof root);
     PMPI_Bcast(root, sizeof root, MPI_BYTE, 0, clocks);
-    mine = rank != 0 && (memcmp(id, root, sizeof root) != 0 || (wish && !strcmp(wish, "measure")));
+    apart = apart || memcmp(id, root, sizeof root) != 0 || (wish && !strcmp(wish, "measure"));
+    mine = rank != 0 && apart;
     if (rank == 0)
         measured = calloc((size_t)size, sizeof *measured);
     PMPI_Gather(&mine, sizeof mine, MPI_BYTE, measured, sizeof mine, MPI_BYTE, 0, clocks);
@@ -100,8 +102,10 @@ void clock_start(void)
 void clock_stop(void)
 {
     measure();
-    if (!heddle_now)
+    if (!heddle_now) {
+        computation_stop(clocks);
         PMPI_Comm_free(&clocks);
+    }
     free(measured);
     measured = NULL;
 }

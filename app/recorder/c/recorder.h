@@ -80,14 +80,30 @@ extern void (*heddle_tell_agreements)(void (*)(uint64_t, uint64_t, bool));
 /* Looks at the clock are told from now on: when they began, as calls do, and ended. */
 extern void (*heddle_tell_looks)(void (*)(uint64_t, uint64_t));
 
+static inline uint64_t nanoseconds(clockid_t clock)
+{
+    struct timespec time;
+    clock_gettime(clock, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+/* ---- Computation by the clock and in processor time (computation.c) ---- */
+
+/* Computation between two calls is being measured. */
+extern __thread bool measuring __attribute__((tls_model("initial-exec")));
+/* The time by which this thread's clock is behind the clock of the system, because computation is told
+ * in processor time. */
+extern __thread uint64_t behind __attribute__((tls_model("initial-exec")));
+/* Returns whether computation is told in processor time. */
+bool computation_start(void);
+void computation_begins(void);
+void computation_ends(void);
+void computation_stop(MPI_Comm comm);
+
 /* Nanoseconds; in simulated time, picoseconds. */
 static inline uint64_t now(void)
 {
-    struct timespec time;
-    if (heddle_now)
-        return heddle_now();
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+    return heddle_now ? heddle_now() : nanoseconds(CLOCK_MONOTONIC) - behind;
 }
 
 /* Whether the call is to be recorded. */
@@ -96,6 +112,8 @@ static inline bool enter(struct call *call)
     if (!recording || inside)
         return false;
     inside = true;
+    if (measuring)
+        computation_ends();
     call->enter = heddle_computed ? heddle_computed() : now();
     return true;
 }
@@ -115,6 +133,8 @@ static inline void done(void)
 {
     if (heddle_recorded)
         heddle_recorded();
+    else
+        computation_begins();
     inside = false;
 }
 

@@ -12,6 +12,8 @@ use std::{env, fmt};
 pub const FOLDER: &str = "HEDDLE_RECORDER";
 /// The variable by which the library in a rank learns where to write.
 pub const TRACES: &str = "HEDDLE_RECORD";
+/// The variable by which it learns that computation is to be told in processor time.
+const COMPUTE: &str = "HEDDLE_RECORD_COMPUTE";
 const PRELOAD: &str = "LD_PRELOAD";
 
 /// A binary interface of MPI.
@@ -183,12 +185,14 @@ fn library(mpi: Mpi, named: Option<PathBuf>) -> Result<PathBuf, Error> {
 
 /// The command that runs `command` and records it into `folder`. The library is loaded into the
 /// ranks alone if the launcher is a known one, otherwise into all that it starts, where it does
-/// nothing. `libraries` is the folder that the user names for the recorder's libraries.
+/// nothing. `libraries` is the folder that the user names for the recorder's libraries;
+/// `in_processor_time` is true if computation is told in the processor time that it took.
 pub fn command(
     command: &[OsString],
     folder: &Path,
     mpi: Option<Mpi>,
     libraries: Option<PathBuf>,
+    in_processor_time: bool,
 ) -> Result<Command, Error> {
     let (first, rest) = command.split_first().ok_or(Error::NoCommand)?;
     if program(first).is_none() {
@@ -204,7 +208,10 @@ pub fn command(
         preload.push(":");
         preload.push(others);
     }
-    let variables = [(PRELOAD, preload), (TRACES, folder.as_os_str().to_owned())];
+    let mut variables = vec![(PRELOAD, preload), (TRACES, folder.as_os_str().to_owned())];
+    if in_processor_time {
+        variables.push((COMPUTE, "cpu".into()));
+    }
     let mut made = Command::new(first);
     match launcher {
         None => {

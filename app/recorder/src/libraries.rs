@@ -12,7 +12,8 @@ use crate::{launch::Mpi, prototypes, wrappers};
 
 /// The part of the recorder that is written by hand.
 const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/c");
-const PARTS: &[&str] = &["calls.c", "clock.c", "handles.c", "requests.c", "trace.c"];
+const PARTS: &[&str] =
+    &["calls.c", "clock.c", "computation.c", "handles.c", "requests.c", "trace.c"];
 
 const FLAGS: &[&str] = &[
     "-std=gnu11",

@@ -303,6 +303,29 @@ fn programs_are_recorded() {
     }
 }
 
+/// Four ranks to a processor, each of which computes 10 times 20 ms, which is many turns of the
+/// system's scheduler: by the clock on the wall that takes about 800 ms, and a warning says so; in
+/// processor time it takes 200 ms, and what the recorder itself takes between calls.
+#[test]
+fn ranks_without_a_processor_each() {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from) as u32;
+    let ranks = 4 * processors;
+    for mpi in libraries() {
+        for (compute, least, most) in [("wall", 400, u64::MAX), ("cpu", 200, 240)] {
+            let variables = [("HEDDLE_RECORD_COMPUTE", compute)];
+            let (traces, output) = mpi.output("crowded", ranks, &[], &variables);
+            assert!(output.status.success(), "{compute}");
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(said.contains("more ranks than processors"), compute == "wall", "{said}");
+            for trace in support::read(&traces, ranks) {
+                let gaps = trace.calls.windows(2).map(|pair| pair[1].enter - pair[0].leave);
+                let computed = gaps.sum::<u64>() / 1_000_000_000;
+                assert!((least..=most).contains(&computed), "{compute}: {computed} ms");
+            }
+        }
+    }
+}
+
 /// A program of another MPI library than was said is ended before it starts, with a word, and by no
 /// signal.
 #[test]

@@ -284,6 +284,9 @@ pub struct Record {
     /// The program's MPI library, where neither its launcher nor its executable shows it
     #[arg(long, value_enum)]
     pub mpi: Option<Mpi>,
+    /// What counts as computation between calls
+    #[arg(long, value_enum, default_value = "wall")]
+    pub compute: Compute,
     /// Start nothing; take in what ranks that died had not yet written, after a run that was
     /// started in another way
     #[arg(long, conflicts_with_all = ["force", "mpi", "command"])]
@@ -291,6 +294,15 @@ pub struct Record {
     /// The command and its arguments
     #[arg(last = true, required_unless_present = "collect")]
     pub command: Vec<OsString>,
+}
+
+/// What a recording takes for computation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Compute {
+    /// Time by the clock on the wall
+    Wall,
+    /// Processor time, where ranks have no processor each
+    Cpu,
 }
 
 /// MPI libraries that differ in their binary interface.

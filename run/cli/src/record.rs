@@ -8,7 +8,7 @@ use std::{
 use recorder::{launch, tail};
 
 use crate::{
-    arguments::{Mpi, Record},
+    arguments::{Compute, Mpi, Record},
     exit::{Ending, Exit, complain},
 };
 
@@ -41,8 +41,10 @@ fn run(arguments: &Record) -> Result<ExitCode, Ending> {
     let input = |error: &dyn std::fmt::Display| Ending::new(Exit::Input, format!("error: {error}"));
     let libraries =
         std::env::var_os(launch::FOLDER).filter(|folder| !folder.is_empty()).map(PathBuf::from);
-    let mut command = launch::command(&arguments.command, &folder, mpi, libraries)
-        .map_err(|error| input(&error))?;
+    let in_processor_time = arguments.compute == Compute::Cpu;
+    let mut command =
+        launch::command(&arguments.command, &folder, mpi, libraries, in_processor_time)
+            .map_err(|error| input(&error))?;
     launch::clear(&folder).map_err(fail)?;
     let status = supervise(&mut command).map_err(|error| {
         let name = command.get_program().to_string_lossy().into_owned();

@@ -97,7 +97,11 @@ impl Mpi {
         variables: &[(&str, &str)],
     ) -> (Vec<Trace>, ExitStatus) {
         let (traces, status) = self.traces(name, ranks, arguments, variables);
-        let read = |rank: u32| Trace::read(&traces.join(format!("rank-{rank}.hdl")));
-        ((0..ranks).map(read).collect(), status)
+        (read(&traces, ranks), status)
     }
+}
+
+/// Reads the traces of so many ranks in a folder.
+pub fn read(folder: &Path, ranks: u32) -> Vec<Trace> {
+    (0..ranks).map(|rank| Trace::read(&folder.join(format!("rank-{rank}.hdl")))).collect()
 }

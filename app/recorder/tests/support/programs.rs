@@ -109,7 +109,8 @@ impl Mpi {
         command.extend(["-n".into(), ranks.to_string().into(), program.into()]);
         command.extend(arguments.iter().map(OsString::from));
         let folder = Some(self.folder.clone());
-        let mut run = launch::command(&command, traces, recorder, folder).expect("a command");
+        let mut run =
+            launch::command(&command, traces, recorder, folder, false).expect("a command");
         // Containers are often root, which Open MPI refuses without being told twice.
         let root = ["OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"];
         run.envs(root.map(|name| (name, "1"))).envs(variables.iter().copied());
@@ -137,6 +138,18 @@ impl Mpi {
         arguments: &[&str],
         variables: &[(&str, &str)],
     ) -> (PathBuf, ExitStatus) {
+        let (traces, output) = self.output(name, ranks, arguments, variables);
+        (traces, output.status)
+    }
+
+    /// Does that, and gives all that is left of the command.
+    pub fn output(
+        &self,
+        name: &str,
+        ranks: u32,
+        arguments: &[&str],
+        variables: &[(&str, &str)],
+    ) -> (PathBuf, Output) {
         let program = self.compile(name);
         let traces = self.folder.join(format!("traces-{}-{name}", self.suffix));
         let traces = launch::prepare(&traces, true).expect("writable").expect("forced");
@@ -144,6 +157,6 @@ impl Mpi {
         let output = self.under(None, &program, (ranks, arguments), variables, &traces);
         print!("{}", String::from_utf8_lossy(&output.stdout));
         tail::collect(&traces).expect("what is left is taken in");
-        (traces, output.status)
+        (traces, output)
     }
 }
