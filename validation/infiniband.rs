@@ -40,7 +40,7 @@ fn settings(costs: Costs, inject: Inject) -> Settings {
     Settings { parameters, time_unit: Time::from_ps(1), ..Settings::default() }
 }
 
-/// When each rank finishes, in picoseconds.
+/// The time when each rank finishes, in picoseconds.
 fn finish(net: &Infiniband, program: &impl Program, settings: &Settings) -> Vec<u64> {
     let (one, _) = simulate_over(net, None, program, settings, || Silent).expect("it runs");
     let two = Settings { threads: 2, ..settings.clone() };

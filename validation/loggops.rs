@@ -57,7 +57,7 @@ const MESSAGES: [(u64, u64); 20] = [
     (5_437_249_350, 5_654_847_000),
 ];
 
-/// When messages started to travel and arrived.
+/// The times when messages started to travel and arrived.
 #[derive(Default)]
 struct Times(Vec<u64>);
 

@@ -22,7 +22,7 @@ pub struct Round {
     pub bytes: u64,
     pub send: Span,
     pub receive: Span,
-    /// What rank 1 computes between receiving and sending, in nanoseconds.
+    /// The computation of rank 1 between receiving and sending, in nanoseconds.
     pub pause: f64,
 }
 
@@ -39,7 +39,7 @@ pub struct Fitted {
     pub large: (f64, f64),
 }
 
-/// As settings of an experiment. There is no gap besides o.
+/// Writes the parameters as settings of an experiment. There is no gap besides o.
 impl fmt::Display for Fitted {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         write!(f, "--set loggops.S={SMALL}B --set loggops.g=0ps")?;

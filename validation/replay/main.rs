@@ -78,7 +78,7 @@ fn recorded(traces: &str, rank: u32) -> Vec<(String, Span, u64)> {
     calls
 }
 
-/// The same calls in a table of simulated ones.
+/// The calls of a rank in a table of simulated ones.
 fn simulated(table: &str, rank: u32) -> Vec<Span> {
     let rows = table.lines().skip(1).map(|row| row.split(',').collect::<Vec<_>>());
     let own =

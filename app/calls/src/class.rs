@@ -5,8 +5,8 @@ use crate::Collective;
 /// Declares [`Class`] together with the words that stand for its variants in the table of calls.
 macro_rules! classes {
     ($($class:ident = $word:literal),* $(,)?) => {
-        /// What a function of MPI does, which decides how it is compiled. The blocking, immediate
-        /// and persistent forms of a call share a class.
+        /// The class of a function of MPI, which decides how it is compiled. The blocking,
+        /// immediate and persistent forms of a call share a class.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Class {
             /// A collective operation.

@@ -155,7 +155,7 @@ impl Collective {
 /// Bytes for each member of a communicator, or for each neighbour.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Amount {
-    /// The same number of bytes for all.
+    /// A number of bytes that is the same for all.
     Each(u64),
     /// A number of bytes per member, or per neighbour.
     List(Vec<u64>),
@@ -203,7 +203,7 @@ pub struct CollectiveCall<'a> {
     pub root: Option<u32>,
     /// Bytes of an element.
     pub element: u64,
-    /// Whether the reduction commutes.
+    /// The reduction commutes.
     pub commutative: bool,
     /// Bytes that this rank sends to each.
     pub sends: Amount,

@@ -1,4 +1,4 @@
-//! How collectives become messages.
+//! Expands collectives to messages.
 
 use crate::CollectiveCall;
 

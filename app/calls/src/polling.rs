@@ -10,7 +10,7 @@ pub const APART: u64 = 10;
 /// A rank that computes longer than this, in picoseconds, does more than look at the clock.
 pub const BUSY: u64 = 10_000_000;
 
-/// So many looks at the clock in a row cost the same.
+/// The number of looks at the clock in a row that cost the same.
 const FREE_LOOKS: u64 = 100;
 
 /// Returns the cost of look number `looks` at the clock in a row, where the first costs `cost`.

@@ -15,7 +15,7 @@ pub const CSV: &str = include_str!("../calls.csv");
 /// The first number that a trace may give to a function outside the table.
 pub const UNLISTED: u32 = 1024;
 
-/// How an argument is kept.
+/// The form in which an argument is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Field {
     /// Not kept. A text trace shows it as one field.
@@ -56,12 +56,12 @@ pub enum Field {
     Group,
 }
 
-/// When a call is over.
+/// The moment when a call is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
     /// At its return.
     Blocking,
-    /// When its request, the last field, completes.
+    /// It is over when its request, the last field, completes.
     Immediate,
     /// It makes a persistent request, the last field, that is started later.
     Persistent,
@@ -74,9 +74,9 @@ pub struct Call {
     pub id: u32,
     /// Its name in C.
     pub name: &'static str,
-    /// What it does.
+    /// The class of the function.
     pub class: Class,
-    /// When it is over.
+    /// The moment when it is over.
     pub how: How,
     /// Its arguments.
     pub fields: Vec<Field>,

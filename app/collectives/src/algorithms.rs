@@ -34,8 +34,8 @@ pub struct Algorithms {
     chooser: Option<&'static str>,
     /// By collective and algorithm, the number of calls.
     taken: Arc<Mutex<BTreeMap<(usize, &'static str), u64>>>,
-    /// Whether SMPI's replay is imitated: vectors without elements are sent all the same, and the
-    /// first algorithm for nodes on a communicator sets these up.
+    /// SMPI's replay is imitated: vectors without elements are sent all the same, and the first
+    /// algorithm for nodes on a communicator sets these up.
     pub imitates_smpi: bool,
 }
 

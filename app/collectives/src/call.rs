@@ -1,4 +1,4 @@
-//! What a collective is asked to do.
+//! The arguments of a collective.
 
 use calls::Collective;
 

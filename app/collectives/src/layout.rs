@@ -1,4 +1,4 @@
-//! How vectors are cut in blocks, and ranks in groups.
+//! Cuts vectors in blocks, and ranks in groups.
 
 use crate::plan::Region;
 

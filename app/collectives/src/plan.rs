@@ -1,5 +1,5 @@
-//! What a rank does in a collective: a graph of sends, receives, copies and reductions over regions
-//! of its buffers.
+//! The plan of a rank in a collective: a graph of sends, receives, copies and reductions over
+//! regions of its buffers.
 //!
 //! An algorithm is written as the program of one rank, with [`Plan::isend`], [`Plan::irecv`] and
 //! [`Plan::wait`] as in MPI; the plan records it. What was waited for is required by all that

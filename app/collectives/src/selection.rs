@@ -1,4 +1,4 @@
-//! Which algorithm an MPI library takes, by number of ranks and size: tables as data.
+//! The choice of algorithms of MPI libraries, by number of ranks and size: tables as data.
 
 use std::sync::LazyLock;
 

@@ -1,5 +1,6 @@
-//! What SMPI does before the first use of an algorithm for nodes on a communicator: its ranks tell
-//! each other their leaders, the leaders the sizes of their nodes, and all agree on the result.
+//! Communication of SMPI before the first use of an algorithm for nodes on a communicator: its
+//! ranks tell each other their leaders, the leaders the sizes of their nodes, and all agree on the
+//! result.
 //!
 //! Source: measured with SimGrid 3.32's replayer, by what the first of two calls takes longer than
 //! the second; the steps are those of SMPI's manual for communicators of nodes.

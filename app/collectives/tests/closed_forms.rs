@@ -276,8 +276,8 @@ fn scan() {
     check(Collective::Exscan, form);
 }
 
-/// What a step requires does not grow with the number of segments, here up to 65 536: memory and
-/// time go with the messages.
+/// The requirements of a step do not grow with the number of segments, here up to 65 536: memory
+/// and time go with the messages.
 #[test]
 fn long_vectors() {
     // They post all receives at once, and what they send waits for all receives before it.

@@ -26,7 +26,7 @@ fn counts(collective: Collective, ranks: u32, everything: bool) -> Vec<Vec<u64>>
     list
 }
 
-/// Whether the operation commutes, where there is one.
+/// Tells whether the operation commutes, if there is one.
 fn orders(collective: Collective) -> Vec<bool> {
     use Collective as C;
     match collective {

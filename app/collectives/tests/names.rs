@@ -216,7 +216,7 @@ fn selections_are_those_of_the_libraries() {
     }
 }
 
-/// What cannot be used is not among the candidates: 63 is no power of two.
+/// Algorithms that cannot be used are not among the candidates: 63 is no power of two.
 #[test]
 fn candidates_meet_their_demands() {
     let names = |ranks| {

@@ -1,4 +1,4 @@
-//! What becomes of an argument between a program and our library, in C.
+//! Translates arguments between a program and our library, in C.
 
 use std::fmt::Write;
 
@@ -59,7 +59,7 @@ fn find<'a>(list: &[(&str, &'a str)], kind: &str) -> Option<&'a str> {
     list.iter().find(|(name, _)| *name == kind).map(|(_, found)| *found)
 }
 
-/// What an argument is on either side, and what stands before, in and after the call.
+/// The code of an argument on either side: before, in and after the call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Translation {
     /// Its declaration on the program's side, with its name.
@@ -68,7 +68,7 @@ pub struct Translation {
     pub core: String,
     /// Statements before the call.
     pub before: String,
-    /// What is handed to our function.
+    /// The expression that is handed to our function.
     pub pass: String,
     /// Statements after the call.
     pub after: String,
@@ -107,7 +107,7 @@ pub fn translator(kind: &str) -> String {
     }
 }
 
-/// How long an array is, as an expression of C.
+/// The length of an array, as an expression of C.
 fn length(argument: &Argument) -> String {
     let plain = match argument.length.as_deref() {
         Some("peers") => "peers(comm_in(comm))",
@@ -338,7 +338,7 @@ fn numbers(argument: &Argument, of: &str) -> Translation {
     }
 }
 
-/// What becomes of an argument.
+/// The translation of an argument.
 pub fn translation(argument: &Argument, function: &Function, interface: Interface) -> Translation {
     let kind = argument.kind.as_str();
     let pointer = POINTERS.iter().find(|(name, flow, _)| *name == kind && *flow == argument.flow);

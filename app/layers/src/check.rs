@@ -1,4 +1,4 @@
-//! What a program needs of MPI, before it is run: `heddle mpirun --check`.
+//! Finds out what a program needs of MPI before it is run: `heddle mpirun --check`.
 //!
 //! The program and the shared libraries it names are read, as the dynamic linker would find them
 //! (ELF, 64 bits). What a program opens while it runs (`dlopen`) is not known beforehand.
@@ -19,7 +19,7 @@ pub enum Error {
     /// It could not be read.
     #[error("{path}: {source}")]
     File {
-        /// Which file.
+        /// The file.
         path: PathBuf,
         /// Why.
         source: io::Error,
@@ -27,19 +27,19 @@ pub enum Error {
     /// It is a script, or for another kind of machine.
     #[error("{path}: not a program in 64-bit ELF: {source}")]
     NotElf {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// What was wrong.
+        /// The error that the reader of ELF files reports.
         source: object::Error,
     },
 }
 
-/// What a program needs of MPI.
+/// A program's needs of MPI.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// The executable that was looked at: the interpreter, if the program is a script.
     pub executable: PathBuf,
-    /// What speaks against holding its ranks in one process.
+    /// Obstacles to holding its ranks in one process.
     pub obstacles: Vec<Obstacle>,
     /// The interfaces it, or a library it loads, is linked with. More than one cannot work.
     pub interfaces: BTreeSet<Interface>,
@@ -58,19 +58,19 @@ pub struct Report {
 }
 
 impl Report {
-    /// Whether it runs programs in a language of its own: what these load is not known.
+    /// True if it runs programs in a language of its own: what these load is not known.
     pub fn interprets(&self) -> bool {
         self.obstacles.contains(&Obstacle::Interpreter)
     }
 
-    /// Whether all is there that the program imports, as far as that is known.
+    /// True if all is there that the program imports, as far as that is known.
     pub fn is_complete(&self) -> bool {
         let lists = [&self.unimplemented, &self.unresolved, &self.absent];
         let is_static = self.obstacles.contains(&Obstacle::Static);
         !is_static && self.interfaces.len() <= 1 && lists.into_iter().all(BTreeSet::is_empty)
     }
 
-    /// Whether its ranks can be held in one process, as far as that is known.
+    /// True if its ranks can be held in one process, as far as that is known.
     pub fn fits_one_process(&self) -> bool {
         !self.obstacles.iter().any(Obstacle::is_certain)
     }
@@ -143,8 +143,8 @@ const MODULES: &[&str] = &[
     "__mpi_mod_",
 ];
 
-/// How names begin of the C++ interface that MPI-3.0 removed: of functions, tables of virtual
-/// functions and types.
+/// Beginnings of the names of the C++ interface that MPI-3.0 removed: of functions, tables of
+/// virtual functions and types.
 const CLASSES: [&str; 5] = ["_zn3mpi", "_znk3mpi", "_ztvn3mpi", "_ztin3mpi", "_ztsn3mpi"];
 
 fn is_of_class(lower: &str) -> bool {

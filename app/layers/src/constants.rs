@@ -27,7 +27,7 @@ pub const HANDLES: &[(&str, &str)] = &[
 /// A constant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Constant {
-    /// What it is a value of: a kind of argument.
+    /// The kind of argument that it is a value of.
     pub kind: &'static str,
     /// Its name, without `MPI_`.
     pub name: &'static str,

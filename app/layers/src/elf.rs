@@ -1,4 +1,4 @@
-//! What is read of an executable or a shared library (ELF, 64 bits).
+//! Reads executables and shared libraries (ELF, 64 bits).
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use object::{
 use crate::check::Error;
 use crate::holding::script;
 
-/// What is read of a file.
+/// The parts of a file that matter here.
 #[derive(Clone, Debug, Default)]
 pub struct Elf {
     /// The libraries that it asks for.
@@ -34,10 +34,9 @@ pub struct Elf {
     /// The names it cannot start without: of functions that are found when they are first called,
     /// it can.
     pub at_start: BTreeSet<String>,
-    /// Whether the dynamic linker starts it: so with executables that are linked dynamically.
+    /// The dynamic linker starts it: so with executables that are linked dynamically.
     pub is_started_by_linker: bool,
-    /// How many bytes of thread-local variables it has that must be at fixed places from the start
-    /// of a thread.
+    /// Bytes of its thread-local variables that must be at fixed places from the start of a thread.
     pub fixed_thread_locals: u64,
 }
 
@@ -50,7 +49,7 @@ impl Elf {
         })
     }
 
-    /// Where a library is that it asks for, if this is read of `path`; `system` are the folders
+    /// The path of a library that it asks for, if this was read of `path`; `system` are the folders
     /// that every program has.
     pub fn library(&self, name: &str, path: &Path, system: &[PathBuf]) -> Option<PathBuf> {
         let origin = path.parent().unwrap_or(Path::new("."));
@@ -137,9 +136,9 @@ fn needs<'data>(data: impl ReadRef<'data>) -> Result<Elf, object::Error> {
     Ok(elf)
 }
 
-/// What a program and the libraries that it is linked with need, without their names, as the
-/// dynamic linker would find them; `before` are libraries that are loaded before it. Of a script,
-/// that is its interpreter. Files that cannot be read are left out.
+/// Reads a program and the libraries that it is linked with, as the dynamic linker would find them;
+/// `before` are libraries that are loaded before it. Of a script, that is its interpreter. Files
+/// that cannot be read are left out.
 pub fn linked(program: &Path, before: &[PathBuf]) -> Vec<(PathBuf, Elf)> {
     let system = system_folders();
     let named = before.iter().map(|library| {

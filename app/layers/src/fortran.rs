@@ -35,7 +35,7 @@ pub const BY_HAND: &[&str] = &[
 const WITH_POINTERS: &[&str] =
     &["MPI_Alloc_mem", "MPI_Win_allocate", "MPI_Win_allocate_shared", "MPI_Win_shared_query"];
 
-/// Whether a function is generated.
+/// True if the code of a function is generated.
 pub fn generated(function: &Function, interface: Interface) -> bool {
     !BY_HAND.contains(&function.name.as_str())
         && !function.name.starts_with("MPI_T_")
@@ -51,7 +51,7 @@ struct Passed {
     before: String,
     pass: String,
     after: String,
-    /// Whether it is a text, with a hidden length.
+    /// It is a text, with a hidden length.
     text: bool,
 }
 
@@ -66,7 +66,7 @@ fn dereferenced(argument: &Argument, of: &str) -> Passed {
     Passed { pass: format!("*{}", argument.name), ..pointer(argument, of) }
 }
 
-/// Whether an argument is a buffer of any type.
+/// True if an argument is a buffer of any type.
 pub fn choice(argument: &Argument) -> bool {
     let name = argument.name.as_str();
     match argument.kind.as_str() {
@@ -122,10 +122,10 @@ fn handle(argument: &Argument, of: &str) -> Passed {
     made
 }
 
-/// Whether this rank is the root, whose arguments alone count.
+/// The condition that this rank is the root, whose arguments alone count.
 const AT_ROOT: &str = "at_root(comm_in(comm_from_fortran(*comm)), *root)";
 
-/// How long an array is, as an expression of C over Fortran's arguments.
+/// The length of an array, as an expression of C over Fortran's arguments.
 fn length(argument: &Argument) -> String {
     let here = "comm_in(comm_from_fortran(*comm))";
     let plain = match argument.length.as_deref() {
@@ -158,7 +158,7 @@ fn text_length(argument: &Argument, function: &Function) -> Passed {
     }
 }
 
-/// Whether a call left its results as they were, as an expression of C.
+/// The condition that a call left its results as they were, as an expression of C.
 fn nothing_found(function: &Function) -> &'static str {
     if function.argument("flag").is_some() { "code || !*flag" } else { "code" }
 }
@@ -243,7 +243,7 @@ fn callback(argument: &Argument) -> Passed {
     Passed { parameter: Some(format!("function {name}")), pass, ..Passed::default() }
 }
 
-/// What becomes of an argument.
+/// The way of an argument from Fortran to C.
 fn passed(argument: &Argument, function: &Function) -> Passed {
     let name = &argument.name;
     let kind = argument.kind.as_str();
@@ -317,7 +317,7 @@ fn aliases(out: &mut String, function: &Function, signature: &str, interface: In
     }
 }
 
-/// Whether a function gives back a buffer, which only `mpi_f08` has a type for: `type(c_ptr)` (MPI
+/// True if a function gives back a buffer, which only `mpi_f08` has a type for: `type(c_ptr)` (MPI
 /// 4.1, section 3.6.1).
 fn detaches(function: &Function) -> bool {
     function.argument("buffer_addr").is_some()
@@ -330,7 +330,7 @@ fn gives(function: &Function) -> &'static str {
     }
 }
 
-/// Whether a section of an array can be a datatype as a buffer of a function: not if the buffer has
+/// True if a section of an array can be a datatype as a buffer of a function: not if the buffer has
 /// a block for each rank, or the datatypes of all have to be alike.
 fn takes_sections(function: &Function, buffer: &Argument) -> bool {
     let name = function.name.to_lowercase();
@@ -340,7 +340,7 @@ fn takes_sections(function: &Function, buffer: &Argument) -> bool {
         && (!is(&["scatter"]) || buffer.kind != "in")
 }
 
-/// Whether a function may end before it is done with its buffers.
+/// True if a function may end before it is done with its buffers.
 fn ends_early(function: &Function) -> bool {
     let given = |kind: &str, flow: Flow| {
         function.arguments.iter().any(|one| one.kind == kind && one.flow == flow)

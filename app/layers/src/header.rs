@@ -71,7 +71,7 @@ fn numbers(out: &mut String) {
     }
 }
 
-/// What turns a status into that of another language: names, and what it takes and gives.
+/// Functions that convert a status to that of another language, with what they take and give.
 const STATUSES: &[(&str, &str, &str)] = &[
     ("c2f", "MPI_Status *c_status", "MPI_Fint *f_status"),
     ("f2c", "MPI_Fint *f_status", "MPI_Status *c_status"),

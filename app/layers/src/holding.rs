@@ -1,4 +1,4 @@
-//! Whether the ranks of a program can be held in one process, as far as its files tell.
+//! Finds out, as far as the files of a program tell, if its ranks can be held in one process.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -65,7 +65,7 @@ const STARTS: &[&str] = &[
     "mpi_comm_spawn_multiple_f08_",
 ];
 
-/// What speaks against holding ranks in one process.
+/// An obstacle to holding ranks in one process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Obstacle {
     /// An interpreter keeps the state of its one program in libraries.
@@ -79,35 +79,35 @@ pub enum Obstacle {
     Sanitizer,
     /// It can fork, or become another program: all ranks would.
     Forks {
-        /// Which file.
+        /// The file.
         file: PathBuf,
         /// By which function.
         function: String,
     },
     /// It can start threads, which must not call MPI, and see the variables of the rank that runs.
     Threads {
-        /// Which file.
+        /// The file.
         file: PathBuf,
         /// By which function.
         function: String,
     },
     /// It has parallel regions of OpenMP, in which only the first thread of a team may call MPI.
     Regions {
-        /// Which file.
+        /// The file.
         file: PathBuf,
         /// By which function.
         function: String,
     },
     /// It can ask for `MPI_THREAD_MULTIPLE`, and does not get it.
     Levels {
-        /// Which file.
+        /// The file.
         file: PathBuf,
         /// By which function.
         function: String,
     },
     /// It can start processes, which only processes can.
     Starts {
-        /// Which file.
+        /// The file.
         file: PathBuf,
         /// By which function.
         function: String,
@@ -115,12 +115,13 @@ pub enum Obstacle {
 }
 
 impl Obstacle {
-    /// Whether it cannot work at all; the others only show that it may not.
+    /// True if the program cannot work at all in one process; the other obstacles only show that it
+    /// may not.
     pub fn is_certain(&self) -> bool {
         matches!(self, Self::Interpreter | Self::Static | Self::Rights | Self::Sanitizer)
     }
 
-    /// Whether the run tells of it when it happens: MPI by its answer, the holder of the ranks with
+    /// True if the run tells of it when it happens: MPI by its answer, the holder of the ranks with
     /// a warning or an error.
     pub fn is_noticed(&self) -> bool {
         matches!(self, Self::Levels { .. } | Self::Threads { .. } | Self::Regions { .. })
@@ -196,7 +197,7 @@ fn is_interpreter(path: &Path) -> bool {
     INTERPRETERS.contains(&plain)
 }
 
-/// Whether whoever runs a program, runs it as another user or group.
+/// True if whoever runs a program, runs it as another user or group.
 #[cfg(unix)]
 fn changes_rights(program: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
@@ -212,8 +213,8 @@ fn changes_rights(_: &Path) -> bool {
     false
 }
 
-/// What speaks against it: of the executable and the libraries that use MPI, of which the
-/// executable comes first.
+/// The obstacles in the executable and the libraries that use MPI, of which the executable comes
+/// first.
 pub(crate) fn obstacles(users: &[(PathBuf, Elf)]) -> Vec<Obstacle> {
     let mut found = Vec::new();
     for (place, (file, elf)) in users.iter().enumerate() {
@@ -252,8 +253,8 @@ pub(crate) fn obstacles(users: &[(PathBuf, Elf)]) -> Vec<Obstacle> {
     found
 }
 
-/// What speaks against holding the ranks of a program in one process: looks only at the executable,
-/// not at its libraries.
+/// The obstacles to holding the ranks of a program in one process that its executable shows; its
+/// libraries are not looked at.
 pub fn of_executable(program: &Path) -> Result<Vec<Obstacle>, Error> {
     match script(program) {
         Some(_) => Ok(vec![Obstacle::Interpreter]),

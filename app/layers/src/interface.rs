@@ -5,9 +5,9 @@
 pub enum Interface {
     /// The standard one of MPI 5.0.
     Standard,
-    /// That of MPICH 4 and its relatives.
+    /// The interface of MPICH 4 and its relatives.
     Mpich,
-    /// That of Open MPI 4.
+    /// The interface of Open MPI 4.
     OpenMpi,
 }
 
@@ -24,7 +24,7 @@ impl Interface {
         }
     }
 
-    /// What it is called in messages.
+    /// Its name in messages.
     pub fn name(self) -> &'static str {
         match self {
             Self::Standard => "standard (MPI 5.0)",
@@ -33,7 +33,7 @@ impl Interface {
         }
     }
 
-    /// What its hand-written C files are called.
+    /// The stem of the names of its hand-written C files.
     pub fn stem(self) -> &'static str {
         match self {
             Self::Standard => "standard",

@@ -65,7 +65,7 @@ pub enum Error {
     /// A file could not be read or written, or the compiler not be started.
     #[error("{path}: {source}")]
     File {
-        /// Which.
+        /// The file.
         path: PathBuf,
         /// Why.
         source: io::Error,
@@ -227,8 +227,8 @@ fn build(interface: Interface, folder: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(made)
 }
 
-/// What programs are compiled with. The modules need gfortran (or what `FC` names); without it
-/// there is only `mpif.h`.
+/// Writes the headers and modules that programs are compiled with. The modules need gfortran (or
+/// what `FC` names); without it there is only `mpif.h`.
 fn headers(folder: &Path) -> Result<(), Error> {
     fs::create_dir_all(folder).map_err(file(folder))?;
     let put = |name: &str, text: &str| {

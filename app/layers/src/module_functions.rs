@@ -10,7 +10,7 @@ use crate::constants::HANDLES;
 use crate::interface::Interface;
 use crate::modules::SIZES;
 
-/// What those of MPICH's module `mpi` are called, each for values and for arrays.
+/// The names of these functions in MPICH's module `mpi`, for values and for arrays.
 const MPICH_SIZES: &[(&str, &str)] = &[
     ("character", "ch"),
     ("logical", "l"),
@@ -23,8 +23,8 @@ const MPICH_SIZES: &[(&str, &str)] = &[
     ("complex32", "cx"),
 ];
 
-/// What the functions are called that tell the size of a type in `SIZES`. In Open MPI there is one
-/// for each rank of arrays.
+/// The names of the functions that tell the size of a type in `SIZES`. In Open MPI there is one for
+/// each rank of arrays.
 fn size_names(name: &str, interface: Interface) -> Vec<String> {
     let of_text = matches!(name, "character" | "logical");
     match interface {
@@ -98,9 +98,9 @@ fn comparisons() -> String {
     out
 }
 
-/// What MPICH's modules have for handles, besides the comparisons in `c/fortran.c`: comparisons in
-/// `mpi`, those with the integers of `mpi` in `mpi_f08`, and changes to what C has, which are
-/// integers as well.
+/// The functions for handles in MPICH's modules, besides the comparisons in `c/fortran.c`:
+/// comparisons in `mpi`, those with the integers of `mpi` in `mpi_f08`, and changes to what C has,
+/// which are integers as well.
 fn mpich_handles() -> String {
     let mut out = String::new();
     for (_, of) in HANDLES {

@@ -115,7 +115,7 @@ fn known() -> Vec<(Constant, i64)> {
     found
 }
 
-/// What `mpif.h` and `mpi` declare, in lines that are right in fixed and in free form.
+/// The declarations of `mpif.h` and `mpi`, in lines that are right in fixed and in free form.
 fn declarations() -> String {
     let mut out = String::new();
     let mut parameter = |name: &str, value: i64| {
@@ -245,7 +245,7 @@ fn equalities() -> String {
     out
 }
 
-/// What turns statuses of one module into those of the other.
+/// The functions that convert statuses of one module to those of the other.
 fn statuses(module: Module) -> String {
     let mut out = String::new();
     let (old, new) = ("integer :: f_status(MPI_STATUS_SIZE)", "type(MPI_Status) :: f08_status");
@@ -301,7 +301,8 @@ enum Module {
 }
 
 impl Module {
-    /// What stands behind names of procedures, and whether their error codes may be absent.
+    /// The ending of names of procedures, and the attribute of their error codes, which says if
+    /// these may be absent.
     fn ends(self) -> (&'static str, &'static str) {
         match self {
             Self::Mpi => ("", ""),
@@ -309,8 +310,8 @@ impl Module {
         }
     }
 
-    /// What stands before names of procedures: `mpi_f08` declares those of the profiling interface
-    /// as well, whose code may be absent.
+    /// The prefixes of names of procedures: `mpi_f08` declares those of the profiling interface as
+    /// well, whose code may be absent.
     const fn prefixes(self) -> &'static [&'static str] {
         match self {
             Self::Mpi => &[""],
@@ -390,7 +391,7 @@ fn interface(out: &mut String, function: &Function, module: Module, prefix: &str
     let _ = writeln!(out, "end {what}");
 }
 
-/// What tells a function from its form with large counts: the types of its arguments.
+/// The types of a function's arguments, which tell it from its form with large counts.
 fn signature(function: &Function) -> Vec<String> {
     let all = arguments(function).into_iter().map(|argument| {
         let text = declaration(argument, Module::F08);

@@ -1,5 +1,5 @@
-//! What users and build systems call: compilers with the flags for our library, `mpirun`, files of
-//! pkg-config.
+//! Writes the commands and files that users and build systems use: compilers with the flags for our
+//! library, `mpirun`, files of pkg-config.
 //!
 //! `-show` and `-showme:…` are those of MPICH's and Open MPI's compilers, as CMake's FindMPI asks
 //! them.
@@ -11,7 +11,7 @@ const COMPILER: &str = include_str!("../scripts/compiler");
 const MPIRUN: &str = include_str!("../scripts/mpirun");
 const PKG_CONFIG: &str = include_str!("../scripts/mpi.pc");
 
-/// What is linked for C and for Fortran.
+/// The libraries that programs in C and in Fortran are linked with.
 const C: &[&str] = &["mpi_abi"];
 const FORTRAN: &[&str] = &["mpi_abi_fort", "mpi_abi"];
 
@@ -25,8 +25,8 @@ const COMPILERS: &[Compiler] = &[
     (&["mpifort", "mpif77", "mpif90"], "FC", "gfortran", FORTRAN),
 ];
 
-/// What files of pkg-config are called in different places, what they link, and with what Fortran
-/// is compiled.
+/// Files of pkg-config: their names, the libraries that they link, and the flags that Fortran is
+/// compiled with.
 const DESCRIPTIONS: &[(&[&str], &[&str], &str)] = &[
     (&["mpi", "mpi-c", "mpi-cxx", "mpich", "ompi", "ompi-c", "ompi-cxx"], C, ""),
     (&["mpi-fort", "ompi-fort"], FORTRAN, " -fallow-argument-mismatch"),

@@ -15,7 +15,7 @@ use crate::interface::Interface;
 /// The table, as text.
 pub const CSV: &str = include_str!("../functions.csv");
 
-/// Which way an argument goes.
+/// The direction of an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flow {
     /// To the library.
@@ -31,7 +31,7 @@ pub enum Flow {
 pub struct Argument {
     /// Its name.
     pub name: String,
-    /// What it is, without direction and length.
+    /// The kind of its values, without direction and length.
     pub kind: String,
     /// Its direction.
     pub flow: Flow,
@@ -54,7 +54,7 @@ impl Argument {
         Some(Self { name: name.to_owned(), kind: kind.to_owned(), flow, length })
     }
 
-    /// Whether it is an array.
+    /// True if it is an array.
     pub fn array(&self) -> bool {
         self.length.is_some()
     }
@@ -67,7 +67,7 @@ pub struct Function {
     pub name: String,
     /// The interfaces that have it, by letter.
     pub interfaces: String,
-    /// What it gives: `int` (an error code), `double`, `aint`.
+    /// The type of its result: `int` (an error code), `double`, `aint`.
     pub result: String,
     /// The function of ours that does it, without its prefix.
     pub core: String,
@@ -89,7 +89,7 @@ impl Function {
         Some(Self { name, interfaces, result, core, arguments: arguments.collect::<Option<_>>()? })
     }
 
-    /// Whether an interface has it.
+    /// True if an interface has it.
     pub fn is_in(&self, interface: Interface) -> bool {
         self.interfaces.contains(interface.letter())
     }

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 
 use crate::elf::linked;
 
-/// How many bytes the variables at fixed places take in the libraries that a program is linked
-/// with, and in those that are loaded `before` it. Of a script, that is its interpreter. Files that
+/// The bytes that variables at fixed places take in the libraries that a program is linked with,
+/// and in those that are loaded `before` it. Of a script, that is its interpreter. Files that
 /// cannot be read have none.
 pub fn fixed(program: &Path, before: &[PathBuf]) -> u64 {
     let each = linked(program, before).into_iter().map(|(_, elf)| elf.fixed_thread_locals);

@@ -31,7 +31,7 @@ const CLOSED: &[&str] = &[
     "pvar-class",
     "safety",
 ];
-/// What stands for a handle that is none.
+/// The value that stands for a handle that is none.
 const INVALID: i64 = 0xfff;
 
 /// Bytes of Open MPI's objects, by kind of handle.

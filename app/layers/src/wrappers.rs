@@ -25,7 +25,7 @@ pub fn parameters(function: &Function, interface: Interface) -> String {
     if all.is_empty() { "void".to_owned() } else { all.join(", ") }
 }
 
-/// Whether the library of an interface has a function: those of the standard all, even removed
+/// True if the library of an interface has a function: those of the standard all, even removed
 /// ones; extensions where they are at home.
 pub fn has(function: &Function, interface: Interface) -> bool {
     // What asks for the standard interface finds it by these.
@@ -50,7 +50,7 @@ pub fn source(interface: Interface) -> String {
     out
 }
 
-/// Whether the prototype of our function is that of this one, and not of the one whose older name
+/// True if the prototype of our function is that of this one, and not of the one whose older name
 /// this is.
 fn declares(function: &Function, all: &[Function]) -> bool {
     let standard = format!("MPI_{}", function.core);

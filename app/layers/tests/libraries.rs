@@ -37,13 +37,13 @@ fn defined(library: &Path) -> BTreeMap<String, u64> {
     text.lines().filter_map(symbol).collect()
 }
 
-/// Where the compiler finds an installed library.
+/// The path at which the compiler finds an installed library.
 fn installed(compiler: &str, name: &str) -> Option<PathBuf> {
     let path = common::run(Command::new(compiler).arg(format!("-print-file-name={name}")));
     Some(PathBuf::from(path.trim())).filter(|path| path.is_absolute())
 }
 
-/// Whether a name is one that programs use: functions of MPI in C, handles, predefined attribute
+/// True if a name is one that programs use: functions of MPI in C, handles, predefined attribute
 /// functions.
 fn public(name: &str) -> bool {
     let c = ["MPI_", "PMPI_", "MPIX_", "PMPIX_"].iter().any(|prefix| name.starts_with(prefix));
@@ -77,7 +77,7 @@ fn names_are_those_of_the_real_libraries() {
     assert!(functions.count() > 664);
 }
 
-/// Whether a name is one of Fortran's: of functions that exist for programs, and of predefined ones
+/// True if a name is one of Fortran's: of functions that exist for programs, and of predefined ones
 /// in modules.
 fn of_fortran(name: &str) -> bool {
     // Open MPI's that no program calls, and MPICH's own.
@@ -128,7 +128,7 @@ fn programs_and_library_understand_each_other() {
     }
 }
 
-/// The same in Fortran, with `mpif.h` and with `use mpi`.
+/// Programs in Fortran are translated as well, with `mpif.h` and with `use mpi`.
 #[test]
 fn fortran_programs_are_understood_too() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,5 @@
-//! What ranks agree about besides the program's messages, and what they ask of the simulator.
+//! Communication of the library itself: what ranks agree on besides the program's messages, and
+//! what they ask of the simulator.
 
 use std::ffi::c_int;
 use std::rc::Rc;
@@ -16,7 +17,7 @@ use crate::group::Group;
 use crate::memory::Buffer;
 use crate::{check, lent, mpi, p2p, request, simulator, threads};
 
-/// Who this process is.
+/// Connects with the simulator and returns the identity of this process.
 pub fn connect() -> Result<Identity> {
     let simulator::Connected { port, universe, program, birth } = simulator::connect()?;
     let (rank, first) = (port.rank(), port.ranks());
@@ -37,8 +38,8 @@ pub fn start(programs: &[rank_ipc::start::Start]) -> Result<Vec<u32>> {
     started.map_err(|why| Error::new(abi::ERR_SPAWN, why))
 }
 
-/// What all members of a communicator contribute to an agreement, by their places in the list; in
-/// an inter-communicator of both groups.
+/// Exchanges `mine` among all members of a communicator and reads all contributions, in the order
+/// of members; in an inter-communicator both groups take part.
 fn agreed<T>(
     comm: &Comm,
     mine: &[u8],
@@ -111,7 +112,7 @@ impl Word {
         Ok(act(mpi().port()?.memory().word(self.place)))
     }
 
-    /// What it is.
+    /// Reads the word.
     pub fn get(&self) -> Result<u64> {
         self.with(|word| word.load(Ordering::Acquire))
     }
@@ -151,7 +152,7 @@ impl Decision {
         self.0
     }
 
-    /// That of another rank, by its number.
+    /// The decision that another rank made, by its number.
     pub const fn of(number: u64) -> Self {
         Self(number)
     }
@@ -256,7 +257,7 @@ pub fn heard(receive: Ticket) -> Result<(u32, Vec<u8>)> {
     said(receive)
 }
 
-/// What was heard.
+/// Takes in the message that was heard and returns its sender and its bytes.
 fn said(receive: Ticket) -> Result<(u32, Vec<u8>)> {
     let port = mpi().port()?;
     let done = port.done(receive).ok_or_else(request::unfinished)?;
@@ -307,7 +308,7 @@ pub fn host(world: u32) -> u32 {
     known.unwrap_or(world)
 }
 
-/// Whether two ranks of the world can share memory. Where hosts are not known, all can.
+/// True if two ranks of the world can share memory. Where hosts are not known, all can.
 pub fn share_memory(one: u32, other: u32) -> bool {
     let of = |rank| rank_ipc::hosts::host(mpi().port.get()?.memory(), rank);
     of(one) == of(other)
@@ -319,7 +320,7 @@ pub fn host_name(world: u32) -> String {
     known.unwrap_or_else(|| format!("host{world}"))
 }
 
-/// As [`meet`], and a request waits for it.
+/// Starts [`meet`] and makes a request that waits for it.
 pub fn meet_later(comm: Handle, request: Out<Handle>) -> Result {
     collective::meet_later(comm, request)
 }

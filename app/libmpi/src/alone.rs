@@ -16,7 +16,8 @@ use rank_ipc::{
 
 use crate::error::{Error, Result};
 
-/// How the program ends when it waits for what never comes: as a deadlock does under the simulator.
+/// The code that the program exits with when it waits for what never comes; a deadlock under the
+/// simulator has it, too.
 const STUCK: i32 = 3;
 
 /// The port of a rank that is alone.
@@ -58,9 +59,9 @@ struct World {
     inside: String,
     words: Vec<u64>,
     reply: Reply,
-    /// What is done and has not been told.
+    /// Completions that the rank has not been told.
     done: Vec<Completion>,
-    /// What of the reply the rank has not read.
+    /// The part of the reply that the rank has not read.
     rest: VecDeque<u64>,
 }
 
@@ -73,8 +74,8 @@ impl Suspend for Alone {
     }
 }
 
-/// Whether a receive means a message; a wildcard means none of the library's own, whose tags are
-/// beyond the program's.
+/// True if a receive matches a message; a wildcard matches none of the library's own messages,
+/// whose tags are beyond the program's.
 fn meets(wanted: Tag, sent: Tag) -> bool {
     let own = sent.tag.is_some_and(|tag| tag > i32::MAX.cast_unsigned());
     wanted.context == sent.context
@@ -246,7 +247,7 @@ impl World {
         }
     }
 
-    /// Whether of two messages that were found the first was sent before the second.
+    /// True if, of two messages that were found, the first was sent before the second.
     fn precedes(&self, one: Ticket, other: Ticket) -> bool {
         is_before(self.send_of(one), self.send_of(other))
     }

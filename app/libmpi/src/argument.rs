@@ -1,4 +1,4 @@
-//! What programs hand in by address.
+//! Arguments that programs hand in by address.
 //!
 //! Values of these types exist only as arguments of calls, so that what stands behind them is what
 //! the standard says of the argument: null, or as many values of the type as the call is told. A
@@ -36,11 +36,11 @@ impl<T> Clone for Out<T> {
 impl<T> Copy for Out<T> {}
 
 impl<T> In<T> {
-    /// What the program gave is at an address.
+    /// Wraps an address that the program handed in.
     ///
     /// # Safety
-    /// As many values of the type are there, for as long as the call lasts, as it will be asked
-    /// for; or the address is null.
+    /// The address is null, or it has as many values of the type as the call will ask for, for as
+    /// long as the call lasts.
     pub const unsafe fn new(address: *const T) -> Self {
         Self(address)
     }
@@ -106,10 +106,10 @@ impl In<c_char> {
 }
 
 impl<T: Copy> Out<T> {
-    /// What the program gave is at an address.
+    /// Wraps an address that the program handed in.
     ///
     /// # Safety
-    /// As for [`In::new`].
+    /// The conditions are those of [`In::new`].
     pub const unsafe fn new(address: *mut T) -> Self {
         Self(address)
     }
@@ -164,7 +164,7 @@ impl<T> Out<T> {
         Self(std::ptr::null_mut())
     }
 
-    /// Whether the program wants no result.
+    /// True if the program wants no result.
     pub fn is_null(self) -> bool {
         self.0.is_null()
     }

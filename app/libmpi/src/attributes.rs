@@ -24,7 +24,7 @@ mod tests;
 /// The first keyval of a program; the predefined ones are below.
 const FIRST: c_int = 0x1000;
 
-/// What attributes of one kind have in common.
+/// The properties that all attributes of one key have in common.
 #[derive(Debug)]
 pub struct Keyval {
     number: c_int,
@@ -56,7 +56,7 @@ enum Set {
 }
 
 impl Value {
-    /// What a language sets.
+    /// The value that a language sets.
     fn new(word: *mut c_void, form: Form) -> Self {
         Self(match form {
             Form::Pointer => Set::Pointer(word),
@@ -65,7 +65,7 @@ impl Value {
         })
     }
 
-    /// What a language reads: an integer as a pointer's bits.
+    /// Returns the value as a language reads it: an integer as a pointer's bits.
     fn read(&self, form: Form) -> *mut c_void {
         match (&self.0, form) {
             (Set::Pointer(pointer), _) => *pointer,
@@ -89,7 +89,8 @@ pub struct Attributes {
     held: RefCell<Vec<Attribute>>,
 }
 
-/// What has attributes.
+/// An object that has attributes. Its kind of object implements this, and the functions of
+/// attributes call it; the attributes live as long as the object.
 pub trait Annotated {
     /// Those that the program set.
     fn attributes(&self) -> &Attributes;

@@ -1,4 +1,4 @@
-//! How the exported functions are made, and what becomes of their errors.
+//! The macros that make the exported functions, and the way of an error to its handler.
 
 use std::ffi::{CStr, c_char, c_int};
 
@@ -67,8 +67,8 @@ pub fn tell(name: &'static str, about: About, body: impl FnOnce() -> Result) -> 
     })
 }
 
-/// What a call returns. A panic, which is a bug, ends the process with a message rather than
-/// unwinding into C.
+/// Carries out a call and returns its code. A panic, which is a bug, ends the process with a
+/// message rather than unwinding into C.
 fn guard(name: &'static str, about: About, call: impl FnOnce() -> Result) -> c_int {
     match std::panic::catch_unwind(std::panic::AssertUnwindSafe(call)) {
         Ok(Ok(())) => abi::SUCCESS,
@@ -132,8 +132,8 @@ macro_rules! both_forms {
     };
 }
 
-/// What the layers call for a function that this library does not export: fails as such. The name
-/// lives as long as the process.
+/// Fails as a function that is not implemented. The layers call it for a function that this library
+/// does not export.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn heddle_unsupported(name: *const c_char) -> c_int {
     // SAFETY: the layers give a literal.

@@ -17,7 +17,7 @@ use crate::{check, mpi_functions};
 pub use names::class_name;
 use names::known;
 
-/// What a program added.
+/// An error class or code that a program added.
 #[derive(Debug)]
 struct Added {
     /// Its class; a class is its own.

@@ -1,10 +1,10 @@
 //! Collective communication (MPI 4.1, chapter 6).
 //!
-//! When a collective takes place is the simulator's business: it sends and receives messages of the
-//! right sizes by the algorithm that was chosen. The data moves aside from them: each rank lays
-//! down what it contributes where all can read it, and when its part of the operation is over in
-//! simulated time, it takes what it is to get from there. By then, all whose data it needs have
-//! contributed, since their messages have reached it, if only through others.
+//! The simulator decides when a collective takes place: it sends and receives messages of the right
+//! sizes by the algorithm that was chosen. The data moves aside from them: each rank lays down what
+//! it contributes where all can read it, and when its part of the operation is over in simulated
+//! time, it takes what it is to get from there. By then, all whose data it needs have contributed,
+//! since their messages have reached it, if only through others.
 //!
 //! Reductions combine in the order of ranks, whatever the algorithm: a result does not depend on
 //! the algorithm, the network, or how ranks are held.
@@ -29,7 +29,7 @@ mod rooted;
 
 pub use board::{Board, Contribution};
 
-/// What is the same for all members of a collective.
+/// The properties of a call that are equal at all members of the collective.
 #[derive(Clone, Copy, Debug)]
 pub struct Call {
     /// The operation.
@@ -38,7 +38,7 @@ pub struct Call {
     pub root: Option<u32>,
     /// Bytes of an element.
     pub element: u64,
-    /// Whether the reduction commutes.
+    /// The reduction commutes.
     pub commutative: bool,
 }
 
@@ -171,7 +171,7 @@ fn role(comm: &Comm, root: i32) -> Result<(Role, Option<u32>)> {
     })
 }
 
-/// Whether a buffer says that the data is in the other one.
+/// True if a buffer is `MPI_IN_PLACE`, so that the data is in the other one.
 fn in_place(comm: &Comm, address: usize) -> bool {
     address == abi::IN_PLACE && !comm.is_inter()
 }

@@ -54,7 +54,7 @@ pub struct Comm {
     pub remote: Option<Group>,
     /// This rank's number in its group.
     pub rank: u32,
-    /// What the program attached.
+    /// The attributes that the program set.
     pub attributes: Attributes,
     errhandler: RefCell<Errhandler>,
     name: RefCell<Vec<u8>>,
@@ -66,7 +66,7 @@ pub struct Comm {
     /// The number that the next collective has, if it is started again.
     number: Cell<Option<u64>>,
     agreements: Cell<u64>,
-    /// Whether the simulator knows it.
+    /// The simulator has been told of it.
     pub registered: Cell<bool>,
 }
 
@@ -125,7 +125,7 @@ impl Comm {
         self.peers().rank_of(world)
     }
 
-    /// Whether it joins two groups.
+    /// True if it joins two groups.
     pub fn is_inter(&self) -> bool {
         self.remote.is_some()
     }
@@ -156,7 +156,7 @@ impl Comm {
         outcome
     }
 
-    /// The same for operations that make something of the communicator, of which a program makes
+    /// The number of the next operation that makes something of the communicator; a program makes
     /// few. A number of their own keeps the context keys of communicators apart from the tags of
     /// collectives.
     pub fn next_agreement(&self) -> u64 {
@@ -197,7 +197,8 @@ impl Comm {
 }
 
 impl Drop for Comm {
-    /// When the last operation on it has ended as well, its number may be used again.
+    /// Releases the number of the communicator, which may be used again when the last operation on
+    /// it has ended as well.
     fn drop(&mut self) {
         if self.context > OWN {
             crate::state::mpi().memory.forget(Owner::Comm(self.context));
@@ -235,7 +236,7 @@ pub struct Comms {
     /// Made when it is first asked for.
     own: RefCell<Option<Rc<Comm>>>,
     me: Cell<u32>,
-    /// How many ranks there can be in the run.
+    /// The largest number of ranks that the run can have.
     most: Cell<u32>,
     /// The group of the world, and the number of its messages.
     of_world: RefCell<(Group, u64)>,
@@ -244,9 +245,9 @@ pub struct Comms {
     parent: Cell<Handle>,
     /// Error codes of the last start of processes.
     codes: Cell<c_int>,
-    /// How many ports it has opened.
+    /// The number of ports that it has opened.
     ports: Cell<u32>,
-    /// How often something was made outside of any communicator's order, by what was said then.
+    /// The number of times that something was made outside of any communicator's order, by its key.
     made: RefCell<FxHashMap<Vec<u64>, u64>>,
 }
 
@@ -319,7 +320,7 @@ impl Comms {
         own.clone()
     }
 
-    /// The same, if the program has asked for it.
+    /// The communicator of this process alone, if the program has asked for it.
     pub fn known_own(&self) -> Option<Rc<Comm>> {
         self.own.borrow().clone()
     }
@@ -330,7 +331,7 @@ impl Comms {
         self.own.take();
     }
 
-    /// How often this key was asked for before.
+    /// The number of times that this key was asked for before.
     pub(crate) fn again(&self, key: &[u64]) -> u64 {
         let mut made = self.made.borrow_mut();
         let times = made.entry(key.to_vec()).or_default();
@@ -361,7 +362,7 @@ impl Mpi {
         found.ok_or_else(|| Error::new(abi::ERR_COMM, "no such communicator (freed?)"))
     }
 
-    /// The same, if it has one group only.
+    /// The communicator of a handle, which must have one group only.
     pub fn intracomm(&self, handle: Handle) -> Result<Rc<Comm>> {
         let comm = self.comm(handle)?;
         check!(

@@ -24,7 +24,7 @@ pub const TAG_UB: c_int = c_int::MAX;
 /// The resolution of `MPI_Wtime`, in seconds: simulated time is in picoseconds.
 pub const TICK: f64 = 1e-12;
 
-/// What the library knows about the program's run.
+/// The library's knowledge of the program's run.
 #[derive(Debug)]
 pub struct Environment {
     phase: Cell<Phase>,
@@ -91,20 +91,20 @@ pub fn last_used_code(code: c_int) {
     mpi().environment.values.borrow_mut().last_used_code = code;
 }
 
-/// What a process is among those of the run.
+/// The identity of a process among those of the run.
 #[derive(Debug, Default)]
 pub struct Identity {
     /// Its number among all ranks, of all worlds.
     pub rank: u32,
-    /// How many ranks the run began with.
+    /// The number of ranks that the run began with.
     pub first: u32,
-    /// How many there can be.
+    /// The largest number of ranks that there can be.
     pub most: u32,
     /// For how many there is room, as far as the program is to know.
     pub universe: u32,
-    /// Which of the programs that were started together it runs.
+    /// The number of the program that it runs, among those that were started together.
     pub program: u32,
-    /// What it was told by the rank that started it, if one did.
+    /// The message of the rank that started it, if one did.
     pub birth: Option<Vec<u8>>,
 }
 
@@ -120,7 +120,7 @@ pub fn thread_level() -> c_int {
 }
 
 impl Environment {
-    /// Whether the calling thread is that which called `MPI_Init`.
+    /// True if the calling thread is the one that called `MPI_Init`.
     pub fn is_main_thread(&self) -> bool {
         self.main_thread.get() == Some(threads::me())
     }
@@ -173,7 +173,7 @@ pub fn open(thread_level: Option<c_int>) -> Result {
     Ok(())
 }
 
-/// Whether a rank of this process uses MPI.
+/// Tells whether a rank of this process uses MPI.
 pub fn usage(rank: &Mpi) -> MpiUse {
     let environment = &rank.environment;
     match (environment.connected.get(), environment.open.get()) {

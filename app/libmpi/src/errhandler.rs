@@ -39,18 +39,19 @@ pub struct UserHandler {
     given: Cell<u32>,
 }
 
-/// What has an error handler.
+/// An object that has an error handler. Communicators, windows, files and sessions implement it;
+/// the library calls it when a call about the object fails.
 pub trait Handled {
     /// Its error handler.
     fn errhandler(&self) -> &RefCell<Errhandler>;
 
-    /// What it is called in messages.
+    /// The name of the object in messages.
     fn title(&self) -> Option<String> {
         None
     }
 }
 
-/// What stands for files where there is no file.
+/// Stands for files where there is no file.
 #[derive(Debug)]
 struct NoFile(RefCell<Errhandler>);
 
@@ -123,7 +124,7 @@ impl Mpi {
         }
     }
 
-    /// The same, for an object of a kind.
+    /// The error handler of a handle, which must be for objects of a kind.
     fn errhandler_for(&self, kind: Kind, handle: Handle) -> Result<Errhandler> {
         let handler = self.errhandler(handle)?;
         if let Errhandler::User(user) = &handler {
@@ -180,7 +181,7 @@ impl Mpi {
         }
     }
 
-    /// Who hears of errors about nothing in particular. The standard names `MPI_COMM_SELF` since
+    /// The hearer of errors about nothing in particular. The standard names `MPI_COMM_SELF` since
     /// version 4, `MPI_COMM_WORLD` before; so that programs of either age are heard, it is the
     /// first of the two that the program gave a handler. Where there is neither, it is the first
     /// session.
@@ -211,7 +212,7 @@ impl Mpi {
     }
 }
 
-/// Who hears of an error.
+/// The object whose error handler is called for an error.
 struct Hearer {
     kind: Kind,
     handle: Handle,

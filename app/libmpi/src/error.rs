@@ -1,4 +1,4 @@
-//! What a call of MPI may fail with.
+//! Errors of MPI calls.
 
 use std::ffi::c_int;
 use std::rc::Rc;
@@ -12,7 +12,7 @@ use crate::comm::Comm;
 pub struct Error {
     /// Error code; those of the library are classes.
     pub code: c_int,
-    /// What was wrong, for error handlers that say so.
+    /// A description of the error, for error handlers that print it.
     pub text: String,
     /// The message that a receive failed with.
     pub received: Option<Box<Received>>,
@@ -21,7 +21,7 @@ pub struct Error {
 /// A message of which only a part was received.
 #[derive(Clone, Debug)]
 pub struct Received {
-    /// What is known of it.
+    /// Its status, as far as it is known.
     pub status: Status,
     /// The communicator that it came in, whose error handler hears of it. The program may have
     /// freed its handle since, and another communicator may have it.
@@ -36,7 +36,7 @@ impl PartialEq for Received {
 
 impl Eq for Received {}
 
-/// What the functions of MPI give inside this library.
+/// The result of a function of MPI inside this library.
 pub type Result<T = ()> = std::result::Result<T, Error>;
 
 impl Error {
@@ -51,13 +51,13 @@ impl Error {
         Self { received: Some(Box::new(Received { status, comm: Rc::clone(comm) })), ..self }
     }
 
-    /// What is not implemented.
+    /// The error of a function that is not implemented.
     pub fn unsupported(text: impl Into<String>) -> Self {
         Self::new(abi::ERR_UNSUPPORTED_OPERATION, text)
     }
 }
 
-/// Whose error handler hears of an error.
+/// The object whose error handler hears of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum About {
     /// Nobody's in particular: that of `MPI_COMM_SELF`, or the world's.

@@ -1,5 +1,5 @@
-//! What programs can ask of the simulation beyond MPI: the functions behind `heddle.h` and the
-//! libraries that are loaded before the program.
+//! Functions of the simulation beyond MPI: the functions behind `heddle.h` and the libraries that
+//! are loaded before the program.
 
 mod clock;
 mod folded;

@@ -50,7 +50,7 @@ pub struct File {
     view: RefCell<Rc<View>>,
     /// The rank's own file pointer, in etypes.
     position: Cell<u64>,
-    /// That of all ranks.
+    /// The file pointer that all ranks share.
     shared: Word,
     atomic: Cell<bool>,
     info: RefCell<Info>,
@@ -93,7 +93,7 @@ impl Mpi {
     }
 }
 
-/// What the system said, as an error of MPI.
+/// Converts an error of the system to one of MPI.
 fn failed(what: &str, error: &io::Error) -> Error {
     use rustix::io::Errno;
     let number = error.raw_os_error().map(Errno::from_raw_os_error);

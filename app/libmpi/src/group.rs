@@ -68,7 +68,7 @@ impl Group {
         })
     }
 
-    /// The same group as one that came from a session.
+    /// Marks the group as one that came from a session.
     #[must_use]
     pub fn of_session(self, session: Option<Handle>) -> Self {
         Self { session, ..self }
@@ -87,7 +87,7 @@ impl Group {
         }
     }
 
-    /// As the simulator is told of it.
+    /// The members in the form that the simulator is told.
     pub fn members(&self) -> rank_ipc::Members {
         match &*self.members {
             Members::Even { first, stride, count } => {
@@ -147,7 +147,7 @@ impl Group {
         (0..self.size()).filter_map(|rank| self.world(rank))
     }
 
-    /// Whether both have the same members, in any order.
+    /// True if both have the same members, in any order.
     pub fn has_members_of(&self, other: &Self) -> bool {
         self == other
             || (self.size() == other.size()

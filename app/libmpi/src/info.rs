@@ -27,7 +27,7 @@ pub struct Infos {
     made: Table<Shared>,
 }
 
-/// What a handle stands for.
+/// The object that a handle stands for.
 type Shared = RefCell<Info>;
 
 /// Hints about communicators that the standard defines. Programs may rely on their being kept;
@@ -39,7 +39,7 @@ const HINTS: [&[u8]; 4] = [
     b"mpi_assert_allow_overtaking",
 ];
 
-/// What memory of the program calls take, which all objects tell alike (MPI 4.1, section 11.4.3).
+/// The kinds of memory that calls take, which all objects tell alike (MPI 4.1, section 11.4.3).
 const MEMORY_KINDS: (&[u8], &[u8]) = (b"mpi_memory_alloc_kinds", b"mpi,system");
 
 impl Info {
@@ -82,7 +82,7 @@ impl Info {
 }
 
 impl Mpi {
-    /// What an info object contains now.
+    /// The contents of an info object now.
     pub fn info(&self, handle: Handle) -> Result<Info> {
         if handle == abi::INFO_ENV {
             return Ok(environment::of_start());
@@ -90,7 +90,8 @@ impl Mpi {
         Ok(self.own_info(handle)?.borrow().clone())
     }
 
-    /// What an info object contains now; nothing if there is none, as where a call takes hints.
+    /// The contents of an info object now; `INFO_NULL`, which a call that takes hints allows, is
+    /// empty.
     pub fn info_or_none(&self, handle: Handle) -> Result<Info> {
         if handle == abi::INFO_NULL { Ok(Info::default()) } else { self.info(handle) }
     }
@@ -100,7 +101,8 @@ impl Mpi {
         self.infos.made.add(Rc::new(RefCell::new(info)))
     }
 
-    /// The same, for what an object says of itself.
+    /// A handle for a new info object that tells what another object uses; the kinds of memory are
+    /// added.
     pub fn add_used_info(&self, mut info: Info) -> Handle {
         let (key, value) = MEMORY_KINDS;
         info.set(key, value);

@@ -1,5 +1,5 @@
-//! How functions of a program are called back: reductions, attribute functions, error handlers,
-//! generalised requests.
+//! Calls of functions of a program: reductions, attribute functions, error handlers, generalised
+//! requests.
 //!
 //! Such a function has the calling convention of the binary interface the program was made for: the
 //! handles and statuses it is given look as that interface says, and one written in Fortran takes
@@ -12,8 +12,8 @@
 //! `heddle_use_layer`, and then puts back what that gave. Without a layer, and where an entry of it
 //! is null, the convention is that of C with the standard binary interface.
 //!
-//! What is the same in all interfaces stays untranslated: the addresses of data, and extra state.
-//! An attribute's value is a pointer in C and an integer in Fortran ([`Form`]). Error codes, which
+//! The addresses of data and extra state are the same in all interfaces and stay untranslated. An
+//! attribute's value is a pointer in C and an integer in Fortran ([`Form`]). Error codes, which
 //! differ, are translated by the layer in both directions.
 
 use std::cell::Cell;
@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::abi::{Handle, Status};
 
-/// What kind of object a callback is about, as the functions of a [`Layer`] are told.
+/// The kind of object that a callback is about, as the functions of a [`Layer`] are told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub enum Kind {
@@ -85,15 +85,15 @@ pub type Convert = unsafe extern "C" fn(
     *mut c_void,
 ) -> c_int;
 
-/// How a binary interface calls a program's functions; each entry is given the function and its
-/// arguments in the terms of the standard binary interface. A null entry stands for C with that
-/// interface.
+/// The functions by which a binary interface calls a program's functions; each entry is given the
+/// function and its arguments in the terms of the standard binary interface. A null entry stands
+/// for C with that interface.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Layer {
     /// [`VERSION`].
     pub version: usize,
-    /// What the layer is called, for messages.
+    /// The name of the layer, for messages.
     pub name: *const c_char,
     /// Calls a user's reduction.
     pub reduce: Option<Reduce>,
@@ -117,7 +117,7 @@ pub struct Layer {
     pub attributes: c_int,
 }
 
-/// What a language takes an attribute's value for (MPI 4.1, section 19.3.7).
+/// The form in which a language sees an attribute's value (MPI 4.1, section 19.3.7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub enum Form {
@@ -138,7 +138,7 @@ impl Form {
         }
     }
 
-    /// That of the call that this thread is within.
+    /// The form of the call that this thread is within.
     pub fn current() -> Self {
         Self::of(current())
     }
@@ -217,7 +217,7 @@ impl Callback {
         self.function as usize
     }
 
-    /// What it takes an attribute's value for.
+    /// The form in which its language sees an attribute's value.
     pub fn form(&self) -> Form {
         Form::of(self.layer)
     }

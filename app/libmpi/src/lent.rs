@@ -1,11 +1,11 @@
 //! Contents of messages that stay in the program's buffer until they are wanted.
 //!
-//! Where ranks share a process, the receiver of a message can read the sender's buffer, which the
-//! program must leave alone until the send is complete. So the data is copied once. If the send
+//! If ranks share a process, the receiver of a message can read the sender's buffer, which the
+//! program must not change until the send is complete. So the data is copied once. If the send
 //! completes first, it is copied aside then.
 //!
-//! What stands for such contents is an empty block, and beside it words: where the data is, how
-//! many bytes it has, and what has become of it.
+//! An empty block stands for such contents, with words beside it: where the data is, how many bytes
+//! it has, and what has become of it.
 
 use std::sync::atomic::Ordering;
 
@@ -20,8 +20,8 @@ const LENT: Offset = 1 << 63;
 /// Less is copied at once.
 const LEAST: u64 = 256;
 
-/// What has become of the data: it is in the program's buffer; it has been read; any other number
-/// is the place of a copy.
+/// The values of the word that tells the state of the data: it is in the program's buffer; it has
+/// been read; any other number is the place of a copy.
 const LEFT: u64 = 0;
 const READ: u64 = 1;
 
@@ -60,7 +60,7 @@ fn set(port: &Client, place: Offset, value: u64) {
     arena::beside(port.memory(), block(place), 2).store(value, Ordering::Release);
 }
 
-/// Where the contents of a message are: lent ones, or those of a block.
+/// The address of the contents of a message: those in a program's buffer, or those of a block.
 pub fn address(port: &Client, place: Offset) -> *const u8 {
     if place & LENT == 0 {
         return port.memory().at(place);

@@ -18,11 +18,11 @@ use crate::argument::{Number, Out};
 use crate::error::{Error, Result};
 use crate::{both_forms, check, mpi, mpi_functions};
 
-/// What a message takes of a buffer beside its bytes: the `MPI_BSEND_OVERHEAD` of the binary
-/// interface that allows least, MPICH's.
+/// Bytes that a message takes of a buffer beside its contents: the `MPI_BSEND_OVERHEAD` of the
+/// binary interface that allows least, MPICH's.
 const OVERHEAD: u64 = 96;
 
-/// What a program has of memory and buffers.
+/// The memory and the buffers of a program.
 #[derive(Debug, Default)]
 pub struct Memory {
     /// Allocated memory by address.
@@ -31,7 +31,7 @@ pub struct Memory {
     buffers: RefCell<Vec<(Owner, Rc<Buffer>)>>,
 }
 
-/// What a buffer is attached to.
+/// The object that a buffer is attached to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
     /// The process.
@@ -63,7 +63,7 @@ impl Buffer {
         self.used.get()
     }
 
-    /// Whether there is room for a message.
+    /// True if there is room for a message.
     pub fn fits(&self, bytes: u64) -> bool {
         let needed = bytes.saturating_add(OVERHEAD);
         let used = self.used.get().saturating_add(needed);

@@ -16,7 +16,8 @@ const FOLDER: &str = "/proc/self/task";
 /// The system call that sleeps on a futex.
 const FUTEX: i64 = if cfg!(target_arch = "x86_64") { 202 } else { 98 };
 
-/// What is known of the threads: all are listed, as any of them may look at the others.
+/// The state of the threads when they were last looked at: all are listed, as any of them may look
+/// at the others.
 #[derive(Debug)]
 pub struct Others {
     folder: Option<Opened>,
@@ -32,19 +33,19 @@ struct Other {
     /// The file that says for how long it has run and waited for a processor, and how often it was
     /// given one.
     runs: Opened,
-    /// What that said before it was last seen asleep.
+    /// The text of `runs` before the thread was last seen asleep.
     ran: Text,
 }
 
-/// What stays open. The program may close what it did not open, and open something else by that
-/// number, which is not ours to close.
+/// A file that stays open. The program may close what it did not open, and open something else by
+/// that number, which is not ours to close.
 #[derive(Debug)]
 struct Opened {
     file: ManuallyDrop<OwnedFd>,
     identity: (u64, u64),
 }
 
-/// What a file says, or its beginning: nine numbers fit.
+/// The text of a file, or its beginning: nine numbers fit.
 #[derive(Debug, PartialEq, Eq)]
 struct Text {
     bytes: [u8; 192],
@@ -63,12 +64,12 @@ impl Others {
         Self { folder: None, threads: Vec::new() }
     }
 
-    /// Whether there is no other thread.
+    /// True if there is no other thread.
     pub fn none(&mut self) -> bool {
         self.count() == Some(0)
     }
 
-    /// Whether all but the calling one, `me`, and those that are known to wait sleep until a thread
+    /// True if all but the calling one, `me`, and those that are known to wait sleep until a thread
     /// wakes them, all at one moment.
     pub fn sleep(&mut self, me: u32, waits: impl Fn(u32) -> bool) -> bool {
         let rested = self.look(me, &waits);
@@ -109,8 +110,8 @@ impl Others {
         (self.count()? + 1 == self.threads.len()).then_some(rested)
     }
 
-    /// How many there are: the folder has a link of each, and one more for this thread, and two as
-    /// every folder.
+    /// The number of other threads: the folder has a link of each, and one more for this thread,
+    /// and two as every folder.
     fn count(&mut self) -> Option<usize> {
         if !self.folder.as_ref().is_some_and(Opened::is_ours) {
             self.folder = Some(Opened::open(CWD, FOLDER, OFlags::PATH)?);
@@ -149,7 +150,7 @@ impl Opened {
         identity(&self.file) == Some(self.identity)
     }
 
-    /// What it says now.
+    /// The text that it has now.
     fn text(&self) -> Option<Text> {
         let mut text = Text::default();
         text.length = pread(&*self.file, &mut text.bytes, 0).ok()?;
@@ -162,14 +163,12 @@ impl Text {
         self.bytes.get(..self.length).unwrap_or_default()
     }
 
-    /// Whether a thread sleeps, if this is what the kernel says of its state, which comes after its
-    /// name.
+    /// True if a thread sleeps, by the text of its state, in which the state comes after the name.
     fn is_state_of_sleep(&self) -> bool {
         self.get().rsplit(|byte| *byte == b')').next().is_some_and(|state| state.starts_with(b" S"))
     }
 
-    /// Whether a thread waits on a futex, and for however long, if this is what the kernel says of
-    /// its system call.
+    /// True if a thread waits on a futex without a limit, by the text of its system call.
     fn is_call_that_sleeps(&self) -> bool {
         let mut words = str::from_utf8(self.get()).unwrap_or_default().split_ascii_whitespace();
         let number = words.next().and_then(|word| word.parse::<i64>().ok());
@@ -202,8 +201,8 @@ mod tests {
     use super::*;
     use crate::threads::me;
 
-    /// Whether the others come to be seen as is expected before long. The test's own threads are in
-    /// the process too.
+    /// Waits until the others are seen as expected, and returns whether that was before long. The
+    /// test's own threads are in the process too.
     fn comes(others: &mut Others, expected: bool, ours: &[u32]) -> bool {
         let began = Instant::now();
         while began.elapsed() < Duration::from_secs(10) {

@@ -24,12 +24,12 @@ pub use kinds::of as kind_of;
 use probe::Met;
 pub use probe::{Message, Probed};
 
-/// How a message is sent.
+/// The mode of a send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// As the library likes.
+    /// The library decides when it is done.
     Standard,
-    /// The same, by a call that does not return at once with the buffer free again.
+    /// The standard mode, by a call that does not return at once with the buffer free again.
     Posted,
     /// It is done when its receive has begun.
     Synchronous,
@@ -40,9 +40,9 @@ pub enum Mode {
 /// A buffer of the program: address, count, datatype.
 #[derive(Clone, Debug)]
 pub struct Data {
-    /// Where it begins.
+    /// The address of its beginning.
     pub address: *mut u8,
-    /// How many of the datatype.
+    /// The number of elements of the datatype.
     pub count: u64,
     /// Of what.
     pub datatype: Rc<Datatype>,
@@ -71,7 +71,7 @@ impl Data {
         (self.bytes() > 0).then(|| self.address.wrapping_offset(offset).addr())
     }
 
-    /// The same datatype, from another place on.
+    /// A buffer of the same datatype that begins `elements` further on.
     #[must_use]
     pub fn at(&self, elements: i64, count: u64) -> Self {
         let offset = self.datatype.extent().wrapping_mul(elements);
@@ -137,7 +137,7 @@ pub fn block(bytes: u64) -> Result<Offset> {
     mpi().port()?.allocate(bytes).map_err(full)
 }
 
-/// The same, of zeros.
+/// A block of zeros that others can read; none for no bytes.
 pub fn zeroed(bytes: u64) -> Result<Offset> {
     if bytes == 0 {
         return Ok(0);
@@ -174,7 +174,7 @@ pub fn bytes_mut(port: &Client, place: Offset, bytes: u64) -> &mut [u8] {
 pub struct Peer {
     /// In which communicator.
     pub comm: Rc<Comm>,
-    /// Which rank of the world, or any; `None` is nobody, `PROC_NULL`.
+    /// The rank of the world, or any; `None` is nobody, `PROC_NULL`.
     pub world: Option<u32>,
     tag: Option<u32>,
 }
@@ -297,7 +297,7 @@ pub fn start_receive(data: &Data, peer: &Peer) -> Result<Active> {
     Ok(Active::Receive { ticket, target: target() })
 }
 
-/// Where a message goes.
+/// The place that a received message goes to.
 #[derive(Clone, Debug)]
 pub struct Target {
     data: Data,

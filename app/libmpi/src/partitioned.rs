@@ -26,7 +26,7 @@ use crate::{agree, check, comm, lent, mpi, mpi_functions};
 /// messages there are.
 const HEAD: u64 = 3;
 
-/// What both sides of a partitioned message agree about, as long as the request lives.
+/// The properties of a partitioned message that stay as they are as long as the request lives.
 #[derive(Debug)]
 struct Channel {
     /// All partitions together.
@@ -217,7 +217,7 @@ impl Operation {
         self.missing.borrow().iter().all(|missing| *missing == 0)
     }
 
-    /// Whether it is over. What has come is taken in.
+    /// True if it is over. What has come is taken in.
     pub fn is_done(&self, port: &Client) -> bool {
         if self.channel.sends {
             let sent = self.sent.borrow();
@@ -227,7 +227,7 @@ impl Operation {
         self.has_all()
     }
 
-    /// What there is to wait for at this moment.
+    /// The operations that there are to wait for at this moment.
     pub fn tickets(&self) -> Vec<Ticket> {
         if self.channel.sends {
             // Without all partitions, it waits for the program.

@@ -1,4 +1,4 @@
-//! Where in the program a call of MPI stands.
+//! Finds the place in the program of a call of MPI.
 //!
 //! The stack is walked only when somebody asks, which is after a deadlock, so that calls cost
 //! nothing more. Lines are known of programs that were compiled with `-g`, functions of those that
@@ -10,13 +10,13 @@ use std::backtrace::Backtrace;
 const OURS: &[&str] =
     &["heddle_", "rank_ipc::", "core::", "std::", "alloc::", "rustix::", "__rust"];
 
-/// Whether a function is of the library or below it.
+/// True if a function is of the library or below it.
 fn is_ours(name: &str) -> bool {
     let plain = name.trim_start_matches(['<', '&']);
     OURS.iter().any(|start| plain.starts_with(start)) || is_called(plain)
 }
 
-/// Whether a function is one that programs call. What is below has names without paths where it was
+/// True if a function is one that programs call. What is below has names without paths where it was
 /// put in line.
 fn is_called(name: &str) -> bool {
     let begins = |starts: &[&str]| starts.iter().any(|start| name.starts_with(start));

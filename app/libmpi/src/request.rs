@@ -41,14 +41,14 @@ pub enum Active {
     Send {
         /// Its number.
         ticket: Ticket,
-        /// What it sends.
+        /// The contents that it sends.
         contents: Offset,
     },
     /// A send from a buffer, for which nobody waits.
     Copied {
         /// Its number.
         ticket: Ticket,
-        /// What it sends.
+        /// The contents that it sends.
         contents: Offset,
         /// The buffer.
         buffer: Rc<Buffer>,
@@ -57,7 +57,7 @@ pub enum Active {
     Receive {
         /// Its number.
         ticket: Ticket,
-        /// Where the message goes.
+        /// The place that the message goes to.
         target: Target,
     },
     /// Two operations; the status is that of the second.
@@ -66,7 +66,7 @@ pub enum Active {
     Collective {
         /// Its number.
         ticket: Ticket,
-        /// What is done when it has come.
+        /// Takes in the result when it has come.
         finish: Finish,
     },
     /// An access to the rank's own memory, which is done.
@@ -128,7 +128,7 @@ impl Active {
         }
     }
 
-    /// Whether it is done. What was forgotten was waited for: an access with a request by a flush
+    /// True if it is done. What was forgotten was waited for: an access with a request by a flush
     /// of its window.
     fn is_done(&self, port: &Client) -> bool {
         match self {
@@ -147,7 +147,7 @@ pub fn unfinished() -> Error {
     Error::new(abi::ERR_INTERN, "an operation is not done that was waited for")
 }
 
-/// What has become of an operation that is done.
+/// Takes the completion of an operation that is done.
 #[inline(always)]
 fn take(port: &Client, ticket: Ticket) -> Result<Completion> {
     let done = port.done(ticket).ok_or_else(unfinished)?;
@@ -226,10 +226,10 @@ pub fn adopt() -> Result {
 
 /// A request.
 pub struct Request {
-    /// What is under way; a persistent request has nothing between its operations.
+    /// The operation under way; a persistent request has none between its operations.
     active: RefCell<Option<Active>>,
     starter: Option<Box<Starter>>,
-    /// Whether it is a send that the program has cancelled.
+    /// The program has cancelled it, and it is a send.
     cancelled: Cell<bool>,
 }
 
@@ -262,7 +262,7 @@ impl Request {
         Self { active: RefCell::new(None), starter, cancelled: Cell::new(false) }
     }
 
-    /// Whether an operation is under way.
+    /// True if an operation is under way.
     pub fn is_active(&self) -> bool {
         self.active.borrow().is_some()
     }
@@ -295,8 +295,8 @@ impl Request {
         }
     }
 
-    /// Whether the program completes it itself, or it is one of several messages that the program
-    /// sets free one by one.
+    /// True if the program completes it itself, or if it is one of several messages that the
+    /// program sets free one by one.
     fn is_of_program(&self) -> bool {
         let active = self.active.borrow();
         matches!(*active, Some(Active::Generalized(_) | Active::Partitioned(_)))

@@ -24,11 +24,11 @@ const COMPUTE: &str = "HEDDLE_COMPUTE";
 /// The environment variable that says whether messages have contents: `off` if not.
 const PAYLOAD: &str = "HEDDLE_PAYLOAD";
 
-/// What to do if what `heddle mpirun` has started does not leave a rank to one process.
+/// The advice if a program that `heddle mpirun` has started does not leave a rank to one process.
 const LAUNCHER: &str = "a rank is one process: if it is started by the launcher of another MPI (mpirun, mpiexec, srun) within heddle \
                         mpirun, let heddle mpirun start the program itself";
 
-/// What the simulator wants of its ranks.
+/// The simulator's options for its ranks.
 #[derive(Clone, Copy, Debug)]
 pub struct Manner {
     /// They measure their computation.
@@ -40,7 +40,7 @@ pub struct Manner {
 }
 
 impl Manner {
-    /// What these variables say.
+    /// The options that these environment variables select.
     pub fn new(variable: impl Fn(&str) -> Option<OsString>) -> Self {
         let says = |name, what: &str| variable(name).is_some_and(|said| said == what);
         let (measures, counts) = (says(COMPUTE, "measured"), says(COMPUTE, "constant"));
@@ -80,16 +80,16 @@ fn wait_for_turn(channel: &Channel) {
 }
 
 thread_local! {
-    /// So many more times this thread sits down before it sleeps.
+    /// The number of times that this thread still pins itself before it sleeps.
     static SITS: Cell<u32> = const { Cell::new(0) };
 }
 
-/// How often it does once it was woken elsewhere. Sitting down and standing up costs as much as a
-/// turn, and need not be where the other cores are busy.
+/// The number of times that a thread pins itself once it was woken elsewhere. Pinning and unpinning
+/// cost as much as a turn, and need not be where the other cores are busy.
 const OFTEN: u32 = 64;
 
-/// The same, to be woken on a core. Away from the turns on a machine of one core, which take as
-/// long as the pages of code that they touch.
+/// Waits for the turn, to be woken on a core. This code is kept away from the turns on a machine of
+/// one core, which take as long as the pages of code that they touch.
 #[cold]
 #[inline(never)]
 fn wait_there(channel: &Channel, asleep: u32, core: usize) {
@@ -125,21 +125,21 @@ thread_local! {
     /// The processor time of this thread when its call began, where other threads may compute until
     /// it ends.
     static BEGAN: Cell<Option<u64>> = const { Cell::new(None) };
-    /// The same when a tool that records the program began to work, or the library was left since;
-    /// none if there is none at work.
+    /// The processor time of this thread when a tool that records the program began to work, or the
+    /// library was left since; none if there is none at work.
     static TOOL: Cell<Option<u64>> = const { Cell::new(None) };
 }
 
-/// What a process is when it has connected with the simulator.
+/// The properties of a process that has connected with the simulator.
 #[derive(Debug)]
 pub struct Connected {
     /// Its rank's port.
     pub port: &'static Client,
     /// For how many ranks there is room.
     pub universe: u32,
-    /// Which of the programs that were started together it runs.
+    /// The number of the program that it runs, among those that were started together.
     pub program: u32,
-    /// Where the message is that made it a rank, if others started it.
+    /// The place of the message that made it a rank, if others started it.
     pub birth: Offset,
 }
 
@@ -229,8 +229,8 @@ pub extern "C" fn heddle_now() -> u64 {
     threads::alongside(|| mpi().port.get().map_or(0, |port| port.poll(Poll::Nothing)))
 }
 
-/// The same where a call begins: when what was computed since the last one has passed. From here on
-/// a tool is at work.
+/// Simulated time in picoseconds where a call begins: when what was computed since the last one has
+/// passed. From here on a tool is at work.
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_computed() -> u64 {
     let now = look(Client::computed);
@@ -261,8 +261,8 @@ fn own_clock() -> u64 {
     if threads::allowed() { read(ClockId::ThreadCPUTime) } else { 0 }
 }
 
-/// What the tool at work did is no computation; what other threads did meanwhile is. Gives whether
-/// there is one.
+/// Leaves out the computation of the tool at work, but not that of other threads meanwhile. Returns
+/// whether a tool is at work.
 fn leave_out_tool(mpi: &Mpi) -> bool {
     let (Some(began), Some(last)) = (TOOL.get(), mpi.measured.get()) else { return false };
     let now = if threads::allowed() { last + own_clock().saturating_sub(began) } else { clock() };
@@ -270,16 +270,15 @@ fn leave_out_tool(mpi: &Mpi) -> bool {
     true
 }
 
-/// When the rank last looked at or changed what ranks share, in picoseconds; 0 if it has not since
-/// this was last asked.
+/// The time in picoseconds at which the rank last looked at or changed memory that ranks share; 0
+/// if it has not since this was last asked.
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_moment() -> u64 {
     mpi().moment.take()
 }
 
-/// If it took locks of a window then or gave some back: the how manieth call it was of those of all
-/// ranks that did, as several may at the same picosecond. 0 if it did not, or that was asked
-/// before.
+/// The number of the call among those of all ranks that took locks of a window or gave some back,
+/// as several may do so at the same picosecond. 0 if it did neither, or that was asked before.
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_turn() -> u64 {
     mpi().turn.take()
@@ -344,7 +343,7 @@ pub fn enter(mpi: &Mpi, name: &'static str) {
     computed(mpi);
 }
 
-/// What the rank computed since the last call is told.
+/// Tells the simulator what the rank computed since the last call.
 pub fn computed(mpi: &Mpi) {
     let told = leave_out_tool(mpi) && !threads::allowed();
     if threads::allowed() && mpi.measured.get().is_some() {
@@ -359,7 +358,7 @@ pub fn computed(mpi: &Mpi) {
     }
 }
 
-/// What threads computed while this one waits in a call is told.
+/// Tells the simulator what threads computed while this one waits in a call.
 pub fn meanwhile(mpi: &Mpi) {
     if let (Some(last), Some(port)) = (mpi.measured.get(), mpi.port.get()) {
         let now = clock();

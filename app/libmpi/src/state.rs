@@ -1,4 +1,4 @@
-//! What the library knows for a rank.
+//! The library's state of a rank.
 //!
 //! A rank's state is reached with [`mpi`]. It is used by one thread at a time: [`enter`] takes the
 //! library's lock, and whoever waits for the simulator gives it up.
@@ -21,8 +21,8 @@ use crate::session::Session;
 use crate::table::Table;
 use crate::tools::Tools;
 
-/// What few programs use: made when it is first asked for, as a process may hold thousands of
-/// ranks.
+/// A state that few programs use: made when it is first asked for, as a process may hold thousands
+/// of ranks.
 type Rare<T> = LazyCell<Box<T>>;
 
 /// A rank's state. Each module keeps what it needs in a field of its own, with interior mutability;
@@ -48,9 +48,9 @@ pub struct Mpi {
     pub infos: Infos,
     /// Sessions.
     pub sessions: Table<Session>,
-    /// What tools ask.
+    /// The state of the interface for tools.
     pub tools: Tools,
-    /// How far the program is, and where it runs.
+    /// The phase of the program, and its identity in the run.
     pub environment: Environment,
     /// Datatypes.
     pub types: Types,
@@ -60,30 +60,30 @@ pub struct Mpi {
     pub memory: Rare<Memory>,
     /// The way to the simulator.
     pub port: std::cell::OnceCell<rank_ipc::Client>,
-    /// What is wanted of a rank that is held, until it uses MPI: what it does before does not
-    /// count.
+    /// The simulator's options for a rank that shares its process, until it uses MPI: what it does
+    /// before does not count.
     pub manner: Cell<Option<crate::simulator::Manner>>,
     /// The processor time at which the last call ended, if computation counts.
     pub measured: Cell<Option<u64>>,
-    /// When the rank last looked at or changed what ranks share, in picoseconds; 0 once that has
-    /// been asked for.
+    /// The time in picoseconds at which the rank last looked at or changed memory that ranks share;
+    /// 0 once that has been asked for.
     pub moment: Cell<u64>,
-    /// Of those of all ranks who took or gave back locks of a window, the how manieth it was; 0
+    /// Its number among the calls of all ranks that took locks of a window or gave some back; 0
     /// likewise.
     pub turn: Cell<u64>,
-    /// Who is told of looks at the clock.
+    /// The function that is told of looks at the clock.
     pub told: Cell<Option<crate::simulator::Told>>,
-    /// Who is told of agreements and turns.
+    /// The function that is told of agreements and turns.
     pub told_agreements: Cell<Option<crate::simulator::ToldAgreement>>,
-    /// Whether it counts how often the rank computes.
+    /// The library tells the simulator each time that the rank computes.
     pub counted: Cell<bool>,
     /// Messages and collectives have no contents: the program's buffers are left alone.
     pub hollow: Cell<bool>,
-    /// Whether there is no simulator.
+    /// There is no simulator.
     pub alone: Cell<bool>,
-    /// Whether its process holds other ranks, too.
+    /// Its process holds other ranks, too.
     pub held: Cell<bool>,
-    /// Whether it was said that messages are received as something else than what was sent.
+    /// The program was warned that messages are received as something else than what was sent.
     pub warned: Cell<bool>,
     /// Memory that is this rank's only while it runs.
     pub variables: std::cell::OnceCell<std::rc::Rc<[std::ops::Range<usize>]>>,
@@ -138,7 +138,7 @@ pub fn mpi() -> &'static Mpi {
     unsafe { current().load(Ordering::Acquire).as_ref() }.unwrap_or_else(first)
 }
 
-/// The same, if there is one yet.
+/// The state of the rank that runs, if it has one yet.
 pub fn known() -> Option<&'static Mpi> {
     // SAFETY: as above.
     unsafe { current().load(Ordering::Acquire).as_ref() }
@@ -169,7 +169,7 @@ impl Mpi {
         Deeper(first)
     }
 
-    /// Whether the rank's first thread is in the library: who calls now, if it is that thread, is
+    /// True if the rank's first thread is in the library: who calls now, if it is that thread, is
     /// an allocator, say, or handles a signal.
     pub fn is_inside(&self) -> bool {
         self.depth.get() > 0

@@ -1,4 +1,4 @@
-//! What is known of a message that has been received (MPI 4.1, sections 3.2.5 and 5.1.11).
+//! The status of a message that has been received (MPI 4.1, sections 3.2.5 and 5.1.11).
 
 use std::ffi::c_int;
 
@@ -8,12 +8,12 @@ use crate::error::Result;
 use crate::{both_forms, check, mpi, mpi_functions};
 
 impl Status {
-    /// That of no message.
+    /// The status of no message.
     pub fn empty() -> Self {
         Self { source: abi::ANY_SOURCE, tag: abi::ANY_TAG, error: abi::SUCCESS, internal: [0; 5] }
     }
 
-    /// What an operation has that was cancelled.
+    /// The status of an operation that was cancelled.
     pub fn of_cancelled() -> Self {
         let mut status = Self::empty();
         status.set_cancelled(true);
@@ -32,7 +32,7 @@ impl Status {
         (*low, *high) = (bytes as c_int, (bytes >> 32) as c_int);
     }
 
-    /// Whether the operation was cancelled.
+    /// True if the operation was cancelled.
     pub fn cancelled(&self) -> bool {
         self.internal[2] != 0
     }
@@ -64,7 +64,7 @@ pub fn tell(place: Out<Status>, outcome: Result<Status>) -> Result {
     outcome.map(|_| ())
 }
 
-/// How many of a datatype a message has, if they are whole.
+/// The number of elements of a datatype in a message, if they are whole.
 fn count(status: &Status, datatype: Handle) -> Result<i64> {
     let size = mpi().datatype(datatype)?.size();
     let bytes = status.bytes();
@@ -75,7 +75,7 @@ fn count(status: &Status, datatype: Handle) -> Result<i64> {
     })
 }
 
-/// How many basic elements a message has, if they are whole.
+/// The number of basic elements in a message, if they are whole.
 fn elements(status: &Status, datatype: Handle) -> Result<i64> {
     let elements = mpi().datatype(datatype)?.elements_in(status.bytes());
     Ok(elements.map_or(abi::UNDEFINED.into(), |elements| elements as i64))

@@ -23,7 +23,7 @@ use crate::others::Others;
 use crate::simulator::meanwhile;
 use crate::state::mpi;
 
-/// Whether threads may call at any time.
+/// True if threads may call at any time.
 static MULTIPLE: AtomicBool = AtomicBool::new(false);
 /// The first thread that called, by the kernel's number, and in how many calls it is: kept as long
 /// as it is the only one.
@@ -39,10 +39,10 @@ static FREE: Condvar = Condvar::new();
 /// A thread has been in MPI: what others wait for may be done.
 static CHANGED: Condvar = Condvar::new();
 
-/// What is known of the threads of the process.
+/// The state of the threads of the process.
 static OTHERS: Mutex<Others> = Mutex::new(Others::new());
 
-/// How long a thread waits before it looks again, at first and at most.
+/// The time that a thread waits before it looks again, at first and at most.
 const PAUSES: (Duration, Duration) = (Duration::from_micros(50), Duration::from_millis(4));
 /// After how long it polls, at most: at first at once, as what is about to end should not be waited
 /// for.
@@ -67,7 +67,7 @@ impl Waiting {
 struct State {
     /// The thread that has the lock, by the kernel's number; 0 if none.
     owner: u32,
-    /// How often it took it.
+    /// The number of times that it took the lock.
     depth: u32,
     waiting: Vec<Waiting>,
 }
@@ -87,7 +87,7 @@ pub fn me() -> u32 {
     ME.get()
 }
 
-/// Whether this thread waits by the clock on the wall.
+/// True if this thread waits by the clock on the wall.
 pub fn waits() -> bool {
     WAITS.get()
 }
@@ -118,7 +118,7 @@ pub fn forbid() {
     SHARED.store(true, Ordering::Relaxed);
 }
 
-/// Whether they may.
+/// True if threads may call at any time.
 pub fn allowed() -> bool {
     MULTIPLE.load(Ordering::Acquire)
 }
@@ -130,7 +130,7 @@ pub fn enter() {
     }
 }
 
-/// Whether this thread is the only one that has called so far. A second thread, whatever the
+/// True if this thread is the only one that has called so far. A second thread, whatever the
 /// program has asked for, makes all take turns from now on: programs count on that to work with
 /// libraries that go by the calls that are under way.
 fn is_only_thread() -> bool {
@@ -252,7 +252,7 @@ pub fn pause() {
     take(depth);
 }
 
-/// Whether no other thread can do anything before this one, which has the lock, does: each waits in
+/// True if no other thread can do anything before this one, which has the lock, does: each waits in
 /// MPI, or sleeps until a thread wakes it.
 fn alone() -> bool {
     // Another thread that looks is awake.
@@ -275,7 +275,8 @@ pub fn finish(port: &Client, tickets: &[Ticket]) {
     finish_after(port, tickets, &|| ());
 }
 
-/// The same; `woken` is called when what the thread will look at is best asked for.
+/// Finishes as [`finish`] does; `woken` is called when what the thread will look at is best asked
+/// for.
 pub fn finish_after(port: &Client, tickets: &[Ticket], woken: &dyn Fn()) {
     if plain() {
         port.called(Shape::Blocking);
@@ -286,7 +287,7 @@ pub fn finish_after(port: &Client, tickets: &[Ticket], woken: &dyn Fn()) {
     }
 }
 
-/// The same for a call that need not wait, if nobody looks: whatever comes after it waits in the
+/// Finishes a call that need not wait, if nobody looks: whatever comes after it waits in the
 /// simulator.
 pub fn finish_later(port: &Client, tickets: &[Ticket]) {
     if plain() {
@@ -314,7 +315,7 @@ pub fn wait_for_all(port: &Client, tickets: &[Ticket], woken: &dyn Fn()) {
     }
 }
 
-/// The same for all, if nobody looks: the rank waits when the simulator has its turn next.
+/// Waits for all operations, if nobody looks, only when the simulator has its turn next.
 pub fn wait_later(port: &Client, tickets: &[Ticket]) {
     if allowed() {
         wait(port, true, tickets);
@@ -333,7 +334,7 @@ pub fn look(port: &Client, tickets: &[Ticket]) {
     port.order();
 }
 
-/// Whether a wait of this thread is that of the whole rank.
+/// True if a wait of this thread is that of the whole rank.
 fn plain() -> bool {
     !allowed() || state().waiting.is_empty() && alone()
 }

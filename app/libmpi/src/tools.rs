@@ -25,10 +25,10 @@ mod tests;
 use control::Control;
 use performance::{Meter, Session};
 
-/// What a rank's tools know.
+/// The state of the interface for tools.
 #[derive(Debug, Default)]
 pub struct Tools {
-    /// What is counted.
+    /// The counts of the performance variables.
     pub counters: Counters,
     collectives: RefCell<String>,
     /// Uses of the interface that began and have not ended.

@@ -1,10 +1,10 @@
 //! One-sided communication (MPI 4.1, chapter 12).
 //!
-//! When an access takes place is the simulator's business: a request travels to the target and is
-//! answered there without its program ([`rank_ipc::Command::Remote`]); what ends an epoch waits for the
-//! answers. The data moves aside from that, when the access is called: by then the epoch is open at
-//! both sides, and until the call that completes the access nobody may rely on when it happens. One
-//! rank runs at a time, so that every access is atomic.
+//! The simulator decides when an access takes place: a request travels to the target and is
+//! answered there without its program ([`rank_ipc::Command::Remote`]); what ends an epoch waits for
+//! the answers. The data moves aside from that, when the access is called: by then the epoch is
+//! open at both sides, and until the call that completes the access nobody may rely on when it
+//! happens. One rank runs at a time, so that every access is atomic.
 //!
 //! Memory that the library allocated lies where all ranks reach it; other memory is reached through
 //! the kernel ([`memory`]).
@@ -64,7 +64,7 @@ pub struct Window {
     epoch: RefCell<Epoch>,
     /// Accesses that are not known to be complete.
     open: RefCell<Vec<Access>>,
-    /// How often a call completed accesses with nothing to wait for.
+    /// The number of calls that completed accesses with nothing to wait for.
     idle: Cell<u32>,
     attributes: Attributes,
     errhandler: RefCell<Errhandler>,
@@ -77,11 +77,11 @@ pub struct Window {
 struct Access {
     target: u32,
     ticket: Ticket,
-    /// Whether it brings data, so that it is not complete at the origin before its answer has come.
+    /// It brings data, so that it is not complete at the origin before its answer has come.
     brings: bool,
 }
 
-/// Which accesses are meant.
+/// Selects accesses of a window.
 #[derive(Clone, Copy, Debug)]
 struct Which {
     /// Those to a target; otherwise to all.

@@ -14,8 +14,8 @@ use crate::shared::FIRST_CONTEXT;
 pub struct Communicator {
     /// The number that stands for it in the tags of messages.
     pub slot: u32,
-    /// How often the rank has told of it and not released it: several members of one context may
-    /// be the same rank.
+    /// The number of times that the rank has told of it and not released it: several members of one
+    /// context may be the same rank.
     uses: u32,
     pub me: u32,
     pub local: Members,

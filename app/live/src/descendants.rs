@@ -1,6 +1,6 @@
 //! Processes that programs start and leave behind when they end.
 //!
-//! What a rank starts becomes a child of this process when the rank ends (Linux:
+//! A process that a rank starts becomes a child of this process when the rank ends (Linux:
 //! `PR_SET_CHILD_SUBREAPER`); so all of them are found and ended, whatever group or session they
 //! are in.
 

@@ -1,10 +1,10 @@
-//! What receivers learn of messages besides who sent them.
+//! Envelopes of messages: what receivers learn of them besides who sent them.
 
 use rank_ipc::Offset;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// What a receiver learns of a message.
+/// The information on a message that its receiver gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Envelope {
     /// One that the program receives; whether its sender waits for an answer.
@@ -24,16 +24,16 @@ impl Envelope {
     }
 }
 
-/// What the receivers of a rank's messages have yet to learn, by operation.
+/// The envelopes of a rank's messages that their receivers have yet to learn, by operation.
 #[derive(Debug, Default)]
 pub struct Envelopes {
-    /// As long as they are few.
+    /// The envelopes, as long as they are few.
     few: SmallVec<[(u32, Envelope); FEW]>,
     many: Option<Box<FxHashMap<u32, Envelope>>>,
 }
 
-/// So many messages of a rank that have not met their receive are few: that takes no more than four
-/// lines of the cache.
+/// The number of envelopes that a rank keeps in a short list, which takes no more than four lines
+/// of the cache.
 const FEW: usize = 6;
 
 impl Envelopes {

@@ -20,19 +20,19 @@ const KEPT: usize = 128;
 /// A rank's part in a collective: messages, and what each waits for.
 #[derive(Debug)]
 pub struct Expansion {
-    /// What it is the expansion of, but for number and contents.
+    /// The call that it is the expansion of, but for number and contents.
     part: CollectiveStart,
     plan: Arc<Plan>,
     /// To whom, or from whom, the messages are, by step.
     peers: Box<[u32]>,
 }
 
-/// What is the same for many ranks of a collective: all but their peers. [`Shared::plan`] keeps it
-/// once for those that have it.
+/// The part of an expansion that is the same for many ranks of a collective: all but their peers.
+/// [`Shared::plan`] keeps it once for those that have it.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct Plan {
     steps: Box<[Step]>,
-    /// What waits for the steps: numbers of steps.
+    /// The steps that wait for each step, by number.
     next: Box<[u32]>,
     /// Steps that no other waits for.
     ends: Box<[u32]>,
@@ -44,9 +44,10 @@ struct Step {
     size: u64,
     /// For how many others it waits.
     missing: u32,
-    /// Where its part of [`Plan::next`] ends.
+    /// The end of its part of [`Plan::next`].
     end: u32,
-    /// The how manieth message of its two ranks, as [`crate::tags::Tags::of_collective`] tells them apart.
+    /// The number of the message between its two ranks, by which
+    /// [`crate::tags::Tags::of_collective`] tells such messages apart.
     number: u16,
     kind: Kind,
     blocking: bool,
@@ -104,7 +105,7 @@ impl Expansion {
         kernel::prefetch(&*self.peers);
     }
 
-    /// Whether a collective means the same messages.
+    /// True if a collective means the same messages.
     fn is_of(&self, other: &CollectiveStart) -> bool {
         let CollectiveStart { collective, context, root, element, commutative, .. } = self.part;
         (collective, context, root) == (other.collective, other.context, other.root)

@@ -1,4 +1,4 @@
-//! What a rank says, as operations.
+//! The operations of a rank, made of what it says.
 //!
 //! The graph of a call is that which the compiler of traces makes of it in mode `Gaps`
 //! (`traces::compile`): the call's messages, behind them the computation before it, which waits for
@@ -28,10 +28,11 @@ use crate::tags::BIRTH;
 
 pub type Ops = SmallVec<[u32; 4]>;
 
-/// So many operations of the program are those of which something will be heard next.
+/// The number of operations of the program that are prefetched, as those of which something will be
+/// heard next.
 const SOON: u32 = 8;
 
-/// What is the same for all ranks.
+/// The state and the settings that all ranks have in common.
 pub struct Rules<'a> {
     pub shared: Shared,
     pub memory: Memory,
@@ -81,7 +82,7 @@ pub struct Call {
     pub starts: Ops,
     pub ends: Ops,
     waits: Ops,
-    /// Whether a collective is part of it.
+    /// A collective is part of it.
     pub is_collective: bool,
 }
 
@@ -103,17 +104,17 @@ impl Call {
 struct Link {
     op: u32,
     edge: Edge,
-    /// When that was.
+    /// The time when that was.
     reached: Option<Stamp>,
 }
 
-/// What a rank has said, and what has become of it. What is needed for each message comes first, so
-/// that it can be asked for in time.
+/// The operations of a rank and their outcome. The fields that each message needs come first, so
+/// that they can be prefetched.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Rank {
     pub graph: Graph,
-    /// What the next call waits for.
+    /// The operation that the next call waits for.
     chain: Option<Link>,
     /// Tickets whose completions it has yet to hear of, unless it forgets them before.
     pub completed: Vec<u32>,
@@ -121,7 +122,7 @@ pub struct Rank {
     pub number: u32,
     /// Its last look at what ranks share.
     pub turn: Option<u32>,
-    /// How many ranks the program began with: those of the world.
+    /// The number of ranks that the program began with, which are those of the world.
     pub ranks: u32,
     pub finished: bool,
     /// It has no process yet that takes part.
@@ -140,20 +141,20 @@ pub struct Rank {
     pub polls: u64,
     /// Looks at the clock in a row, between which it computed next to nothing.
     pub looks: u64,
-    /// When it last began to run, in picoseconds.
+    /// The time when it last began to run, in picoseconds.
     pub now: u64,
     /// The function that it is in.
     pub inside: String,
-    /// Where the message is that made it a rank.
+    /// The place of the message that made it a rank.
     pub birth: Offset,
 }
 
-/// What a rank wants before it runs on.
+/// The condition under which a rank runs on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Want {
     /// Nothing: this number at most.
     Now(u64),
-    /// That the last call is over.
+    /// The last call is over.
     Reached,
     /// It does not run on.
     Never,
@@ -281,7 +282,7 @@ impl Rank {
         }
     }
 
-    /// Whether the last call is over, and when that was.
+    /// The time when the last call was over; `None` if it is not.
     pub fn reached(&self) -> Option<Stamp> {
         self.chain.map_or(Some(host::START), |link| link.reached)
     }
@@ -341,13 +342,13 @@ impl Rank {
         }
     }
 
-    /// What the rank has yet to hear.
+    /// The completions that the rank has yet to hear of.
     pub fn completions(&self) -> impl Iterator<Item = &Completion> {
         let known = self.completed.iter().filter_map(|ticket| self.tickets.get(*ticket));
         known.map(|known| &known.completion)
     }
 
-    /// Whether the next call waits for this.
+    /// True if the next call waits for this.
     pub fn hangs_on(&self, index: u32) -> bool {
         self.chain.is_some_and(|link| link.op == index)
     }

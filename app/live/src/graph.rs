@@ -9,11 +9,11 @@ use rustc_hash::FxHashMap;
 use schedule::{Edge, Kind, Op};
 use smallvec::SmallVec;
 
-/// So many operations of a rank are those that are likely to go on next.
+/// The number of operations of a rank that are prefetched, as those that are likely to go on next.
 const SOON: u32 = 8;
-/// So many operations a rank often adds when it runs.
+/// The number of operations that a rank often adds when it runs.
 const ADDED: u32 = 12;
-/// So many others wait for an operation, usually.
+/// The number of others that wait for an operation, usually.
 const FEW: usize = 2;
 /// Room for operations at first.
 const ROOM: usize = 24;
@@ -56,13 +56,13 @@ const NONE: u32 = u32::MAX;
 /// In [`Work::before`]: the time is in [`Rare::long`].
 const LONG: u32 = u32::MAX;
 
-/// What changes of an operation.
+/// The part of an operation that changes.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Node {
     /// The time from which it may start, as far as is known; once it is done, when that was.
     at: Stamp,
-    /// What waits for it.
+    /// The operations that wait for it.
     after: [u32; FEW],
     /// For how many it still waits.
     missing: u32,
@@ -70,7 +70,7 @@ struct Node {
     flags: Flags,
 }
 
-/// What does not.
+/// The part of an operation that does not change.
 #[derive(Clone, Copy, Debug)]
 struct Work {
     size: u64,
@@ -82,12 +82,12 @@ struct Work {
     ticket: u32,
 }
 
-/// What few ranks need.
+/// State that few ranks need.
 #[derive(Debug, Default)]
 struct Rare {
     /// Operations that became known long before the others.
     old: FxHashMap<u32, (Node, Work)>,
-    /// What waits for an operation beside [`Node::after`].
+    /// The operations that wait for an operation beside [`Node::after`].
     more: FxHashMap<u32, Vec<(u32, Edge)>>,
     /// The receives that are withdrawn when an operation starts.
     cancels: FxHashMap<u32, u32>,
@@ -105,7 +105,7 @@ pub struct Graph {
     next: u32,
     nodes: Vec<Node>,
     works: Vec<Work>,
-    /// How many in the ring are there.
+    /// The number of operations in the ring.
     count: u32,
     /// The oldest that is not complete but for [`Graph::seal`].
     open: u32,
@@ -252,7 +252,7 @@ impl Graph {
         self.node(index).is_some_and(|node| node.has(flags))
     }
 
-    /// Whether it is an alarm.
+    /// True if it is an alarm.
     pub fn is_alarm(&self, index: u32) -> bool {
         self.node(index).is_some_and(|node| node.kind == Kind::Calc && node.has(ALARM))
     }
@@ -339,7 +339,7 @@ impl Graph {
         self.works.resize(longer, nothing);
     }
 
-    /// When an operation starts, a receive is withdrawn.
+    /// Withdraws a receive when an operation starts.
     pub fn cancel(&mut self, index: u32, receive: u32) {
         self.mark(index, CANCELS);
         self.rare.get_or_insert_default().cancels.insert(index, receive);
@@ -395,7 +395,7 @@ impl Graph {
         self.rare.get_or_insert_default().more.entry(index).or_default().push((next, edge));
     }
 
-    /// What was added is complete.
+    /// Completes the operations that were added: those that wait for nothing are ready.
     pub fn seal(&mut self) {
         while self.open != self.next {
             let is_free = |node: &Node| node.missing == 0 && !node.has(MET);

@@ -10,7 +10,7 @@ use crate::graph::LEFT;
 /// A look for what may have come.
 #[derive(Debug)]
 pub struct Look {
-    /// What it costs, as an operation.
+    /// The operation that stands for the look's cost.
     op: u32,
     /// Of operations whose ends are looked for: which are taken in.
     taken: Taken,

@@ -8,7 +8,7 @@ use std::thread::{self, JoinHandle};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-/// How often to check whether the ranks have ended while another process keeps their pipes open.
+/// The time between checks if the ranks have ended while another process keeps their pipes open.
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 /// The most bytes that are read at once.
 const CHUNK: usize = 1 << 16;

@@ -19,7 +19,7 @@ pub struct Probe {
     unanswered: Option<(u32, u64)>,
 }
 
-/// Whether an operation became known before another one of the same rank.
+/// True if an operation became known before another one of the same rank.
 const fn is_before(one: u32, other: u32) -> bool {
     one.wrapping_sub(other).cast_signed() < 0
 }
@@ -66,7 +66,7 @@ impl Rank {
         is_before(self.send_of(one), self.send_of(other))
     }
 
-    /// Whether an operation is one that only asks.
+    /// True if an operation is one that only asks.
     pub fn is_question(&self, ticket: Ticket) -> bool {
         self.probes.iter().any(|probe| probe.ticket == ticket && probe.before.is_some())
     }

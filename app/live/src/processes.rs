@@ -21,17 +21,17 @@ use crate::shared_core::SharedCore;
 use crate::starter::Starter;
 use crate::{Lost, Runner, descendants};
 
-/// So often it is looked whether a rank that says nothing is still there.
+/// The time between checks if a rank that says nothing is still there.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// So long after a rank was interrupted, this process knows that it is.
+/// The time within which this process knows that a rank was interrupted.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// A rank that has its turn for so long and hardly computes may wait for another rank, which never
 /// has one.
 const QUIET: Duration = Duration::from_secs(10);
 
-/// How much of that time it computes at most, as one part in so many.
+/// The largest share of that time that it computes, as one part in so many.
 const HARDLY: u32 = 20;
 
 /// A program that some ranks run.
@@ -41,9 +41,9 @@ pub struct Launch {
     pub program: OsString,
     /// Its arguments.
     pub arguments: Vec<OsString>,
-    /// How many ranks run it.
+    /// The number of ranks that run it.
     pub ranks: u32,
-    /// Where it runs; the current directory if nothing is said.
+    /// The folder that it runs in; the current directory if nothing is said.
     pub directory: Option<PathBuf>,
     /// Further variables of its environment.
     pub environment: Vec<(OsString, OsString)>,
@@ -62,19 +62,19 @@ impl Launch {
     }
 }
 
-/// What programs may start.
+/// The room for processes that programs start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Room {
-    /// How many more processes, while the program runs.
+    /// The number of further processes, while the program runs.
     pub more: u32,
     /// For how many in all they are told that there is room (`MPI_UNIVERSE_SIZE`).
     pub universe: u32,
 }
 
-/// Where what ranks print goes.
+/// The destination of what ranks print.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Printing {
-    /// Where what this process prints goes.
+    /// The output of this process.
     Direct,
     /// There, in whole lines that begin with the rank.
     Tagged,
@@ -87,7 +87,7 @@ type Variables = Arc<[(OsString, OsString)]>;
 #[derive(Debug)]
 struct Process {
     child: Child,
-    /// What was said for its program.
+    /// The variables that were given for its program.
     environment: Variables,
 }
 
@@ -96,13 +96,13 @@ struct Process {
 pub struct Processes {
     memory: Memory,
     _watch: Watch,
-    /// What is mapped there.
+    /// The file that is mapped there.
     file: OwnedFd,
-    /// What the ranks have in common.
+    /// The memory that the ranks have in common.
     folded: OwnedFd,
     /// The folder of our libraries of MPI.
     libraries: PathBuf,
-    /// How many ranks the run begins with.
+    /// The number of ranks that the run begins with.
     first: u32,
     universe: u32,
     /// The host of each rank, if that is known.

@@ -1,5 +1,5 @@
-//! What ranks do for each other without their programs: they answer requests, and tell that a
-//! message has met its receive.
+//! Services that ranks do for each other without their programs: they answer requests, and tell
+//! that a message has met its receive.
 
 use rank_ipc::{Command, Ticket};
 use schedule::{Edge, Kind, Op};

@@ -1,4 +1,4 @@
-//! How the simulator runs ranks.
+//! The interface between the simulator and what runs the ranks.
 
 use std::io;
 
@@ -6,8 +6,8 @@ use rank_ipc::Memory;
 
 use crate::Launch;
 
-/// What runs the ranks of a program: a process for each ([`crate::Processes`]), or coroutines in
-/// the process of the simulator (crate `inprocess`).
+/// Runs the ranks of a program: a process for each ([`crate::Processes`]), or coroutines in the
+/// process of the simulator (crate `inprocess`).
 ///
 /// A live source calls it from the workers of the simulation. At most one worker resumes a given
 /// rank at a time; different ranks may be resumed from several threads at once, unless
@@ -55,7 +55,7 @@ pub type MakeRunner<'a> = &'a dyn Fn(&[Launch]) -> io::Result<Box<dyn Runner>>;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{how}")]
 pub struct Lost {
-    /// How it ended, in words.
+    /// The way in which it ended, in words.
     pub how: String,
     /// The exit code for the whole program; 0 if the rank does not use MPI, or not any more, and so
     /// may end like this.
@@ -77,7 +77,7 @@ pub struct Ended {
     pub rank: u32,
     /// The time when it did, in picoseconds of simulated time.
     pub time: u64,
-    /// How it did, in words; `None` if the rank called `MPI_Abort`.
+    /// The way in which it did, in words; `None` if the rank called `MPI_Abort`.
     pub how: Option<String>,
     /// The exit code of the program.
     pub code: i32,

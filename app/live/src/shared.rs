@@ -1,4 +1,4 @@
-//! What the simulator knows across ranks.
+//! The simulator's knowledge across ranks.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,7 +14,7 @@ use crate::envelope::{Envelope, Envelopes};
 use crate::expansion::Plan;
 use crate::tags::Tags;
 
-/// What takes time besides computation and messages, in picoseconds.
+/// The costs of actions besides computation and messages, in picoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Costs {
     /// A call of the family of `MPI_Test`. Of several in a row the n-th costs n times as much, so
@@ -31,7 +31,7 @@ pub struct Costs {
 
 /// The world is context 0, each rank alone is context 1: their slots are the same.
 pub const FIRST_CONTEXT: u64 = 2;
-/// So many plans of collectives are kept in any case.
+/// The number of plans of collectives that are kept in any case.
 const FEW_PLANS: usize = 64;
 #[derive(Debug)]
 pub struct Shared {
@@ -41,7 +41,7 @@ pub struct Shared {
     contexts: Mutex<Contexts>,
     pub tags: Tags,
     plans: Mutex<Plans>,
-    /// What blocks of the program took, in all ranks.
+    /// The times that blocks of the program took, in all ranks.
     samples: Mutex<FxHashMap<u64, Samples>>,
     ended: Mutex<Option<Ended>>,
 }
@@ -52,7 +52,7 @@ pub struct Part {
     pub collective: Collective,
     /// The root, where it has the same number for all.
     pub root: Option<u32>,
-    /// Which of the members it is.
+    /// Its number among the members.
     pub me: u32,
     pub contents: Offset,
 }
@@ -90,9 +90,9 @@ struct Boards {
 struct Board {
     /// None if it is a collective without contents.
     place: Offset,
-    /// What the first who came called.
+    /// The call of the first member who came.
     first: Part,
-    /// How many have yet to contribute.
+    /// The number of members that have yet to contribute.
     missing: u32,
     /// A place in [`Boards::under_way`].
     number: u32,
@@ -122,7 +122,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Boards {
-    /// What tells a collective of so many members from all others that are under way.
+    /// The number that tells a collective of `members` members from all others that are under way.
     fn number(&mut self, members: u32) -> u32 {
         if let Some(number) = self.free.pop() {
             if let Some(left) = self.under_way.get_mut(number as usize) {
@@ -177,7 +177,7 @@ impl Shared {
         hosts.publish(memory, &mut lock(&self.boards).arena)
     }
 
-    /// What its receivers learn of a rank's messages will be asked for soon.
+    /// Prefetches the envelopes of a rank's messages, which their receivers will ask for soon.
     pub fn soon(&self, rank: u32) {
         self.envelopes.get(rank as usize).into_iter().for_each(kernel::prefetch);
     }

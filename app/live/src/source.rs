@@ -23,13 +23,13 @@ use crate::{Ended, Runner};
 pub struct Live<'a, H: ?Sized> {
     pub(crate) runner: &'a H,
     rules: Rules<'a>,
-    /// How many ranks the program begins with.
+    /// The number of ranks that the program begins with.
     first: u32,
     /// Those that these may start.
     pub(crate) dormant: Dormant,
-    /// How many ranks were asked where they are.
+    /// The number of ranks that were asked where they are.
     asked: AtomicU32,
-    /// How many ranks ended without having used MPI.
+    /// The number of ranks that ended without having used MPI.
     strangers: AtomicU32,
 }
 
@@ -40,7 +40,7 @@ const ASKED: u32 = 64;
 /// A rank that cannot go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiting {
-    /// Which.
+    /// Its number.
     pub rank: u32,
     /// The function of MPI that it is in.
     pub inside: String,
@@ -52,20 +52,20 @@ impl<H: ?Sized> std::fmt::Debug for Live<'_, H> {
     }
 }
 
-/// What is kept for a rank.
+/// The state that is kept for a rank.
 pub struct State {
     rank: Box<Rank>,
-    /// Whether it waits for its last call to be over.
+    /// It waits for its last call to be over.
     waits: bool,
 }
 
 thread_local! {
-    /// What ranks say and hear, one at a time.
+    /// The words that ranks say and hear, one rank at a time.
     static WORDS: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
 }
 
 impl<'a, H: Runner + ?Sized> Live<'a, H> {
-    /// So many ranks, and so many that these may start. `expand` chooses the algorithms of
+    /// A program of `first` ranks, which may start `more`. `expand` chooses the algorithms of
     /// collectives.
     pub fn new(
         runner: &'a H,
@@ -87,7 +87,7 @@ impl<'a, H: Runner + ?Sized> Live<'a, H> {
         self.rules.shared.publish(hosts, &self.rules.memory)
     }
 
-    /// Where in the program a rank waits: it is asked.
+    /// The place in the program where a rank waits, which the rank is asked for.
     fn place(&self, &Rank { number: rank, now, .. }: &Rank) -> Option<String> {
         if self.ended().is_some() || self.asked.fetch_add(1, Ordering::Relaxed) >= ASKED {
             return None;
@@ -105,13 +105,13 @@ impl<'a, H: Runner + ?Sized> Live<'a, H> {
         }
     }
 
-    /// How many ranks there were in all: the program's first, and those behind them up to the last
-    /// that was started.
+    /// The number of ranks that there were in all: the program's first, and those behind them up to
+    /// the last that was started.
     pub fn lived(&self) -> u32 {
         self.dormant.lived()
     }
 
-    /// How many ranks ended well without having used MPI.
+    /// The number of ranks that ended well without having used MPI.
     pub fn strangers(&self) -> u32 {
         self.strangers.load(Ordering::Relaxed)
     }
@@ -121,7 +121,7 @@ impl<'a, H: Runner + ?Sized> Live<'a, H> {
         self.rules.computation.kept()
     }
 
-    /// How the program ended, if it was before its time.
+    /// The end of the program, if it was before its time.
     pub fn ended(&self) -> Option<Ended> {
         self.rules.shared.ended()
     }
@@ -326,7 +326,7 @@ impl<H: Runner + ?Sized> Operations for &Live<'_, H> {
 }
 
 impl<H: Runner + ?Sized> Claims for &Live<'_, H> {
-    /// What is too large is found out by the rank.
+    /// Always true: a rank itself finds out that a message is too large.
     fn fits(&self) -> bool {
         true
     }

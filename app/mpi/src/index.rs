@@ -35,7 +35,7 @@ pub struct Index<V> {
     slots: Vec<Slot<V>>,
     free: Vec<u32>,
     chains: FxHashMap<Key, VecDeque<(u32, u64)>>,
-    /// Whether the view of a class exists: `[class][view]`.
+    /// True for each view of a class that exists: `[class][view]`.
     views: [[bool; CLASSES]; CLASSES],
     /// Entries by class.
     counts: [usize; CLASSES],

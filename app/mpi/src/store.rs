@@ -141,7 +141,7 @@ impl<V> Store<V> {
         self.many.as_ref().map_or(self.few.len(), |many| many.len())
     }
 
-    /// Whether there is no entry.
+    /// True if there is no entry.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

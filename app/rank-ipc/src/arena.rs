@@ -25,7 +25,7 @@ const SMALLEST: u64 = 128;
 const STEPS: u32 = 2;
 /// Number of blocks in use that are checked for having been given back when memory is needed.
 const LOOKED_AT: usize = 8;
-/// The same number when a large block is needed.
+/// The number of blocks that are checked when a large block is needed.
 const MORE_LOOKED_AT: usize = 1024;
 /// Blocks of this size and more are large: only some bytes of those that are free stay in memory.
 const LARGE: u64 = 1 << 20;

@@ -31,7 +31,7 @@ const ASKS_PLACE: u64 = 1 << 33;
 #[repr(C, align(4096))]
 #[derive(Debug)]
 pub struct Channel {
-    /// Whose turn it is; the other side waits for it to change, see [`Channel::sleep`].
+    /// The side whose turn it is; the other side waits for it to change, see [`Channel::sleep`].
     pub turn: AtomicU32,
     /// The number of words that were written.
     length: AtomicU32,

@@ -1,10 +1,10 @@
-//! What a rank tells the simulator, as words.
+//! The commands of a rank to the simulator, as words.
 
 use calls::{Amount, Collective};
 
 use crate::{Offset, Rule, Ticket};
 
-/// What tells messages of a rank to another apart.
+/// The properties that tell messages of a rank to another apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Tag {
     /// The communicator, and what of it: its messages, its collectives, …
@@ -13,7 +13,7 @@ pub struct Tag {
     pub tag: Option<u32>,
 }
 
-/// How a call hangs together with the next one.
+/// The relation of a call to the next one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// The next call waits until all its messages are done.
@@ -22,12 +22,12 @@ pub enum Shape {
     Posted,
 }
 
-/// What a rank asks for whose answer depends on the moment.
+/// A question of a rank whose answer depends on the moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Poll {
-    /// Whether a message is there: what `MPI_Iprobe` costs.
+    /// Asks if a message is there: what `MPI_Iprobe` costs.
     Probe,
-    /// What time it is.
+    /// Asks for the time.
     Time,
     /// Nothing: how things stand.
     Nothing,
@@ -56,7 +56,7 @@ pub enum Members {
         first: u32,
         /// The distance, modulo 2^32.
         stride: u32,
-        /// How many.
+        /// The number of ranks.
         count: u32,
     },
     /// These; [`crate::ANY`] is nobody.
@@ -64,7 +64,7 @@ pub enum Members {
 }
 
 impl Members {
-    /// As short as it can be said.
+    /// Makes the shortest form of a list of ranks.
     pub fn new(ranks: &[u32]) -> Self {
         let first = ranks.first().copied().unwrap_or(0);
         let stride = ranks.get(1).map_or(1, |second| second.wrapping_sub(first));
@@ -109,7 +109,7 @@ pub struct CollectiveStart {
     pub collective: Collective,
     /// The communicator.
     pub context: u64,
-    /// The how manieth collective of the communicator it is.
+    /// Its number among the collectives of the communicator.
     pub number: u64,
     /// The root, by rank of the communicator; of an intercommunicator behind the ranks of the own
     /// group.
@@ -118,11 +118,11 @@ pub struct CollectiveStart {
     pub element: u64,
     /// True if the reduction commutes.
     pub commutative: bool,
-    /// What it sends.
+    /// The bytes that it sends.
     pub sends: Amount,
-    /// What it receives.
+    /// The bytes that it receives.
     pub receives: Amount,
-    /// What it contributes, for the others to read.
+    /// The block that it contributes, for the others to read.
     pub contents: Offset,
 }
 
@@ -137,7 +137,7 @@ pub enum Command {
     Send {
         /// To whom.
         to: u32,
-        /// What it is.
+        /// The tag of the message.
         tag: Tag,
         /// Its size.
         bytes: u64,
@@ -160,9 +160,9 @@ pub enum Command {
     Receive {
         /// From whom; [`crate::ANY`] from anyone.
         from: u32,
-        /// What it is.
+        /// The tag of the message.
         tag: Tag,
-        /// How many bytes there is room for.
+        /// The number of bytes that there is room for.
         room: u64,
         /// If no message is there, none is waited for.
         at_once: bool,
@@ -187,9 +187,9 @@ pub enum Command {
     /// It looks whether operations are done: it costs what `MPI_Test` costs, and of messages that
     /// are there what it costs to receive them.
     Test {
-        /// What it takes of those that are done.
+        /// The operations that it takes of those that are done.
         taken: Taken,
-        /// Which.
+        /// The operations.
         tickets: Vec<Ticket>,
     },
     /// It asks how things stand.
@@ -243,7 +243,7 @@ pub enum Command {
     Sampled {
         /// The block's number.
         block: u64,
-        /// How many.
+        /// The time that it took.
         nanoseconds: u64,
     },
     /// It asks for processes ([`crate::start::Start`]s); answered with the place of a block that

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use rustix::process::{Signal, getpid, getppid, set_parent_process_death_signal};
 
-/// How a process ends with its parent.
+/// The way in which a process ends with its parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// The kernel ends it at once.

@@ -12,7 +12,7 @@ const CALLED: u32 = 32;
 #[derive(Debug, Default)]
 pub struct Encoder {
     words: Vec<u64>,
-    /// Where the last command begins, if it may say that a call ends behind it.
+    /// The beginning of the last command, if it may say that a call ends behind it.
     last: Option<usize>,
 }
 
@@ -167,7 +167,7 @@ impl Encoder {
 #[derive(Debug)]
 pub struct Decoder<'a> {
     words: &'a [u64],
-    /// What ends behind the last command.
+    /// The call that ends behind the last command.
     called: Option<Shape>,
 }
 

@@ -53,7 +53,7 @@ impl Tail {
         Some(Self { offset: word(slot + 1)?, base: word(slot + 2)?, calls, records })
     }
 
-    /// As a block of the trace format.
+    /// Writes it as a block of the trace format.
     fn block(&self) -> io::Result<Vec<u8>> {
         let packed = zstd::encode_all(self.records.as_slice(), 3)?;
         let mut block = Vec::with_capacity(BLOCK_HEADER + packed.len());

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 use support::{Mpi, Trace, libraries};
 
-/// How often a rank called a function.
+/// The number of times that a rank called a function.
 fn count(trace: &Trace, name: &str) -> usize {
     trace.calls.iter().filter(|call| call.name == name).count()
 }
@@ -339,8 +339,8 @@ fn programs_of_another_library() {
     }
 }
 
-/// What recording adds to a call: 10^6 messages, three calls each, printed with `--nocapture`.
-/// Every call is in the trace.
+/// Measures what recording adds to a call: 10^6 messages, three calls each, printed with
+/// `--nocapture`. Every call is in the trace.
 #[test]
 #[ignore = "takes long"]
 fn a_million_messages() {

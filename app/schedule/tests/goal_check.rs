@@ -1,4 +1,4 @@
-//! What the validator finds, and what it must not claim.
+//! Tests of what the validator finds, and what it must not claim.
 
 use schedule::goal::{Image, Rule, Severity, check, check_text};
 
@@ -13,7 +13,8 @@ fn expect(text: &str, expect: &[&str]) {
     assert_eq!(found, expect);
 }
 
-/// As `expect`, with the operations of ranks 0, 1, … given, each rank on one line from line 2 on.
+/// Checks like `expect`, with the operations of ranks 0, 1, … given, each rank on one line from
+/// line 2 on.
 #[track_caller]
 fn expect_ranks(ranks: &[&str], findings: &[&str]) {
     let block = |(rank, ops): (usize, &&str)| format!("rank {rank} {{ {ops} }}\n");

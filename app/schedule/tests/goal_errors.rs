@@ -14,8 +14,8 @@ fn check(text: &str, expect: &[&str]) {
     assert_eq!(found, expect, "in {text:?}");
 }
 
-/// As `check` for texts with a single error, of which all is on one line in the block of rank 0 of
-/// 2: `column: message`.
+/// Checks like `check`, for texts with a single error, of which all is on one line in the block of
+/// rank 0 of 2: `column: message`.
 #[track_caller]
 fn check_line(line: &str, expect: &str) {
     let (column, message) = expect.split_once(": ").unwrap();

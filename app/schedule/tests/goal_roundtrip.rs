@@ -139,8 +139,8 @@ proptest! {
         prop_assert_eq!(binary(&read), bytes);
     }
 
-    /// As in `Program::roots`: one kind, CPU and interface per run, ascending over the runs of a
-    /// group.
+    /// The roots are those of `Program::roots`: one kind, CPU and interface per run, ascending over
+    /// the runs of a group.
     #[test]
     fn roots_keep_their_contract(model in model()) {
         let image = Image::from_binary(binary(&model)).unwrap();

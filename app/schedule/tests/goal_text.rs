@@ -20,7 +20,7 @@ fn check(text: &str, expect: &str) {
     assert_eq!(String::from_utf8(out).unwrap(), expect);
 }
 
-/// As `check`, for the operations of a single rank.
+/// Checks like `check`, for the operations of a single rank.
 #[track_caller]
 fn check_rank(ops: &str, expect: &str) {
     let text = format!("num_ranks 1\nrank 0 {{\n{ops}\n}}\n");

@@ -1,7 +1,7 @@
-//! How fast traces are read and compiled. `trace_speed write FOLDER CALLS RANKS` writes the traces
-//! of a halo exchange, in our format: on a torus of about as many rows as columns, with an
-//! allreduce every fourth step. `trace_speed MODE FOLDER`, with a mode of traces or `read`, prints
-//! millions of calls per second of CPU time, and the memory that was needed at most, in MB.
+//! Measures how fast traces are read and compiled. `trace_speed write FOLDER CALLS RANKS` writes
+//! the traces of a halo exchange, in our format: on a torus of about as many rows as columns, with
+//! an allreduce every fourth step. `trace_speed MODE FOLDER`, with a mode of traces or `read`,
+//! prints millions of calls per second of CPU time, and the memory that was needed at most, in MB.
 
 use std::error::Error;
 use std::fs::{self, File};

@@ -1,4 +1,4 @@
-//! What a trace says besides calls.
+//! The contents of a trace besides calls.
 
 use calls::Neighbours;
 use rustc_hash::FxHashMap;
@@ -15,7 +15,7 @@ pub enum Group {
 }
 
 impl Group {
-    /// How many.
+    /// The number of ranks.
     pub fn len(&self) -> u32 {
         match self {
             Self::All(count) => *count,
@@ -23,7 +23,7 @@ impl Group {
         }
     }
 
-    /// Whether there are none.
+    /// True if there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -65,22 +65,22 @@ impl Communicator {
     }
 }
 
-/// How far the clock of a rank was behind that of rank 0.
+/// The lag of a rank's clock behind that of rank 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offset {
-    /// When that was measured, in picoseconds since the rank's trace started.
+    /// The time when that was measured, in picoseconds since the rank's trace started.
     pub at: u64,
     /// Rank 0's clock minus the rank's own, in nanoseconds.
     pub nanoseconds: i64,
 }
 
-/// When a call of a simulated run looked at or changed what ranks share.
+/// The moment at which a call of a simulated run looked at or changed what ranks share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
     /// Picoseconds since it was entered.
     pub after: u64,
-    /// If it took locks of a window or gave some back: the how manieth call that was of those of
-    /// all ranks that did; otherwise 0.
+    /// The number of the call, from 1, among the calls of all ranks that took locks of a window or
+    /// gave some back; 0 if it did neither.
     pub turn: u64,
 }
 
@@ -100,7 +100,7 @@ pub struct Definitions {
 }
 
 impl Definitions {
-    /// What is so in every trace: the world and the rank alone.
+    /// The definitions that every trace has: the world and the rank alone.
     pub fn new(rank: u32, ranks: u32) -> Self {
         let world = Communicator { local: Group::All(ranks), remote: None, me: rank };
         let alone = Communicator { local: Group::Ranks(vec![rank]), remote: None, me: 0 };

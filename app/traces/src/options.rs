@@ -1,4 +1,4 @@
-//! How traces become a schedule.
+//! Options of the compilation of traces.
 
 use std::collections::BTreeMap;
 
@@ -15,8 +15,8 @@ pub enum Mode {
     /// The time within calls, less what the recording network took, is local work too (seed 000,
     /// section 5.4).
     Durations,
-    /// As `Durations`, but time that a call spent waiting for a late partner is left to the
-    /// schedule.
+    /// Takes times as `Durations` does, but time that a call spent waiting for a late partner is
+    /// left to the schedule.
     Aligned,
 }
 

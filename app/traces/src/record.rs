@@ -8,7 +8,8 @@ pub const ANY: i64 = -1;
 pub const PROC_NULL: i64 = -2;
 /// The process itself is the root of a collective of an intercommunicator.
 pub const ROOT: i64 = -3;
-/// What a trace does not say: an outcome in a text trace, the bytes of an ignored status.
+/// Stands for a value that a trace does not say: an outcome in a text trace, the bytes of an
+/// ignored status.
 pub const UNKNOWN: i64 = -4;
 /// The index in an array that means: none was active.
 pub const UNDEFINED: i64 = -1;
@@ -31,16 +32,16 @@ pub struct Record {
     pub id: u32,
     /// The thread that made it, 0 for the first.
     pub thread: u32,
-    /// When it was entered, in picoseconds since the rank's trace started.
+    /// The time when it was entered, in picoseconds since the rank's trace started.
     pub enter: u64,
-    /// When it returned, likewise.
+    /// The time when it returned, likewise.
     pub leave: u64,
     /// The arguments.
     pub values: Vec<i64>,
 }
 
 impl Record {
-    /// What the call is; `None` for a function outside the table.
+    /// The entry of the call in the table; `None` for a function outside it.
     #[inline]
     pub fn call(&self) -> Option<&'static Call> {
         Table::get().by_id(self.id)
@@ -53,7 +54,7 @@ impl Record {
     }
 }
 
-/// What a rank did between two calls, where a trace tells amounts in place of times. In
+/// The amounts of a rank between two calls, if a trace tells these in place of times. In
 /// picoseconds, which may lie beyond the range of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Between {
@@ -74,7 +75,7 @@ pub struct Datatype {
     pub extent: i64,
 }
 
-/// What became of a receive.
+/// The outcome of a receive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Status {
     /// Rank of the sender in the communicator.

@@ -1,4 +1,4 @@
-//! What calls become, on traces made here.
+//! Tests of what calls become, on traces made here.
 
 mod support;
 
@@ -138,7 +138,7 @@ fn a_put_and_a_fence() {
     assert_eq!(finish(&traces, &Options::default()), [5, 6]);
 }
 
-/// What has no place in a schedule is named, with all that is wrong.
+/// A call that has no place in a schedule is named, with all that is wrong.
 #[test]
 fn what_cannot_be_expressed_is_an_error() {
     let traces = run(

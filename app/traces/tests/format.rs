@@ -69,7 +69,7 @@ fn write(records: &[Record], unit: Unit, flush: usize) -> Vec<u8> {
     writer.finish().unwrap()
 }
 
-/// What can be read of a file, and the warning.
+/// The records that can be read of a file, and the warning.
 fn read(bytes: &[u8]) -> (Vec<Record>, Option<String>) {
     let mut reader = Reader::new(bytes).unwrap();
     let (mut records, mut record) = (Vec::new(), Record::default());

@@ -265,8 +265,8 @@ fn cancelled_requests() {
     assert!(warnings.contains("sends were to be cancelled"), "{warnings}");
 }
 
-/// As with a plain probe: the message of 4 is there at 5, 10 us of computation, 2 more at the end.
-/// A second message, sent at 4 too, is taken by `MPI_Imrecv`.
+/// The times are those of a plain probe: the message of 4 is there at 5, 10 us of computation, 2
+/// more at the end. A second message, sent at 4 too, is taken by `MPI_Imrecv`.
 #[test]
 fn messages_in_hand() {
     let traces = run(
@@ -427,7 +427,8 @@ fn sendrecv_without_waiting() {
     }
 }
 
-/// What the table of calls does not list, but communicates, is refused; what may be lost is said.
+/// A function that the table of calls does not list is refused if it communicates; a loss of
+/// information is said.
 #[test]
 fn functions_outside_the_table() {
     let one = |name: &'static str| run("outside", &[program(vec![(name, 1, 2, vec![])], 3)], &[]);

@@ -19,7 +19,7 @@ impl Recorded for Microsecond {
     }
 }
 
-/// How many messages: their schedule is of several pieces.
+/// The number of messages: their schedule is of several pieces.
 const MESSAGES: u64 = 20_000;
 
 /// Rank 0 sends message k at 10 k + 5. Rank 1 posts a receive first that is only decided at its

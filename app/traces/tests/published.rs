@@ -37,7 +37,7 @@ fn nothing() -> Parameters {
     Parameters { small: costs, large: costs, local: costs, eager_limit, inject }
 }
 
-/// When each rank ends, in picoseconds.
+/// The time when each rank ends, in picoseconds.
 fn finish(image: &Image, parameters: Parameters) -> Vec<u64> {
     let settings = Settings { parameters, time_unit: Time::from_ps(1), ..Settings::default() };
     let (outcome, _) = simulate(image, &settings, || Silent).expect("it runs");

@@ -48,7 +48,7 @@ fn allprof_as_allprof() {
     }
 }
 
-/// The same messages, and computation to the picosecond.
+/// A trace that is converted has the same messages, and its computation to the picosecond.
 #[test]
 fn allprof_as_time_independent() {
     for name in ["ltest", "sweep3d-2x2"] {
@@ -105,7 +105,7 @@ fn requests() {
     }
 }
 
-/// What a form has no words for is named, all of it.
+/// A call that a form has no words for is named, and so are all of them.
 #[test]
 fn what_has_no_words() {
     let calls = vec![

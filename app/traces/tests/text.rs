@@ -193,7 +193,7 @@ fn tests_do_not_tell_their_outcome() {
     assert_eq!(ops, [&receives[..], &[(Calc, 2), (Calc, 1), (Calc, 1)]].concat());
 }
 
-/// Which message a probe found is not in the text: the error names call, rank and line.
+/// The text does not say which message a probe found: the error names call, rank and line.
 #[test]
 fn a_probe_does_not_tell_what_it_found() {
     let zero = "MPI_Init:-:1:2:10\nMPI_Probe:11:-1:3:9,0,1:70:12\nMPI_Finalize:20:-\n";
@@ -263,8 +263,8 @@ fn amounts_beyond_the_range_of_time_at_the_speed_of_the_trace() {
     }
 }
 
-/// What no program can have said; SMPI's own numbers for any source, any tag and no process are
-/// read.
+/// Amounts that no program can have said are refused; SMPI's own numbers for any source, any tag
+/// and no process are read.
 #[test]
 fn negative_amounts_are_mistakes() {
     let text = "0 init\n0 send 0 0 -10 6\n0 compute -5\n0 sleep -1\n0 isend 0 -3 1\n0 bcast -1\n0 gatherv 1 -2\n\
@@ -406,9 +406,9 @@ fn a_byte_order_mark_is_passed_over() {
     assert!(compile(&traces, &Options::default()).unwrap().warnings.is_empty());
 }
 
-/// What SMPI's recorder writes and its replayer refuses: requests of collectives by SMPI's tags,
-/// ranks that it does not know, calls that do not say which request they complete, persistent
-/// requests with their length in bytes.
+/// Lines are read that SMPI's recorder writes and its replayer refuses: requests of collectives by
+/// SMPI's tags, ranks that it does not know, calls that do not say which request they complete,
+/// persistent requests with their length in bytes.
 #[test]
 fn what_smpi_records_is_read() {
     let rank = |me: u32| {

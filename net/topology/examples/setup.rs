@@ -1,4 +1,4 @@
-//! How long it takes to set a topology up, and in how much memory: `setup SPEC [ROUTING]`.
+//! Measures the time and the memory that it takes to set a topology up: `setup SPEC [ROUTING]`.
 
 use std::{fs, time::Instant};
 

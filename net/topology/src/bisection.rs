@@ -1,4 +1,4 @@
-//! How many links must be cut to divide the hosts into halves.
+//! The number of links that must be cut to divide the hosts into halves.
 
 use crate::{Grid, Kind, Shape, Topology, Tree};
 
@@ -79,9 +79,8 @@ impl Balance {
         sum.loose += sign * weight.loose;
     }
 
-    /// What it costs to make both sides equal. Hosts of one port can change sides alone at the cost
-    /// of their link, so that n hosts too many cost n/2 links; what they cannot even out is
-    /// forbidden.
+    /// The cost of making both sides equal. Hosts of one port can change sides alone at the cost of
+    /// their link, so that n hosts too many cost n/2 links; what they cannot even out is forbidden.
     fn cost(&self, forbidding: i64) -> i64 {
         let [a, b] = self.0;
         let surplus = (a.hosts - b.hosts).abs() / 2;

@@ -1,4 +1,4 @@
-//! What is wrong with a topology, a route or a placement, and where.
+//! Mistakes in a topology, a route or a placement, with their places.
 
 use std::fmt::{self, Write as _};
 
@@ -9,9 +9,9 @@ pub struct Fault {
     pub line: u32,
     /// Column in characters, from 1; 0 if the mistake has no column.
     pub column: u32,
-    /// What is wrong and what was expected.
+    /// The mistake, and what was expected.
     pub message: String,
-    /// How to put it right.
+    /// A way to put it right.
     pub help: Option<String>,
 }
 

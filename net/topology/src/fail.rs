@@ -4,7 +4,7 @@ use kernel::Random;
 
 use crate::{Fault, Faults, Topology};
 
-/// How many links or switches are out of service.
+/// The number of links or switches that are out of service.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Amount {
     /// A number of them, written as a whole number: `3`.
@@ -48,9 +48,9 @@ pub enum Failure {
     Switch(String),
     /// The link at a port of a device.
     Link(String, u16),
-    /// So many of the links between switches, chosen at random.
+    /// A number of the links between switches, chosen at random.
     Links(Amount),
-    /// So many of the switches, chosen at random.
+    /// A number of the switches, chosen at random.
     Switches(Amount),
 }
 

@@ -22,9 +22,9 @@ pub struct Link {
     pub delay: Option<Time>,
     /// Length in millimetres.
     pub length: Option<u32>,
-    /// What it carries.
+    /// The rate at which it carries data.
     pub rate: Option<Rate>,
-    /// Whether it works.
+    /// True if it works.
     pub up: bool,
 }
 
@@ -161,12 +161,12 @@ impl Graph {
         self.device(name).filter(|&device| device >= self.hosts)
     }
 
-    /// Whether a device is a host.
+    /// True if a device is a host.
     pub const fn is_host(&self, device: u32) -> bool {
         device < self.hosts
     }
 
-    /// What a port is connected to, if it is and the link works.
+    /// The far end of a port, if it is connected and the link works.
     pub fn peer(&self, device: u32, port: u16) -> Option<End> {
         self.ends(device).get(usize::from(port)).copied().flatten()
     }

@@ -1,4 +1,5 @@
-//! Who can be reached, and by which way: hosts, switches and links, generators, importers, routes.
+//! Topologies of networks and the ways through them: hosts, switches and links, generators,
+//! importers, routes.
 //!
 //! A [`Topology`] is a [`Graph`] with what is known of its [`Shape`]; [`Routes`] say for a packet
 //! at a switch which port and lane it takes next. No simulated time passes here: a link may carry a

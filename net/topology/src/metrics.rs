@@ -11,7 +11,7 @@ use crate::{
 pub struct Metrics {
     /// Number of hosts.
     pub hosts: u32,
-    /// How many of them are out of service. Distances are those of the others.
+    /// Number of hosts that are out of service. Distances are those of the others.
     pub hosts_out: u32,
     /// Number of switches.
     pub switches: u32,

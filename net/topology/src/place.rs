@@ -1,4 +1,4 @@
-//! Which host a rank runs on.
+//! The assignment of ranks to hosts.
 
 use kernel::Random;
 use rustc_hash::FxHashMap;

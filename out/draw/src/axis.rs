@@ -28,7 +28,7 @@ impl Axis {
         Self::up_to(values.filter(|value| value.is_finite()).fold(0.0, f64::max))
     }
 
-    /// Where the axis ends.
+    /// The value at which the axis ends.
     pub fn end(&self) -> f64 {
         f64::from(self.count) * self.step
     }

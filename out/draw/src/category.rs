@@ -50,7 +50,7 @@ const TURN: (f64, f64) = (0.643, 0.766);
 /// Places of values and names in the drawing.
 struct Scale {
     axis: Axis,
-    /// Where the plot begins, right of the values of its axis.
+    /// The beginning of the plot, right of the values of its axis.
     left: f64,
     /// Width of a place.
     room: f64,

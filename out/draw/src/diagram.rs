@@ -53,18 +53,18 @@ pub enum Stroke {
 /// A line between two places.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Connection {
-    /// Where it begins and ends.
+    /// The places of its two ends.
     pub ends: [(f64, f64); 2],
-    /// How far its middle is from the straight line, to the left of someone who goes along it.
+    /// The distance of its middle from the straight line, to the left of someone who goes along it.
     pub bend: f64,
     /// Its style.
     pub stroke: Stroke,
 }
 
-/// What the colours of connections mean, below the nodes.
+/// The meaning of the colours of connections, below the nodes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Legend {
-    /// What is shown.
+    /// A name for what is shown.
     pub title: String,
     /// Colours, as SVG writes them, and their texts.
     pub colours: Vec<(String, String)>,

@@ -50,7 +50,7 @@ fn heat_maps_colour_links() {
     assert_eq!(count(&cold, "#dce1e6"), 16);
 }
 
-/// Where the elements of a drawing are that have two attributes.
+/// The places of the elements of a drawing that have two attributes.
 fn all_at(svg: &str, element: &str, keys: [&str; 2]) -> Vec<(f64, f64)> {
     let value = |text: &str, key: &str| {
         let rest = text.split_once(&format!(" {key}=\"")).unwrap().1;

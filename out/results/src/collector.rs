@@ -253,7 +253,7 @@ fn resolve(busy: Vec<Busy>, rows: &[Message], order: &[u32]) -> Vec<Slice> {
     slices
 }
 
-/// Where each source's rows begin, with the end of the last one's behind them.
+/// The beginning of each source's rows, with the end of the last one's behind them.
 fn source_ranges(rows: &[Message]) -> Vec<usize> {
     let mut first = Vec::new();
     for (row, message) in rows.iter().enumerate() {

@@ -33,7 +33,7 @@ pub enum Artifact {
     Paje,
     /// Loads and what they lead to.
     Points,
-    /// The same loads with all their figures.
+    /// The loads of `Points` with all their figures.
     PointsJson,
     /// Links, queues, credits and marks over time, by port and lane.
     Lanes,

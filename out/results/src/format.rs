@@ -1,4 +1,4 @@
-//! How figures and texts look to people.
+//! Figures and texts in the form in which people read them.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! As much of the protobuf wire format as a trace needs: varints, fixed 64-bit values, and
+//! The part of the protobuf wire format that a trace needs: varints, fixed 64-bit values, and
 //! length-delimited fields. Source: the encoding chapter of the Protocol Buffers documentation.
 
 const VARINT: u64 = 0;

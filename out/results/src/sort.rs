@@ -36,7 +36,7 @@ pub struct Sorter<const N: usize> {
 /// The file that a sorter moves records to.
 #[derive(Debug)]
 struct Spill {
-    /// Where the file is made. It has no name, so that nothing stays behind.
+    /// The folder that the file is made in. It has no name, so that nothing stays behind.
     folder: PathBuf,
     /// Records that are kept in memory.
     most: usize,

@@ -11,7 +11,7 @@ use crate::format::or_any;
 /// with any number of threads.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Summary {
-    /// When the last rank finished; `None` in a deadlock.
+    /// The time when the last rank finished; `None` in a deadlock.
     pub makespan_ps: Option<u64>,
     /// Number of ranks.
     pub ranks: u64,
@@ -25,7 +25,7 @@ pub struct Summary {
     /// travel.
     #[serde(skip_serializing_if = "none")]
     pub signals: u64,
-    /// Where the time of the longest chain of causes went; `None` in a deadlock.
+    /// The parts of the time of the longest chain of causes; `None` in a deadlock.
     pub critical_path: Option<CriticalPathSummary>,
     /// Set if the program cannot finish.
     pub deadlock: Option<DeadlockSummary>,

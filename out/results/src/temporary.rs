@@ -80,7 +80,7 @@ impl Temporary {
         Ok(made)
     }
 
-    /// Where it is now.
+    /// The path that it has now.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -99,7 +99,7 @@ pub fn hold() -> Held {
     Held(ALL.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// As long as this lives, nobody else makes, renames or removes temporary files.
+/// Keeps everybody else from making, renaming or removing temporary files, as long as it lives.
 #[derive(Debug)]
 pub struct Held(MutexGuard<'static, Vec<PathBuf>>);
 

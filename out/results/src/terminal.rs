@@ -152,8 +152,8 @@ fn render_pending(text: &mut String, pending: &Pending) -> std::fmt::Result {
     writeln!(text)
 }
 
-/// Where a live rank waits, such as `  rank 3 waits in MPI_Waitall at ring.c:12 for 2 operations,
-/// the first recv of 10 B from rank 1, tag 7`.
+/// Writes where a live rank waits, such as `  rank 3 waits in MPI_Waitall at ring.c:12 for 2
+/// operations, the first recv of 10 B from rank 1, tag 7`.
 fn render_call(
     text: &mut String,
     pending: &Pending,

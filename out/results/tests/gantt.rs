@@ -106,8 +106,8 @@ fn colours_begin_and_end_with_each_run() {
     assert!(chart.contains("▀▀▀▀\x1b[0m          │\n"), "{chart:?}");
 }
 
-/// What is stuck waits to the end: rank 0 does since 600, rank 1 has finished at 1200, half of the
-/// time.
+/// Ranks that are stuck wait to the end: rank 0 does since 600, rank 1 has finished at 1200, half
+/// of the time.
 #[test]
 fn a_deadlock() {
     let records = vec![work((0, 0), Compute, (0, 600)), work((1, 0), Compute, (0, 1200))];

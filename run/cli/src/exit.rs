@@ -1,4 +1,4 @@
-//! How the command ends: exit codes, and what is said before.
+//! The end of the command: exit codes, and what is said before.
 
 use std::{
     env,

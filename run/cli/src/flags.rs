@@ -27,7 +27,7 @@ const EVERYTHING: char = '*';
 const PATTERNS: char = 'p';
 const PROGRAMS: char = 'l';
 
-/// Whether a key belongs to those that there are flags for.
+/// True if a key belongs to those that there are flags for.
 fn belongs(key: &Key, of: char) -> bool {
     match of {
         PATTERNS => key.scope.part == Part::Program,
@@ -150,7 +150,7 @@ pub fn joined(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     joined
 }
 
-/// Whether this is a flag such as `--size`, without a value.
+/// True if this is a flag such as `--size`, without a value.
 fn is_long_flag(argument: &OsStr) -> bool {
     let bytes = argument.as_encoded_bytes();
     bytes.starts_with(b"--") && bytes.len() > 2 && !bytes.contains(&b'=')

@@ -104,8 +104,8 @@ fn supervise(command: &mut Command) -> std::io::Result<ExitStatus> {
     child.wait()
 }
 
-/// Whether Ctrl-C of a terminal reaches this process and what it has started: whether its group is
-/// that of the terminal (proc(5), `stat`).
+/// True if Ctrl-C of a terminal reaches this process and what it has started, which is so if its
+/// group is that of the terminal (proc(5), `stat`).
 #[cfg(unix)]
 fn is_in_foreground() -> bool {
     let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();

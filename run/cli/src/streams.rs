@@ -6,11 +6,11 @@ use std::{
     os::fd::AsFd,
 };
 
-/// Where the summary goes.
+/// The destination of the summary.
 pub enum Out {
     /// Standard output.
     Shared,
-    /// What was standard output, now that the program's output goes elsewhere.
+    /// The former standard output, now that the program's output goes elsewhere.
     Own(File),
 }
 

@@ -153,8 +153,8 @@ fn run_a_pattern() {
     assert_eq!(folder.heddle(&format!("{run} --permute 3")).json()["makespan_ps"], 55_840_000);
 }
 
-/// What a file says, flags override: 3 ranks send 8 B to rank 3 of 4 at once; each is received
-/// in o + 7 G = 1542 ns, after o + L = 4000 ns.
+/// Flags override a file: 3 ranks send 8 B to rank 3 of 4 at once; each is received in o + 7 G =
+/// 1542 ns, after o + L = 4000 ns.
 #[test]
 fn run_an_experiment() {
     let folder = Folder::new("run-experiment");

@@ -29,10 +29,10 @@ const PROGRAMS: [&str; 18] = [
     "misuse",
 ];
 
-/// What other implementations, as packaged, do not have or get wrong.
+/// Programs that other implementations, as packaged, cannot run or get wrong.
 const OF_OURS: [&str; 5] = ["sessions", "edges", "partitioned_ends", "new_handlers", "unaccepted"];
 
-/// What only ranks that are processes can do.
+/// Programs that only ranks can run that are processes.
 const OF_PROCESSES: [&str; 1] = ["spawn"];
 
 /// Each number of ranks is another shape of every algorithm: one, a power of two, neither even nor
@@ -67,7 +67,7 @@ fn new_handlers_may_end_the_program() {
     }
 }
 
-/// The same for programs that start processes, over each kind of network.
+/// Programs that start processes find nothing wrong either, over each kind of network.
 #[test]
 fn processes_find_nothing_wrong() {
     let machines = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/machines");
@@ -82,7 +82,7 @@ fn processes_find_nothing_wrong() {
     }
 }
 
-/// What a network does to the time of messages changes nothing that a program may rely on.
+/// A network changes the time of messages, but nothing that a program may rely on.
 #[test]
 fn networks_change_no_result() {
     let machines = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/machines");
@@ -102,9 +102,9 @@ fn clean(name: &str, program: &Path, options: &str) {
     assert_eq!(said, (0, ""), "{name} {options}: {}", ended.stderr);
 }
 
-/// Where another implementation departs from the standard: the persistent gather of MPICH 4.0.2
-/// gathers once and not again, and as packaged it neither starts processes nor joins ranks; Open
-/// MPI 4.1.4 has no persistent collectives, and to its `MPI_Waitall` a truncated receive among
+/// Points in which other implementations depart from the standard: the persistent gather of MPICH
+/// 4.0.2 gathers once and not again, and as packaged it neither starts processes nor joins ranks;
+/// Open MPI 4.1.4 has no persistent collectives, and to its `MPI_Waitall` a truncated receive among
 /// others is no error, and it does not look at buffers that are the same.
 const DEPARTURES: [(&str, &str); 6] = [
     ("mpich", "started"),

@@ -32,7 +32,7 @@ fn run(name: &str, code: i32, more: &[&str]) -> serde_json::Value {
     serde_json::from_str(&ended.stdout).expect("JSON")
 }
 
-/// What `check` says besides its count, and its exit code.
+/// The output of `check` besides its count, and its exit code.
 fn check(name: &str) -> (String, i32) {
     let ended = heddle(&["check", name]);
     assert!(ended.stdout.starts_with(&format!("{name}: ")), "{}", ended.stdout);
@@ -122,8 +122,9 @@ fn zero_byte_message() {
     assert_eq!(json["finish_ps"], serde_json::json!([1_500_000, 5_494_000]));
 }
 
-/// The same as between two ranks: 1500 + 2500 + 1500 + 7 * 6 = 5542 ns. With 8 bytes above the
-/// eager limit nothing changes: the receive is posted before the message arrives.
+/// A message to the own rank takes as long as one between two ranks: 1500 + 2500 + 1500 + 7 * 6 =
+/// 5542 ns. With 8 bytes above the eager limit nothing changes: the receive is posted before the
+/// message arrives.
 #[test]
 fn self_send() {
     for limit in ["S=65535B", "S=4B"] {

@@ -68,7 +68,7 @@ fn steady(line: &str) -> &str {
     .trim_end()
 }
 
-/// Whether lines are those expected, where `…` stands for any number of lines.
+/// True if lines are those expected, of which `…` stands for any number of lines.
 fn matches(expected: &[&str], found: &[&str]) -> bool {
     match expected {
         [] => found.is_empty(),
@@ -173,7 +173,7 @@ fn patterns() {
     }
 }
 
-/// What the Makefile runs and builds is there: not all of its targets are tested elsewhere.
+/// The files exist that the Makefile runs and builds: not all of its targets are tested elsewhere.
 #[test]
 fn makefile() {
     let text = fs::read_to_string(root().join("Makefile")).expect("the Makefile");

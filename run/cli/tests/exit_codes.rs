@@ -20,7 +20,7 @@ fn platform(config: &str) -> String {
     )
 }
 
-/// The same in TOML.
+/// A platform in TOML that says this of SimGrid's configuration.
 fn table(config: &str) -> String {
     format!(
         "[platform.config]\n\"network/crosstraffic\" = {config}\n[platform.cluster]\nid = \"c\"\nprefix = \"h\"\n\

@@ -30,7 +30,7 @@ fn a_topology_alone() {
     assert!(remarks.contains("loggops.o is 1.5 us by default"), "{remarks}");
 }
 
-/// What is printed as the configuration is an experiment file that gives the same tables.
+/// The configuration that is printed is an experiment file that gives the same tables.
 #[test]
 fn a_printed_configuration_can_be_run() {
     let folder = Folder::new("first-printed");

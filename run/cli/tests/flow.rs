@@ -146,8 +146,8 @@ fn a_platform_has_no_lanes() {
     );
 }
 
-/// What runs, and how long it takes, is the same on a platform in XML and in TOML; and what else
-/// the TOML sets counts.
+/// A platform runs the same, and takes as long, in XML and in TOML; and what else the TOML sets
+/// counts.
 #[test]
 fn platforms_in_toml() {
     let folder = Folder::new("platform-toml");

@@ -1,4 +1,4 @@
-//! What `heddle mpirun` does when something is not as it should be: folders, limits, launchers
+//! Tests of `heddle mpirun` when something is not as it should be: folders, limits, launchers
 //! within it, and its own end.
 
 mod common;
@@ -28,7 +28,7 @@ fn shell(folder: &Folder, program: &Path, script: &str) -> Ended {
     ended(&output.expect("a shell"))
 }
 
-/// Whether something comes true within a minute.
+/// True if something comes true within a minute.
 fn comes_true(mut what: impl FnMut() -> bool) -> bool {
     let patience = Instant::now() + Duration::from_secs(60);
     while !what() && Instant::now() < patience {
@@ -141,7 +141,7 @@ fn a_manifest_from_elsewhere() {
     assert_eq!(there, 4, "{}", ran.stdout);
 }
 
-/// What is missing is named.
+/// A thing that is missing is named.
 #[test]
 fn what_is_missing() {
     let folder = Folder::new("missing");
@@ -169,7 +169,8 @@ fn what_is_missing() {
     }
 }
 
-/// Where what ranks print cannot go, this is said; that a reader has seen enough is no failure.
+/// If the output of ranks cannot be written, this is said; that a reader has seen enough is no
+/// failure.
 #[test]
 fn tagged_lines_that_are_lost() {
     let folder = Folder::new("tagged-lost");
@@ -207,7 +208,7 @@ fn files_that_are_too_large() {
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "XFSZ\n"), "{}", ran.stderr);
 }
 
-/// What is wrong is told in the words that were given.
+/// Mistakes are told in the words that were given.
 #[test]
 fn what_cannot_start() {
     let folder = Folder::new("starts-not");

@@ -74,7 +74,7 @@ fn files_and_kept_messages() {
     }
 }
 
-/// What comes first depends on other traffic where that shares links, and only there.
+/// The order of arrival depends on other traffic if that shares links, and only then.
 #[test]
 fn the_order_of_arrival() {
     let program = compiled("../../../../examples/programs/two_way_ring");
@@ -403,7 +403,7 @@ fn arguments_and_input_of_the_program() {
     }
 }
 
-/// What cannot be run is refused.
+/// A program that cannot be run is refused.
 #[test]
 fn what_cannot_run() {
     let missing = mpirun("-n 2", Path::new("./no-such-program"), "");

@@ -67,7 +67,7 @@ fn the_same_tables_on_any_number_of_threads() {
     assert_ne!(folder.read("out/ranks.csv"), folder.read("other/ranks.csv"));
 }
 
-/// What is as another setting follows it also in a manifest.
+/// A setting that follows another one by default follows it also in a manifest.
 #[test]
 fn settings_override_a_manifest() {
     let folder = ran("manifest-set");

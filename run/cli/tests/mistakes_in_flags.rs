@@ -234,7 +234,7 @@ fn an_unknown_pattern() {
     }
 }
 
-/// What clap finds out has the same exit code.
+/// Mistakes that clap finds have the same exit code.
 #[test]
 fn an_unknown_flag_or_command() {
     let folder = Folder::new("flag-unknown");
@@ -318,7 +318,7 @@ fn factors_have_limits() {
     }
 }
 
-/// As patterns, collectives refuse what means nothing to them.
+/// Collectives, like patterns, refuse options that mean nothing to them.
 #[test]
 fn options_that_a_collective_does_not_use() {
     let folder = Folder::new("flag-collective");

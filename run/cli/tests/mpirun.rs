@@ -1,4 +1,4 @@
-//! What `heddle mpirun` does as others do it, and the compilers beside it.
+//! Tests of `heddle mpirun` in what others do as well, and of the compilers beside it.
 
 mod common;
 
@@ -87,8 +87,8 @@ fn what_one_process_cannot_hold() {
     }
 }
 
-/// What MPI-3.0 removed is said before a program is started that cannot do without. A variable of
-/// MPICH's library for C++, of which the program has a copy.
+/// Names that MPI-3.0 removed are said before a program is started that cannot do without them. A
+/// variable of MPICH's library for C++, of which the program has a copy.
 #[test]
 fn what_is_missing_at_the_start() {
     let folder = Folder::new("removed");
@@ -209,7 +209,7 @@ fn tagged_lines() {
     assert_eq!(refused.code, 2, "{}", refused.stderr);
 }
 
-/// Where ranks are, and who shares memory with whom, is what the placement says, however ranks are
+/// Ranks are on the hosts that the placement says, and share memory accordingly, however they are
 /// held.
 #[test]
 fn ranks_on_hosts() {
@@ -349,7 +349,7 @@ fn ranks_that_are_killed() {
     }
 }
 
-/// Where each rank waits, by the lines of `wrong.c`.
+/// A deadlock names the place where each rank waits, by the lines of `wrong.c`.
 #[test]
 fn deadlocks_have_lines() {
     for how in ["", "--in-process"] {
@@ -374,7 +374,7 @@ fn is_running(process: &str) -> bool {
         .is_some_and(|rest| !rest.is_empty() && !rest.trim_start().starts_with('Z'))
 }
 
-/// Whether something comes true within a minute.
+/// True if something comes true within a minute.
 fn comes_true(mut what: impl FnMut() -> bool) -> bool {
     let patience = Instant::now() + Duration::from_secs(60);
     while !what() {

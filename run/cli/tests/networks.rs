@@ -207,7 +207,7 @@ fn machines() {
     assert_eq!(ended.code, 1);
 }
 
-/// What is said where nothing can be run: the arguments, and a part of the message.
+/// Messages of runs that cannot take place: the arguments, and a part of the message.
 // Long because it lists them.
 #[test]
 fn mistakes() {

@@ -112,7 +112,7 @@ fn a_recorded_program() {
     }
 }
 
-/// Whether a program of this name with the folder as its own runs.
+/// True if a program of this name runs that has the folder as its own.
 fn sleeps(folder: &Folder) -> bool {
     let own = folder.path(".").canonicalize().expect("a folder");
     let mut processes = std::fs::read_dir("/proc").expect("processes").flatten();

@@ -177,8 +177,8 @@ fn mistakes() {
     }
 }
 
-/// What a machine says for programs is left aside by traffic, and what it says for traffic by
-/// programs.
+/// Traffic leaves aside what a machine says for programs, and programs leave aside what it says for
+/// traffic.
 #[test]
 fn machines_of_programs() {
     let folder = Folder::new("traffic-machine");

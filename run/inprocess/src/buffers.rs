@@ -9,7 +9,7 @@ use crate::next;
 
 type Setvbuf = unsafe extern "C" fn(*mut libc::FILE, *mut c_char, c_int, usize) -> c_int;
 
-/// As the C library has them.
+/// The modes of buffers, as the C library has them.
 const FULL: c_int = 0;
 const NONE: c_int = 2;
 
@@ -26,14 +26,14 @@ unsafe extern "C" fn setvbuf(
     unsafe { real(file, ptr::null_mut(), mode, size) }
 }
 
-/// The same.
+/// Takes the place of the C library's.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn setbuf(file: *mut libc::FILE, buffer: *mut c_char) {
     // SAFETY: passed on.
     unsafe { setbuffer(file, buffer, libc::BUFSIZ as usize) }
 }
 
-/// The same.
+/// Takes the place of the C library's.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn setbuffer(file: *mut libc::FILE, buffer: *mut c_char, size: usize) {
     let mode = if buffer.is_null() { NONE } else { FULL };

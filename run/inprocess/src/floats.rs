@@ -1,5 +1,5 @@
-//! How the processor computes with floating-point numbers: rounding, traps, and what it has noted
-//! of exceptions. Each rank has its own, and the simulator.
+//! The processor's state for floating-point numbers: rounding, traps, and what it has noted of
+//! exceptions. Each rank has its own, and the simulator.
 
 use std::arch::asm;
 
@@ -12,7 +12,7 @@ pub struct Environment {
 
 #[cfg(target_arch = "x86_64")]
 impl Environment {
-    /// As it is now: MXCSR, and the control word of the x87.
+    /// The state as it is now: MXCSR, and the control word of the x87.
     pub fn now() -> Self {
         let (mut first, mut second) = (0_u32, 0_u16);
         // SAFETY: they are stored where there is room.
@@ -39,7 +39,7 @@ impl Environment {
 
 #[cfg(target_arch = "aarch64")]
 impl Environment {
-    /// As it is now: FPCR and FPSR.
+    /// The state as it is now: FPCR and FPSR.
     pub fn now() -> Self {
         let (first, second): (u64, u64);
         // SAFETY: they are read.

@@ -1,4 +1,4 @@
-//! What ranks want to happen on the signals that end a command.
+//! Actions that ranks want to happen on the signals that end a command.
 //!
 //! They are those of the simulator, which ends all ranks: a rank that catches or ignores them finds
 //! what it has asked for, but what it asked for happens only when it sends itself such a signal
@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use crate::{next, ranks};
 
-/// So long after such a signal, the process has ended.
+/// The time within which the process has ended after such a signal.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 const SIGNALS: [c_int; 3] = [libc::SIGHUP, libc::SIGINT, libc::SIGTERM];
@@ -24,7 +24,7 @@ type Asked = [Option<libc::sigaction>; SIGNALS.len()];
 
 /// By rank.
 static ASKED: Mutex<Vec<Asked>> = Mutex::new(Vec::new());
-/// Whether the signals are the simulator's.
+/// True if the signals are the simulator's.
 static KEPT: AtomicBool = AtomicBool::new(false);
 
 /// From now on, the signals stay as they are.
@@ -32,14 +32,14 @@ pub fn keep() {
     KEPT.store(true, Ordering::Release);
 }
 
-/// Which of the signals it is, if they are the simulator's.
+/// The number of a signal among those that end a command, if they are the simulator's.
 fn kept(signal: c_int) -> Option<usize> {
     let number = SIGNALS.iter().position(|known| *known == signal)?;
     KEPT.load(Ordering::Acquire).then_some(number)
 }
 
-/// What the running rank has asked for, and what it asks for now. A thread that it has started
-/// itself is taken for one of rank 0.
+/// Returns the action that the running rank has asked for, and puts the one in its place that it
+/// asks for now. A thread that it has started itself is taken for one of rank 0.
 fn exchange(number: usize, new: Option<libc::sigaction>) -> Option<libc::sigaction> {
     let rank = ranks::running().unwrap_or(0);
     let mut asked = ASKED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -98,25 +98,25 @@ extern "C" fn signal(signal: c_int, handler: libc::sighandler_t) -> libc::sighan
     handle(c"signal", signal, handler)
 }
 
-/// As `signal`.
+/// Acts as `signal` does.
 #[unsafe(no_mangle)]
 extern "C" fn bsd_signal(signal: c_int, handler: libc::sighandler_t) -> libc::sighandler_t {
     handle(c"bsd_signal", signal, handler)
 }
 
-/// As `signal`.
+/// Acts as `signal` does.
 #[unsafe(no_mangle)]
 extern "C" fn __sysv_signal(signal: c_int, handler: libc::sighandler_t) -> libc::sighandler_t {
     handle(c"__sysv_signal", signal, handler)
 }
 
-/// As `signal`.
+/// Acts as `signal` does.
 #[unsafe(no_mangle)]
 extern "C" fn sigset(signal: c_int, handler: libc::sighandler_t) -> libc::sighandler_t {
     handle(c"sigset", signal, handler)
 }
 
-/// As `signal`.
+/// Acts as `signal` does.
 #[unsafe(no_mangle)]
 extern "C" fn sigignore(signal: c_int) -> c_int {
     if kept(signal).is_some() {
@@ -127,8 +127,8 @@ extern "C" fn sigignore(signal: c_int) -> c_int {
     next::<Ignore>(c"sigignore").map_or(-1, |real| unsafe { real(signal) })
 }
 
-/// What a rank has asked for happens, on a signal that it sends itself; tells whether it has asked
-/// for anything.
+/// Carries out what a rank has asked for, on a signal that it sends itself; tells whether it has
+/// asked for anything.
 fn is_handled(signal: c_int) -> bool {
     let asked = kept(signal).filter(|_| ranks::is_rank()).and_then(|number| exchange(number, None));
     let Some(action) = asked.filter(|action| action.sa_sigaction != libc::SIG_DFL) else {

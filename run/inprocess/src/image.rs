@@ -14,7 +14,7 @@ use crate::{large, pristine, symbol};
 /// All of it.
 #[derive(Clone, Debug, Default)]
 pub struct Image {
-    /// What is copied.
+    /// The parts that are copied.
     parts: Vec<Part>,
     /// Pages that are mapped.
     pub large: Vec<Part>,
@@ -67,13 +67,13 @@ impl Image {
         image
     }
 
-    /// Where it is.
+    /// The address ranges of the program's memory.
     pub fn places(&self) -> Vec<Range<usize>> {
         let all = self.parts.iter().chain(&self.large);
         all.map(|part| part.start.addr()..part.start.addr() + part.length).collect()
     }
 
-    /// Where a byte of it is in a copy.
+    /// The offset of a byte of it in a copy.
     pub fn offset(&self, address: usize) -> Option<usize> {
         let mut before = 0;
         for part in &self.parts {
@@ -91,13 +91,13 @@ impl Image {
         self.parts.iter().map(|part| part.length).sum()
     }
 
-    /// Whether an address is in the executable or one of the libraries.
+    /// True if an address is in the executable or one of the libraries.
     pub fn is_of_program(&self, address: usize) -> bool {
         self.extents.iter().any(|extent| extent.contains(&address))
     }
 
-    /// What a rank begins with: the executable's memory as it is, and that of the libraries as it
-    /// was before they were constructed.
+    /// The memory that a rank begins with: the executable's memory as it is, and that of the
+    /// libraries as it was before they were constructed.
     pub fn fresh(&self) -> Vec<u8> {
         let mut copy = vec![0; self.size()];
         self.save(&mut copy);

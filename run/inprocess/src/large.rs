@@ -32,7 +32,7 @@ type Page = (usize, usize, Box<[u8]>);
 pub struct Large {
     parts: Vec<Part>,
     file: Option<OwnedFd>,
-    /// Where all of them are mapped, one rank behind the other.
+    /// The address at which all of them are mapped, one rank behind the other.
     window: *mut u8,
     /// Bytes of a rank.
     each: usize,
@@ -77,7 +77,7 @@ impl Large {
         }
     }
 
-    /// Where a byte of the program is for a rank, whoever runs.
+    /// The address of a byte of the program for a rank, whoever runs.
     pub fn place(&self, rank: usize, address: usize) -> Option<usize> {
         let mut before = rank * self.each;
         for part in &self.parts {

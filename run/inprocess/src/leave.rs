@@ -9,7 +9,8 @@ use crate::{next, ranks, symbol};
 type Handler = unsafe extern "C" fn(*mut c_void);
 type Register = unsafe extern "C" fn(Handler, *mut c_void, *mut c_void) -> c_int;
 
-/// What a rank has registered: for its end, and for that of its thread, which comes first.
+/// The functions that a rank has registered: for its end, and for that of its thread, which comes
+/// first.
 type Registered = [Vec<(Handler, usize)>; 2];
 
 thread_local! {
@@ -31,7 +32,7 @@ fn register(list: usize, handler: Handler, argument: *mut c_void, object: *mut c
     })
 }
 
-/// What is no rank's is the C library's.
+/// Passes a function that is no rank's on to the C library.
 fn pass_on(name: &CStr, handler: Handler, argument: *mut c_void, object: *mut c_void) -> c_int {
     let Some(real) = next::<Register>(name) else { return -1 };
     // SAFETY: passed on as it came.

@@ -6,12 +6,12 @@
 //! for each rank, on a stack of its own and with its own copy of the program's variables
 //! ([`image`]).
 //!
-//! What ranks share: the heap (but each has what it allocates), open files, the working directory,
-//! the environment, and the variables of the system's libraries ([`objects`]). A rank that is ended
-//! by a signal ends all of them.
+//! Ranks share the heap (but each has what it allocates), open files, the working directory, the
+//! environment, and the variables of the system's libraries ([`objects`]). A rank that is ended by
+//! a signal ends all of them.
 #![allow(unsafe_code)]
 
-/// As in the command. The program's own memory is that of the C library.
+/// The allocator that the command has, too. The program's own memory is that of the C library.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -40,7 +40,7 @@ mod threads;
 // Its functions, which the layers call, are exported from here.
 use heddle_mpi as _;
 
-/// What a name stands for in the program and its libraries.
+/// The address of a name in the program and its libraries.
 fn symbol<F: Copy>(name: &CStr) -> Option<F> {
     find(libc::RTLD_DEFAULT, name)
 }

@@ -16,7 +16,7 @@ pub type Last = extern "C" fn();
 pub struct Part {
     pub start: *mut u8,
     pub length: usize,
-    /// Whether nothing else that changes is in the same pages.
+    /// True if nothing else that changes is in the same pages.
     pub has_pages: bool,
 }
 
@@ -28,7 +28,7 @@ pub struct Object {
     needed: Vec<String>,
     /// From where to where it is.
     pub extent: Range<usize>,
-    /// What can be written, its thread-local variables included.
+    /// The memory that can be written, its thread-local variables included.
     pub parts: Vec<Part>,
     pub constructors: Vec<First>,
     /// In the order in which they run.
@@ -83,19 +83,19 @@ fn name(info: &libc::dl_phdr_info) -> &[u8] {
     path.rsplit(|byte| *byte == b'/').next().unwrap_or(path)
 }
 
-/// Whether a library is there once for all ranks.
+/// True if a library is there once for all ranks.
 pub fn is_shared(info: &libc::dl_phdr_info) -> bool {
     SHARED.iter().any(|beginning| name(info).starts_with(beginning.as_bytes()))
 }
 
 impl Object {
-    /// Whether each rank has its own copy of a library's variables.
+    /// True if each rank has its own copy of a library's variables.
     fn is_for_each_rank(&self, allocator: Option<usize>) -> bool {
         !allocator.is_some_and(|place| self.extent.contains(&place))
             && self.parts.iter().all(pristine::knows)
     }
 
-    /// Whether a library defines a variable.
+    /// True if a library defines a variable.
     pub fn defines(&self, variable: &CStr) -> bool {
         // SAFETY: the library is there, so that nothing of it runs.
         unsafe {
@@ -133,7 +133,7 @@ pub fn of_each_rank() -> Vec<Object> {
     order.iter().filter_map(chosen).collect()
 }
 
-/// Where the system has its libraries.
+/// The folders of the system's libraries.
 const SYSTEM: [&[u8]; 2] = [b"/lib", b"/usr/lib"];
 
 /// The libraries that the program itself has loaded and not unloaded, but for those of the system:

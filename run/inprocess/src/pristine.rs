@@ -16,7 +16,7 @@ const MOST: usize = 1024;
 struct Kept {
     number: usize,
     objects: usize,
-    /// Where a part is, how long it is, and where its copy is.
+    /// The address of each part, its length, and the address of its copy.
     of: [(usize, usize, usize); MOST],
     /// Of a variable that the executable has a copy of, where its name is, else 0.
     names: [usize; MOST],
@@ -99,7 +99,7 @@ fn kept() -> &'static [(usize, usize, usize)] {
     kept.of.get(..kept.number).unwrap_or_default()
 }
 
-/// How many objects there were.
+/// The number of objects that there were.
 pub fn objects() -> usize {
     // SAFETY: it is not written any more.
     unsafe { &*KEPT.0.get() }.objects
@@ -116,7 +116,7 @@ unsafe fn copy_written(pages: &[u8], copy: *mut u8) {
     }
 }
 
-/// Whether the contents are known that a part of a library had.
+/// True if the contents are known that a part of a library had.
 pub fn knows(part: &Part) -> bool {
     kept().iter().any(|(start, ..)| *start == part.start.addr())
 }

@@ -1,5 +1,5 @@
-//! What the C library keeps from one call to the next: random numbers, and the text that `strtok`
-//! cuts. Each rank has its own.
+//! State that the C library keeps from one call to the next: random numbers, and the text that
+//! `strtok` cuts. Each rank has its own.
 
 use std::cell::RefCell;
 use std::ffi::{c_char, c_double, c_int, c_long, c_uint, c_ushort};
@@ -27,7 +27,7 @@ struct Drand {
     factor: u64,
 }
 
-/// What a rank has.
+/// The state of a rank.
 struct Own {
     random: Random,
     drand: Drand,
@@ -63,7 +63,7 @@ impl Own {
         own
     }
 
-    /// Where the state is, as the program knows it.
+    /// The address of the state, as the program knows it.
     fn state(&self) -> *mut c_char {
         self.random.state.wrapping_sub(1).cast()
     }

@@ -48,9 +48,9 @@ struct Rank {
     /// The part of its stack that it has used.
     used: Range<usize>,
     ended: Option<c_int>,
-    /// How it computes with floating-point numbers, once it has run.
+    /// The processor's state for its floating-point numbers, once it has run.
     floats: Option<floats::Environment>,
-    /// What it is given as arguments.
+    /// The arguments that it is given.
     arguments: Vec<*mut i8>,
 }
 
@@ -58,14 +58,14 @@ struct Rank {
 pub struct Ranks {
     memory: Memory,
     copies: Rc<Copies>,
-    /// As the program is before it starts.
+    /// The program's variables before it starts.
     fresh: Vec<u8>,
     all: UnsafeCell<Vec<Rank>>,
-    /// Whose variables are in place.
+    /// The rank whose variables are in place.
     resident: Cell<Option<u32>>,
-    /// What is given back before the first one runs.
+    /// The code that is given back before the first one runs.
     code: Cell<Code>,
-    /// As long as they run.
+    /// The folder that they run in, as long as they run.
     away: Option<Away>,
 }
 
@@ -100,7 +100,7 @@ thread_local! {
     static YIELDER: Cell<*const Yielder<(), ()>> = const { Cell::new(ptr::null()) };
     /// The code with which the running rank ends.
     static CODE: Cell<Option<c_int>> = const { Cell::new(None) };
-    /// How deep in its stack the last rank was when it suspended itself.
+    /// The depth of the last rank in its stack when it suspended itself.
     static DEPTH: Cell<usize> = const { Cell::new(0) };
     static WAYS: RefCell<Vec<*const Yielder<(), ()>>> = const { RefCell::new(Vec::new()) };
     /// The rank that runs, if one does.
@@ -109,7 +109,7 @@ thread_local! {
     static PROGRAM: RefCell<Image> = const { RefCell::new(Image::none()) };
 }
 
-/// Whether a rank is running.
+/// True if a rank is running.
 pub fn is_rank() -> bool {
     !YIELDER.get().is_null()
 }
@@ -119,8 +119,8 @@ pub fn running() -> Option<usize> {
     is_rank().then(|| RUNNING.get())
 }
 
-/// Whether this is of the program, as the C library tells of an object that something is registered
-/// for.
+/// True if this is of the program, by the C library's word on an object that something is
+/// registered for.
 pub fn is_of_program(object: *mut c_void) -> bool {
     object.is_null() || PROGRAM.with_borrow(|image| image.is_of_program(object.addr()))
 }
@@ -148,7 +148,7 @@ fn suspend() {
     }
 }
 
-/// Where the copies of variables are.
+/// The copies of variables.
 #[derive(Debug)]
 struct Copies {
     image: Image,
@@ -254,7 +254,7 @@ impl Ranks {
         Ok(Self { memory, copies, fresh, all: UnsafeCell::new(ranks), resident, code, away })
     }
 
-    /// The same, where their program is to run.
+    /// Places the ranks in the folder in which their program is to run.
     pub fn placed(mut self, programs: &[Launch]) -> io::Result<Self> {
         let folder = programs.iter().find_map(|program| program.directory.as_deref());
         self.away = Some(Away::to(folder)?);
@@ -342,7 +342,7 @@ impl Ranks {
         }
     }
 
-    /// Whether a rank uses MPI.
+    /// Tells whether a rank uses MPI.
     fn usage(&self, rank: u32) -> MpiUse {
         // SAFETY: as in `run`; what MPI keeps of a rank is never freed.
         let ranks = unsafe { &*self.all.get() };

@@ -125,7 +125,7 @@ impl Stacks {
     }
 }
 
-/// Whether the program or one of its libraries asks for stacks that can be executed: so compilers
+/// True if the program or one of its libraries asks for stacks that can be executed: so compilers
 /// call nested functions of C and internal procedures of Fortran that are handed on. What says
 /// nothing of stacks asks for it as well.
 fn is_code() -> bool {
@@ -151,7 +151,7 @@ fn is_code() -> bool {
     found
 }
 
-/// Whether a rank's stack is full, if what is at an address cannot be touched.
+/// True if a rank's stack is full, given that an address cannot be touched.
 pub fn is_full(rank: usize, address: usize) -> bool {
     let range = OF_RANKS.get().map(|stacks| stacks.range(rank));
     range.is_some_and(|range| (range.start..range.start + GUARD).contains(&address))

@@ -1,4 +1,4 @@
-//! How the program starts, and how its ranks end.
+//! The start of the program, and the end of its ranks.
 
 use std::cell::Cell;
 use std::ffi::{CStr, CString, OsString, c_int, c_void};
@@ -52,7 +52,7 @@ unsafe extern "C" fn __libc_start_main(
 
 extern "C" fn nothing(_: c_int, _: *mut *mut i8, _: *mut *mut i8) {}
 
-/// What runs instead of the program's `main`.
+/// Runs instead of the program's `main`.
 extern "C" fn simulate(number: c_int, words: *mut *mut i8, _: *mut *mut i8) -> c_int {
     // SAFETY: it only asks.
     PROCESS.store(unsafe { libc::getpid() }, Ordering::Relaxed);
@@ -104,13 +104,13 @@ extern "C" fn _exit(code: c_int) -> ! {
     at_once(c"_exit", code)
 }
 
-/// As `_exit`.
+/// Acts as `_exit` does.
 #[unsafe(no_mangle)]
 extern "C" fn _Exit(code: c_int) -> ! {
     at_once(c"_Exit", code)
 }
 
-/// As `_exit`: what `at_quick_exit` registers is all ranks'.
+/// Acts as `_exit` does: what `at_quick_exit` registers is all ranks'.
 #[unsafe(no_mangle)]
 extern "C" fn quick_exit(code: c_int) -> ! {
     at_once(c"quick_exit", code)
@@ -126,7 +126,7 @@ pub fn leave_forked(code: c_int) {
     }
 }
 
-/// Whether a rank runs here, and not a process that it has forked.
+/// True if a rank runs here, and not a process that it has forked.
 fn is_rank() -> bool {
     // SAFETY: it only asks.
     ranks::is_rank() && PROCESS.load(Ordering::Relaxed) == unsafe { libc::getpid() }

@@ -19,7 +19,7 @@ type Create = unsafe extern "C" fn(
     Routine,
     *mut c_void,
 ) -> c_int;
-/// What a thread of C11 runs.
+/// The function of a thread of C11.
 type Function = unsafe extern "C-unwind" fn(*mut c_void) -> c_int;
 type CreateOfC = unsafe extern "C" fn(*mut libc::c_ulong, Function, *mut c_void) -> c_int;
 
@@ -27,7 +27,7 @@ type CreateOfC = unsafe extern "C" fn(*mut libc::c_ulong, Function, *mut c_void)
 static ALL: AtomicUsize = AtomicUsize::new(0);
 static OF: Mutex<Vec<usize>> = Mutex::new(Vec::new());
 
-/// What a thread begins with.
+/// The arguments of a new thread.
 struct Begin<F> {
     rank: usize,
     function: F,
@@ -65,7 +65,7 @@ fn key() -> Option<libc::pthread_key_t> {
     })
 }
 
-/// Whether a thread of this function is the program's: not if it is of a library whose variables
+/// True if a thread of this function is the program's: not if it is of a library whose variables
 /// all ranks share. Threads of C++ run a function of its library, which is given an object of the
 /// program's class.
 fn is_of_program(function: Routine, argument: *mut c_void) -> bool {

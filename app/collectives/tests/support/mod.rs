@@ -47,7 +47,7 @@ impl Random {
     }
 }
 
-/// What a message carries, by (source, destination, tag).
+/// The contents of messages, by (source, destination, tag).
 type Mail = HashMap<(u32, u32, u32), Vec<Cell>>;
 
 fn read(buffers: &Buffers, region: Region) -> Vec<Cell> {
@@ -339,7 +339,7 @@ impl Case {
         (0..).zip(plans).map(one).collect()
     }
 
-    /// What MPI says that a rank's receive buffer holds.
+    /// The contents of a rank's receive buffer, as MPI defines them.
     fn expected(&self, rank: u32) -> Vec<Cell> {
         use Collective as C;
         let (blocks, _) = self.blocks(rank);

@@ -1,4 +1,4 @@
-//! What the tests share: the compilers of installed MPI libraries.
+//! Helpers that the tests share: the compilers of installed MPI libraries.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

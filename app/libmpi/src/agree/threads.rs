@@ -1,4 +1,4 @@
-//! The same for tests: a world whose ranks are threads, without a simulator.
+//! Replaces the parent module in tests: a world whose ranks are threads, without a simulator.
 
 // A test that goes wrong panics.
 #![allow(clippy::missing_panics_doc)]
@@ -16,7 +16,7 @@ use crate::comm::Comm;
 use crate::environment::Identity;
 use crate::error::{Error, Result};
 
-/// What the threads of a world share.
+/// The state that the threads of a world share.
 #[derive(Debug, Default)]
 struct Hub {
     shared: Mutex<Shared>,
@@ -29,7 +29,7 @@ struct Shared {
     words: HashMap<u64, Arc<AtomicU64>>,
 }
 
-/// Context, one of those who meet, tag, and the how manieth time.
+/// Context, one of those who meet, tag, and the number of the meeting, from 1.
 type Meeting = (u64, u32, c_int, u64);
 
 thread_local! {

@@ -35,7 +35,7 @@ unsafe extern "C" {
 }
 
 thread_local! {
-    /// What the functions of the program were called with: keyval, value, extra state.
+    /// The calls of the program's functions, with their arguments: keyval, value, extra state.
     static CALLS: RefCell<Vec<(&'static str, c_int, usize, usize)>> = const { RefCell::new(Vec::new()) };
 }
 

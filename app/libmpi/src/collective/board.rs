@@ -1,4 +1,4 @@
-//! Where the members of a collective lay down what they contribute.
+//! The board on which the members of a collective lay down their contributions.
 //!
 //! The simulator gives all members the same list: a word that counts those who have read it, a word
 //! for a result that one has worked out for all, and for each member the place of its contribution.
@@ -18,7 +18,7 @@ use crate::{mpi, p2p};
 /// type.
 const HEAD: u64 = 64;
 
-/// What a member contributes.
+/// The contribution of a member.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Contribution {
     place: Offset,
@@ -30,12 +30,13 @@ impl Contribution {
         Self::default()
     }
 
-    /// So many bytes of the program, which `fill` writes; nothing if they do not matter.
+    /// A contribution of `length` bytes of the program, which `fill` writes; it is empty if
+    /// contents do not matter.
     pub fn new(length: u64, fill: impl FnOnce(&mut [u8])) -> Result<Self> {
         if mpi().hollow.get() { Ok(Self::none()) } else { Self::own(length, fill) }
     }
 
-    /// So many bytes of this library's own.
+    /// A contribution of `length` bytes of this library's own.
     fn own(length: u64, fill: impl FnOnce(&mut [u8])) -> Result<Self> {
         let (place, room) = fresh(length + HEAD)?;
         if let Some((head, body)) = room.split_at_mut_checked(HEAD as usize) {
@@ -74,7 +75,7 @@ impl Contribution {
         })
     }
 
-    /// Where it is.
+    /// The place of its block in the memory that all ranks share.
     pub const fn place(self) -> Offset {
         self.place
     }
@@ -115,13 +116,13 @@ impl<'a> Blocks<'a> {
     }
 }
 
-/// What the members have contributed.
+/// The contributions of all members.
 #[derive(Debug)]
 pub struct Board<'a> {
     port: &'a Client,
     place: Offset,
     members: u32,
-    /// Where the own group begins, and the group of the peers.
+    /// The first member of the own group, and of the group of the peers.
     own: u32,
     peers: u32,
 }
@@ -155,19 +156,19 @@ impl<'a> Board<'a> {
         Ok(p2p::bytes(self.port, place + HEAD, length))
     }
 
-    /// What a rank of the own group has contributed.
+    /// The contribution of a rank of the own group.
     pub fn local(&self, rank: u32) -> Result<&'a [u8]> {
         self.contribution(self.own + rank)
     }
 
-    /// What one of those has contributed with whom the own group communicates: the other group of
-    /// an inter-communicator.
+    /// The contribution of a rank of the group that the own one communicates with: the other group
+    /// of an inter-communicator.
     pub fn peer(&self, rank: u32) -> Result<&'a [u8]> {
         self.contribution(self.peers + rank)
     }
 
-    /// What one of the members has worked out for all, or does now. If several do at once, it is
-    /// that of the first who is done.
+    /// The result that one of the members has worked out for all, or works out now. If several do
+    /// so at once, the first who is done supplies it.
     pub fn shared(&self, work: impl FnOnce() -> Result<Vec<u8>>) -> Result<&'a [u8]> {
         let word = self.port.memory().word(self.place + 8);
         let mut known = word.load(Ordering::Acquire);

@@ -109,14 +109,14 @@ fn apart(sent: &Data, received: &Data) -> Result {
     Ok(())
 }
 
-/// The same for one that is compared with several blocks, if both are there.
+/// Refuses a result that begins where one of several blocks begins, if both are there.
 fn apart_from(one: Option<&Data>, blocks: Option<&(Data, Layout)>) -> Result {
     let (Some(one), Some((data, layout))) = (one, blocks) else { return Ok(()) };
     pieces(data, layout).try_for_each(|block| apart(one, &block))
 }
 
-/// The same for the first two blocks that go to a rank and come from it: buffers that are the same
-/// begin at the same place.
+/// Refuses results that begin where contributions begin, by the first two blocks that go to a rank
+/// and come from it: buffers that are the same begin at the same place.
 fn all_apart(sent: Option<&Buffer>, received: &Buffer) -> Result {
     let Some(sent) = sent else { return Ok(()) };
     let mut pairs = (0..).map_while(|rank| Some((sent.block(rank)?, received.block(rank)?)));
@@ -142,7 +142,7 @@ fn operands(
     Ok((from, into))
 }
 
-/// What is reduced of which each rank gets a part; in place, it is where that part goes.
+/// The operand of a reduction of which each rank gets a part; in place, it is where that part goes.
 fn whole(sendbuf: *const c_void, into: &Data, count: i64, comm: Handle) -> Result<Data> {
     let datatype = into.datatype.handle();
     if in_place(&*mpi().comm(comm)?, sendbuf.addr()) {

@@ -20,10 +20,10 @@ pub fn neighbours(comm: Handle) -> Result<(Ranks, Ranks)> {
         .ok_or_else(|| Error::new(abi::ERR_TOPOLOGY, "the communicator has no topology"))
 }
 
-/// What each neighbour gets: the same for all, or a block each.
+/// The data that goes to the neighbours: the same for all, or a block each.
 #[derive(Clone, Debug)]
 pub enum Sent {
-    /// The same.
+    /// All get the same.
     All(Data),
     /// A block each.
     Each(Buffer),
@@ -62,7 +62,7 @@ pub fn collective(class: Collective, from: Sent, into: Buffer, comm: Handle) -> 
                     // What it sends one way along a dimension comes in from the other side.
                     number ^ 1
                 } else {
-                    // The how manieth edge from there it is, so manieth is the block.
+                    // The blocks of a rank are in the order of the edges from there.
                     let earlier = sources
                         .iter()
                         .take(number)
@@ -78,7 +78,7 @@ pub fn collective(class: Collective, from: Sent, into: Buffer, comm: Handle) -> 
     }))
 }
 
-/// How many neighbours a topology gives a rank, for the compiler of arguments.
+/// The number of neighbours that send to a rank in its topology, and of those that it sends to.
 pub fn counts(comm: Handle) -> Result<(u32, u32)> {
     let (sources, destinations) = neighbours(comm)?;
     Ok((sources.len() as u32, destinations.len() as u32))

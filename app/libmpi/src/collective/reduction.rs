@@ -14,7 +14,7 @@ use crate::p2p::Data;
 use crate::request::Starter;
 use crate::{check, mpi};
 
-/// What is combined, and how.
+/// An operation and the datatype of what it combines.
 #[derive(Clone, Debug)]
 pub struct Reduction {
     datatype: Rc<Datatype>,
@@ -24,7 +24,8 @@ pub struct Reduction {
 /// Memory for elements in the layout of the program, aligned for any type.
 struct Native {
     words: Vec<u128>,
-    /// Where the address is that a buffer of the program would have.
+    /// The distance in bytes from the first word to the address that a buffer of the program would
+    /// have.
     offset: isize,
 }
 
@@ -88,7 +89,8 @@ impl Reduction {
     }
 }
 
-/// What the first ranks contribute, which must be as long for all (MPI 4.1, section 6.9.1).
+/// The contributions of the first ranks, all of which must have the same length (MPI 4.1, section
+/// 6.9.1).
 fn all<'b>(
     board: &'b Board,
     ranks: u32,

@@ -12,10 +12,10 @@ use crate::mpi;
 use crate::p2p::Data;
 use crate::request::Starter;
 
-/// Where the blocks of a buffer are: count and displacement, in elements.
+/// The blocks of a buffer: count and displacement, in elements.
 pub type Layout = Vec<(i64, i64)>;
 
-/// So many elements for each of `ranks`, one behind the other.
+/// A layout of `ranks` blocks of `count` elements, one behind the other.
 pub fn even(count: u64, ranks: u32) -> Layout {
     (0..i64::from(ranks)).map(|rank| (count as i64, rank.saturating_mul(count as i64))).collect()
 }
@@ -171,12 +171,12 @@ pub fn own(
     }
 }
 
-/// Whether this rank is the root.
+/// True if this rank is the root.
 pub fn is_root(comm: Handle, root: i32) -> Result<bool> {
     Ok(role(&*mpi().comm(comm)?, root)?.0 == Role::Root)
 }
 
-/// How many ranks there are on the other side.
+/// The number of ranks on the other side.
 pub fn peers(comm: Handle) -> Result<u32> {
     let comm = mpi().comm(comm)?;
     Ok(Rc::clone(&comm).peers().size())

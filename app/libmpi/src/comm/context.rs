@@ -1,8 +1,8 @@
 //! The numbers of communicators.
 //!
 //! A number is computed from a key that the members of the new communicator share and nobody else
-//! uses: what is made, of which communicator, and the how manieth time. So no rank has to ask
-//! another one for it, it is the same in every run, and it does not depend on threads. Two keys
+//! uses: what is made, of which communicator, and how often that was done before. So no rank has to
+//! ask another one for it, it is the same in every run, and it does not depend on threads. Two keys
 //! give the same number with a probability of 2^-64: of a million communicators, two share a number
 //! in one run of 37 million.
 

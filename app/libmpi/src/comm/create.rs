@@ -14,7 +14,7 @@ use crate::state::mpi;
 use crate::topology::Topology;
 use crate::{check, mpi_functions};
 
-/// What a context is asked for, so that no two askers use the same key for different things.
+/// The purpose of a context, which is part of its key, so that no two purposes share a key.
 #[derive(Clone, Copy, Debug)]
 pub enum Purpose {
     /// A copy.

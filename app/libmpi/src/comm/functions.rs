@@ -1,4 +1,4 @@
-//! What a program asks of a communicator.
+//! The functions by which a program queries a communicator.
 
 use std::ffi::{c_char, c_int};
 

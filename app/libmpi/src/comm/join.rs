@@ -16,7 +16,7 @@ use crate::group::Group;
 use crate::state::mpi;
 use crate::{agree, check, mpi_functions, threads};
 
-/// How what ranks say over a socket begins.
+/// The beginning of every message that ranks send over a socket.
 const GREETING: [u8; 8] = *b"heddle\r\n";
 /// Behind it come the process that holds the run, and the rank in it.
 const LENGTH: usize = 16;

@@ -16,12 +16,13 @@ use crate::info::Info;
 use crate::state::mpi;
 use crate::{check, mpi_functions};
 
-/// How the name of a port begins; then come the rank that opened it and a number.
+/// The beginning of a port's name; then come the rank that opened it and a number.
 const PREFIX: &str = "heddle:";
 /// The first number of what is said at ports: those before belong to the making of
 /// inter-communicators.
 const FIRST: u32 = 1 << 29;
-/// How long a connection waits to be accepted if nothing else is said, as with MPICH: 180 s.
+/// The time that a connection waits to be accepted if nothing else is said: 180 seconds, as with
+/// MPICH.
 const DEFAULT_LIMIT: u64 = 180_000_000_000_000;
 /// The variable that says something else, in seconds.
 const TIMEOUT: &str = "HEDDLE_CONNECT_TIMEOUT";

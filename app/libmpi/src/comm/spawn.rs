@@ -63,7 +63,7 @@ fn found(program: Vec<u8>, folders: Option<&[u8]>) -> Vec<u8> {
     paths.into_iter().find(is_there).unwrap_or(program)
 }
 
-/// What to start, from the arguments for a program. Of the hints that the standard reserves,
+/// The program to start, from the arguments of a call. Of the hints that the standard reserves,
 /// `soft`, `arch` and `file` say nothing here.
 fn program(command: In<c_char>, argv: In<In<c_char>>, count: c_int, info: &Info) -> Result<Start> {
     let command = command.bytes().unwrap_or_default();
@@ -79,7 +79,7 @@ fn program(command: In<c_char>, argv: In<In<c_char>>, count: c_int, info: &Info)
     })
 }
 
-/// How many processes are wanted.
+/// The number of processes that are wanted.
 fn processes(programs: &[Start]) -> u32 {
     programs.iter().fold(0, |sum, program| sum.saturating_add(program.count))
 }
@@ -213,7 +213,8 @@ mpi_functions! {
     }
 }
 
-/// How many error codes the last start of processes has written, for layers that translate them.
+/// The number of error codes that the last start of processes has written, for layers that
+/// translate them.
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_spawned() -> c_int {
     mpi().comms.codes.get()

@@ -93,7 +93,7 @@ fn set(info: Handle) -> Result<c_int> {
     })
 }
 
-/// What a rank says: colour and key.
+/// Decodes the message of a rank: colour and key.
 fn said(bytes: &[u8]) -> Option<(c_int, c_int)> {
     let (color, key) = bytes.split_at_checked(4)?;
     Some((c_int::from_le_bytes(color.try_into().ok()?), c_int::from_le_bytes(key.try_into().ok()?)))

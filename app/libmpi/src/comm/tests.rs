@@ -76,7 +76,7 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
-/// What a call that makes something makes.
+/// Calls a function that makes an object and returns the object's handle.
 macro_rules! made {
     ($function:ident ( $($argument:expr),* )) => {{
         let mut handle: Handle = 0;

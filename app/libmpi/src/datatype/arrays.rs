@@ -74,7 +74,7 @@ impl Dimension {
 
 const DEFAULT: i64 = abi::DISTRIBUTE_DFLT_DARG as i64;
 
-/// What a process has of an array, as a datatype with the bounds of the whole array.
+/// The part of an array that a process has, as a datatype with the bounds of the whole array.
 pub fn part(
     contents: Contents,
     order: c_int,

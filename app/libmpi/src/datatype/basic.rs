@@ -6,7 +6,7 @@
 
 use crate::abi::{self, Handle};
 
-/// What a basic element is.
+/// The class of numbers that a basic element belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// Bits.
@@ -45,7 +45,7 @@ pub enum Float {
 /// A basic element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Basic {
-    /// What it is.
+    /// The class of its values.
     pub class: Class,
     /// Bytes in memory.
     pub size: u8,

@@ -173,7 +173,7 @@ fn subarray(
     part(contents, order, &dimensions.collect::<Result<Vec<_>>>()?, old)
 }
 
-/// What a rank has of each dimension.
+/// The share of a rank in each dimension of an array.
 fn shares(
     (size, rank): (c_int, c_int),
     sizes: &[i64],

@@ -1,5 +1,5 @@
-//! Where a datatype's bytes lie in memory: its type map without the types, in as few and as long
-//! runs as it has, and the copying of them.
+//! The places of a datatype's bytes in memory: its type map without the types, in as few and as
+//! long runs as it has, and the copying of them.
 
 use std::rc::Rc;
 
@@ -11,22 +11,22 @@ use super::map::{Map, Piece};
 pub enum Layout {
     /// Bytes one after the other.
     Run {
-        /// Where the first is.
+        /// Offset of the first byte.
         offset: i64,
-        /// How many.
+        /// Number of bytes.
         bytes: u64,
     },
-    /// The same several times.
+    /// One layout several times.
     Repeat {
-        /// Where the first is.
+        /// Offset of the first.
         offset: i64,
-        /// How many.
+        /// Number of repetitions.
         count: u64,
         /// From one to the next, in bytes.
         stride: i64,
         /// Bytes of each.
         size: u64,
-        /// What is repeated.
+        /// The layout that is repeated.
         inner: Rc<Layout>,
     },
     /// Different ones.
@@ -41,9 +41,9 @@ pub enum Layout {
 /// Runs of one length at equal distances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Runs {
-    /// Where the first is.
+    /// Offset of the first run.
     pub offset: i64,
-    /// How many.
+    /// Number of runs.
     pub count: u64,
     /// From one to the next, in bytes.
     pub stride: i64,
@@ -51,14 +51,14 @@ pub struct Runs {
     pub bytes: u64,
 }
 
-/// What is to be visited of a layout: so many bytes, after so many others.
+/// The part of a layout that is to be visited: `left` bytes, after `skip` others.
 struct Range {
     skip: u64,
     left: u64,
 }
 
 impl Layout {
-    /// That of a type map.
+    /// The layout of a type map.
     pub fn of(map: &Map) -> Self {
         let pieces = match map {
             Map::Basic(basic) => return Self::Run { offset: 0, bytes: basic.size.into() },

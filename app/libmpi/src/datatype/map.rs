@@ -25,13 +25,13 @@ pub enum Map {
 /// A map several times, the first at an offset, each a stride behind the one before, in bytes.
 #[derive(Clone, Debug)]
 pub struct Piece {
-    /// Where the first is.
+    /// Offset of the first, in bytes.
     pub offset: i64,
-    /// How many.
+    /// Number of repetitions.
     pub count: u64,
     /// From one to the next.
     pub stride: i64,
-    /// What is repeated.
+    /// The map that is repeated.
     pub map: Rc<Map>,
 }
 
@@ -101,7 +101,8 @@ impl Map {
         }
     }
 
-    /// How many basic elements the first so many bytes are; `None` if they end within one.
+    /// The number of basic elements that the first `bytes` bytes make up; `None` if they end within
+    /// one.
     pub fn elements_in(&self, mut bytes: u64) -> Option<u64> {
         let pieces = match self {
             Self::Pieces { pieces, .. } => pieces,
@@ -121,7 +122,7 @@ impl Map {
         (bytes == 0).then_some(elements)
     }
 
-    /// How many bytes the first so many basic elements are.
+    /// The number of bytes of the first `elements` basic elements.
     pub fn bytes_of(&self, mut elements: u64) -> u64 {
         let pieces = match self {
             Self::Pieces { pieces, .. } => pieces,
@@ -141,7 +142,7 @@ impl Map {
     }
 }
 
-/// Where a datatype begins and ends, in bytes.
+/// The beginning and the end of a datatype, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
     /// Lower bound.
@@ -152,13 +153,13 @@ pub struct Bounds {
     pub lb_set: bool,
     /// The upper bound was set by the program.
     pub ub_set: bool,
-    /// Where the first byte of data is.
+    /// Offset of the first byte of data.
     pub true_lb: i64,
-    /// Where the last byte of data ends.
+    /// Offset of the end of the last byte of data.
     pub true_ub: i64,
     /// There is data.
     pub data: bool,
-    /// What its elements' addresses are multiples of.
+    /// The alignment of its elements' addresses, in bytes.
     pub align: u8,
 }
 
@@ -252,25 +253,25 @@ pub fn too_large() -> Error {
     Error::new(abi::ERR_ARG, "the datatype is larger than 64-bit offsets can tell")
 }
 
-/// What a datatype has and where it begins and ends.
+/// The type map of a datatype and its bounds.
 #[derive(Clone, Debug)]
 pub struct Shape {
-    /// What it has.
+    /// The type map.
     pub map: Rc<Map>,
-    /// Where it begins and ends.
+    /// The bounds.
     pub bounds: Bounds,
 }
 
 /// A shape several times, the first at an offset, each a stride behind the one before, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Block<'a> {
-    /// Where the first is.
+    /// Offset of the first, in bytes.
     pub offset: i64,
-    /// How many.
+    /// Number of repetitions.
     pub count: u64,
     /// From one to the next.
     pub stride: i64,
-    /// What is repeated.
+    /// The shape that is repeated.
     pub of: &'a Shape,
 }
 

@@ -37,7 +37,7 @@ use crate::error::{Error, Result};
 use crate::state::Mpi;
 use crate::table::{FIRST, Table};
 
-/// What a predefined reduction can combine.
+/// An element that a predefined reduction can combine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Element {
     /// One basic element.
@@ -46,7 +46,8 @@ pub enum Element {
     Pair(Basic, Basic, usize),
 }
 
-/// How a datatype was made, with the arguments in the order of `MPI_Type_get_contents`.
+/// The way in which a datatype was made, with the arguments in the order of
+/// `MPI_Type_get_contents`.
 #[derive(Clone, Debug, Default)]
 pub struct Contents {
     /// `COMBINER_NAMED` and so on.
@@ -86,11 +87,11 @@ pub struct Datatype {
     committed: Cell<bool>,
     /// Made by the library for the program, which must not free it.
     permanent: bool,
-    /// Which the program gave.
+    /// The name that the program gave it.
     name: RefCell<Option<Box<[u8]>>>,
     /// Of one that is not predefined.
     contents: Option<Box<Contents>>,
-    /// What the program attached.
+    /// The attributes that the program set.
     pub attributes: Attributes,
 }
 
@@ -159,14 +160,14 @@ impl Datatype {
         }
     }
 
-    /// What the program called it, or the standard.
+    /// The name that the program gave it, or else the standard.
     fn name(&self) -> Box<[u8]> {
         let named =
             || basic::predefined(self.handle()).map_or("", |(name, _)| name).as_bytes().into();
         self.name.borrow().clone().unwrap_or_else(named)
     }
 
-    /// How it was made.
+    /// The constructor that made it, with its arguments.
     pub fn contents(&self) -> &Contents {
         self.contents.as_deref().unwrap_or(Contents::NAMED)
     }
@@ -192,7 +193,7 @@ impl Datatype {
         self.shape.bounds.lb
     }
 
-    /// Where its data begins, in bytes from the buffer's address.
+    /// The offset of its data from the buffer's address, in bytes.
     pub fn true_lb(&self) -> i64 {
         self.shape.bounds.true_lb
     }
@@ -212,7 +213,7 @@ impl Datatype {
         &self.shape.map
     }
 
-    /// What predefined reductions take it for, if they may.
+    /// The element that predefined reductions take it for, if they may.
     pub fn element(&self) -> Option<Element> {
         self.element
     }
@@ -227,7 +228,7 @@ impl Datatype {
         all.all(|other| other.is_some_and(|other| other.element == first.element)).then_some(first)
     }
 
-    /// Whether any number of it, from the buffer's address on, are bytes without a gap.
+    /// True if any number of it, from the buffer's address on, are bytes without a gap.
     pub fn is_contiguous(&self) -> bool {
         self.extent() == self.size() as i64
             && matches!(**self.layout(), Layout::Run { offset: 0, .. })
@@ -269,7 +270,7 @@ impl Datatype {
         Ok(())
     }
 
-    /// What its elements are, for messages that are received as something else.
+    /// The kind of its elements, by which a receive notices that other elements were sent.
     pub fn kind(&self) -> u64 {
         *self.kind.get_or_init(|| crate::p2p::kind_of(self))
     }
@@ -338,7 +339,7 @@ impl Datatype {
     /// [`Self::pack_part`] from the beginning.
     ///
     /// # Safety
-    /// As there.
+    /// The buffer has so many of this datatype.
     pub unsafe fn pack(&self, buffer: *const u8, count: u64, into: &mut [u8]) -> usize {
         // SAFETY: the caller's.
         unsafe { self.pack_part(buffer, count, 0, into) }
@@ -347,13 +348,14 @@ impl Datatype {
     /// [`Self::unpack_part`] from the beginning.
     ///
     /// # Safety
-    /// As there.
+    /// The buffer has room for so many of this datatype.
     pub unsafe fn unpack(&self, from: &[u8], buffer: *mut u8, count: u64) -> usize {
         // SAFETY: the caller's.
         unsafe { self.unpack_part(from, buffer, count, 0) }
     }
 
-    /// How many basic elements so many bytes of data are; `None` if they end within one.
+    /// The number of basic elements that `bytes` bytes of data make up; `None` if they end within
+    /// one.
     pub fn elements_in(&self, bytes: u64) -> Option<u64> {
         if self.size() == 0 {
             return (bytes == 0).then_some(0);
@@ -362,8 +364,8 @@ impl Datatype {
         Some(whole * self.shape.map.elements() + self.shape.map.elements_in(bytes % self.size())?)
     }
 
-    /// How many bytes the first so many basic elements are, of as many of this datatype as they
-    /// fill.
+    /// The number of bytes of the first `elements` basic elements, of as many of this datatype as
+    /// they fill.
     pub fn bytes_of(&self, elements: u64) -> u64 {
         let each = self.shape.map.elements();
         if each == 0 {

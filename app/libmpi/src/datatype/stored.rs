@@ -9,7 +9,7 @@ use super::{Datatype, Element};
 use crate::abi::Handle;
 use crate::error::Result;
 
-/// What becomes of places in bytes: a numerator and a denominator.
+/// The factor that offsets in bytes are multiplied with: a numerator and a denominator.
 type Scale = (i64, i64);
 
 fn scaled(place: i64, (to, from): Scale) -> i64 {

@@ -1,5 +1,5 @@
-//! What the binary interface says about Fortran (MPI 5.0, chapter 20): its types are those of
-//! gfortran, whatever a program says.
+//! The part of the binary interface that is about Fortran (MPI 5.0, chapter 20): its types are
+//! those of gfortran, whatever a program says.
 
 use std::ffi::c_int;
 

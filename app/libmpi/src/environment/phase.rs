@@ -1,10 +1,10 @@
-//! When a program may call what.
+//! The phases of a program, and the calls that each allows.
 
 use std::io::Write;
 
 use crate::state::mpi;
 
-/// How far a program is with `MPI_Init` and `MPI_Finalize`.
+/// The progress of a program with `MPI_Init` and `MPI_Finalize`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Phase {
     /// Before `MPI_Init`.

@@ -9,7 +9,7 @@ use crate::simulator::{computed, leave, time};
 use crate::state::{Mpi, known};
 use crate::threads;
 
-/// Whether a rank of this process runs, rather than the simulator.
+/// True while a rank of this process runs, rather than the simulator.
 static RUNNING: AtomicBool = AtomicBool::new(true);
 
 /// The holder of ranks in one process says who runs.
@@ -17,7 +17,7 @@ pub fn running(is_rank: bool) {
     RUNNING.store(is_rank, Ordering::Release);
 }
 
-/// Whether a rank runs here.
+/// True if a rank runs here.
 pub(super) fn is_rank() -> bool {
     RUNNING.load(Ordering::Acquire)
 }
@@ -34,9 +34,10 @@ fn inside<T>(mpi: &'static Mpi, work: impl FnOnce() -> T) -> T {
     threads::alongside(work)
 }
 
-/// Whether the caller is a rank, which then gets the simulated time in picoseconds: 0 before
-/// `MPI_Init`, the last one afterwards. A thread that is not the rank's first gets the time of the
-/// last call, and so does what looks within a call: an allocator, a signal handler.
+/// Writes the simulated time in picoseconds and returns 1 if the caller is a rank, else returns 0.
+/// The time is 0 before `MPI_Init`, the last one afterwards. A thread that is not the rank's first
+/// gets the time of the last call, and so does what looks within a call: an allocator, a signal
+/// handler.
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_clock(picoseconds: &mut u64) -> c_int {
     if !is_rank() || threads::waits() {
@@ -59,8 +60,8 @@ pub extern "C" fn heddle_clock(picoseconds: &mut u64) -> c_int {
     1
 }
 
-/// Whether the caller is a rank that uses MPI, which then sleeps for so many picoseconds of
-/// simulated time.
+/// Sleeps for `picoseconds` of simulated time and returns 1 if the caller is a rank that uses MPI,
+/// else returns 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_sleep(picoseconds: u64) -> c_int {
     if !is_rank() || threads::waits() {

@@ -55,8 +55,8 @@ fn allocate(place: &[u8], bytes: usize) -> Option<*mut u8> {
     Some(address)
 }
 
-/// So many bytes that are the same for all ranks that ask from the same place of the program; null
-/// if there can be none.
+/// Allocates `bytes` bytes that are the same for all ranks that ask from the same place of the
+/// program; returns null if there can be none.
 ///
 /// # Safety
 /// `file` must be a string.
@@ -71,8 +71,8 @@ pub unsafe extern "C" fn heddle_shared_allocate(
     allocate(&place, bytes).map_or(ptr::null_mut(), <*mut u8>::cast)
 }
 
-/// So many bytes for a program that does not know of it: the n-th large block that a rank has at a
-/// time is the same for all. Null if there can be none.
+/// Allocates `bytes` bytes for a program that does not know of folded memory: the n-th large block
+/// that a rank has at a time is the same for all. Null if there can be none.
 #[unsafe(no_mangle)]
 pub extern "C" fn heddle_fold(bytes: usize) -> *mut c_void {
     if !is_rank() {

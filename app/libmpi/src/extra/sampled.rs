@@ -15,9 +15,9 @@ use crate::threads;
 /// A rank's blocks.
 #[derive(Debug, Default)]
 pub struct Blocks {
-    /// What they took, by number; few programs have any.
+    /// The times that the rank's blocks took, by number; few programs have any.
     own: OnceCell<Box<RefCell<FxHashMap<u64, Samples>>>>,
-    /// What the block that runs has computed so far, in nanoseconds.
+    /// The computation of the block that runs so far, in nanoseconds.
     pub running: Cell<u64>,
 }
 
@@ -49,7 +49,7 @@ pub unsafe extern "C" fn heddle_sample_begin(
     threads::alongside(|| c_int::from(runs(mpi, port, block, shared != 0, times, precision)))
 }
 
-/// Whether a block is to run; otherwise its mean passes.
+/// True if a block is to run; otherwise its mean passes.
 fn runs(mpi: &Mpi, port: &Client, block: u64, shared: bool, times: c_int, precision: f64) -> bool {
     computed(mpi);
     let rule = Rule { times: u32::try_from(times).unwrap_or(0), precision };

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::p2p::Data;
 use crate::{agree, check};
 
-/// Which way data goes.
+/// The direction of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// From the file.
@@ -20,7 +20,7 @@ pub enum Direction {
     Write,
 }
 
-/// Where in a file.
+/// The place of an access in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// At an offset in etypes.
@@ -29,7 +29,7 @@ pub enum Place {
     Own,
     /// At the file pointer of all ranks, one after the other as they come.
     Shared,
-    /// The same, in the order of ranks.
+    /// At the file pointer of all ranks, in the order of ranks.
     Ordered,
 }
 
@@ -41,7 +41,7 @@ pub struct Split {
     status: Status,
 }
 
-/// Which part of a collective access, if it is one.
+/// The form of an access: of one rank, or collective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Together {
     /// It is not.
@@ -69,7 +69,7 @@ fn check_mode(file: &File, direction: Direction, place: Place) -> Result {
     Ok(())
 }
 
-/// Where the data of this rank begins if all access the file in their order; the shared pointer
+/// The offset of this rank's data if all access the file in the order of ranks; the shared pointer
 /// moves behind all of it.
 fn in_order(file: &File, etypes: u64) -> Result<u64> {
     let words = |all: Vec<Vec<u8>>| {

@@ -1,5 +1,5 @@
-//! What a program asks of a file and changes about it (MPI 4.1, sections 14.2.4 to 14.3, 14.4.3 and
-//! 14.6).
+//! The functions by which a program queries and changes a file (MPI 4.1, sections 14.2.4 to 14.3,
+//! 14.4.3 and 14.6).
 
 use std::ffi::{c_char, c_int};
 use std::os::fd::AsFd;
@@ -51,7 +51,7 @@ impl File {
         Err(Error::new(code, "the file's size could not be changed"))
     }
 
-    /// Where a file pointer is after a seek, in etypes.
+    /// The position of a file pointer after a seek, in etypes.
     fn sought(&self, offset: i64, whence: c_int, current: u64) -> Result<u64> {
         let from = match whence {
             abi::SEEK_SET => 0,

@@ -94,7 +94,7 @@ fn on_disk(path: &Path, mode: c_int, creates: bool, hints: &Info) -> Result<fs::
     Ok(disk)
 }
 
-/// What a rank made of something, as all hear it: the first failure is everybody's.
+/// Shares the outcome of every rank's attempt with all: the first failure is everybody's.
 fn all_agree<T>(comm: &Comm, mine: Result<T>) -> Result<T> {
     let code = mine.as_ref().err().map_or(abi::SUCCESS, |error| error.code);
     let codes = agree::exchange(comm, &code.to_le_bytes())?;

@@ -1,4 +1,4 @@
-//! How data lies in files (MPI 4.1, section 14.5): as in memory, in "external32", or as the
+//! Data representations of files (MPI 4.1, section 14.5): as in memory, in "external32", or as the
 //! program's functions write it.
 
 use std::ffi::{c_char, c_void};
@@ -17,11 +17,11 @@ use crate::{both_forms, check, mpi};
 /// A representation.
 #[derive(Clone, Debug)]
 pub enum Representation {
-    /// As in memory.
+    /// The data is in the file as in memory.
     Native,
-    /// As this library likes: as in memory.
+    /// The representation that this library prefers: as in memory.
     Internal,
-    /// That of the standard.
+    /// The one of the standard, "external32".
     External,
     /// One of the program's own.
     Registered(Rc<Registered>),
@@ -81,7 +81,7 @@ impl Representation {
         }
     }
 
-    /// Whether data is in the file as in memory.
+    /// True if data is in the file as in memory.
     pub fn is_native(&self) -> bool {
         matches!(self, Self::Native | Self::Internal)
     }

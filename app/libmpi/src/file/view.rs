@@ -1,5 +1,5 @@
-//! What a rank sees of a file (MPI 4.1, section 14.3): the data of a datatype, again and again from
-//! a displacement on.
+//! The view that a rank has of a file (MPI 4.1, section 14.3): the data of a datatype, again and
+//! again from a displacement on.
 
 use std::rc::Rc;
 
@@ -13,13 +13,13 @@ use crate::error::{Error, Result};
 /// A view. Its data, with the gaps left out, is a stream of bytes.
 #[derive(Debug)]
 pub struct View {
-    /// Where it begins, in bytes of the file.
+    /// The offset of its beginning, in bytes of the file.
     pub displacement: i64,
     /// The unit of offsets.
     pub etype: Rc<Datatype>,
-    /// What is visible.
+    /// The datatype whose data is visible.
     pub filetype: Rc<Datatype>,
-    /// How data lies in the file.
+    /// The representation of data in the file.
     pub representation: Representation,
     /// Bytes of the etype in the file.
     pub unit: u64,
@@ -31,10 +31,10 @@ pub struct View {
 struct Tile {
     layout: Rc<Layout>,
     extent: i64,
-    /// Where its data begins and ends.
+    /// Offsets of the beginning and the end of its data.
     begin: i64,
     end: i64,
-    /// Whether a byte of the file is shown more than once.
+    /// Some byte of the file is shown more than once.
     overlaps: bool,
 }
 
@@ -118,7 +118,7 @@ impl View {
         Ok(())
     }
 
-    /// Where a byte of the stream is in the file.
+    /// The place in the file of a byte of the stream.
     pub fn place(&self, stream: u64) -> Result<u64> {
         let mut found = self.displacement as u64;
         self.pieces(stream, 1, |place, _| {
@@ -128,7 +128,7 @@ impl View {
         Ok(found)
     }
 
-    /// How many bytes of the stream are before a place in the file.
+    /// The number of bytes of the stream before a place in the file.
     pub fn before(&self, end: u64) -> u64 {
         let Tile { layout, extent, begin, end: ends, .. } = &self.tile;
         let room = (end as i64).saturating_sub(self.displacement);

@@ -1,4 +1,4 @@
-//! What info objects tell about how the program was started.
+//! Info about the way in which the program was started.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
@@ -14,7 +14,7 @@ pub(super) fn of_start() -> Info {
     of(&arguments)
 }
 
-/// The same, with the arguments that the program says.
+/// Builds the info from the arguments of a program.
 pub(super) fn of(arguments: &[Vec<u8>]) -> Info {
     let mut info = Info::default();
     let mut set = |key: &str, value: &[u8]| {
@@ -36,7 +36,7 @@ pub(super) fn of(arguments: &[Vec<u8>]) -> Info {
     info
 }
 
-/// How many ranks there are; before `MPI_Init`, what `heddle mpirun` says.
+/// The number of ranks; before `MPI_Init`, the one that `heddle mpirun` says.
 fn ranks() -> Vec<u8> {
     let held = mpi().port.get().map(rank_ipc::Client::ranks);
     let known = Some(mpi().comms.world_size()).filter(|ranks| *ranks > 0).or(held);

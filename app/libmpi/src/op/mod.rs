@@ -94,7 +94,7 @@ impl Mpi {
 }
 
 impl Operation {
-    /// Whether the order of its operands does not matter.
+    /// True if the order of its operands does not matter.
     pub fn commutes(&self) -> bool {
         match self {
             Self::Builtin(builtin) => *builtin != Builtin::Replace,
@@ -194,7 +194,7 @@ impl Operation {
 /// Calls a program's function, as often as its count is too small for all elements.
 ///
 /// # Safety
-/// As for [`Operation::apply`]; the function is a reduction.
+/// The conditions are those of [`Operation::apply`]; the function is a reduction.
 unsafe fn call(
     function: Callback,
     large: bool,

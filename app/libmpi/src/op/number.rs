@@ -20,13 +20,13 @@ pub trait Arithmetic: Copy {
 
 /// Numbers of which one may be less than another.
 pub trait Ordered: Copy {
-    /// Whether this one is; never, if one of the two is not a number.
+    /// True if this one is less; it never is, if one of the two is not a number.
     fn less(self, other: Self) -> bool;
 }
 
 /// Values that stand for true or false.
 pub trait Truth: Copy {
-    /// Whether it stands for true: all but 0 do.
+    /// True if it stands for true: all but 0 do.
     fn is_true(self) -> bool;
     /// 1 or 0.
     fn from_truth(truth: bool) -> Self;
@@ -133,7 +133,7 @@ impl<T: Arithmetic> Arithmetic for Complex<T> {
 pub struct Half(pub u16);
 
 impl Half {
-    /// The same number.
+    /// Converts to a wider type that has the same number.
     pub fn wide(self) -> f32 {
         let (sign, exponent, digits) = (self.0 >> 15, (self.0 >> 10) & 0x1f, self.0 & 0x3ff);
         let size = match exponent {

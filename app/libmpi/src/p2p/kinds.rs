@@ -1,7 +1,7 @@
-//! What messages are made of (MPI 4.1, section 3.3.1): a receive into other numbers than were sent
-//! is a mistake of the program, which is said. Only what cannot be meant is: numbers of another
-//! size, or with a fraction where there was none. Bytes, and data of several kinds, may be
-//! anything.
+//! The kinds of numbers that messages consist of (MPI 4.1, section 3.3.1): a receive into other
+//! numbers than were sent is a mistake of the program, which is said. Only what cannot be meant is:
+//! numbers of another size, or with a fraction where there was none. Bytes, and data of several
+//! kinds, may be anything.
 
 use rank_ipc::{Client, Completion, Offset, arena};
 

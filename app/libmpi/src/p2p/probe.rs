@@ -31,8 +31,8 @@ struct Found {
     turn: Turn,
 }
 
-/// Whether a message is what its sender has sent first, of what was sent in the context and not
-/// received.
+/// Tells whether a message is the first that its sender has sent, of those that were sent in the
+/// context and not received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Turn {
     First,
@@ -41,7 +41,7 @@ enum Turn {
     Unknown,
 }
 
-/// What a receive of the program meets.
+/// The message that a receive of the program meets.
 pub(super) enum Met {
     Nothing,
     /// A message that a probe has found.
@@ -83,9 +83,9 @@ impl Probed {
         }
     }
 
-    /// Who wants any tag gets the messages of a sender in their order, and those that were looked
-    /// for by their tags may have been found before others. Finds out whether what was found is
-    /// what comes first. No time passes.
+    /// Finds out whether the message that was found is the first of its sender. A receive of any
+    /// tag gets the messages of a sender in their order, and those that were looked for by their
+    /// tags may have been found before others. No time passes.
     pub(super) fn settle(&self, port: &Client, from: u32, tag: rank_ipc::Tag) {
         let found = if tag.tag.is_none() { self.peek(from, tag) } else { None };
         let Some(Found { message, turn: Turn::Unknown, .. }) = found else { return };

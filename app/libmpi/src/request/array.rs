@@ -19,7 +19,7 @@ pub type Places = SmallVec<[usize; 8]>;
 /// An array of requests of the program.
 pub struct Requests {
     handles: Out<Handle>,
-    /// What they are; none for the null request.
+    /// The requests of the handles; none for the null request.
     pub known: SmallVec<[Option<Rc<Request>>; 8]>,
 }
 
@@ -58,12 +58,12 @@ impl Requests {
         self.known.get(place)?.as_ref()
     }
 
-    /// Whether the operation of one is done.
+    /// True if the operation of a request is done.
     pub fn is_done(&self, port: &Client, place: usize) -> bool {
         self.at(place).is_none_or(|request| request.is_done(port))
     }
 
-    /// Whether the program has a part in the end of one, which it may have done already.
+    /// True if the program has a part in the end of a request, which it may have done already.
     pub fn is_of_program(&self, place: usize) -> bool {
         self.at(place).is_some_and(|request| request.is_of_program())
     }

@@ -25,7 +25,8 @@ fn wait_for_messages(port: &Client, requests: &Requests, places: &[usize]) {
     }
 }
 
-/// Who had nothing to wait for but an access to the own memory lets others go on at times.
+/// Counts a call that had nothing to wait for but an access to the own memory, so that such calls
+/// let others go on at times.
 fn count_own(requests: &Requests, places: &[usize]) -> Result {
     match requests.own(places) {
         Some(window) if requests.tickets(places).is_empty() => window.idle(),
@@ -104,7 +105,7 @@ fn set_some(
     set_all(done.iter().map(|place| take(requests, *place)), statuses)
 }
 
-/// Whether the only one is done, and if so, its result.
+/// Tells whether the only one is done, and if so, its result.
 pub(super) fn test_one(
     requests: &Requests,
     flag: Out<c_int>,
@@ -126,7 +127,7 @@ pub(super) fn test_one(
     tell(status, take(requests, 0))
 }
 
-/// Whether all are done, and if so, their results.
+/// Tells whether all are done, and if so, their results.
 pub(super) fn test_all(
     requests: &Requests,
     flag: Out<c_int>,
@@ -144,7 +145,7 @@ pub(super) fn test_all(
     set_all((0..requests.known.len()).map(|place| take(requests, place)), statuses)
 }
 
-/// Whether one is done, and if so, which and its result.
+/// Tells whether one is done, and if so, which and its result.
 pub(super) fn test_any(
     requests: &Requests,
     (index, flag): (Out<c_int>, Out<c_int>),
@@ -167,7 +168,7 @@ pub(super) fn test_any(
     tell(status, take(requests, place))
 }
 
-/// Which are done, and their results.
+/// Tells which are done, and their results.
 pub(super) fn test_some(
     requests: &Requests,
     results: (Out<c_int>, Out<c_int>, Out<Status>),

@@ -19,7 +19,7 @@ pub struct Generalized {
     cancel: Callback,
     extra: *mut c_void,
     pub(super) complete: Cell<bool>,
-    /// Whether the program has freed the request before it was complete.
+    /// The program has freed the request before it was complete.
     pub(super) freed: Cell<bool>,
 }
 
@@ -32,7 +32,7 @@ impl Generalized {
         Ok(status)
     }
 
-    /// The same, and it ends here.
+    /// Asks the program how it ended, and frees it.
     pub(super) fn end(&self) -> Result<Status> {
         let (status, freed) = (self.ask(), self.free());
         freed.and(status)
@@ -51,7 +51,7 @@ impl Generalized {
     }
 }
 
-/// What a function of the program gave: its code is that of the call.
+/// The outcome of a function of the program: its code is that of the call.
 fn passed(code: c_int) -> Result {
     match code {
         abi::SUCCESS => Ok(()),

@@ -1,4 +1,4 @@
-//! What is known of operations that stay as they are (MPI 4.1, section 3.7.6).
+//! Queries of operations that stay as they are (MPI 4.1, section 3.7.6).
 
 use std::ffi::c_int;
 
@@ -27,8 +27,8 @@ fn look(requests: &Requests, place: usize) -> Result<Status> {
     outcome
 }
 
-/// Where there was nothing to ask about, the status also says that there was no error, as MPICH has
-/// it. Calls that complete operations leave that field alone.
+/// Sets the status to one without an error where there was nothing to ask about, as MPICH does.
+/// Calls that complete operations leave that field alone.
 fn no_error(requests: &Requests, status: Out<Status>) -> Result {
     if requests.active().is_empty() && !status.address().is_null() {
         status.set(Status::empty())?;

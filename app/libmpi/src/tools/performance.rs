@@ -19,7 +19,7 @@ pub(super) struct Session;
 pub(super) struct Meter {
     variable: &'static Variable,
     session: Handle,
-    /// What was counted until it last stopped.
+    /// The count until it last stopped.
     before: Cell<u64>,
     /// The variable's count when it last started, if it runs.
     started: Cell<Option<u64>>,
@@ -36,7 +36,7 @@ pub(super) struct Variable {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unit {
-    /// As `unsigned long long`.
+    /// A number, as `unsigned long long`.
     One,
     /// Seconds as `double`, counted in picoseconds.
     Second,

@@ -13,7 +13,7 @@ pub struct Edges {
     pub(super) sources: Vec<(c_int, c_int)>,
     /// Rank and weight of those whom it sends to.
     pub(super) destinations: Vec<(c_int, c_int)>,
-    /// Whether the program gave weights.
+    /// The program gave weights.
     pub(super) weighted: bool,
 }
 

@@ -165,7 +165,7 @@ fn fitting(places: u64, ranks: u32) -> Result<u32> {
     })
 }
 
-/// How much of a list fits what the program has room for.
+/// The number of entries of a list that fit in the program's array.
 fn room(most: c_int, length: usize) -> Result<usize> {
     Ok(count(most)?.min(length))
 }

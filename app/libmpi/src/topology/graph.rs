@@ -8,7 +8,7 @@ use crate::error::Result;
 /// A graph in MPI's form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Graph {
-    /// Where each node's neighbours end in the list of edges.
+    /// The end of each node's neighbours in the list of edges.
     index: Vec<c_int>,
     edges: Vec<c_int>,
 }
@@ -29,7 +29,7 @@ impl Graph {
         Ok(Self { index, edges })
     }
 
-    /// Where each node's neighbours end, and the neighbours of all.
+    /// The end of each node's neighbours, and the neighbours of all.
     pub(super) fn lists(&self) -> (&[c_int], &[c_int]) {
         (&self.index, &self.edges)
     }

@@ -17,14 +17,14 @@ use crate::p2p::{self, Data};
 use crate::request::Active;
 use crate::{agree, both_forms, check, mpi, mpi_functions};
 
-/// What an access names at its target.
+/// The place at its target that an access names.
 struct There {
     win: Handle,
     rank: c_int,
     displacement: isize,
     count: i64,
     datatype: Handle,
-    /// Whether it has a request of its own.
+    /// It has a request of its own.
     by_request: bool,
 }
 
@@ -110,8 +110,8 @@ fn get(into: &Data, there: &There) -> Result<Active> {
     found.travel(1, into.bytes(), true)
 }
 
-/// What an accumulation has of the program: the operation and what it combines with the target's
-/// memory, and where to what was there before.
+/// The arguments of an accumulation: the operation and what it combines with the target's memory,
+/// and where to what was there before.
 struct Given {
     op: Handle,
     from: *const c_void,

@@ -12,7 +12,7 @@ use crate::collective::{self, Call, Contribution};
 use crate::error::{Error, Result};
 use crate::{check, mpi, mpi_functions, threads};
 
-/// What ranks tell each other: tags of messages in the context of a window.
+/// The notices that ranks send each other: tags of messages in the context of a window.
 #[derive(Clone, Copy, Debug)]
 pub enum Notice {
     /// The window is open.

@@ -24,7 +24,7 @@ use crate::{agree, both_forms, check, mpi, mpi_functions, p2p, threads};
 /// Segments of a shared window begin on such a boundary, if they need not follow on each other.
 const APART: u64 = 64;
 
-/// What a rank tells the others of its part of a window.
+/// The description of its part of a window that a rank sends to the others.
 #[derive(Clone, Copy, Debug)]
 struct Told {
     process: u32,
@@ -51,7 +51,7 @@ fn word(bytes: &[u8], number: usize) -> u64 {
     u64::from_le_bytes(bytes)
 }
 
-/// What a window is made of.
+/// The arguments of all functions that make windows.
 #[derive(Debug)]
 struct Parts {
     comm: Rc<Comm>,
@@ -59,7 +59,7 @@ struct Parts {
     info: Handle,
 }
 
-/// Where the segments of a shared window begin, and their size in all.
+/// The offsets of the segments of a shared window, and their size in all.
 fn segments(sizes: &[Told], apart: bool) -> (Vec<u64>, u64) {
     let mut end: u64 = 0;
     let starts = sizes.iter().map(|told| {

@@ -9,7 +9,7 @@ use rank_ipc::Ticket;
 use crate::abi;
 use crate::error::{Error, Result};
 
-/// How a rank may access the memory of others.
+/// The way in which a rank may access the memory of others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Access {
     /// Not at all.
@@ -41,9 +41,9 @@ pub struct Exposure {
 /// The epochs of a window.
 #[derive(Debug, Default)]
 pub struct Epoch {
-    /// As an origin.
+    /// The epoch of this rank as an origin.
     pub access: Access,
-    /// As a target.
+    /// The epoch of this rank as a target.
     pub exposure: Option<Exposure>,
 }
 
@@ -117,7 +117,7 @@ impl Epoch {
         if fits { Ok(()) } else { out_of_order("no epoch is open for this rank") }
     }
 
-    /// Whether the targets of accesses take no part in them: they, and others, may look at any time
+    /// True if the targets of accesses take no part in them: they, and others, may look at any time
     /// for what these have done.
     pub const fn is_passive(&self) -> bool {
         matches!(self.access, Access::Locks(_) | Access::All(_))

@@ -1,4 +1,4 @@
-//! What a program asks of a window.
+//! The functions by which a program queries a window.
 
 use std::ffi::{c_char, c_int};
 
@@ -18,7 +18,7 @@ const HINTS: [(&[u8], &[u8]); 6] = [
     (b"alloc_shared_noncontig", b"false"),
 ];
 
-/// What the program says of the hints, or else what holds.
+/// The hints that the program gave, or else their defaults.
 pub fn hints(given: Handle, flavor: c_int) -> Result<Info> {
     let given = mpi().info_or_none(given)?;
     let mut known = Info::default();

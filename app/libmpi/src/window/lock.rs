@@ -1,8 +1,8 @@
-//! Who holds the locks of a window, in memory that all its ranks share.
+//! The locks of a window, in memory that all its ranks share.
 //!
 //! Of each target: who holds it, and the queue of those who wait, from first to last. Each who
 //! waits has a place in the queue of its own, as threads of a rank may wait for several targets.
-//! Who gives a lock back hands it to those who are next.
+//! A rank that gives a lock back hands it to those who are next.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -97,8 +97,8 @@ impl Locks {
         Ok(granted)
     }
 
-    /// A call that takes locks or gives some back has its turn: the how manieth of all ranks, from
-    /// 1.
+    /// Returns the number, from 1, of a call that takes locks or gives some back, among those of
+    /// all ranks.
     pub fn turn(self) -> Result<u64> {
         Ok(self.word(1)?.fetch_add(1, Ordering::Relaxed) + 1)
     }
@@ -108,7 +108,7 @@ impl Locks {
         Ok(self.word(0)?.fetch_add(1, Ordering::AcqRel) + 1 == u64::from(self.ranks))
     }
 
-    /// Where they are.
+    /// The place of the locks in the memory that all ranks share.
     pub const fn place(self) -> Offset {
         self.place
     }

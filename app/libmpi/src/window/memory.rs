@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::p2p::Data;
 use crate::state::mpi;
 
-/// What a rank exposes.
+/// The memory that a rank exposes.
 #[derive(Debug)]
 pub struct Exposed {
     place: Where,
@@ -21,7 +21,7 @@ pub struct Exposed {
     pub unit: i64,
 }
 
-/// Whose memory it is.
+/// The rank and the process that memory belongs to.
 #[derive(Clone, Copy, Debug)]
 pub struct Owner {
     /// The rank, by its number in the world.
@@ -35,14 +35,14 @@ impl Owner {
         self.process == std::process::id()
     }
 
-    /// Where a byte lies in this process, if that is its own.
+    /// The address of a byte in this process, if that is its owner's.
     fn place(self, address: usize) -> *mut u8 {
         let port = mpi().port.get().zip(self.rank);
         port.map_or(address, |(port, rank)| port.address_of(rank, address)) as *mut u8
     }
 }
 
-/// Where memory is.
+/// The location of memory.
 #[derive(Debug)]
 enum Where {
     /// In this process.
@@ -64,12 +64,12 @@ pub struct Part<'a> {
 }
 
 impl Exposed {
-    /// So many bytes of this process.
+    /// Memory of `size` bytes of this process.
     pub fn here(address: *mut u8, size: u64, unit: i64) -> Self {
         Self { place: Where::Here(address), size, unit }
     }
 
-    /// So many bytes of a rank that has had them for a while.
+    /// Memory of `size` bytes of a rank that has had them for a while.
     pub fn of(owner: Owner, address: u64, size: u64, unit: i64) -> Self {
         if owner.is_here() {
             return Self::here(owner.place(address as usize), size, unit);
@@ -96,7 +96,8 @@ impl Exposed {
         }
     }
 
-    /// What an access names: `displacement` units behind the beginning, so many of a datatype.
+    /// The part of the memory that an access names: `displacement` units behind the beginning, so
+    /// many of a datatype.
     pub fn part(&self, displacement: isize, data: Data) -> Result<Part<'_>> {
         let dynamic = matches!(self.place, Where::Anywhere { .. });
         check!(displacement >= 0 || dynamic, ERR_DISP, "displacement {displacement}");

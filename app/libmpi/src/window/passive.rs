@@ -41,7 +41,7 @@ impl Window {
         Ok(())
     }
 
-    /// What others do to the locks before has happened.
+    /// Lets everything happen first that others do to the locks before this moment.
     fn turn(&self) -> Result {
         agree::settle();
         mpi().turn.set(self.locks.turn()?);

@@ -1,9 +1,9 @@
-//! What may follow on what (MPI 4.1, sections 12.5 and 12.5.6).
+//! Tests of the order in which calls may follow each other (MPI 4.1, sections 12.5 and 12.5.6).
 
 use super::epoch::{Access, Epoch};
 use crate::abi;
 
-/// Whether calls are in order, each after those before it.
+/// Tells of each call whether it is in order after those before it.
 fn in_order(calls: &[fn(&mut Epoch) -> crate::Result]) -> Vec<bool> {
     let mut epoch = Epoch::default();
     calls.iter().map(|call| call(&mut epoch).is_ok()).collect()

@@ -14,7 +14,7 @@ use recorder::{launch, tail};
 
 /// An MPI library that is installed.
 pub struct Mpi {
-    /// Which.
+    /// The library that they are compiled for.
     pub kind: launch::Mpi,
     suffix: &'static str,
     launcher: OsString,

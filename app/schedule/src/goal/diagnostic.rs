@@ -1,4 +1,4 @@
-//! What is wrong with a text, and where.
+//! Descriptions of mistakes in a text, with their places.
 
 use std::fmt::{self, Display, Write};
 

@@ -1,4 +1,4 @@
-//! Where operations stand in a text: an image does not keep it.
+//! The places of operations in a text: an image does not keep it.
 
 use super::diagnostic::{Mark, Mistakes, line_at};
 use super::parse::{Label, Sink, parse};

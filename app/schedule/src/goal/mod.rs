@@ -7,7 +7,7 @@
 //! Text is read more liberally than by `LogGOPSim`: indentation, comments behind statements,
 //! several statements on a line, references to labels that follow, ranks in any order, and lists of
 //! labels behind `requires`. Numbers out of range are errors, where `LogGOPSim` truncates them.
-//! What is written, text or binary, `LogGOPSim` reads.
+//! `LogGOPSim` reads what is written here, text or binary.
 //!
 //! Source: T. Hoefler, C. Siebert, A. Lumsdaine, "Group Operation Assembly Language – A Flexible
 //! Way to Express Collective Communication", ICPP 2009, and the files that `LogGOPSim`'s `txt2bin`

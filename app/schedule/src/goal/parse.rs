@@ -90,13 +90,13 @@ struct Parser<'a, 's, S> {
     mistakes: Mistakes<'a>,
     sink: &'s mut S,
     ranks: Option<u32>,
-    /// Whether there is a block, or something that looks like one.
+    /// There is a block, or something that looks like one.
     has_block: bool,
     /// Ranks named before their number is known.
     early: Vec<(Mark, usize, u32)>,
 }
 
-/// Whether a block goes on after a statement.
+/// The way in which a block goes on after a statement.
 #[derive(PartialEq, Eq)]
 enum Next {
     Statement,

@@ -1,6 +1,6 @@
 //! Validation of the binary form, in one pass over the file.
 //!
-//! What passes is exactly what [`super::write_binary`] would write for the same program, except
+//! Exactly those images pass that [`super::write_binary`] would write for the same program, except
 //! that the header may name a higher CPU or interface than the operations use.
 
 use super::format::{

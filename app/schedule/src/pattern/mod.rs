@@ -129,7 +129,7 @@ impl Pattern {
         Ok(Self { ranks, roles, shape })
     }
 
-    /// The same with ranks in place of roles.
+    /// Converts roles to ranks.
     #[inline]
     fn of_ranks(&self, mut next: Follow) -> Follow {
         if let Follow::One(_, op) = &mut next

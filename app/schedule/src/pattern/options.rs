@@ -1,4 +1,4 @@
-//! What a pattern can be told, and what can be wrong with it.
+//! The options of a pattern, and mistakes in them.
 
 use units::nearest;
 

@@ -1,4 +1,4 @@
-//! Which rank plays which role of a pattern.
+//! The assignment of a pattern's roles to ranks.
 
 use super::random::{Permutation, draw};
 

@@ -1,4 +1,4 @@
-//! What a pattern is made of, in terms of roles.
+//! The shape of a pattern, in terms of roles.
 
 use crate::{Follow, Kind, Op, Run};
 

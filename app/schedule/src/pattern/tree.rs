@@ -10,7 +10,8 @@ pub struct BinomialBcast {
     pub size: u64,
 }
 
-/// The same tree upwards: a role sends to its parent after the receives from all its children.
+/// The tree of a broadcast upwards: a role sends to its parent after the receives from all its
+/// children.
 #[derive(Clone, Debug)]
 pub struct BinomialReduce {
     pub ranks: u32,

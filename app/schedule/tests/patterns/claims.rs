@@ -1,4 +1,4 @@
-//! Which patterns claim receives, and that the answers hold for any number of ranks.
+//! Tests which patterns claim receives, and that the answers hold for any number of ranks.
 
 use crate::graph::build;
 use schedule::pattern::{Error, Options, Pattern};

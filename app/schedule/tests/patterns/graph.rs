@@ -11,7 +11,8 @@ pub struct Graph {
     pub requires: Vec<Vec<Vec<u32>>>,
 }
 
-/// Which rank goes on if several can. The operations of one rank start as they become ready.
+/// Decides which rank goes on if several can. The operations of one rank start as they become
+/// ready.
 #[derive(Clone, Copy, Debug)]
 pub enum Order {
     LowestRank,
@@ -136,7 +137,7 @@ impl Graph {
     }
 }
 
-/// What each operation of a rank requires, from what each says depends on it.
+/// The requirements of each operation of a rank, from what each says depends on it.
 fn requirements(program: &impl Program, rank: u32) -> Vec<Vec<u32>> {
     let count = program.ops(rank);
     let mut requires = vec![Vec::new(); count as usize];
@@ -164,9 +165,9 @@ pub struct Runner<'a, P> {
     posted: BTreeMap<(u32, u32), VecDeque<u32>>,
     memory: Vec<u64>,
     done: BTreeSet<(u32, u32)>,
-    /// Whether a send completes only when it is matched.
+    /// A send completes only when it is matched.
     synchronous: bool,
-    /// Whether a message must have the size of the receive that it matches.
+    /// A message must have the size of the receive that it matches.
     sized: bool,
 }
 

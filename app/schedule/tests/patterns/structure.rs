@@ -1,4 +1,4 @@
-//! What holds for every pattern, any number of ranks and any size.
+//! Properties that hold for every pattern, any number of ranks and any size.
 
 use crate::graph::{Graph, Order, Runner, build, variants};
 use schedule::Program;
@@ -23,7 +23,7 @@ fn every_pattern_is_consistent_and_runs_to_its_end() {
     }
 }
 
-/// Whether messages between two ranks keep their order, or have the same size, however late a rank
+/// True if messages between two ranks keep their order, or have the same size, however late a rank
 /// is. In Rabenseifner's allreduce as Schedgen has it, an allgather's send waits for the receive
 /// before it but not for the sends before it, and a reduce-scatter's send can be overtaken; the two
 /// differ in size if the vector cannot be halved evenly.

@@ -1,4 +1,5 @@
-//! What needs the messages of all ranks: for whom a call waited, and which messages a window cuts.
+//! The part of compilation that needs the messages of all ranks: for whom a call waited, and which
+//! messages a window cuts.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! What a rank does between two calls, where its trace tells amounts: computation and sleep.
+//! Compiles what a rank does between two calls, if its trace tells amounts: computation and sleep.
 
 use schedule::Edge;
 

@@ -28,16 +28,16 @@ const NUMBERED: u32 = 1 << 24;
 pub enum Purpose {
     /// The program's own, with a tag.
     Tag(i64),
-    /// A collective: the how manieth of its communicator.
+    /// A collective, by its number in its communicator.
     Collective(i64),
     /// One of several messages between two ranks in a collective: numbers of the collective and of
     /// the message.
     Step(i64, u32),
-    /// A one-sided operation, on its way to the target: the how manieth of the rank.
+    /// A one-sided operation on its way to the target, by its number in the rank.
     Remote(u32),
     /// The answer of the target.
     Answer(u32),
-    /// The answer to a synchronous send: the how manieth of the rank.
+    /// The answer to a synchronous send, by its number in the rank.
     Met(u32),
     /// The beginning of an epoch of a window: from `MPI_Win_post` to `MPI_Win_start`.
     Posted(i64),

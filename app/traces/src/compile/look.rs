@@ -1,4 +1,4 @@
-//! What calls cost, and looks at what others have done.
+//! Compiles the costs of calls, and looks at what others have done.
 
 use calls::{Class, polling};
 

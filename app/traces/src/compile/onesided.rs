@@ -46,7 +46,7 @@ pub struct Exposure {
     started: Vec<i64>,
     /// Receives of what those tell to which it was opened, since it was asked for them.
     notices: Option<Vec<u32>>,
-    /// Locks that are held, by target: the how manieth of the rank.
+    /// Locks that are held, by target: the number of each among the rank's.
     held: FxHashMap<i64, usize>,
 }
 

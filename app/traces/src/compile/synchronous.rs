@@ -1,9 +1,9 @@
 //! Synchronous sends: their receives answer them, and they end with the answer, as live ranks have
 //! it.
 //!
-//! Which receive a message meets shows when all ranks are compiled: those of one pair with one tag
-//! do not overtake each other. That takes a list of all messages, and operations that stay open; so
-//! traces are compiled once more when a synchronous send is found.
+//! The receive that a message meets shows when all ranks are compiled: those of one pair with one
+//! tag do not overtake each other. That takes a list of all messages, and operations that stay
+//! open; so traces are compiled once more when a synchronous send is found.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use schedule::{Edge, Kind, Op};

@@ -66,7 +66,8 @@ pub fn program(calls: Vec<Call>, end: u64) -> Vec<Call> {
     all
 }
 
-/// When each rank ends, in microseconds, if a message takes 1 us and nothing else anything.
+/// The time when each rank ends, in microseconds, if a message takes 1 us and nothing else
+/// anything.
 pub fn finish(traces: &Traces, options: &Options) -> Vec<u64> {
     let zero = TimePerByte::ZERO;
     let costs = Costs {

@@ -1,4 +1,4 @@
-//! What is wrong with a platform, and where.
+//! Tests of messages about mistakes in a platform, with their places.
 
 use platform::Platform;
 

@@ -40,9 +40,9 @@ proptest! {
         prop_assert_eq!(links.len(), hops as usize);
     }
 
-    /// As many links up as down: the level of the lowest switch that is above both hosts, whose
-    /// numbers written in the children of each level agree from there on. Without limiters all
-    /// links are cables.
+    /// A way has as many links up as down: the level of the lowest switch that is above both hosts,
+    /// whose numbers written in the children of each level agree from there on. Without limiters
+    /// all links are cables.
     #[test]
     fn tree_routes_turn_at_the_lowest_common_switch(
         levels in prop::collection::vec((1_u32..5, 1_u32..4, 1_u32..4), 1..4),

@@ -28,7 +28,7 @@ pub(super) struct Draft {
 struct Entry {
     name: String,
     host: bool,
-    /// As many ports as cables need, if none.
+    /// The number of ports; as many as cables need, if none.
     ports: Option<u32>,
     place: Place,
 }

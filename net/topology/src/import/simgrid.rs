@@ -294,7 +294,7 @@ fn tip(name: &str, place: Place) -> Tip {
     Tip { name: name.to_owned(), port: None, place }
 }
 
-/// How a generated cluster is written here.
+/// The notation here of a generated cluster.
 fn equivalent(kind: &str, parameters: &str) -> String {
     match kind {
         "TORUS" => format!("torus:dims={}", parameters.replace(',', "x")),

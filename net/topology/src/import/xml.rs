@@ -22,7 +22,7 @@ pub type Place = (usize, usize);
 pub struct Element {
     /// Its name.
     pub name: String,
-    /// Where it begins.
+    /// The place of its beginning.
     pub place: Place,
     /// Its attributes in the order of the file, each name once.
     pub attributes: Vec<Attribute>,
@@ -35,7 +35,7 @@ pub struct Attribute {
     pub name: String,
     /// Its value, entities resolved.
     pub value: String,
-    /// Where its name begins.
+    /// The place of its name.
     pub place: Place,
 }
 
@@ -51,7 +51,7 @@ impl Element {
     }
 }
 
-/// What a reader is told of.
+/// A part of the text that a reader is told of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Part {
     /// An element begins.

@@ -47,12 +47,12 @@ pub const ALGORITHMS: [(&str, Algorithm); 8] = [
     ("valiant", Algorithm::Valiant),
 ];
 
-/// How packets are to be routed, written `NAME` or `NAME:lanes=1`.
+/// The routing of packets, written `NAME` or `NAME:lanes=1`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Routing {
     /// The algorithm.
     pub algorithm: Algorithm,
-    /// Whether packets stay on one lane, whether or not that can deadlock.
+    /// Packets stay on one lane, even if that can deadlock.
     pub single_lane: bool,
 }
 
@@ -88,7 +88,8 @@ impl Algorithm {
         ALGORITHMS.iter().find(|entry| entry.1 == self).map_or("", |entry| entry.0)
     }
 
-    /// What suits a topology: free of deadlock, and along shortest ways where all links work.
+    /// The algorithm that suits a topology: free of deadlock, and along shortest ways where all
+    /// links work.
     pub fn usual(topology: &Topology) -> Self {
         match &topology.shape {
             Shape::Tree(_) => Self::DModK,

@@ -52,9 +52,9 @@ pub struct Analysis {
 /// A part of the destinations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
-    /// How many were looked at.
+    /// Number of destinations that were looked at.
     pub destinations: u32,
-    /// How many there are.
+    /// Number of destinations that there are.
     pub of: u32,
 }
 
@@ -143,7 +143,7 @@ struct Dependencies<'a> {
     first: Vec<u32>,
     /// Sets of ports at the far switch.
     sets: Vec<u64>,
-    /// Whether some way takes a channel.
+    /// Tells of each channel if some way takes it.
     used: Vec<bool>,
     /// The last destination that each switch was seen for.
     seen: Vec<u32>,

@@ -2,7 +2,7 @@
 
 use crate::{Graph, Shape};
 
-/// How a packet's lane follows from its input, its output and its lane so far.
+/// The rule by which a packet's lane follows from its input, its output and its lane so far.
 #[derive(Clone, Debug)]
 pub(super) enum Lanes {
     /// One lane.
@@ -19,14 +19,14 @@ pub(super) enum Lanes {
     Grid { count: u8 },
 }
 
-/// What is at the far end of each port of each switch.
+/// The kind of the far end of each port of each switch.
 #[derive(Clone, Debug)]
 pub(super) struct Classes {
     first: Vec<u32>,
     classes: Vec<Class>,
 }
 
-/// What is at the far end of a port.
+/// The kind of the far end of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
     Host,

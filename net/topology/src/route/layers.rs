@@ -107,7 +107,7 @@ impl<'a> Layers<'a> {
         (port != super::NOWHERE).then(|| (channel, self.channels[channel as usize].to))
     }
 
-    /// What a packet from a switch depends on at the next one, unless it has arrived there.
+    /// The dependency of a packet from a switch at the next one, unless it has arrived there.
     fn dependency(&self, switch: u32, home: u32) -> Option<Dependency> {
         let (from, next) = self.step(switch, home)?;
         let to = self.step(next, home)?.0;
@@ -144,7 +144,7 @@ impl<'a> Layers<'a> {
         (0..most).map(|lane| 1 << lane).find(fits)
     }
 
-    /// Whether a lane has a dependency, or can have it without a cycle.
+    /// True if a lane has a dependency, or can have it without a cycle.
     fn admit(&mut self, (place, to, from): Dependency, lane: Lanes) -> bool {
         let place = place as usize;
         if self.present[place] & lane == 0 && self.closing[place] & lane == 0 {
@@ -155,7 +155,7 @@ impl<'a> Layers<'a> {
         self.present[place] & lane != 0
     }
 
-    /// Whether the dependencies of a lane lead from one channel to another.
+    /// True if the dependencies of a lane lead from one channel to another.
     fn leads(&mut self, from: u32, to: u32, lane: Lanes) -> bool {
         self.searches += 1;
         self.seen[from as usize] = self.searches;

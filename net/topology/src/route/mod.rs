@@ -1,4 +1,4 @@
-//! Where a packet goes next.
+//! The routes of packets.
 //!
 //! A route set answers at every switch, from what the packet carries, with an output port and a
 //! virtual lane. Ports come from forwarding tables or from a formula of the topology's family,
@@ -40,7 +40,7 @@ pub struct Hop {
     pub lane: u8,
 }
 
-/// What a packet carries for its routing.
+/// The fields of a packet that its routing needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Header {
     /// Host that sends it.
@@ -49,7 +49,7 @@ pub struct Header {
     pub destination: u32,
     /// Service level.
     pub level: u8,
-    /// What was chosen at the source; 0 is the route of the table.
+    /// The choice made at the source; 0 is the route of the table.
     pub choice: u32,
 }
 
@@ -69,7 +69,8 @@ pub struct Routes {
     levels: u8,
 }
 
-/// Where hosts have several ports: the first of each host in a list of working ports and switches.
+/// The exits of hosts that have several ports: the first of each host in a list of working ports
+/// and switches.
 #[derive(Clone, Debug)]
 struct Exits {
     first: Vec<u32>,
@@ -97,7 +98,7 @@ impl Routes {
         Self::new(graph, Next::Hosts { ports, hosts, climbs: false }, Lanes::Single)
     }
 
-    /// The same routes for a number of service levels, each with lanes of its own.
+    /// Copies the routes for a number of service levels, each with lanes of its own.
     #[must_use]
     pub fn with_levels(self, levels: u8) -> Self {
         Self { levels: levels.max(1), ..self }
@@ -151,8 +152,8 @@ impl Routes {
         0
     }
 
-    /// What the source chooses for a packet, given a random number; 0 where there is nothing to
-    /// choose.
+    /// The choice that the source makes for a packet, given a random number; 0 if there is nothing
+    /// to choose.
     #[inline]
     pub fn choose(&self, source: u32, destination: u32, random: u64) -> u32 {
         self.next.choose(source, destination, random)

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{End, Graph};
 
-/// How the output port is found.
+/// The rule by which the output port is found.
 #[derive(Clone, Debug)]
 pub(super) enum Next {
     /// A table by switch and destination host; `climbs` if all ways go up and then down in an order
@@ -31,7 +31,7 @@ pub(super) struct Switches {
     pub via: Via,
 }
 
-/// How the port towards another switch is found.
+/// The rule by which the port towards another switch is found.
 #[derive(Clone, Debug)]
 pub(super) enum Ways {
     /// In a table by switch and target.
@@ -47,11 +47,12 @@ pub(super) enum Ways {
 pub(super) enum Homes {
     /// By host; without a link an impossible switch.
     Table(Vec<(u32, u16)>),
-    /// The same number of hosts on each switch, in order, at the first ports.
+    /// An equal number of hosts on each switch, in order, at the first ports.
     Even(u32),
 }
 
-/// Where a source may choose that its packet passes by (Valiant, "A scheme for fast parallel communication", 1982).
+/// The place that a source may choose for its packet to pass by (Valiant, "A scheme for fast
+/// parallel communication", 1982).
 #[derive(Clone, Debug)]
 pub(super) enum Via {
     /// Nothing.
@@ -91,7 +92,7 @@ impl Next {
         (port, lanes.after(switch, input, port))
     }
 
-    /// Whether the ways follow from the family of an intact topology, so that all hosts have one.
+    /// True if the ways follow from the family of an intact topology, so that all hosts have one.
     pub const fn is_formula(&self) -> bool {
         match self {
             Self::Tree(_) | Self::Grid(_) => true,
@@ -100,7 +101,7 @@ impl Next {
         }
     }
 
-    /// Whether there is a way from a switch to a host.
+    /// True if there is a way from a switch to a host.
     pub fn knows(&self, switch: u32, destination: u32) -> bool {
         match self {
             Self::Hosts { ports, hosts, .. } => {
@@ -302,7 +303,7 @@ impl Switches {
         Some((port, phase + lane))
     }
 
-    /// Whether a switch lies on the way from one switch to another: O(length of that way).
+    /// True if a switch lies on the way from one switch to another: O(length of that way).
     fn is_between(&self, ends: &Ends, switch: u32, (from, to): (u32, u32)) -> bool {
         let mut here = from;
         while here != switch && here != to {

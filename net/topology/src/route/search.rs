@@ -2,7 +2,7 @@
 
 use crate::{Graph, Shape};
 
-/// How far: no way.
+/// The distance if there is no way.
 const FAR: u32 = u32::MAX;
 
 /// The switches of a graph with their working links among each other, and what order they have.
@@ -56,8 +56,8 @@ impl<'a> Search<'a> {
         search
     }
 
-    /// How near each switch is to its root, the best connected switch of its part; the root is
-    /// highest.
+    /// The depth of each switch, which is its nearness to its root, the best connected switch of
+    /// its part; the root is highest.
     fn depths(&mut self) -> Vec<u32> {
         let mut by_degree: Vec<u32> = (0..self.graph.switches()).collect();
         by_degree.sort_by_key(|&switch| std::cmp::Reverse(self.near(switch).len()));
@@ -73,7 +73,7 @@ impl<'a> Search<'a> {
         rank
     }
 
-    /// Whether ways go up and then down.
+    /// True if ways go up and then down.
     pub const fn climbs(&self) -> bool {
         self.order.is_some()
     }

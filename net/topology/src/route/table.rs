@@ -118,7 +118,7 @@ impl<'a> Balance<'a> {
         }
     }
 
-    /// What a way costs, with its port, its first link and the far end of that.
+    /// The cost of a way, with its port, its first link and the far end of that.
     fn way(&self, switch: u32, port: u16) -> Option<(u64, u16, u32, u32)> {
         let device = self.graph.hosts() + switch;
         let to = self.graph.peer(device, port)?.device - self.graph.hosts();
@@ -165,12 +165,12 @@ pub(super) fn by_host(
     Ok(Next::Hosts { ports, hosts, climbs: search.climbs() })
 }
 
-/// Which one of several shortest ways is taken.
+/// The rule that selects one of several shortest ways.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ties {
-    /// That with the fewest routes so far.
+    /// The way with the fewest routes so far.
     Balanced,
-    /// That by the lowest port: in grids close to dimension order, which makes for few cycles.
+    /// The way by the lowest port: in grids close to dimension order, which makes for few cycles.
     LowestPort,
 }
 

@@ -6,7 +6,7 @@
 use super::Header;
 use crate::shape::Tree;
 
-/// What decides the way up.
+/// The number that decides the way up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
     /// The destination: d-mod-k.
@@ -80,7 +80,7 @@ impl Formula {
         }
     }
 
-    /// How many ways a source can choose from.
+    /// The number of ways that a source can choose from.
     pub fn choices(&self) -> Option<u32> {
         (self.key == Key::Choice).then_some(self.choices)
     }

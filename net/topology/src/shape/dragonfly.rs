@@ -11,7 +11,7 @@
 use super::{LIMIT, Plan, Shape, Topology, product};
 use crate::{Fault, Faults};
 
-/// Which slot of a group leads to which other group.
+/// The rule that tells which slot of a group leads to which other group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrangement {
     /// Slot k leads to group k, or k+1 from group k on.
@@ -33,7 +33,7 @@ pub struct Dragonfly {
     pub global: u32,
     /// Number of groups, g.
     pub groups: u32,
-    /// How global links are arranged.
+    /// The arrangement of global links.
     pub arrangement: Arrangement,
 }
 

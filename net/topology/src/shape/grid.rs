@@ -12,7 +12,7 @@
 use super::{LIMIT, Plan, Shape, Topology, product};
 use crate::{Fault, Faults};
 
-/// How the switches of a line are joined.
+/// The kind of grid, which tells how the switches of a line are joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// With the neighbours.
@@ -26,7 +26,7 @@ pub enum Kind {
 /// Switches on a grid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grid {
-    /// How a line is joined.
+    /// The kind of grid.
     pub kind: Kind,
     /// Switches per dimension.
     pub extents: Vec<u32>,
@@ -48,7 +48,7 @@ impl Grid {
         }
     }
 
-    /// Whether the last switch of a line is joined with the first.
+    /// True if the last switch of a line is joined with the first.
     pub fn wraps(&self, dimension: usize) -> bool {
         self.kind == Kind::Torus && self.extents[dimension] > 2
     }

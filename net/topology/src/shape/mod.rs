@@ -1,4 +1,4 @@
-//! What is known of a graph beyond its links: the family it was generated from.
+//! The shape of a graph, besides its links: the family it was generated from.
 
 mod dragonfly;
 mod grid;
@@ -27,7 +27,7 @@ pub struct Topology {
 }
 
 impl Topology {
-    /// Whether all links work.
+    /// True if all links work.
     pub fn is_intact(&self) -> bool {
         self.graph.links().iter().all(|link| link.up)
     }

@@ -12,7 +12,7 @@ pub struct Entry {
     pub name: &'static str,
     /// Its keys.
     pub keys: &'static [&'static str],
-    /// What it is.
+    /// A description of the family.
     pub about: &'static str,
     build: fn(&mut Keys) -> Option<Result<Topology, Faults>>,
 }

@@ -213,7 +213,7 @@ fn tables_around_failures() {
     assert!(faults.contains("1:12: port 2 of `s`, towards `c`, leads nowhere"), "{faults}");
 }
 
-/// What is said of a mistake, and where it is: counted by hand.
+/// Checks the text and the place of messages about mistakes, which were counted by hand.
 fn check<T>(
     read: impl Fn(&str) -> Result<T, Faults>,
     sound: &str,

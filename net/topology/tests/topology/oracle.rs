@@ -7,7 +7,8 @@ use topology::{
 
 use crate::common::{distances, in_service, lengths};
 
-/// What every channel between switches depends on; a channel is numbered by device, port and lane.
+/// The dependencies of every channel between switches; a channel is numbered by device, port and
+/// lane.
 struct Naive {
     first: Vec<usize>,
     lanes: usize,
@@ -247,8 +248,8 @@ fn large_grids() {
     }
 }
 
-/// Where a lane per link would take more than the 15 lanes of InfiniBand, ways have as few lanes as
-/// stay without a cycle: rings need two; the ways along a chain need one, those of both halves by
+/// Ways have as few lanes as stay without a cycle, if a lane per link would take more than the 15
+/// lanes of InfiniBand: rings need two; the ways along a chain need one, those of both halves by
 /// way of somewhere one each.
 #[test]
 fn lanes_of_long_ways() {

@@ -1,4 +1,4 @@
-//! What the user writes.
+//! Tests of the words that the user writes.
 
 use topology::{Failure, Routing, parse};
 

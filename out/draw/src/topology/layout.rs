@@ -62,7 +62,7 @@ pub fn places(topology: &Topology) -> Places {
     places
 }
 
-/// How far a link of a grid bends, so that it does not run behind the switches between its ends:
+/// The bend of a link of a grid, so that it does not run behind the switches between its ends:
 /// wrap-around links, and those of complete lines that pass over others.
 pub fn bend(topology: &Topology, link: &Link) -> f64 {
     let Shape::Grid(grid) = &topology.shape else { return 0.0 };

@@ -7,7 +7,7 @@ use units::nearest;
 
 use crate::{arguments::Arguments, exit::complain};
 
-/// What an option of another `mpirun` is here.
+/// The meaning of an option of another `mpirun` here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Means {
     /// An option of ours, which takes the same values.
@@ -82,7 +82,7 @@ const FOREIGN: &[(&str, Means)] = &[
 pub struct Adapted {
     /// The words.
     pub line: Vec<OsString>,
-    /// What has no effect.
+    /// Warnings about options that have no effect.
     pub warnings: Vec<String>,
 }
 
@@ -261,12 +261,12 @@ fn find<'a>(command: &'a clap::Command, word: &str) -> Option<&'a clap::Arg> {
     (!slip).then_some(found)
 }
 
-/// What an option is called behind two dashes.
+/// The names of an option behind two dashes.
 fn longs(argument: &clap::Arg) -> impl Iterator<Item = &str> {
     argument.get_long().into_iter().chain(argument.get_visible_aliases().into_iter().flatten())
 }
 
-/// Whether the value of an option of ours is the next word.
+/// True if the value of an option of ours is the next word.
 fn takes_next(command: &clap::Command, word: &str) -> bool {
     let apart =
         if word.starts_with("--") { !word.contains('=') } else { word.chars().count() == 2 };

@@ -1,4 +1,4 @@
-//! Which hosts ranks are on, as `mpirun`s are told it: as keys of the table `[placement]`.
+//! The hosts of ranks, as `mpirun`s are told them: as keys of the table `[placement]`.
 
 use std::path::Path;
 
@@ -36,7 +36,8 @@ pub fn keys(arguments: &Mpirun) -> Result<Keys, Ending> {
     Ok(keys)
 }
 
-/// What `--map-by` says. Cores of each rank (`:PE=2`) have no meaning here, and are refused.
+/// The settings that a value of `--map-by` stands for. Cores of each rank (`:PE=2`) have no meaning
+/// here, and are refused.
 fn mapped(how: &str) -> Result<Keys, String> {
     let said = || format!("--map-by {how}");
     let kind = |kind: &str| Ok(vec![("placement.kind", kind.to_owned(), said())]);

@@ -12,14 +12,14 @@ use std::{
     process::{Command, Stdio},
 };
 
-/// What a command left behind.
+/// The outcome of a command.
 #[derive(Debug)]
 pub struct Ended {
     /// Its exit code.
     pub code: i32,
-    /// What it wrote to standard output.
+    /// The text that it wrote to standard output.
     pub stdout: String,
-    /// What it wrote to standard error.
+    /// The text that it wrote to standard error.
     pub stderr: String,
 }
 

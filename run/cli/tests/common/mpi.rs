@@ -58,7 +58,7 @@ pub fn compiled(name: &str) -> PathBuf {
     made
 }
 
-/// What a command left behind.
+/// The outcome of a command.
 pub fn ended(output: &Output) -> Ended {
     Ended {
         code: output.status.code().unwrap_or(-1),

@@ -1,4 +1,4 @@
-//! How the computation of live programs counts.
+//! Tests of how the computation of live programs counts.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -43,7 +43,7 @@ fn computation_shows_in_wtime() {
     }
 }
 
-/// What a rank asks the library alone does not take the time that the processor's clock takes to
+/// A call that the library answers alone does not take the time that the processor's clock takes to
 /// read.
 #[test]
 fn local_calls_leave_the_clock_alone() {
@@ -96,7 +96,7 @@ fn measured_computation_is_replayed() {
     }
 }
 
-/// What does not fit the program is said, with its place.
+/// A table that does not fit the program is refused, with its place.
 #[test]
 fn tables_that_do_not_fit() {
     let program = compiled("regions");

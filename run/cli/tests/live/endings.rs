@@ -1,11 +1,11 @@
-//! How programs end: what they say last counts, and a limit of time ends them.
+//! The ends of programs: what they say last counts, and a limit of time ends them.
 
 use std::time::{Duration, Instant};
 
 use crate::common::mpi::{compiled, mpirun, mpirun_as_it_computes};
 
-/// What a program with sessions only does between its last exchange and its end: a message arrives,
-/// whatever its mode and size, and computation takes time.
+/// A program with sessions only communicates and computes between its last exchange and its end: a
+/// message arrives, whatever its mode and size, and computation takes time.
 #[test]
 fn the_last_words_of_a_session() {
     let program = compiled("last_words");

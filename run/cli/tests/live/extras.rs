@@ -1,5 +1,5 @@
-//! What programs can have beyond MPI: sampled blocks, memory that ranks share, simulated clocks of
-//! the system.
+//! Extensions that programs can use beyond MPI: sampled blocks, memory that ranks share, simulated
+//! clocks of the system.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -64,7 +64,7 @@ fn counted_messages() {
     }
 }
 
-/// Who looks at the clock until it is time comes to an end before long.
+/// A program that looks at the clock until it is time comes to an end before long.
 #[test]
 fn looks_at_the_clock() {
     let program = compiled("waits_for_a_time");
@@ -316,8 +316,8 @@ fn order_of_ranks_at_the_same_time() {
     }
 }
 
-/// What ranks look at and change, they do when their time has come, and not when their code runs:
-/// at which others are as far.
+/// Ranks look at and change shared state when their time has come, and not when their code runs: at
+/// which others are as far.
 #[test]
 fn moments_of_ranks() {
     let program = compiled("moments");

@@ -31,7 +31,8 @@ fn a_manifest_says_how_ranks_are_held() {
     assert!(threads.contains("live.in-process = true runs on one thread"), "{threads}");
 }
 
-/// What ran is run again, or it is said that it has changed; and the exit code is the program's.
+/// A manifest runs its program again, or says that it has changed; and the exit code is the
+/// program's.
 #[test]
 fn a_manifest_runs_its_program() {
     let (program, folder) = (compiled("manners"), Folder::new("ends"));

@@ -17,7 +17,7 @@ fn kernels_verify_themselves() {
     verify("kernels", &kernels);
 }
 
-/// What C++ and Fortran have beside the functions of C.
+/// Programs in C++ and Fortran use more than the functions of C, and find their results right.
 #[test]
 fn programs_in_other_languages_verify_themselves() {
     let programs = [
@@ -87,8 +87,8 @@ fn streams_and_ends() {
     }
 }
 
-/// What Fortran has written is in its files at the end, closed or not; ranks have units of their
-/// own.
+/// Files of Fortran hold all that was written to them at the end, closed or not; ranks have units
+/// of their own.
 #[test]
 fn units_of_fortran() {
     let Some(program) = built("languages", ("units.f90", "fort", "gfortran")) else { return };
@@ -124,8 +124,7 @@ fn sections_of_arrays() {
     is_right(&program);
 }
 
-/// What MPICH's modules have beside the functions of MPI is in our libraries, and nothing is
-/// missing.
+/// Our libraries have all that MPICH's modules have beside the functions of MPI.
 #[test]
 fn modules_of_mpich() {
     let Some(program) = compiled_by_mpich("of_mpich") else { return };

@@ -41,7 +41,7 @@ fn says(options: &str, program: &Path, line: &str) {
     }
 }
 
-/// What is loaded before a program is there beside our own libraries.
+/// A library that is loaded before a program is there beside our own libraries.
 #[test]
 fn libraries_before_the_program() {
     let folder = Folder::new("preloaded");

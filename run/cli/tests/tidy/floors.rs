@@ -27,7 +27,7 @@ fn floors(page: &str) -> Floors {
     .collect()
 }
 
-/// What is wrong with an arrow from one crate to another; both as `floor/name`.
+/// The complaint about an arrow from one crate to another, if it is wrong; both as `floor/name`.
 fn wrong_arrow(floors: &Floors, from: &str, to: &str) -> Option<String> {
     let row = |name: &str| floors.iter().position(|row| row.iter().any(|other| other == name));
     let complaint = match (row(from), row(to)) {
@@ -44,7 +44,7 @@ fn wrong_arrow(floors: &Floors, from: &str, to: &str) -> Option<String> {
 pub struct Arrow {
     pub from: String,
     pub to: String,
-    /// Whether only tests, examples or build scripts do.
+    /// True if only tests, examples or build scripts use it.
     pub of_tests: bool,
 }
 

@@ -1,5 +1,5 @@
-//! What holds for the whole tree: who may use whom, how long files and functions are, and what must
-//! not be left in them.
+//! Rules that hold for the whole tree: who may use whom, how long files and functions are, and what
+//! must not be left in them.
 
 mod floors;
 mod models;

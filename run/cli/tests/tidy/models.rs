@@ -25,7 +25,7 @@ const FILES: &[(&str, &str, &str)] = &[
     ("net/topology/src/route/build.rs", "infiniband", "the standard's number of lanes for data"),
 ];
 
-/// Whether a crate may know a model.
+/// True if a crate may know a model.
 fn knows(place: &str, model: &str) -> bool {
     place == "run/experiment"
         || place == format!("net/{model}")

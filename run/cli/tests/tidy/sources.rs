@@ -9,7 +9,8 @@ use crate::{assert_none, root};
 const FILE: usize = 600;
 const FUNCTION: usize = 60;
 
-/// How the comment begins that says why a file (near its top) or a function (above it) is so long.
+/// The beginning of the comment that says why a file (near its top) or a function (above it) is so
+/// long.
 const EXCUSE: &str = "// Long because ";
 
 /// Endings and names of files that people write.
@@ -19,7 +20,7 @@ const NAMES: &[&str] = &["Makefile", "run"];
 /// Folders that are not sources, besides those that cargo and others mark as caches.
 const SKIPPED: &[&str] = &[".git", "target", "node_modules", "corpus", "artifacts", "book"];
 
-/// What must not stay in a source. In pieces, so that this file has none of them.
+/// Texts that must not stay in a source, in pieces, so that this file has none of them.
 const LEFTOVERS: &[&str] = &[
     concat!("TO", "DO"),
     concat!("FIX", "ME"),
@@ -82,7 +83,7 @@ fn long_functions(text: &str) -> Vec<(usize, usize)> {
     long
 }
 
-/// Whether a line of code begins a function, whatever stands before `fn`.
+/// True if a line of code begins a function, whatever stands before `fn`.
 fn begins_function(code: &str) -> bool {
     const BEFORE: &[&str] = &["pub", "const", "async", "unsafe", "extern"];
     let modifier = |word: &&str| {
@@ -92,7 +93,7 @@ fn begins_function(code: &str) -> bool {
     code.split_whitespace().find(|word| !modifier(word)) == Some("fn")
 }
 
-/// Whether the comments and attributes right above hold an excuse.
+/// True if the comments and attributes right above hold an excuse.
 fn excused(above: &[&str]) -> bool {
     let lines = above.iter().rev().map(|line| line.trim_start());
     let mut attached = lines.take_while(|line| line.starts_with("//") || line.starts_with("#["));

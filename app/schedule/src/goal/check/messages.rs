@@ -1,4 +1,4 @@
-//! Which messages and receives can meet.
+//! Finds the messages and receives that can meet.
 //!
 //! A channel is a source, a destination and a tag. The k-th message of a channel is taken to meet
 //! its k-th receive, both in the order of the program; operations that are not ordered by
@@ -315,7 +315,7 @@ impl<'e> Destination<'e> {
     }
 }
 
-/// Whether messages come from one source or several.
+/// The sources of messages: one, or several.
 #[derive(Clone, Copy, Default)]
 struct Senders {
     first: Option<u32>,

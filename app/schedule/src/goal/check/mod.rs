@@ -1,6 +1,6 @@
-//! What is wrong or suspicious in a program, found without running it.
+//! Finds mistakes and suspicious places in a program without running it.
 //!
-//! Whether messages and receives meet is judged by number, without wildcards exactly. With
+//! The check judges by number if messages and receives meet, without wildcards exactly. With
 //! wildcards (a receive from any source or of any tag, a message of any tag) only that is reported
 //! which remains unmatched in every order of events, because more messages carry a source and tag
 //! than there are receives that could take them, or the other way round. What may remain unmatched

@@ -1,4 +1,4 @@
-//! What is reported as unmatched is unmatched in every order of events.
+//! Tests that messages reported as unmatched are unmatched in every order of events.
 
 use proptest::prelude::*;
 
